@@ -1,0 +1,14 @@
+//! A context engine for tool-using agents.
+
+pub mod api;
+pub mod context;
+pub mod error;
+pub mod json;
+pub mod limits;
+pub mod model;
+pub mod store;
+pub mod text;
+
+#[cfg(target_arch = "wasm32")]
+#[allow(unsafe_code, missing_docs, reason = "wasm-bindgen generates both")]
+pub mod wasm;

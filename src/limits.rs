@@ -1,0 +1,64 @@
+//! Every constant and default of the crate, named, with the reason for its value.
+//!
+//! | Limit | Default | Unit |
+//! |---|---:|---|
+//! | [`MAX_DEPTH`] | 64 | nested arrays and objects |
+//! | [`MAX_STRING_BYTES`] | 8 MiB | UTF-8 bytes of one string |
+//! | [`MAX_INPUT_BYTES`] | 32 MiB | UTF-8 bytes of one JSON argument |
+//! | [`MAX_SNAPSHOT_BYTES`] | 256 MiB | UTF-8 bytes of one snapshot |
+//! | [`MAX_ITEMS`] | 100,000 | items of one event log |
+//! | [`MAX_ARTIFACT_BYTES`] | 16 MiB | one artifact |
+//! | [`MAX_STORE_BYTES`] | 64 MiB | all artifacts of one store |
+//! | [`MAX_BUDGET_TOKENS`] | 16,777,216 | tokens of one prompt |
+//! | [`MAX_TOKEN_ESTIMATE`] | 16,777,216 | tokens of one item |
+//! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
+
+/// Nesting accepted in metadata and other caller-shaped data; deeper input is refused, never walked.
+pub const MAX_DEPTH: usize = 64;
+/// Bytes of one string; larger content belongs into the artifact store.
+pub const MAX_STRING_BYTES: usize = 8 * 1024 * 1024;
+/// Bytes of one JSON argument, so that a single call cannot exhaust a 128 MiB isolate.
+pub const MAX_INPUT_BYTES: usize = 32 * 1024 * 1024;
+/// Bytes of a snapshot: a full artifact store in base64, and the log.
+pub const MAX_SNAPSHOT_BYTES: usize = 256 * 1024 * 1024;
+/// Items of one event log.
+pub const MAX_ITEMS: usize = 100_000;
+/// Bytes of one artifact.
+pub const MAX_ARTIFACT_BYTES: usize = 16 * 1024 * 1024;
+/// Bytes of all artifacts of one store; a full store is an error, never a silent eviction.
+pub const MAX_STORE_BYTES: usize = 64 * 1024 * 1024;
+/// Largest budget of one phase.
+pub const MAX_BUDGET_TOKENS: u64 = 1 << 24;
+/// Largest stored token estimate of one item.
+pub const MAX_TOKEN_ESTIMATE: u64 = 1 << 24;
+/// Facts of one fact store, and episodes of one episodic store.
+pub const MAX_MEMORY_ENTRIES: usize = 10_000;
+
+/// Results above this many tokens are kept out of the prompt as a whole: the artifact keeps the bytes,
+/// the prompt gets a summary or an excerpt. About 2,000 characters of English, the reference's threshold.
+pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
+/// Threshold of the reference, in characters.
+pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Characters of the reference's default summary.
+pub const SUMMARY_CHARS: usize = 500;
+
+/// Newest episodes shown in the prompt's header.
+pub const HEADER_EPISODES: usize = 3;
+/// Characters of one episode or fact line in the header (the reference has no cap on episodes).
+pub const HEADER_LINE_CHARS: usize = 400;
+/// Facts shown in the prompt's header.
+pub const HEADER_FACTS: usize = 64;
+/// Characters of the fact section, as in the reference.
+pub const HEADER_FACT_CHARS: usize = 2000;
+
+/// Items of one kind in one reference-scored prompt, as in the reference.
+pub const REFERENCE_ITEMS_PER_KIND: usize = 50;
+
+/// Tokens of a session handoff.
+pub const HANDOFF_TOKENS: u64 = 1500;
+
+/// Exact repeats of a user turn or an answer shorter than this stay: "yes" after two questions means two things.
+pub const DEDUP_MIN_TURN_CHARS: usize = 16;
+
+/// Times one call may come back with questions for the caller's functions before it is given up.
+pub const MAX_CALLBACK_ROUNDS: u32 = 64;

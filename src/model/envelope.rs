@@ -1,0 +1,242 @@
+//! What a tool result becomes: a summary with references to the bytes it stands for.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{JsonMap, Status, Strategy};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{Fields, as_uint};
+
+/// A reference to stored bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ArtifactRef {
+    /// The name under which the bytes are found.
+    pub handle: String,
+    /// MIME type.
+    pub media_type: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// A line for people.
+    pub label: String,
+    /// Lower-case hexadecimal SHA-256 of the bytes.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub content_hash: String,
+}
+
+impl ArtifactRef {
+    /// Reads a reference; `size_bytes` may be a numeric string, as the reference writes in places.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let handle = fields.string("handle")?;
+        let media_type = fields.string("media_type")?;
+        let size = match fields.require("size_bytes")? {
+            Value::String(text) => text.trim().parse::<u64>().map(Value::from).map_err(|_| {
+                Error::new(ErrorCode::InvalidInput, "expected a whole number").at(fields.at("size_bytes"))
+            })?,
+            other => other,
+        };
+        Ok(Self {
+            handle,
+            media_type,
+            size_bytes: as_uint(&size, &fields.at("size_bytes"), u64::MAX)?,
+            label: fields.string_or("label", "")?,
+            content_hash: fields.string_or("content_hash", "")?,
+        })
+    }
+
+    /// Takes an optional reference from a field; an empty object counts as none.
+    pub fn take(fields: &mut Fields, key: &str) -> Result<Option<Self>> {
+        match fields.take(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) if map.is_empty() => Ok(None),
+            Some(value) => Self::from_value(value, &fields.at(key)).map(Some),
+        }
+    }
+}
+
+/// A way to look into an artifact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ViewSpec {
+    /// Unique for the artifact.
+    pub view_id: String,
+    /// A line for people and models.
+    pub label: String,
+    /// What to pass to a drilldown.
+    pub selector: JsonMap,
+    /// The artifact it looks into.
+    pub artifact_ref: Option<ArtifactRef>,
+}
+
+impl ViewSpec {
+    fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            view_id: fields.string("view_id")?,
+            label: fields.string("label")?,
+            selector: fields.object("selector")?,
+            artifact_ref: ArtifactRef::take(&mut fields, "artifact_ref")?,
+        })
+    }
+}
+
+/// What the firewall did to one result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FirewallStats {
+    /// Whether the text was replaced.
+    pub triggered: bool,
+    /// How.
+    pub strategy: Strategy,
+    /// The gate in characters; 0 where the gate is in tokens.
+    pub threshold_chars: u64,
+    /// Characters before.
+    pub original_chars: u64,
+    /// Tokens before.
+    pub original_tokens: u64,
+    /// Characters after.
+    pub summary_chars: u64,
+    /// Tokens after.
+    pub summary_tokens: u64,
+    /// Handle of the kept bytes.
+    pub artifact_ref: Option<String>,
+    /// Whether a model wrote the summary.
+    pub summarized_by_llm: bool,
+    /// What the model-backed summarizer says of itself.
+    pub llm_provider: Option<JsonMap>,
+}
+
+impl FirewallStats {
+    /// Returns the stats of nothing having happened.
+    pub const fn noop() -> Self {
+        Self {
+            triggered: false,
+            strategy: Strategy::Noop,
+            threshold_chars: 0,
+            original_chars: 0,
+            original_tokens: 0,
+            summary_chars: 0,
+            summary_tokens: 0,
+            artifact_ref: None,
+            summarized_by_llm: false,
+            llm_provider: None,
+        }
+    }
+
+    /// Reads stats; a `llm_provider` that is no object, or empty, counts as none.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let provider = match fields.take("llm_provider") {
+            Some(Value::Object(map)) if !map.is_empty() => {
+                Some(map.into_iter().map(|(k, v)| (k, text_of(v).into())).collect())
+            }
+            _ => None,
+        };
+        Ok(Self {
+            triggered: fields.bool_or("triggered", false)?,
+            strategy: fields.parsed_or("strategy", Strategy::Noop, Strategy::parse)?,
+            threshold_chars: fields.uint_or("threshold_chars", 0, u64::MAX)?,
+            original_chars: fields.uint_or("original_chars", 0, u64::MAX)?,
+            original_tokens: fields.uint_or("original_tokens", 0, u64::MAX)?,
+            summary_chars: fields.uint_or("summary_chars", 0, u64::MAX)?,
+            summary_tokens: fields.uint_or("summary_tokens", 0, u64::MAX)?,
+            artifact_ref: fields.opt_string("artifact_ref")?,
+            summarized_by_llm: fields.bool_or("summarized_by_llm", false)?,
+            llm_provider: provider,
+        })
+    }
+}
+
+fn text_of(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+/// The roll-up of several firewall events.
+pub type FirewallSummary = FirewallStats;
+
+impl FirewallSummary {
+    /// Sums events: sizes add, thresholds take the maximum, a common strategy stays, others become `mixed`.
+    pub fn of(events: &[FirewallStats]) -> Self {
+        let Some(first) = events.first() else { return Self::noop() };
+        let sum = |of: fn(&FirewallStats) -> u64| events.iter().map(of).fold(0, u64::saturating_add);
+        let same = events.iter().all(|event| event.strategy == first.strategy);
+        Self {
+            triggered: events.iter().any(|event| event.triggered),
+            strategy: if same { first.strategy } else { Strategy::Mixed },
+            threshold_chars: events.iter().map(|event| event.threshold_chars).max().unwrap_or(0),
+            original_chars: sum(|e| e.original_chars),
+            original_tokens: sum(|e| e.original_tokens),
+            summary_chars: sum(|e| e.summary_chars),
+            summary_tokens: sum(|e| e.summary_tokens),
+            artifact_ref: events
+                .iter()
+                .find_map(|event| event.artifact_ref.clone().filter(|handle| !handle.is_empty())),
+            summarized_by_llm: events.iter().any(|event| event.summarized_by_llm),
+            llm_provider: None,
+        }
+    }
+}
+
+/// A tool result as the model sees it, with references to what was left out.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ResultEnvelope {
+    /// Outcome of the tool.
+    pub status: Status,
+    /// What stands in the prompt.
+    pub summary: String,
+    /// `key: value` lines found in the result.
+    pub facts: Vec<String>,
+    /// Stored bytes.
+    pub artifacts: Vec<ArtifactRef>,
+    /// Ways to look into them.
+    pub views: Vec<ViewSpec>,
+    /// Where the result comes from.
+    pub provenance: JsonMap,
+    /// What the firewall did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub firewall_stats: Option<FirewallStats>,
+}
+
+impl ResultEnvelope {
+    /// Reads an envelope; status `success` is accepted for `ok`.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let status = match fields.string("status")?.as_str() {
+            "success" => Status::Ok,
+            text => Status::parse(text).map_err(|e| e.at(fields.at("status")))?,
+        };
+        let firewall_stats = match fields.take("firewall_stats") {
+            Some(Value::Object(map)) if map.is_empty() => None,
+            Some(value) => Some(FirewallStats::from_value(value, &fields.at("firewall_stats"))?),
+            None => None,
+        };
+        Ok(Self {
+            status,
+            summary: fields.string("summary")?,
+            facts: fields.strings("facts")?,
+            artifacts: read_list(&mut fields, "artifacts", ArtifactRef::from_value)?,
+            views: read_list(&mut fields, "views", ViewSpec::from_value)?,
+            provenance: fields.object("provenance")?,
+            firewall_stats,
+        })
+    }
+
+    /// Makes the provenance of a result of the log.
+    pub fn provenance_of(item_id: &str) -> JsonMap {
+        let mut map = JsonMap::new();
+        map.insert("source_item_id".into(), json!(item_id));
+        map
+    }
+}
+
+/// Reads a list of records, each under its own path.
+pub(crate) fn read_list<T>(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
+    let at = fields.at(key);
+    fields.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
+}
+
+/// Reads a list of references.
+pub(crate) fn read_refs(fields: &mut Fields, key: &str) -> Result<Vec<ArtifactRef>> {
+    read_list(fields, key, ArtifactRef::from_value)
+}
