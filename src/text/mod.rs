@@ -1,0 +1,9 @@
+//! Text primitives: counting, splitting, comparing, cleaning. Everything here is linear in its input.
+
+pub mod classify;
+pub mod redact;
+pub mod similarity;
+pub mod terms;
+pub mod tokenize;
+pub mod tokens;
+pub mod unicode;

@@ -1,0 +1,248 @@
+//! Values assigned to keys that name a credential.
+
+use super::chars::{
+    DOTTED, byte, fold, is, is_space, is_word, part, rest, run_back, skip_space, skip_space_back, starts_ignoring_case,
+    tick,
+};
+use super::keys::{MAX_KEY, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind};
+use super::scan::Scanner;
+
+/// Key words of the reference; `?` stands for an optional hyphen or underscore.
+const REFERENCE_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
+
+impl Scanner<'_> {
+    /// Finds the value after a separator as the reference does.
+    ///
+    /// The key part of its pattern can only be the whole run of key characters before the
+    /// separator, and a key word anywhere in that run is enough; so no backtracking is needed.
+    pub(super) fn assign_reference(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let end = skip_space_back(self.text, floor, at);
+        let head = part(self.text, floor, end);
+        let key = head.trim_end_matches(|c| matches!(c, '.' | '-') || is_word(c));
+        tick(head.len() - key.len());
+        if !has_reference_word(rest(head, key.len())) {
+            return None;
+        }
+        let start = skip_space(self.text, at + 1);
+        let quote = |c: char| matches!(c, '"' | '\'');
+        let tail = rest(self.text, start);
+        let value = tail.strip_prefix(quote).unwrap_or(tail);
+        let mut length = value.len();
+        let mut count = 0;
+        for (offset, c) in value.char_indices() {
+            if is_space(c) || quote(c) {
+                length = offset;
+                break;
+            }
+            count += 1;
+        }
+        tick(count);
+        if count < MIN_VALUE {
+            return None;
+        }
+        let left = rest(value, length);
+        let left = left.strip_prefix(quote).unwrap_or(left);
+        Some((start, self.text.len() - left.len()))
+    }
+
+    /// Finds the value after a separator under the full rules.
+    pub(super) fn assign_full(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let after = self.separator_end(at)?;
+        let kind = key_kind(self.key_before(at, floor))?;
+        let compares = byte(self.text, at) == Some(b'=') && byte(self.text, at + 1) == Some(b'=');
+        let mut start = skip_space(self.text, after);
+        let crossed = part(self.text, after, start).contains('\n');
+        start = skip_scheme(self.text, start);
+        if rest(self.text, start).starts_with("-----BEGIN ") || self.starts_with_mask(start) {
+            return None;
+        }
+        let quoted = self.open_quote(start);
+        let (start, end) = if let Some((open, slashes, quote)) = quoted {
+            (open, self.quoted_end(open, slashes, quote, crossed)?)
+        } else if compares {
+            return None;
+        } else {
+            (start, self.bare_end(start, crossed)?)
+        };
+        let value = part(self.text, start, end);
+        (is_secret(kind, value, quoted.is_some()) && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Returns the end of an assignment separator, or nothing for operators that look like one.
+    fn separator_end(&self, at: usize) -> Option<usize> {
+        let bytes = self.text.as_bytes();
+        let nth = |offset: usize| bytes.get(at + offset).copied().unwrap_or(b' ');
+        let previous = at.checked_sub(1).and_then(|before| bytes.get(before));
+        if matches!(previous, Some(b'=' | b':' | b'!')) {
+            return None;
+        }
+        let length = match (nth(0), nth(1), nth(2)) {
+            (b':', b':', _) | (b':', b'/', b'/') => return None,
+            (b'=', b'=', b'=') => 3,
+            (b'=', b'=' | b'>', _) | (b':', b'=', _) => 2,
+            _ => 1,
+        };
+        Some(at + length)
+    }
+
+    /// Returns the key that ends before a separator, without quotes.
+    fn key_before(&self, at: usize, floor: usize) -> &str {
+        let mut end = skip_space_back(self.text, floor, at);
+        let quoted = part(self.text, floor, end).strip_suffix(['"', '\'', '`']);
+        if let Some(head) = quoted {
+            let slashes = head.bytes().rev().take(7).take_while(|&b| b == b'\\').count();
+            end = floor + head.len() - slashes;
+        }
+        let mut start = run_back(self.text, end, DOTTED, MAX_KEY.min(end - floor));
+        // "API key" and "Access key" are written as two words in prose and in table headers.
+        if part(self.text, start, end).eq_ignore_ascii_case("key")
+            && start > floor
+            && byte(self.text, start - 1) == Some(b' ')
+        {
+            start = run_back(self.text, start - 1, DOTTED, MAX_KEY.min(start - 1 - floor));
+        }
+        part(self.text, start, end)
+    }
+
+    /// Reports whether an earlier mask is the whole value.
+    fn starts_with_mask(&self, start: usize) -> bool {
+        let tail = rest(self.text, start);
+        [self.mask, super::SECRET_MASK]
+            .iter()
+            .any(|mask| !mask.is_empty() && tail.strip_prefix(mask).is_some_and(|left| bare_length(left) == 0))
+    }
+
+    /// Recognises an opening quote: where the value starts, how many backslashes, which quote.
+    ///
+    /// One or three backslashes stand before the quotes of JSON inside JSON. A letter or two may
+    /// mark the string type, as in Python's `b'...'`.
+    fn open_quote(&self, start: usize) -> Option<(usize, usize, u8)> {
+        let tail = self.text.as_bytes().get(start..)?;
+        let letters =
+            tail.iter().take(2).take_while(|b| matches!(b.to_ascii_lowercase(), b'b' | b'u' | b'r' | b'f')).count();
+        let slashes = tail.iter().skip(letters).take(4).take_while(|&&b| b == b'\\').count();
+        let quote = *tail.get(letters + slashes)?;
+        let known = matches!(quote, b'"' | b'\'' | b'`') && matches!(slashes, 0 | 1 | 3);
+        known.then_some((start + letters + slashes + 1, slashes, quote))
+    }
+
+    /// Returns the end of a quoted value, which is the end of the line when the quote stays open.
+    fn quoted_end(&mut self, open: usize, slashes: usize, quote: u8, crossed: bool) -> Option<usize> {
+        let Some(close) = self.closing_quote(open, slashes, quote) else {
+            let line = rest(self.text, open);
+            let length = line.find('\n').unwrap_or(line.len());
+            tick(length);
+            return Some(skip_space_back(self.text, open, open + length));
+        };
+        // On a line of its own, a quoted word before a colon is the next key.
+        let next = skip_space(self.text, close + slashes + 1);
+        (!crossed || byte(self.text, next) != Some(b':')).then_some(close)
+    }
+
+    /// Finds the closing quote on the same line.
+    ///
+    /// A quote closes when the backslashes before it are those of the opening quote plus whole
+    /// escaped backslashes.
+    fn closing_quote(&mut self, open: usize, slashes: usize, quote: u8) -> Option<usize> {
+        let row = match quote {
+            b'"' => 0,
+            b'\'' => 3,
+            _ => 6,
+        };
+        let slot = self.unclosed.get_mut(row + slashes.min(2))?;
+        if open < *slot {
+            return None;
+        }
+        let mut seen = 0;
+        let tail = self.text.as_bytes().get(open..)?;
+        for (offset, &b) in tail.iter().enumerate() {
+            if b == quote && seen % (2 * slashes + 2) == slashes {
+                tick(offset);
+                return Some(open + offset - slashes);
+            }
+            if b == b'\n' {
+                tick(offset);
+                *slot = open + offset;
+                return None;
+            }
+            seen = if b == b'\\' { seen + 1 } else { 0 };
+        }
+        tick(tail.len());
+        *slot = self.text.len();
+        None
+    }
+
+    /// Returns the end of a value without quotes.
+    fn bare_end(&self, start: usize, crossed: bool) -> Option<usize> {
+        let tail = rest(self.text, start);
+        // Brackets open a list or an object; only a mask may start with one.
+        let masked = tail.starts_with(self.mask) || tail.starts_with(super::SECRET_MASK);
+        if tail.starts_with(['{', '[', '(']) && !tail.starts_with("{{") && !masked {
+            return None;
+        }
+        let value = part(tail, 0, bare_length(tail));
+        if value.len() < MIN_VALUE || crossed && value.ends_with(':') {
+            return None;
+        }
+        let value = value.trim_end_matches([',', ';', '\\']);
+        // White space may have cut a shell substitution.
+        let substitution = value.starts_with("$(") && value.len() < MAX_KEY;
+        if substitution || is_placeholder(value) || is_code(value) {
+            return None;
+        }
+        Some(start + value.trim_end_matches([',', ';', '\\', ')', '}']).len())
+    }
+}
+
+/// Measures a value without quotes: up to white space, a quote, a closing tag or the next pair.
+fn bare_length(tail: &str) -> usize {
+    let mut end = tail.len();
+    for (at, c) in tail.char_indices() {
+        let stop = match c {
+            '"' | '\'' | '`' => true,
+            '<' => rest(tail, at).starts_with("</"),
+            '&' | ';' | ',' => next_pair(rest(tail, at + 1)),
+            _ => is_space(c),
+        };
+        if stop {
+            end = at;
+            break;
+        }
+    }
+    tick(end);
+    end
+}
+
+/// Reports whether text starts with `name=`, the next pair of a query or a connection string.
+fn next_pair(tail: &str) -> bool {
+    let name = tail.bytes().take(MAX_KEY).take_while(|&b| is(b, DOTTED)).count();
+    tick(name);
+    name > 0 && byte(tail, name) == Some(b'=')
+}
+
+/// Skips the scheme in front of an authorization value, so that the credentials are masked.
+fn skip_scheme(text: &str, start: usize) -> usize {
+    let scheme =
+        ["bearer ", "basic ", "token ", "digest "].iter().find(|scheme| starts_ignoring_case(text, start, scheme));
+    scheme.map_or(start, |scheme| skip_space(text, start + scheme.len()))
+}
+
+/// Reports whether a run of key characters contains a key word of the reference.
+fn has_reference_word(key: &str) -> bool {
+    tick(key.len());
+    key.char_indices().any(|(at, c)| {
+        matches!(fold(c), 'a' | 's' | 't' | 'p') && REFERENCE_WORDS.iter().any(|word| folds_to(rest(key, at), word))
+    })
+}
+
+/// Reports whether text starts with a key word, ignoring case as Python does.
+fn folds_to(text: &str, word: &[u8]) -> bool {
+    let mut chars = text.chars().peekable();
+    word.iter().all(|&wanted| {
+        if wanted == b'?' {
+            chars.next_if(|&c| matches!(c, '-' | '_'));
+            return true;
+        }
+        chars.next().is_some_and(|c| fold(c) == char::from(wanted))
+    })
+}

@@ -1,0 +1,327 @@
+//! Search terms of the default scoring: Unicode words, compounds whole and in parts, light stemming.
+
+/// Words that carry no topic, sorted: articles, pronouns, auxiliaries, prepositions, conjunctions, question words,
+/// negations and a few fillers.
+const STOPWORDS: &[&str] = &[
+    "a",
+    "about",
+    "above",
+    "after",
+    "again",
+    "against",
+    "all",
+    "also",
+    "am",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "before",
+    "being",
+    "below",
+    "between",
+    "both",
+    "but",
+    "by",
+    "can",
+    "cannot",
+    "could",
+    "did",
+    "do",
+    "does",
+    "doing",
+    "down",
+    "during",
+    "each",
+    "few",
+    "for",
+    "from",
+    "further",
+    "had",
+    "has",
+    "have",
+    "having",
+    "he",
+    "her",
+    "here",
+    "hers",
+    "herself",
+    "him",
+    "himself",
+    "his",
+    "how",
+    "i",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "itself",
+    "just",
+    "like",
+    "me",
+    "might",
+    "more",
+    "most",
+    "must",
+    "my",
+    "myself",
+    "no",
+    "nor",
+    "not",
+    "of",
+    "off",
+    "on",
+    "once",
+    "only",
+    "or",
+    "other",
+    "our",
+    "ours",
+    "ourselves",
+    "out",
+    "over",
+    "own",
+    "please",
+    "same",
+    "shall",
+    "she",
+    "should",
+    "so",
+    "some",
+    "such",
+    "than",
+    "that",
+    "the",
+    "their",
+    "theirs",
+    "them",
+    "themselves",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "to",
+    "too",
+    "under",
+    "until",
+    "up",
+    "upon",
+    "us",
+    "very",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "who",
+    "whom",
+    "whose",
+    "why",
+    "will",
+    "with",
+    "within",
+    "without",
+    "would",
+    "yes",
+    "you",
+    "your",
+    "yours",
+    "yourself",
+    "yourselves",
+];
+
+/// Longest compound that is a term of its own.
+const MAX_COMPOUND_CHARS: usize = 64;
+
+/// Calls `each` for every term of the text, in order.
+///
+/// A run of letters and digits joined by single `_ . / @ # : -` is a compound: it is a term as a whole when it has
+/// several parts and at most 64 characters, and every part is a term after stemming. Stop words and single letters are
+/// left out. Scripts written without spaces give overlapping pairs of characters.
+pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
+    let mut lower = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(char::is_alphanumeric) {
+        let run = &rest[start..];
+        let (end, parts) = measure_run(run);
+        lower.clear();
+        lower_into(&mut lower, &run[..end]);
+        if parts > 1 && lower.chars().count() <= MAX_COMPOUND_CHARS {
+            each(&lower);
+        }
+        for part in lower.split(|ch: char| !ch.is_alphanumeric() && !is_mark(ch)) {
+            emit_part(part, &mut each);
+        }
+        rest = &run[end..];
+    }
+}
+
+/// Returns the byte length of the compound at the start of the text and the number of its parts.
+fn measure_run(text: &str) -> (usize, usize) {
+    let mut chars = text.char_indices().peekable();
+    let (mut end, mut parts) = (0, 1);
+    while let Some((at, ch)) = chars.next() {
+        if ch.is_alphanumeric() || is_mark(ch) {
+            end = at + ch.len_utf8();
+        } else if is_joint(ch) && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric()) {
+            parts += 1;
+        } else {
+            break;
+        }
+    }
+    (end, parts)
+}
+
+fn lower_into(out: &mut String, text: &str) {
+    if text.is_ascii() {
+        out.extend(text.bytes().map(|byte| byte.to_ascii_lowercase() as char));
+    } else {
+        out.push_str(&text.to_lowercase());
+    }
+}
+
+fn emit_part(part: &str, each: &mut impl FnMut(&str)) {
+    if part.is_ascii() {
+        return emit_word(part, each);
+    }
+    // Words of spaced scripts and stretches of unspaced ones alternate without a separator, as in "v2版本".
+    let mut rest = part;
+    while let Some(first) = rest.chars().next() {
+        let dense = is_dense(first);
+        let end = rest.find(|ch| is_dense(ch) != dense).unwrap_or(rest.len());
+        let (stretch, tail) = rest.split_at(end);
+        if dense {
+            emit_pairs(stretch, each);
+        } else {
+            emit_word(stretch, each);
+        }
+        rest = tail;
+    }
+}
+
+fn emit_pairs(stretch: &str, each: &mut impl FnMut(&str)) {
+    let mut starts = stretch.char_indices().map(|(at, _)| at).collect::<Vec<_>>();
+    starts.push(stretch.len());
+    if starts.len() == 2 {
+        return each(stretch);
+    }
+    for window in starts.windows(3) {
+        if let [from, _, to] = window {
+            each(&stretch[*from..*to]);
+        }
+    }
+}
+
+fn emit_word(word: &str, each: &mut impl FnMut(&str)) {
+    let mut chars = word.chars();
+    match (chars.next(), chars.next()) {
+        (None, _) => return,
+        (Some(only), None) if !only.is_numeric() => return,
+        _ => {}
+    }
+    if STOPWORDS.binary_search(&word).is_err() {
+        stem(word, each);
+    }
+}
+
+/// Harman's S-stemmer ("How effective is suffixing?", 1991): plural endings only.
+fn stem(word: &str, each: &mut impl FnMut(&str)) {
+    let length = word.chars().count();
+    let before = |suffix: &str| word.strip_suffix(suffix).and_then(|head| head.chars().next_back());
+    if let Some(ch) = before("ies")
+        && length > 4
+        && !matches!(ch, 'a' | 'e')
+    {
+        let mut singular = word[..word.len() - 3].to_owned();
+        singular.push('y');
+        return each(&singular);
+    }
+    if let Some(ch) = before("es")
+        && length > 3
+        && !matches!(ch, 'a' | 'e' | 'o')
+    {
+        return each(&word[..word.len() - 1]);
+    }
+    if let Some(ch) = before("s")
+        && length > 3
+        && !matches!(ch, 'u' | 's')
+    {
+        return each(&word[..word.len() - 1]);
+    }
+    each(word);
+}
+
+/// Tells whether a term looks like an identifier: at least 3 characters with a digit or one of `_ @ / .`.
+pub fn is_identifier(term: &str) -> bool {
+    term.chars().nth(2).is_some() && term.chars().any(|ch| ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.'))
+}
+
+const fn is_joint(ch: char) -> bool {
+    matches!(ch, '_' | '.' | '/' | '@' | '#' | ':' | '-')
+}
+
+/// Combining marks belong to the letter before them; without this, Indic and decomposed text falls apart.
+const fn is_mark(ch: char) -> bool {
+    matches!(ch as u32,
+        0x300..=0x36F | 0x591..=0x5BD | 0x64B..=0x65F | 0x900..=0x903 | 0x93A..=0x94F | 0x981..=0x983 | 0x9BC..=0x9CD
+        | 0xE31 | 0xE34..=0xE3A | 0xE47..=0xE4E | 0x200D | 0x20D0..=0x20FF)
+}
+
+/// Tells whether the script writes words without spaces: Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
+const fn is_dense(ch: char) -> bool {
+    matches!(ch as u32,
+        0xE00..=0xEFF | 0x1000..=0x109F | 0x1100..=0x11FF | 0x1780..=0x17FF | 0x3040..=0x30FF | 0x3130..=0x318F
+        | 0x31F0..=0x31FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0xFF66..=0xFF9F
+        | 0x20000..=0x3134F)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn terms(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        for_each_term(text, |term| out.push(term.to_owned()));
+        out
+    }
+
+    #[test]
+    fn words_compounds_and_stems() {
+        assert!(STOPWORDS.is_sorted());
+        assert_eq!(terms("The Queries and boxes"), ["query", "boxe"]);
+        assert_eq!(terms("gift_card_8887175"), ["gift_card_8887175", "gift", "card", "8887175"]);
+        assert_eq!(terms("see src/app.ts: line 7."), ["see", "src/app.ts", "src", "app", "ts", "line", "7"]);
+        assert_eq!(terms("buses gas bus status class"), ["buse", "gas", "bus", "status", "class"]);
+        assert_eq!(terms("a--b x 5"), ["5"]);
+        assert_eq!(terms(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn other_scripts_are_searchable() {
+        assert_eq!(terms("Привет мир"), ["привет", "мир"]);
+        assert_eq!(terms("今日は"), ["今日", "日は"]);
+        assert_eq!(terms("v2版本号"), ["v2", "版本", "本号"]);
+        assert_eq!(terms("ไทย"), ["ไท", "ทย"]);
+        assert_eq!(terms("हिन्दी"), ["हिन्दी"]);
+        assert_eq!(terms("naïve café"), ["naïve", "café"]);
+    }
+
+    #[test]
+    fn identifiers() {
+        assert!(is_identifier("m05knl") && is_identifier("a/b") && is_identifier("12446"));
+        assert!(!is_identifier("12") && !is_identifier("order"));
+    }
+}

@@ -1,0 +1,192 @@
+//! The reference's similarity tokens, for compatibility: ASCII words with their compounds.
+
+use std::collections::BTreeSet;
+
+/// English function words that similarity ignores, sorted (the reference's 128).
+const STOPWORDS: &[&str] = &[
+    "a",
+    "about",
+    "above",
+    "after",
+    "again",
+    "against",
+    "all",
+    "am",
+    "an",
+    "and",
+    "any",
+    "are",
+    "as",
+    "at",
+    "be",
+    "because",
+    "been",
+    "before",
+    "being",
+    "below",
+    "between",
+    "both",
+    "but",
+    "by",
+    "can",
+    "cannot",
+    "could",
+    "did",
+    "do",
+    "does",
+    "doing",
+    "down",
+    "during",
+    "each",
+    "few",
+    "for",
+    "from",
+    "further",
+    "get",
+    "had",
+    "has",
+    "have",
+    "having",
+    "he",
+    "her",
+    "here",
+    "hers",
+    "herself",
+    "him",
+    "himself",
+    "his",
+    "how",
+    "if",
+    "in",
+    "into",
+    "is",
+    "it",
+    "its",
+    "itself",
+    "just",
+    "me",
+    "more",
+    "most",
+    "my",
+    "myself",
+    "no",
+    "nor",
+    "not",
+    "now",
+    "of",
+    "off",
+    "on",
+    "once",
+    "only",
+    "or",
+    "other",
+    "our",
+    "ours",
+    "ourselves",
+    "out",
+    "over",
+    "own",
+    "same",
+    "she",
+    "should",
+    "so",
+    "some",
+    "such",
+    "than",
+    "that",
+    "the",
+    "their",
+    "theirs",
+    "them",
+    "themselves",
+    "then",
+    "there",
+    "these",
+    "they",
+    "this",
+    "those",
+    "through",
+    "to",
+    "too",
+    "under",
+    "until",
+    "up",
+    "us",
+    "very",
+    "was",
+    "we",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "while",
+    "who",
+    "whom",
+    "why",
+    "will",
+    "with",
+    "would",
+    "you",
+    "your",
+    "yours",
+    "yourself",
+    "yourselves",
+];
+
+/// Tells whether a lower-case word is one of the reference's stop words.
+pub fn is_stopword(word: &str) -> bool {
+    STOPWORDS.binary_search(&word).is_ok()
+}
+
+/// Splits text into similarity tokens in order of occurrence.
+///
+/// Lower-cases, splits on anything but ASCII letters, digits and `_ . / -`, trims `. / -`, emits a compound whole and
+/// then its parts; tokens of one character and stop words are left out. Non-ASCII text yields nothing.
+pub fn tokenize(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let mut out = Vec::new();
+    for piece in lower.split(|ch: char| !is_token_char(ch)) {
+        let piece = piece.trim_matches(is_joint);
+        if piece.is_empty() {
+            continue;
+        }
+        emit(&mut out, piece);
+        if piece.contains(is_joint) {
+            for part in piece.split(is_joint) {
+                emit(&mut out, part);
+            }
+        }
+    }
+    out
+}
+
+/// Returns the distinct similarity tokens, sorted.
+pub fn token_set(text: &str) -> BTreeSet<String> {
+    tokenize(text).into_iter().collect()
+}
+
+fn emit(out: &mut Vec<String>, token: &str) {
+    if token.len() >= 2 && !is_stopword(token) {
+        out.push(token.to_owned());
+    }
+}
+
+const fn is_token_char(ch: char) -> bool {
+    ch.is_ascii_lowercase() || ch.is_ascii_digit() || ch == '_' || is_joint(ch)
+}
+
+const fn is_joint(ch: char) -> bool {
+    matches!(ch, '.' | '/' | '-')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stopwords_are_sorted_for_binary_search() {
+        assert!(STOPWORDS.is_sorted());
+        assert_eq!(STOPWORDS.len(), 128);
+    }
+}

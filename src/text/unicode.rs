@@ -1,0 +1,92 @@
+//! Code points that need care: invisible ones, white space, and cutting text without breaking it.
+
+/// Tells whether a code point shows nothing or reorders its surroundings: bidi controls, zero-width characters,
+/// tags, variation selectors, fillers, soft hyphen.
+pub const fn is_invisible(ch: char) -> bool {
+    matches!(
+        ch,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Tells whether a code point is white space as Python's `str.strip` sees it (Unicode white space and 1C to 1F).
+pub fn is_space(ch: char) -> bool {
+    ch.is_whitespace() || matches!(ch, '\u{1c}'..='\u{1f}')
+}
+
+/// Trims white space of [`is_space`] from both ends.
+pub fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+/// Returns the longest prefix of at most `chars` code points.
+pub fn prefix(text: &str, chars: usize) -> &str {
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}
+
+/// Cuts text to `chars` code points and marks the cut with `…`; shorter text is unchanged.
+pub fn truncate(text: &str, chars: usize) -> String {
+    let cut = prefix(text, chars);
+    if cut.len() == text.len() { text.to_owned() } else { format!("{cut}…") }
+}
+
+/// Makes text safe to show and to compare: invisible code points, terminal escapes and control characters other than
+/// line feed and tab become visible `\u{…}` escapes; carriage returns become line feeds.
+///
+/// Joiners inside emoji and of scripts that need them become visible too: correctness over beauty. Idempotent, linear.
+pub fn sanitize(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\n' | '\t' => out.push(ch),
+            '\r' => {
+                if chars.peek() != Some(&'\n') {
+                    out.push('\n');
+                }
+            }
+            _ if ch.is_control() || is_invisible(ch) || matches!(ch, '\u{2028}' | '\u{2029}') => {
+                out.extend(ch.escape_unicode());
+            }
+            _ => out.push(ch),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cutting_counts_code_points() {
+        assert_eq!(truncate("añ😀b", 3), "añ😀…");
+        assert_eq!(truncate("añ😀b", 4), "añ😀b");
+        assert_eq!(prefix("", 3), "");
+    }
+
+    #[test]
+    fn sanitizing_shows_what_hides_and_is_idempotent() {
+        let hostile = "a\u{202e}b\u{1b}[31mc\r\nd\re\u{200b}\u{e0041}\u{7}";
+        let clean = sanitize(hostile);
+        assert_eq!(clean, "a\\u{202e}b\\u{1b}[31mc\nd\ne\\u{200b}\\u{e0041}\\u{7}");
+        assert_eq!(sanitize(&clean), clean);
+    }
+}
