@@ -1,0 +1,59 @@
+//! Past conversations.
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::Fields;
+use crate::limits;
+use crate::model::Episode;
+
+/// Episodes in the order they came.
+#[derive(Debug, Clone, Default)]
+pub struct EpisodicStore {
+    episodes: Vec<Episode>,
+}
+
+impl EpisodicStore {
+    /// Makes an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds an episode; ids may repeat.
+    pub fn add(&mut self, episode: Episode) -> Result<()> {
+        if self.episodes.len() >= limits::MAX_MEMORY_ENTRIES {
+            return Err(Error::new(
+                ErrorCode::QuotaExceeded,
+                format!("the store has {} episodes, its limit", limits::MAX_MEMORY_ENTRIES),
+            ));
+        }
+        self.episodes.push(episode);
+        Ok(())
+    }
+
+    /// Returns all episodes, oldest first.
+    pub fn all(&self) -> &[Episode] {
+        &self.episodes
+    }
+
+    /// Returns the newest episodes, newest first.
+    pub fn latest(&self, count: usize) -> impl Iterator<Item = &Episode> {
+        self.episodes.iter().rev().take(count)
+    }
+
+    /// Returns the snapshot `{"episodes": [...]}`.
+    pub fn to_json(&self) -> Value {
+        json!({ "episodes": self.episodes })
+    }
+
+    /// Reads a snapshot.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let at = fields.at("episodes");
+        let mut store = Self::new();
+        for (index, episode) in fields.list("episodes")?.into_iter().enumerate() {
+            store.add(Episode::from_value(episode, &format!("{at}/{index}"))?)?;
+        }
+        Ok(store)
+    }
+}
