@@ -1,0 +1,269 @@
+//! Operations by name with JSON text in and out: the same thing the WebAssembly exports offer, testable natively.
+//!
+//! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
+//! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::context::call_prompt::SchemaOverrides;
+use crate::context::callbacks::{Need, Outcome};
+use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
+use crate::context::report::{BuildReport, Inspection, InspectionParts};
+use crate::context::{self, BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, ToolResult};
+use crate::error::{Error, ErrorCode, Result, quote};
+use crate::json::{self, Fields};
+use crate::limits;
+use crate::model::{
+    BuildStats, ContextItem, ContextPack, Episode, Explanation, Fact, ItemKind, MemoryEntry, Phase, ResultEnvelope,
+    SelectableItem, Sensitivity,
+};
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use crate::text::tokens::Estimator;
+use crate::text::{tokenize, unicode};
+
+fn done(result: &impl Serialize) -> Result<String> {
+    #[derive(Serialize)]
+    struct Done<'a, T> {
+        done: &'a T,
+    }
+    write(&Done { done: result })
+}
+
+fn need(needs: &[Need]) -> Result<String> {
+    write(&json!({ "need": needs }))
+}
+
+fn write(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| Error::new(ErrorCode::Internal, format!("no JSON for it: {error}")))
+}
+
+/// Makes a manager from the JSON of its options.
+pub fn new_manager(options: &str) -> Result<ContextManager> {
+    Ok(ContextManager::new(ManagerOptions::from_value(json::parse(options)?)?))
+}
+
+/// Makes a manager from the JSON of a snapshot and of its options.
+pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> {
+    let options = ManagerOptions::from_value(json::parse(options)?)?;
+    ContextManager::from_json(json::parse_snapshot(snapshot)?, options)
+}
+
+/// Takes the raw result of a tool.
+pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[u8]) -> Result<String> {
+    let result = ToolResult::from_value(json::parse(arguments)?)?;
+    match manager.ingest_tool_result(&result, raw)? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(ingested) => done(&ingested),
+    }
+}
+
+/// Returns the bytes of an artifact whose owners the policy does not withhold.
+pub fn artifact_bytes(manager: &ContextManager, handle: &str) -> Result<Vec<u8>> {
+    manager.artifacts().get(handle).map(<[u8]>::to_vec)
+}
+
+/// Runs an operation of a manager.
+pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> Result<String> {
+    let arguments = json::parse(arguments)?;
+    match operation {
+        "ingest" => ingest(manager, arguments),
+        "ingest_envelope" => ingest_envelope(manager, arguments),
+        "add_fact" => {
+            let (id, fact) = Fact::with_optional_id(arguments, "")?;
+            done(&json!({ "fact_id": manager.add_fact(id, fact)? }))
+        }
+        "add_episode" => {
+            manager.add_episode(Episode::from_value(arguments, "")?)?;
+            done(&json!({}))
+        }
+        "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
+        "build_call" => build_call(manager, arguments),
+        "handoff" => handoff(manager, arguments),
+        "consolidate" => consolidate(manager, arguments),
+        "select_memory" => select_memory(manager, arguments),
+        "stats" => done(&manager.stats()),
+        "inspect" => inspect(manager, arguments),
+        "drilldown" => match manager.drilldown(&DrilldownRequest::from_value(arguments)?)? {
+            Outcome::Need(needs) => need(&needs),
+            Outcome::Done(slice) => done(&slice),
+        },
+        "supply" => {
+            let mut fields = Fields::open(arguments, "")?;
+            manager.supply(fields.list("answers")?)?;
+            done(&json!({}))
+        }
+        "snapshot" => done(&manager.to_json()),
+        "event_get" => {
+            let mut fields = Fields::open(arguments, "")?;
+            done(manager.events().get(&fields.string("id")?)?)
+        }
+        "events" => events(manager, arguments),
+        "event_count" => done(&json!({ "count": manager.events().len() })),
+        "artifacts" => done(&json!({ "artifacts": manager.artifacts().list().collect::<Vec<_>>() })),
+        "facts" => done(&manager.facts().to_json()),
+        "episodes" => done(&manager.episodes().to_json()),
+        other => Err(unknown(other)),
+    }
+}
+
+fn unknown(operation: &str) -> Error {
+    Error::new(ErrorCode::Unsupported, format!("unknown operation {}", quote(operation)))
+}
+
+fn ingest(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let items = fields
+        .list("items")?
+        .into_iter()
+        .enumerate()
+        .map(|(index, item)| ContextItem::from_value(item, &format!("/items/{index}")))
+        .collect::<Result<Vec<_>>>()?;
+    fields.finish()?;
+    let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+    manager.ingest_all(items).map_err(|error| {
+        let path = format!("/items{}", error.path());
+        error.under(path)
+    })?;
+    done(&json!({ "ids": ids }))
+}
+
+fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let call = fields.string("tool_call_id")?;
+    let tool = fields.string_or("tool_name", "")?;
+    let sensitivity = fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?;
+    let envelope = fields.require("envelope")?;
+    fields.finish()?;
+    let envelope = ResultEnvelope::from_value(envelope, "/envelope")?;
+    done(&json!({ "item": manager.ingest_envelope(&call, &tool, envelope, sensitivity)? }))
+}
+
+fn built(outcome: Outcome<context::BuildOutput>) -> Result<String> {
+    #[derive(Serialize)]
+    struct Built<'a> {
+        done: &'a crate::model::ContextPack,
+        events: &'a [context::Event],
+    }
+    match outcome {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(output) => write(&Built { done: &output.pack, events: &output.events }),
+    }
+}
+
+fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let tool = SelectableItem::from_value(fields.require("tool")?, "/tool")?;
+    let given = |fields: &Fields, key: &str| fields.has(key);
+    let overrides = SchemaOverrides {
+        schema: given(&fields, "schema").then(|| fields.object("schema")).transpose()?,
+        examples: given(&fields, "examples").then(|| fields.strings("examples")).transpose()?,
+        constraints: given(&fields, "constraints").then(|| fields.object("constraints")).transpose()?,
+    };
+    let request = BuildRequest::take(&mut fields)?;
+    fields.finish()?;
+    built(manager.build_call(&tool, &overrides, &request)?)
+}
+
+fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let budget = fields.uint_or("budget_tokens", limits::HANDOFF_TOKENS, limits::MAX_BUDGET_TOKENS)?;
+    fields.finish()?;
+    match manager.handoff(budget)? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(pack) => done(&json!({ "pack": pack.to_json(), "markdown": pack.to_markdown() })),
+    }
+}
+
+fn inspect(manager: &ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let pack = ContextPack::from_value(fields.require("pack")?, "/pack")?;
+    let explanation =
+        fields.take("explanation").map(|value| Explanation::from_value(value, "/explanation")).transpose()?;
+    let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
+    fields.finish()?;
+    let artifacts = manager.artifacts().list().cloned().collect();
+    let parts = InspectionParts { explanation: explanation.as_ref(), budget, artifacts, routing: None };
+    let inspection = Inspection::of(&pack, parts);
+    done(&json!({ "report": inspection.data, "markdown": inspection.markdown }))
+}
+
+fn consolidate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let policy = match fields.take("policy") {
+        Some(value) => ConsolidationPolicy::from_value(value, "/policy", true)?,
+        None => ConsolidationPolicy::default(),
+    };
+    let as_of = fields.opt_string("as_of")?;
+    let apply = fields.bool_or("apply", false)?;
+    fields.finish()?;
+    done(&manager.consolidate(&policy, as_of.as_deref(), apply)?)
+}
+
+fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let entries = fields
+        .list("entries")?
+        .into_iter()
+        .enumerate()
+        .map(|(index, entry)| MemoryEntry::from_value(entry, &format!("/entries/{index}")))
+        .collect::<Result<Vec<_>>>()?;
+    let text = fields.string_or("query", "")?;
+    let query = MemoryQuery {
+        text: &text,
+        phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
+        now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
+        max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
+        reference: manager.options().compat,
+    };
+    let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
+    let ingest = fields.bool_or("ingest", false)?;
+    fields.finish()?;
+    let items = context::memory::select_memory(&entries, &query, budget, &manager.options().estimator)?;
+    if ingest {
+        manager.ingest_all(items.clone())?;
+    }
+    let ids: Vec<&str> = items.iter().filter_map(|item| item.id.strip_prefix("memory:")).collect();
+    done(&json!({ "selected": ids, "items": items }))
+}
+
+fn events(manager: &ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let kinds = if fields.has("kinds") {
+        let names = fields.strings("kinds")?;
+        Some(names.iter().map(|name| ItemKind::parse(name)).collect::<Result<Vec<_>>>()?)
+    } else {
+        None
+    };
+    let since = fields.uint_or("since", 0, u64::from(u32::MAX))? as usize;
+    let limit = fields.uint_or("limit", u64::from(u32::MAX), u64::from(u32::MAX))? as usize;
+    fields.finish()?;
+    done(&json!({ "items": manager.events().query(kinds.as_deref(), since, limit) }))
+}
+
+/// Runs a function on text.
+pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
+    let mut fields = Fields::open(json::parse(arguments)?, "")?;
+    match operation {
+        "count_tokens" => {
+            let estimator = Estimator::named(&fields.string_or("estimator", "heuristic/v3")?)
+                .map_err(|error| error.at("/estimator"))?;
+            done(&json!({ "tokens": estimator.tokens(&fields.string("text")?) }))
+        }
+        "redact_secrets" => {
+            let mask = fields.string_or("mask", SECRET_MASK)?;
+            let text = fields.string("text")?;
+            done(&json!({ "text": redact_secrets(&text, SecretRules::Full, &mask) }))
+        }
+        "sanitize_text" => done(&json!({ "text": unicode::sanitize(&fields.string("text")?) })),
+        "report" => {
+            let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;
+            let phase = fields.opt_string("phase")?;
+            let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
+            let report = BuildReport::of(&stats, phase.as_deref(), budget);
+            done(&json!({ "text": report.text, "markup": report.markup, "data": report.data }))
+        }
+        "tokenize" => done(&json!({ "tokens": tokenize::tokenize(&fields.string("text")?) })),
+        other => Err(unknown(other)),
+    }
+}

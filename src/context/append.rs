@@ -1,0 +1,325 @@
+//! Append mode: prompts that only grow, so that a provider's prompt cache keeps working.
+//!
+//! The next prompt is the previous one, then what is new, then a few older items recalled for the query, then the
+//! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+
+use super::output::{Frame, Prompt};
+use super::pipeline::Draft;
+use super::select::plan::{Part, Planner, Squeeze};
+use super::select::units::{Selection, Unit};
+use crate::error::Result;
+use crate::json::Fields;
+use crate::model::{ItemKind, PrefixReport, RenderedAs};
+
+/// Share of the budget that a re-cut prompt uses, so that it can grow again.
+const RECUT_SHARE: f64 = 0.6;
+/// Share of the budget that recalled items may take per build.
+const RECALL_SHARE: f64 = 0.1;
+/// Share of the best score that an item needs to be recalled.
+const RECALL_SCORE: f64 = 0.35;
+
+/// Returns the limit of a prompt that has to be cut anew.
+pub fn recut_limit(limit: u64) -> u64 {
+    (limit as f64 * RECUT_SHARE) as u64
+}
+
+/// What a prompt of append mode was made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Manifest {
+    prompt: String,
+    header: String,
+    footer: String,
+    sections: Vec<Section>,
+    /// Items of the log when the prompt was built.
+    seen: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Section {
+    at: usize,
+    text: String,
+    form: RenderedAs,
+    omitted_chars: Option<u64>,
+    recalled: bool,
+}
+
+/// The order of an append-only prompt.
+#[derive(Debug)]
+pub struct Layout {
+    /// Positions in prompt order.
+    pub order: Vec<usize>,
+    /// Positions that stand out of log order.
+    pub recalled: HashSet<usize>,
+    /// Why earlier bytes changed, if they did.
+    pub reason: &'static str,
+}
+
+impl Manifest {
+    /// Remembers a prompt.
+    pub fn of(draft: &Draft, prompt: &Prompt, frame: &Frame) -> Self {
+        let sections = prompt
+            .items
+            .iter()
+            .zip(&prompt.rows)
+            .map(|(item, row)| Section {
+                at: draft.rows[*row].at,
+                text: prompt.text[item.start as usize..item.end as usize].to_owned(),
+                form: item.rendered_as,
+                omitted_chars: item.omitted_chars,
+                recalled: item.recalled,
+            })
+            .collect();
+        Self {
+            prompt: prompt.text.clone(),
+            header: frame.header.clone(),
+            footer: frame.footer.clone(),
+            sections,
+            seen: draft.sources.events.len(),
+        }
+    }
+
+    /// Returns the snapshot form.
+    pub fn to_json(&self) -> Value {
+        let sections: Vec<Value> = self
+            .sections
+            .iter()
+            .map(|section| {
+                json!({
+                    "at": section.at,
+                    "text": section.text,
+                    "rendered_as": section.form,
+                    "omitted_chars": section.omitted_chars,
+                    "recalled": section.recalled,
+                })
+            })
+            .collect();
+        json!({ "prompt": self.prompt, "header": self.header, "footer": self.footer, "sections": sections, "seen": self.seen })
+    }
+
+    /// Reads the snapshot form.
+    pub fn from_value(value: Value, path: &str, items: usize) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let at = fields.at("sections");
+        let sections = fields
+            .list("sections")?
+            .into_iter()
+            .enumerate()
+            .map(|(index, section)| {
+                let mut section = Fields::open(section, &format!("{at}/{index}"))?;
+                let last = items.saturating_sub(1) as u64;
+                Ok(Section {
+                    at: section.uint_or("at", 0, last)? as usize,
+                    text: section.string("text")?,
+                    form: parse_form(&section.string("rendered_as")?)?,
+                    omitted_chars: section.opt_uint("omitted_chars", u64::MAX)?,
+                    recalled: section.bool_or("recalled", false)?,
+                })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok(Self {
+            prompt: fields.string("prompt")?,
+            header: fields.string_or("header", "")?,
+            footer: fields.string_or("footer", "")?,
+            sections,
+            seen: fields.uint_or("seen", 0, items as u64)? as usize,
+        })
+    }
+}
+
+fn parse_form(text: &str) -> Result<RenderedAs> {
+    RenderedAs::parse(text)
+}
+
+/// Extends the previous prompt, or cuts anew when it cannot be extended.
+pub fn extend(
+    draft: &Draft,
+    planner: &Planner,
+    manifest: &Manifest,
+    frame: &Frame,
+    limit: u64,
+) -> Result<(Selection, Option<Layout>)> {
+    let recut = |reason| -> Result<(Selection, Option<Layout>)> {
+        let mut selection = draft.selector(planner, recut_limit(limit)).choose();
+        if selection.is_err() {
+            selection = draft.selector(planner, limit).choose();
+        }
+        let selection = selection?;
+        let mut order: Vec<usize> = selection.taken.values().flatten().map(|part| part.at).collect();
+        order.sort_unstable();
+        Ok((selection, Some(Layout { order, recalled: HashSet::new(), reason })))
+    };
+    let mut extension = Extension::new(draft, planner, limit);
+    if !extension.keep(manifest) {
+        return recut("changed");
+    }
+    if !extension.add_new(manifest.seen) {
+        return recut("overflow");
+    }
+    extension.recall();
+    let reason = match () {
+        () if manifest.header != frame.header => "header",
+        () if !manifest.footer.is_empty() => "footer",
+        () => "none",
+    };
+    Ok(extension.finish(reason))
+}
+
+struct Extension<'a> {
+    draft: &'a Draft<'a>,
+    planner: &'a Planner<'a>,
+    limit: u64,
+    used: u64,
+    row_at: HashMap<usize, usize>,
+    parts: HashMap<usize, Part>,
+    earlier: Vec<usize>,
+    fresh: Vec<usize>,
+    recalled: Vec<usize>,
+    marked: HashSet<usize>,
+}
+
+impl<'a> Extension<'a> {
+    fn new(draft: &'a Draft, planner: &'a Planner, limit: u64) -> Self {
+        Self {
+            draft,
+            planner,
+            limit,
+            used: 0,
+            row_at: draft.rows.iter().enumerate().map(|(index, row)| (row.at, index)).collect(),
+            parts: HashMap::new(),
+            earlier: Vec::new(),
+            fresh: Vec::new(),
+            recalled: Vec::new(),
+            marked: HashSet::new(),
+        }
+    }
+
+    /// Takes over the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
+    fn keep(&mut self, manifest: &Manifest) -> bool {
+        for section in &manifest.sections {
+            let Some(&index) = self.row_at.get(&section.at) else { return false };
+            let row = &self.draft.rows[index];
+            let was_redacted = section.form == RenderedAs::Redacted;
+            if row.redacted.is_some() != was_redacted {
+                return false;
+            }
+            let estimator = &self.planner.options.estimator;
+            let quarters =
+                self.planner.answers.quarters(estimator, &section.text) + super::select::plan::SEPARATOR_QUARTERS;
+            self.used += quarters;
+            if section.recalled {
+                self.marked.insert(section.at);
+            }
+            self.earlier.push(section.at);
+            self.parts.insert(
+                section.at,
+                Part {
+                    row: index,
+                    at: section.at,
+                    form: section.form,
+                    text: Some(section.text.clone()),
+                    quarters,
+                    omitted_chars: section.omitted_chars,
+                },
+            );
+        }
+        true
+    }
+
+    /// Adds the units that came since, and pinned ones that are missing. Fails when they do not fit.
+    fn add_new(&mut self, seen: usize) -> bool {
+        for unit in &self.draft.units {
+            let is_new = unit.rows.iter().any(|row| self.draft.rows[*row].at >= seen);
+            let missing: Vec<usize> =
+                unit.rows.iter().copied().filter(|row| !self.parts.contains_key(&self.draft.rows[*row].at)).collect();
+            // A unit that is there in part needs its other part, whatever brought the first one in.
+            let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
+            if !is_new && !is_torn && unit.pinned.is_none() {
+                continue;
+            }
+            let older = missing.iter().any(|row| self.draft.rows[*row].at < seen);
+            for part in self.planner.unit(&self.draft.rows, &missing, Squeeze::None) {
+                self.place(part, older);
+            }
+        }
+        self.used <= self.limit
+    }
+
+    fn place(&mut self, part: Part, out_of_order: bool) {
+        self.used += part.quarters;
+        if out_of_order {
+            // The label grows by the mark.
+            self.used += 11;
+            self.marked.insert(part.at);
+            self.recalled.push(part.at);
+        } else {
+            self.fresh.push(part.at);
+        }
+        self.parts.insert(part.at, part);
+    }
+
+    /// Brings back older units that speak to the query, whole, within a tenth of the budget.
+    fn recall(&mut self) {
+        let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
+        let is_absent = |unit: &Unit| unit.rows.iter().all(|row| !self.parts.contains_key(&self.draft.rows[*row].at));
+        let mut order: Vec<usize> =
+            (0..self.draft.units.len()).filter(|index| is_absent(&self.draft.units[*index])).collect();
+        // The current turn matches itself best of all, so the best is sought among those that are not there.
+        let best = order.iter().map(|index| self.draft.units[*index].score).fold(0.0, f64::max);
+        order.retain(|index| {
+            self.draft.units[*index].score > 0.0 && self.draft.units[*index].score >= RECALL_SCORE * best
+        });
+        order.sort_by(|a, b| self.draft.units[*b].score.total_cmp(&self.draft.units[*a].score).then(b.cmp(a)));
+        for index in order {
+            let unit = &self.draft.units[index];
+            let cost = unit.quarters + 11 * unit.rows.len() as u64;
+            if cost > room {
+                continue;
+            }
+            room -= cost;
+            for row in &unit.rows {
+                let part = self.planner.whole(*row, &self.draft.rows[*row]);
+                self.place(part, true);
+            }
+        }
+    }
+
+    fn finish(mut self, reason: &'static str) -> (Selection, Option<Layout>) {
+        let items = self.draft.sources.events.items();
+        self.fresh.sort_unstable();
+        self.recalled.sort_unstable();
+        // The current turn comes last: the last new user turn and what follows it.
+        let turn = self.fresh.iter().rposition(|at| items[*at].kind == ItemKind::UserTurn).unwrap_or(self.fresh.len());
+        let (before, current) = self.fresh.split_at(turn);
+        let order: Vec<usize> =
+            self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
+        let mut selection = Selection { used: self.used, work: self.draft.rows.len() as u64, ..Selection::default() };
+        for (index, unit) in self.draft.units.iter().enumerate() {
+            let parts: Vec<Part> =
+                unit.rows.iter().filter_map(|row| self.parts.remove(&self.draft.rows[*row].at)).collect();
+            if parts.is_empty() {
+                selection.dropped.push((index, "budget"));
+            } else {
+                selection.taken.insert(index, parts);
+            }
+        }
+        (selection, Some(Layout { order, recalled: self.marked, reason }))
+    }
+}
+
+/// Tells how a prompt relates to the one before.
+pub fn compare(previous: Option<&Manifest>, prompt: &str, layout: Option<&Layout>) -> PrefixReport {
+    let Some(previous) = previous else {
+        return PrefixReport { shared_bytes: 0, previous_bytes: 0, reason: "first" };
+    };
+    let shared = previous.prompt.bytes().zip(prompt.bytes()).take_while(|(a, b)| a == b).count();
+    let reason = match layout {
+        _ if shared == previous.prompt.len() => "none",
+        Some(layout) => layout.reason,
+        None => "options",
+    };
+    PrefixReport { shared_bytes: shared as u64, previous_bytes: previous.prompt.len() as u64, reason }
+}

@@ -1,0 +1,148 @@
+//! What is known of every item before any build: its rendered text, its cost, its words.
+//!
+//! Maintained as items come in, so that a build only touches the words of the query and of the current turn.
+
+use std::collections::HashMap;
+
+use super::callbacks::Answers;
+use super::firewall;
+use super::options::ManagerOptions;
+use super::render::{self, Mark};
+use crate::model::{ContextItem, ItemKind};
+use crate::store::ArtifactStore;
+use crate::text::terms::{for_each_term, is_identifier};
+
+/// Occurrences of a term in an item.
+#[derive(Debug, Clone, Copy)]
+pub struct Posting {
+    /// Position in the log.
+    pub at: u32,
+    /// How often.
+    pub count: u32,
+}
+
+/// What is known of one item.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
+    shown: Option<Box<str>>,
+    /// The whole result behind a summarised one, clean and escaped, for excerpts.
+    source: Option<Box<str>>,
+    /// Weight of the label line and the body, in quarter tokens.
+    pub part_quarters: u64,
+    /// Number of terms.
+    pub length: u32,
+    /// Distinct terms in order of first occurrence.
+    pub terms: Vec<(u32, u32)>,
+}
+
+impl Entry {
+    /// Returns the body as rendered.
+    pub fn shown<'a>(&'a self, item: &'a ContextItem) -> &'a str {
+        self.shown.as_deref().unwrap_or(&item.text)
+    }
+
+    /// Returns the text excerpts are taken from.
+    pub fn source<'a>(&'a self, item: &'a ContextItem) -> &'a str {
+        self.source.as_deref().unwrap_or_else(|| self.shown(item))
+    }
+
+    /// Tells whether the shown text stands for a longer one.
+    pub fn is_summarised(&self) -> bool {
+        self.source.is_some()
+    }
+}
+
+/// The inverted index of a log.
+#[derive(Debug, Clone, Default)]
+pub struct LogIndex {
+    vocabulary: HashMap<Box<str>, u32>,
+    postings: Vec<Vec<Posting>>,
+    identifiers: Vec<bool>,
+    entries: Vec<Entry>,
+}
+
+impl LogIndex {
+    /// Makes an empty index.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns what is known of the item at a position.
+    pub fn entry(&self, at: usize) -> &Entry {
+        &self.entries[at]
+    }
+
+    /// Returns the id of a term that occurs in the log.
+    pub fn term(&self, term: &str) -> Option<u32> {
+        self.vocabulary.get(term).copied()
+    }
+
+    /// Tells whether a term looks like an identifier.
+    pub fn is_identifier(&self, term: u32) -> bool {
+        self.identifiers[term as usize]
+    }
+
+    /// Returns where a term occurs, in log order.
+    pub fn postings(&self, term: u32) -> &[Posting] {
+        &self.postings[term as usize]
+    }
+
+    /// Adds the next item of the log.
+    pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) {
+        let clean = firewall::clean(&item.text, options);
+        let body = render::default_body(item, &clean);
+        let shown = (body != item.text).then(|| body.into_boxed_str());
+        let source = source_of(item, options, artifacts);
+        let label = render::label_line(item, Mark::None);
+        let text = source.as_deref().unwrap_or(&clean);
+        let (terms, length) = self.count_terms(text);
+        let at = self.entries.len() as u32;
+        for (term, count) in &terms {
+            self.postings[*term as usize].push(Posting { at, count: *count });
+        }
+        let mut entry = Entry { shown, source, part_quarters: 0, length, terms };
+        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
+        self.entries.push(entry);
+    }
+
+    fn count_terms(&mut self, text: &str) -> (Vec<(u32, u32)>, u32) {
+        let mut terms: Vec<(u32, u32)> = Vec::new();
+        let mut slots: HashMap<u32, usize> = HashMap::new();
+        let mut length = 0;
+        for_each_term(text, |term| {
+            let id = self.vocabulary.get(term).copied().unwrap_or_else(|| {
+                let id = self.postings.len() as u32;
+                self.vocabulary.insert(term.into(), id);
+                self.postings.push(Vec::new());
+                self.identifiers.push(is_identifier(term));
+                id
+            });
+            length += 1;
+            let fresh = terms.len();
+            let slot = *slots.entry(id).or_insert(fresh);
+            if slot == fresh {
+                terms.push((id, 0));
+            }
+            terms[slot].1 += 1;
+        });
+        (terms, length)
+    }
+}
+
+/// Returns the stored text behind a result whose own text is a summary of it.
+fn source_of(item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) -> Option<Box<str>> {
+    let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
+    let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
+    let clean = firewall::clean(raw, options);
+    Some(render::escape_labels(&clean).into_boxed_str())
+}
+
+/// Returns the weight of a rendered section, counted by the caller's function where there is one.
+pub fn part_quarters(item: &ContextItem, entry: &Entry, options: &ManagerOptions, answers: &Answers) -> u64 {
+    if !matches!(options.estimator, crate::text::tokens::Estimator::Custom(_)) {
+        return entry.part_quarters;
+    }
+    let part = format!("{}\n{}", render::label_line(item, Mark::None), entry.shown(item));
+    answers.quarters(&options.estimator, &part)
+}

@@ -1,0 +1,189 @@
+//! Ways into the log for results of tools.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::callbacks::Outcome;
+use super::firewall::{self, Compaction};
+use super::manager::ContextManager;
+use crate::error::{Error, ErrorCode, Result, quote};
+use crate::json::Fields;
+use crate::limits;
+use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy};
+use crate::text::tokens::Estimator;
+
+/// The raw result of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub tool_call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// How far the result may travel.
+    pub sensitivity: Sensitivity,
+    /// Anything the caller wants kept.
+    pub metadata: JsonMap,
+}
+
+impl ToolResult {
+    /// Reads a closed record.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let result = Self {
+            tool_call_id: fields.string("tool_call_id")?,
+            tool_name: fields.string_or("tool_name", "")?,
+            media_type: fields.string_or("media_type", "text/plain")?,
+            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
+            metadata: fields.object("metadata")?,
+        };
+        fields.finish()?;
+        Ok(result)
+    }
+
+    fn item(&self, text: &str) -> ContextItem {
+        let mut item = ContextItem::new(format!("result:{}", self.tool_call_id), ItemKind::ToolResult, text);
+        item.parent_id = Some(self.tool_call_id.clone());
+        item.sensitivity = self.sensitivity;
+        item.metadata.clone_from(&self.metadata);
+        item.metadata.insert("tool_name".into(), self.tool_name.clone().into());
+        item.metadata.insert("media_type".into(), self.media_type.clone().into());
+        item
+    }
+}
+
+/// What became of a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ingested {
+    /// The item in the log.
+    pub item: ContextItem,
+    /// The digest.
+    pub envelope: ResultEnvelope,
+}
+
+impl ContextManager {
+    /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a summary.
+    ///
+    /// Bytes that are not UTF-8 are stored and described, never shown as text.
+    pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
+        self.answers.reset();
+        let id = format!("result:{}", result.tool_call_id);
+        if self.events.position(&id).is_some() {
+            return Err(Error::new(
+                ErrorCode::DuplicateId,
+                format!("call {} has a result", quote(&result.tool_call_id)),
+            )
+            .at("/tool_call_id"));
+        }
+        let handle = firewall::handle_of(&id);
+        if self.artifacts.exists(&handle) {
+            return Err(Error::new(ErrorCode::DuplicateId, format!("an artifact {} exists", quote(&handle)))
+                .at("/tool_call_id"));
+        }
+        self.artifacts.check(&handle, raw.len()).map_err(|error| error.at("/raw_output"))?;
+        let mut done = match std::str::from_utf8(raw) {
+            Ok(text) if text.len() <= limits::MAX_STRING_BYTES => self.digest_text(result, text),
+            _ => Self::describe_bytes(result, raw.len()),
+        };
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        self.events.check(std::slice::from_ref(&done.item))?;
+        let stored = self.artifacts.put(&handle, raw, &result.media_type, &firewall::label_of(&id))?;
+        firewall::attach(&mut done, stored);
+        self.commit(vec![done.item.clone()])?;
+        self.answers.settle(self.events.len());
+        if !self.options.compat {
+            self.envelopes.insert(id, done.envelope.clone());
+        }
+        Ok(Outcome::Done(Ingested { item: done.item, envelope: done.envelope }))
+    }
+
+    fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
+        let item = result.item(text);
+        let is_large = if self.options.compat {
+            text.chars().nth(limits::REFERENCE_THRESHOLD_CHARS).is_some()
+        } else {
+            self.options.estimator.tokens(text) > self.options.threshold_tokens
+        };
+        if !is_large {
+            return self.pass_through(item, result);
+        }
+        let mut done = firewall::compact(item, &self.options, &self.answers);
+        if let Some(stats) = done.envelope.firewall_stats.as_mut().filter(|_| self.options.compat) {
+            stats.threshold_chars = limits::REFERENCE_THRESHOLD_CHARS as u64;
+        }
+        done
+    }
+
+    fn pass_through(&self, mut item: ContextItem, result: &ToolResult) -> Compaction {
+        let facts = firewall::extract_facts(&item.text);
+        let original = item.text.clone();
+        item.text = firewall::clean(&original, &self.options).into_owned();
+        item.token_estimate = Estimator::V2.tokens(&item.text);
+        let mut provenance = ResultEnvelope::provenance_of(&item.id);
+        provenance.insert("tool_name".into(), result.tool_name.clone().into());
+        let sizes = |text: &str| (text.chars().count() as u64, Estimator::V2.tokens(text));
+        let ((original_chars, original_tokens), (summary_chars, summary_tokens)) =
+            (sizes(&original), sizes(&item.text));
+        let stats = FirewallStats {
+            strategy: Strategy::Passthrough,
+            threshold_chars: if self.options.compat { limits::REFERENCE_THRESHOLD_CHARS as u64 } else { 0 },
+            original_chars,
+            original_tokens,
+            summary_chars,
+            summary_tokens,
+            ..FirewallStats::noop()
+        };
+        let envelope = ResultEnvelope {
+            status: Status::Ok,
+            summary: item.text.clone(),
+            facts: facts.iter().map(|fact| firewall::clean(fact, &self.options).into_owned()).collect(),
+            artifacts: Vec::new(),
+            views: Vec::new(),
+            provenance,
+            firewall_stats: Some(stats),
+        };
+        Compaction { item, envelope }
+    }
+
+    fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
+        let text = format!("(binary, {}, {size} bytes)", crate::context::render::flatten(&result.media_type));
+        let mut item = result.item(&text);
+        item.token_estimate = Estimator::V2.tokens(&text);
+        let envelope = ResultEnvelope {
+            status: Status::Ok,
+            summary: text,
+            facts: Vec::new(),
+            artifacts: Vec::new(),
+            views: Vec::new(),
+            provenance: ResultEnvelope::provenance_of(&item.id),
+            firewall_stats: None,
+        };
+        Compaction { item, envelope }
+    }
+
+    /// Takes a digest made elsewhere: the log gets its summary and a reference to its first artifact.
+    pub fn ingest_envelope(
+        &mut self,
+        tool_call_id: &str,
+        tool_name: &str,
+        envelope: ResultEnvelope,
+        sensitivity: Sensitivity,
+    ) -> Result<ContextItem> {
+        let mut item =
+            ContextItem::new(format!("result:{tool_call_id}"), ItemKind::ToolResult, envelope.summary.clone());
+        item.parent_id = Some(tool_call_id.to_owned());
+        item.sensitivity = sensitivity;
+        item.metadata.insert("tool_name".into(), tool_name.into());
+        item.metadata.insert("ingest".into(), "envelope".into());
+        item.artifact_ref = envelope.artifacts.first().cloned();
+        item.token_estimate = Estimator::V2.tokens(&item.text);
+        self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+        if !self.options.compat {
+            self.envelopes.insert(item.id.clone(), envelope);
+        }
+        Ok(item)
+    }
+}

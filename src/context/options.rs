@@ -1,0 +1,236 @@
+//! What a manager can be told.
+
+use serde_json::Value;
+
+use crate::error::{Error, ErrorCode, Result, quote};
+use crate::json::{Fields, as_string};
+use crate::limits;
+use crate::model::{ContextBudget, ContextPolicy, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod};
+use crate::text::tokens::Estimator;
+
+/// Who labels items beyond what the caller said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Classifier {
+    /// Nobody.
+    None,
+    /// The built-in patterns: secrets are restricted, personal data is confidential.
+    Heuristic {
+        /// Whether an e-mail address alone counts as personal data.
+        pii: bool,
+    },
+    /// The caller's function under this name.
+    Custom(String),
+}
+
+/// The caller's summarizer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Summarizer {
+    /// Its name.
+    pub name: String,
+    /// Whether a model writes the summaries.
+    pub is_llm: bool,
+}
+
+/// Upper bounds that the caller may lower.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Items of the log.
+    pub items: usize,
+    /// Bytes of one artifact.
+    pub artifact_bytes: usize,
+    /// Bytes of all artifacts.
+    pub store_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            items: limits::MAX_ITEMS,
+            artifact_bytes: limits::MAX_ARTIFACT_BYTES,
+            store_bytes: limits::MAX_STORE_BYTES,
+        }
+    }
+}
+
+/// The settings of a manager, checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ManagerOptions {
+    /// Whether every stage decides as contextweaver 0.18 for Python does.
+    pub compat: bool,
+    /// Tokens per phase.
+    pub budget: ContextBudget,
+    /// Who may enter a prompt.
+    pub policy: ContextPolicy,
+    /// How relevance is weighed.
+    pub scoring: ScoringConfig,
+    /// Tokens above which a result ingested as raw output is summarised in the prompt.
+    pub threshold_tokens: u64,
+    /// Whether prompts only grow, for the sake of provider prompt caches.
+    pub append: bool,
+    /// Whether secrets are masked on every rendered surface.
+    pub redact_secrets: bool,
+    /// How tokens are counted.
+    pub estimator: Estimator,
+    /// Who labels items.
+    pub classifier: Classifier,
+    /// Who summarises large results.
+    pub summarizer: Option<Summarizer>,
+    /// Names of the caller's redaction hooks.
+    pub custom_hooks: Vec<String>,
+    /// Upper bounds.
+    pub limits: Limits,
+}
+
+impl Default for ManagerOptions {
+    fn default() -> Self {
+        Self {
+            compat: false,
+            budget: ContextBudget::default(),
+            policy: ContextPolicy::default(),
+            scoring: ScoringConfig::default(),
+            threshold_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
+            append: false,
+            redact_secrets: true,
+            estimator: Estimator::V3,
+            classifier: Classifier::None,
+            summarizer: None,
+            custom_hooks: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl ManagerOptions {
+    /// Returns the settings of the reference.
+    pub fn reference() -> Self {
+        Self {
+            compat: true,
+            policy: ContextPolicy::reference(),
+            scoring: ScoringConfig::Reference(ReferenceWeights::default()),
+            redact_secrets: false,
+            estimator: Estimator::V2,
+            ..Self::default()
+        }
+    }
+
+    /// Reads closed options: an unknown field is an error.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let mut options = match fields.opt_string("compat")?.as_deref() {
+            None => Self::default(),
+            Some("0.18") => Self::reference(),
+            Some(other) => {
+                return Err(Error::new(ErrorCode::Unsupported, format!("unknown compat version {}", quote(other)))
+                    .at("/compat")
+                    .hint("only \"0.18\" is known"));
+            }
+        };
+        options.read_profile(&mut fields)?;
+        if let Some(value) = fields.take("budget") {
+            options.budget = ContextBudget::from_value(value, "/budget", true)?;
+        }
+        if let Some(value) = fields.take("policy") {
+            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
+        }
+        if let Some(value) = fields.take("scoring") {
+            options.scoring = ScoringConfig::from_value(value, "/scoring", options.scoring.method())?;
+        }
+        options.read_switches(&mut fields)?;
+        options.read_functions(&mut fields)?;
+        fields.finish()?;
+        options.check()?;
+        Ok(options)
+    }
+
+    /// A profile fills what the options leave out. A preset name sets budgets; a whole profile sets what it names.
+    fn read_profile(&mut self, fields: &mut Fields) -> Result<()> {
+        let reference = self.scoring.method() == ScoringMethod::Reference;
+        match fields.take("profile") {
+            None => {}
+            Some(Value::String(name)) => {
+                let preset = ProfileConfig::preset(&name).map_err(|e| e.at("/profile"))?;
+                self.budget = preset.budget;
+            }
+            Some(value) => {
+                let names_policy = value.get("policy").is_some_and(|policy| !policy.is_null());
+                let profile = ProfileConfig::from_value(value, "/profile")?;
+                self.budget = profile.budget;
+                if names_policy {
+                    self.policy = profile.policy;
+                }
+                if reference {
+                    self.scoring = ScoringConfig::Reference(profile.scoring);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
+        if let Some(mut firewall) = fields.nested("firewall")? {
+            self.threshold_tokens =
+                firewall.uint_or("threshold_tokens", self.threshold_tokens, limits::MAX_BUDGET_TOKENS)?;
+            firewall.finish()?;
+        }
+        self.append = fields.bool_or("append", false)?;
+        self.redact_secrets = fields.bool_or("redact_secrets", self.redact_secrets)?;
+        if let Some(mut bounds) = fields.nested("limits")? {
+            let mut bound =
+                |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
+            self.limits = Limits {
+                items: bound("max_items", limits::MAX_ITEMS)?,
+                artifact_bytes: bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?,
+                store_bytes: bound("max_store_bytes", limits::MAX_STORE_BYTES)?,
+            };
+            bounds.finish()?;
+        }
+        Ok(())
+    }
+
+    fn read_functions(&mut self, fields: &mut Fields) -> Result<()> {
+        match fields.take("estimator") {
+            None => {}
+            Some(Value::String(name)) => self.estimator = Estimator::named(&name).map_err(|e| e.at("/estimator"))?,
+            Some(value) => self.estimator = Estimator::Custom(custom_name(value, "/estimator")?.0),
+        }
+        match fields.take("classifier") {
+            None => {}
+            Some(Value::String(name)) if name == "heuristic" => self.classifier = Classifier::Heuristic { pii: true },
+            Some(Value::String(name)) if name == "heuristic-no-pii" => {
+                self.classifier = Classifier::Heuristic { pii: false };
+            }
+            Some(Value::String(name)) => {
+                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown classifier {}", quote(&name)))
+                    .at("/classifier")
+                    .hint("one of: heuristic heuristic-no-pii, or a function"));
+            }
+            Some(value) => self.classifier = Classifier::Custom(custom_name(value, "/classifier")?.0),
+        }
+        if let Some(value) = fields.take("summarizer") {
+            let (name, is_llm) = custom_name(value, "/summarizer")?;
+            self.summarizer = Some(Summarizer { name, is_llm });
+        }
+        self.custom_hooks = fields.strings("redaction_hooks")?;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.compat && self.append {
+            return Err(Error::new(ErrorCode::Unsupported, "append mode does not exist in compat mode").at("/append"));
+        }
+        if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
+            return Err(Error::new(ErrorCode::DuplicateId, "a built-in redaction hook has this name")
+                .at(format!("/redaction_hooks/{index}")));
+        }
+        Ok(())
+    }
+}
+
+/// Reads `{"custom": name, "is_llm"?: bool}`, which stands for a function on the other side of the boundary.
+fn custom_name(value: Value, path: &str) -> Result<(String, bool)> {
+    let mut fields = Fields::open(value, path)?;
+    let name = fields.require("custom").and_then(|name| as_string(name, &fields.at("custom")))?;
+    let is_llm = fields.bool_or("is_llm", false)?;
+    fields.finish()?;
+    Ok((name, is_llm))
+}

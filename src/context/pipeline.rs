@@ -1,0 +1,469 @@
+//! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
+
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+
+use super::append::{self, Manifest};
+use super::callbacks::Answers;
+use super::closure::{self, Candidate};
+use super::excerpt::Wanted;
+use super::header::{self, Header};
+use super::index::{self, LogIndex};
+use super::options::ManagerOptions;
+use super::request::BuildRequest;
+use super::score::{bm25n, reference as reference_score};
+use super::select::plan::{self, Part, Planner, Row, SEPARATOR_QUARTERS};
+use super::select::units::{self, Selection, Selector, Unit};
+use super::sensitivity::{self, Verdict};
+use super::{candidates, dedup, explain, output};
+use crate::error::{Error, ErrorCode, Result, quote};
+use crate::model::{ContextItem, ContextPack, ItemKind, ScoreParts, ScoringConfig, Sensitivity, Stage};
+use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+
+/// Everything a build reads.
+pub struct Sources<'a> {
+    /// The log.
+    pub events: &'a EventLog,
+    /// Its index.
+    pub index: &'a LogIndex,
+    /// Stored bytes.
+    pub artifacts: &'a ArtifactStore,
+    /// Past conversations.
+    pub episodes: &'a EpisodicStore,
+    /// Remembered facts.
+    pub facts: &'a FactStore,
+    /// Digests by item id.
+    pub envelopes: &'a HashMap<String, crate::model::ResultEnvelope>,
+    /// Settings.
+    pub options: &'a ManagerOptions,
+    /// Answers of the caller's functions.
+    pub answers: &'a Answers,
+}
+
+/// Something that happened, for the caller's hooks.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[serde(tag = "hook", rename_all = "snake_case")]
+pub enum Event {
+    /// A result was replaced by its summary.
+    FirewallTriggered {
+        /// The item.
+        item_id: String,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Items were dropped.
+    ItemsExcluded {
+        /// The items.
+        item_ids: Vec<String>,
+        /// Why.
+        reason: String,
+    },
+    /// More was wanted than the budget allows.
+    BudgetExceeded {
+        /// Tokens wanted.
+        requested: u64,
+        /// Tokens allowed.
+        limit: u64,
+    },
+    /// A build is finished.
+    ContextBuilt {
+        /// Its phase.
+        phase: String,
+    },
+}
+
+/// A finished build.
+pub struct Built {
+    /// The pack.
+    pub pack: ContextPack,
+    /// For the hooks.
+    pub events: Vec<Event>,
+    /// What the next append-mode build starts from.
+    pub manifest: Option<Manifest>,
+    /// Postings, items and pieces touched.
+    pub work: u64,
+}
+
+/// An item that left before selection.
+#[derive(Debug, Clone)]
+pub struct Left {
+    /// Position in the log.
+    pub at: usize,
+    /// Its unit.
+    pub unit: u32,
+    /// Its label.
+    pub level: Sensitivity,
+    /// Where it left.
+    pub stage: Stage,
+    /// Why.
+    pub reason: &'static str,
+}
+
+/// The state between the stages.
+pub struct Draft<'a> {
+    /// What is read.
+    pub sources: &'a Sources<'a>,
+    /// What was asked for.
+    pub request: &'a BuildRequest,
+    /// Candidates still in.
+    pub rows: Vec<Row>,
+    /// Candidates gone.
+    pub left: Vec<Left>,
+    /// Units of the rows.
+    pub units: Vec<Unit>,
+    /// Score parts per row.
+    pub parts: Vec<ScoreParts>,
+    /// Scores per row.
+    pub scores: Vec<f64>,
+    /// Items added by closure.
+    pub closures: HashSet<usize>,
+    /// Notes for the caller.
+    pub warnings: Vec<String>,
+    /// Operations so far.
+    pub work: u64,
+}
+
+/// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
+pub fn build(sources: &Sources, request: &BuildRequest, previous: Option<&Manifest>) -> Result<Built> {
+    sensitivity::check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
+    let pins = resolve_pins(sources.events, request)?;
+    let mut draft = admit(sources, request, &pins)?;
+    let header = make_header(sources, request)?;
+    let footer = super::firewall::clean(&request.footer, sources.options).into_owned();
+    let frame = output::Frame::new(&header.text, &footer, sources, request);
+    let terms = draft.score();
+    draft.make_units(&pins);
+    let built = |draft: &Draft, limit: u64| -> Result<(Selection, Option<append::Layout>)> {
+        let planner = draft.planner(&terms, limit);
+        if let Some(manifest) = previous.filter(|_| sources.options.append) {
+            return append::extend(draft, &planner, manifest, &frame, limit);
+        }
+        let selector = draft.selector(&planner, first_limit(draft, limit));
+        Ok((selector.choose()?, None))
+    };
+    let mut limit = frame.limit()?;
+    loop {
+        let (selection, layout) = built(&draft, limit)?;
+        let prompt = output::assemble(&draft, &selection, layout.as_ref(), &frame);
+        let excess = prompt.tokens.saturating_sub(frame.budget);
+        if excess == 0 || sources.answers.is_waiting() {
+            let finished = Finished { draft, selection, layout, prompt, frame: &frame, header: &header };
+            return finished.into_built(previous);
+        }
+        // Only a caller's estimator can disagree with the sum of the parts; give it the difference and try again.
+        let step = (4 * excess).max(limit / 64).max(4);
+        if step > limit {
+            return Err(Error::new(
+                ErrorCode::BudgetExceeded,
+                format!("the prompt exceeds the budget by {excess} tokens"),
+            )
+            .detail("over_by", excess));
+        }
+        limit -= step;
+    }
+}
+
+/// The first prompt of append mode leaves room to grow when it has to cut at all.
+fn first_limit(draft: &Draft, limit: u64) -> u64 {
+    let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
+    if draft.sources.options.append && total > limit { append::recut_limit(limit) } else { limit }
+}
+
+fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
+    request
+        .pin
+        .iter()
+        .enumerate()
+        .map(|(index, id)| {
+            events.position(id).ok_or_else(|| {
+                Error::new(ErrorCode::NotFound, format!("no item with id {}", quote(id))).at(format!("/pin/{index}"))
+            })
+        })
+        .collect()
+}
+
+fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
+    let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
+    header::ranked(
+        &request.header,
+        &request.query,
+        memory,
+        sources.episodes,
+        sources.facts,
+        sources.options,
+        sources.answers,
+    )
+}
+
+/// Stages 1, 2, 3 and 6: who may be in the prompt at all.
+fn admit<'a>(sources: &'a Sources<'a>, request: &'a BuildRequest, pins: &[usize]) -> Result<Draft<'a>> {
+    let items = sources.events.items();
+    let mut wanted = candidates::candidates(items, request.phase, &sources.options.policy);
+    let chosen = wanted.len();
+    wanted.extend(pins);
+    wanted.sort_unstable();
+    wanted.dedup();
+    let found = closure::units(sources.events, &wanted);
+    let closures = if found.len() > chosen {
+        let known: HashSet<usize> = wanted.into_iter().collect();
+        found.iter().map(|candidate| candidate.at).filter(|at| !known.contains(at)).collect()
+    } else {
+        HashSet::new()
+    };
+    let mut draft = Draft {
+        sources,
+        request,
+        rows: Vec::with_capacity(found.len()),
+        left: Vec::new(),
+        units: Vec::new(),
+        parts: Vec::new(),
+        scores: Vec::new(),
+        closures,
+        warnings: Vec::new(),
+        work: items.len() as u64,
+    };
+    draft.apply_sensitivity(&found, pins)?;
+    draft.drop_repeats(pins);
+    Ok(draft)
+}
+
+impl Draft<'_> {
+    /// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
+    fn apply_sensitivity(&mut self, found: &[Candidate], pins: &[usize]) -> Result<()> {
+        let items = self.sources.events.items();
+        let options = self.sources.options;
+        let is_half = |at: usize| matches!(items[at].kind, ItemKind::ToolCall | ItemKind::ToolResult);
+        let mut verdicts = Vec::with_capacity(found.len());
+        let mut broken: HashSet<u32> = HashSet::new();
+        for candidate in found {
+            let item = &items[candidate.at];
+            let level = sensitivity::classified(item, options, self.sources.answers);
+            let verdict = sensitivity::judge(item, level, options, self.sources.answers);
+            if verdict == Verdict::Drop {
+                if let Some(pin) = pins.iter().position(|at| *at == candidate.at) {
+                    let message = format!("item {} is {level} and cannot be pinned", quote(&item.id));
+                    return Err(Error::new(ErrorCode::PolicyViolation, message).at(format!("/pin/{pin}")));
+                }
+                if is_half(candidate.at) {
+                    broken.insert(candidate.unit);
+                }
+            }
+            verdicts.push((level, verdict));
+        }
+        for (candidate, (level, verdict)) in found.iter().zip(verdicts) {
+            let Candidate { at, unit, stub } = *candidate;
+            let leave = |reason| Left { at, unit, level, stage: Stage::Sensitivity, reason };
+            match verdict {
+                Verdict::Drop => self.left.push(leave("sensitivity")),
+                _ if broken.contains(&unit) && is_half(at) => self.left.push(leave("pair")),
+                Verdict::Keep => self.push_row(at, unit, level, stub, None),
+                Verdict::Redact(item) => self.push_row(at, unit, level, stub, Some(item)),
+            }
+        }
+        Ok(())
+    }
+
+    fn push_row(&mut self, at: usize, unit: u32, level: Sensitivity, stub: bool, redacted: Option<Box<ContextItem>>) {
+        let Sources { events, index, options, answers, .. } = *self.sources;
+        let item = &events.items()[at];
+        let quarters = match &redacted {
+            Some(item) => answers.quarters(&options.estimator, &plan::redacted_text(item)),
+            None if stub => answers.quarters(&options.estimator, &plan::phase_stub_text(item)),
+            None => index::part_quarters(item, index.entry(at), options, answers),
+        };
+        let quarters = quarters + SEPARATOR_QUARTERS;
+        self.rows.push(Row { at, unit: unit as usize, level, stub, redacted, quarters, text_score: 0.0 });
+    }
+
+    /// Stage 6. Redacted items look alike on purpose; they are no repeats.
+    fn drop_repeats(&mut self, pins: &[usize]) {
+        let items = self.sources.events.items();
+        let exempt: HashSet<usize> = self
+            .rows
+            .iter()
+            .filter(|row| row.redacted.is_some() || row.stub || items[row.at].metadata_flag("pinned"))
+            .map(|row| row.at)
+            .chain(pins.iter().copied())
+            .collect();
+        let visible: Vec<usize> = self.rows.iter().map(|row| row.at).collect();
+        let repeats = dedup::exact_repeats(items, &visible, &|at| exempt.contains(&at));
+        if repeats.is_empty() {
+            return;
+        }
+        let repeats: HashSet<usize> = repeats.into_iter().collect();
+        let (gone, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| repeats.contains(&row.at));
+        self.rows = rows;
+        self.left.extend(Vec::<Row>::into_iter(gone).map(|row| Left {
+            at: row.at,
+            unit: row.unit as u32,
+            level: row.level,
+            stage: Stage::Dedup,
+            reason: "dedup",
+        }));
+    }
+
+    /// Stage 5. Returns the weighted terms, which excerpts need.
+    fn score(&mut self) -> bm25n::TermWeights {
+        let sources = self.sources;
+        let shown: Vec<usize> = (0..self.rows.len())
+            .filter(|index| !self.rows[*index].stub && self.rows[*index].redacted.is_none())
+            .collect();
+        let visible: Vec<usize> = shown.iter().map(|index| self.rows[*index].at).collect();
+        let costs: Vec<f64> = shown.iter().map(|index| self.rows[*index].quarters as f64 / 4.0).collect();
+        let scope =
+            bm25n::Scope { items: sources.events.items(), index: sources.index, visible: &visible, costs: &costs };
+        let weights = match &sources.options.scoring {
+            ScoringConfig::Bm25n(weights) => *weights,
+            ScoringConfig::Reference(_) => crate::model::Bm25nWeights::default(),
+        };
+        let request = self.request;
+        let query =
+            bm25n::Query { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
+        let scores = bm25n::score(&scope, &query);
+        self.parts = vec![ScoreParts::default(); self.rows.len()];
+        self.scores = vec![0.0; self.rows.len()];
+        for (rank, index) in shown.iter().enumerate() {
+            self.parts[*index] = scores.parts[rank];
+            self.scores[*index] = scores.total[rank];
+            self.rows[*index].text_score = scores.parts[rank].text;
+        }
+        self.work += scores.work;
+        if let ScoringConfig::Reference(weights) = &sources.options.scoring {
+            self.score_by_reference(&weights.for_phase(request.phase));
+        }
+        scores.terms
+    }
+
+    /// The reference's weights over our units. Every item is charged its real cost, and tags add to words.
+    fn score_by_reference(&mut self, weights: &crate::model::ReferenceWeights) {
+        let request = self.request;
+        let words = reference_score::Wanted::new(&request.query, &[]);
+        let tags = reference_score::Wanted::new("", &request.tags);
+        let total = self.rows.len();
+        for (position, row) in self.rows.iter().enumerate() {
+            let mut item = row.redacted.as_deref().unwrap_or(&self.sources.events.items()[row.at]).clone();
+            item.token_estimate = row.quarters / 4;
+            let by_words = reference_score::score_item(&item, &words, position, total, weights);
+            let by_tags = if request.tags.is_empty() { 0.0 } else { reference_score::tag_part(&item, &tags, weights) };
+            self.scores[position] = by_words + by_tags;
+            self.parts[position] = ScoreParts { text: by_words, neighbours: 0.0, caller: by_tags };
+        }
+    }
+
+    fn make_units(&mut self, pins: &[usize]) {
+        let items = self.sources.events.items();
+        let count = self.rows.iter().map(|row| row.unit + 1).max().unwrap_or(0);
+        let mut number = vec![usize::MAX; count];
+        for index in 0..self.rows.len() {
+            let row = &mut self.rows[index];
+            if number[row.unit] == usize::MAX {
+                number[row.unit] = self.units.len();
+                self.units.push(Unit {
+                    rows: Vec::new(),
+                    quarters: 0,
+                    score: f64::MIN,
+                    pinned: None,
+                    parents: Vec::new(),
+                });
+            }
+            row.unit = number[row.unit];
+            let unit = &mut self.units[row.unit];
+            unit.rows.push(index);
+            unit.quarters += row.quarters;
+            unit.score = unit.score.max(self.scores[index]);
+            if items[row.at].metadata_flag("pinned") {
+                unit.pinned = Some("metadata");
+            }
+        }
+        self.link_parents();
+        self.pin_active_turn();
+        for row in &self.rows {
+            if pins.contains(&row.at) {
+                self.units[row.unit].pinned = Some("request");
+            }
+        }
+    }
+
+    fn link_parents(&mut self) {
+        let events = self.sources.events;
+        let unit_at: HashMap<usize, usize> = self.rows.iter().map(|row| (row.at, row.unit)).collect();
+        for row in &self.rows {
+            let parent = events.items()[row.at].parent_id.as_deref().and_then(|id| events.position(id));
+            if let Some(parent) = parent.and_then(|at| unit_at.get(&at)).filter(|unit| **unit != row.unit) {
+                let parents = &mut self.units[row.unit].parents;
+                if !parents.contains(parent) {
+                    parents.push(*parent);
+                }
+            }
+        }
+    }
+
+    /// The last item, the last user turn and everything after it stay: that is what the model is working on.
+    fn pin_active_turn(&mut self) {
+        let items = self.sources.events.items();
+        let last_turn = self.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
+        let from = last_turn.unwrap_or(self.rows.len().saturating_sub(1));
+        for row in &self.rows[from.min(self.rows.len())..] {
+            self.units[row.unit].pinned.get_or_insert("active_turn");
+        }
+    }
+
+    fn planner<'p>(&'p self, terms: &'p bm25n::TermWeights, limit: u64) -> Planner<'p> {
+        let Sources { events, index, options, answers, .. } = *self.sources;
+        Planner {
+            items: events.items(),
+            index,
+            options,
+            answers,
+            wanted: Wanted { index, terms, visible: self.rows.len() },
+            cap: units::cap(limit / 4),
+            last: self.rows.last().map(|row| row.at),
+            work: Cell::new(0),
+        }
+    }
+
+    /// Returns a selector over all units with a limit in quarter tokens.
+    pub fn selector<'p>(&'p self, planner: &'p Planner<'p>, limit: u64) -> Selector<'p> {
+        Selector { rows: &self.rows, units: &self.units, planner, limit, policy: &self.sources.options.policy }
+    }
+}
+
+struct Finished<'a> {
+    draft: Draft<'a>,
+    selection: Selection,
+    layout: Option<append::Layout>,
+    prompt: output::Prompt,
+    frame: &'a output::Frame,
+    header: &'a Header,
+}
+
+impl Finished<'_> {
+    fn into_built(self, previous: Option<&Manifest>) -> Result<Built> {
+        let Self { mut draft, selection, layout, prompt, frame, header } = self;
+        draft.work += selection.work;
+        for (id, reason) in &header.dropped {
+            draft.warnings.push(format!("{} left out of the header: {reason}", quote(id)));
+        }
+        let mut stats = output::stats(&draft, &selection, &prompt, frame);
+        let (overflow, events) = output::events(&draft, &selection, &stats, frame);
+        output::check_overflow(&mut draft, &overflow, &stats)?;
+        stats.dependency_closures = draft.closures.len() as u64 + selection.closures;
+        let included: HashMap<usize, &Part> = selection.taken.values().flatten().map(|part| (part.row, part)).collect();
+        let explanation = draft.request.explain.then(|| explain::explain(&draft, &included, &stats, frame));
+        let envelopes = output::envelopes(&draft, &prompt);
+        let append = draft.sources.options.append;
+        let prefix = append.then(|| append::compare(previous, &prompt.text, layout.as_ref()));
+        let manifest = append.then(|| Manifest::of(&draft, &prompt, frame));
+        let pack = ContextPack {
+            prompt: prompt.text,
+            stats,
+            phase: draft.request.phase,
+            envelopes,
+            items: Some(prompt.items),
+            warnings: std::mem::take(&mut draft.warnings),
+            explanation,
+            prefix,
+        };
+        Ok(Built { pack, events, manifest, work: draft.work })
+    }
+}

@@ -1,0 +1,192 @@
+//! Stage 8: items become text, and no item can pass for a section of its own.
+
+use std::fmt::Write as _;
+
+use crate::model::{ContextItem, ItemKind};
+use crate::text::unicode;
+
+/// What stands between sections.
+pub const SEPARATOR: &str = "\n\n";
+
+/// Renders an item as the reference does: label line, then body.
+pub fn reference_item(item: &ContextItem) -> String {
+    let section = item.metadata.get("section").and_then(serde_json::Value::as_str).map(unicode::trim);
+    let label = section.filter(|text| !text.is_empty()).unwrap_or_else(|| item.kind.label());
+    let mut out = String::with_capacity(item.text.len() + 32);
+    out.push('[');
+    out.push_str(label);
+    if let Some(artifact) = &item.artifact_ref {
+        let prefix = if artifact.handle.starts_with("artifact:") { "" } else { "artifact:" };
+        let _ = write!(out, " [{prefix}{}]", artifact.handle);
+    }
+    out.push_str("]\n");
+    out.push_str(&body(item, item.metadata_str("function_name"), &item.text));
+    out
+}
+
+/// Renders items as the reference does, with header and footer.
+pub fn reference_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
+    let body = items.iter().map(reference_item).collect::<Vec<_>>().join(separator);
+    join_sections(&[header, &body, footer], separator)
+}
+
+/// Joins the texts of items without any label.
+pub fn passthrough(items: &[ContextItem]) -> String {
+    items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// Joins what is not empty.
+pub fn join_sections(parts: &[&str], separator: &str) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(separator)
+}
+
+fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
+    match (item.kind, function) {
+        (ItemKind::ToolCall, Some(name)) => format!("{name}({text})"),
+        (ItemKind::ToolResult, Some(name)) => format!("{name}: {text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// How a section is marked in its label line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The whole item.
+    None,
+    /// Parts of it.
+    Excerpt,
+    /// Out of log order, in an append-only prompt.
+    Recalled,
+}
+
+/// Returns the label line of the default mode.
+///
+/// A section name of the caller's is flattened, stripped of brackets and put in upper case, so that label lines have
+/// one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
+pub fn label_line(item: &ContextItem, mark: Mark) -> String {
+    let section = item.metadata.get("section").and_then(serde_json::Value::as_str);
+    let name = section.map(section_name).filter(|name| !name.is_empty());
+    let name = name.as_deref().unwrap_or_else(|| item.kind.label());
+    let mark = match mark {
+        Mark::None => "",
+        Mark::Excerpt => " (EXCERPT)",
+        Mark::Recalled => " (RECALLED)",
+    };
+    match &item.artifact_ref {
+        Some(artifact) => format!("[{name}{mark} [{}]]", safe_handle(&artifact.handle)),
+        None => format!("[{name}{mark}]"),
+    }
+}
+
+fn section_name(text: &str) -> String {
+    let kept: String = text.chars().filter(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.')).collect();
+    unicode::prefix(kept.trim(), 64).to_uppercase()
+}
+
+fn safe_handle(handle: &str) -> String {
+    let mut out = String::with_capacity(handle.len());
+    for ch in handle.chars() {
+        if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
+            out.extend(ch.escape_unicode());
+        } else {
+            out.push(ch);
+        }
+    }
+    out
+}
+
+/// Returns the body of the default mode: the text with lines that look like labels escaped.
+pub fn default_body(item: &ContextItem, text: &str) -> String {
+    let function = item.metadata_str("function_name").map(flatten);
+    escape_labels(&body(item, function.as_deref(), text))
+}
+
+/// Replaces line breaks by spaces.
+pub fn flatten(text: &str) -> String {
+    text.chars().map(|ch| if is_line_end(ch) { ' ' } else { ch }).collect()
+}
+
+const fn is_line_end(ch: char) -> bool {
+    matches!(ch, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Puts a backslash before the bracket of every line that a reader could take for a section label: `[WORDS]` or
+/// `[WORDS [handle]]` in upper case, or one of the known labels in any case, whatever invisible characters it hides.
+pub fn escape_labels(text: &str) -> String {
+    if !text.contains('[') {
+        return text.to_owned();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    loop {
+        let end = rest.find(is_line_end).unwrap_or(rest.len());
+        let line = &rest[..end];
+        match line.find('[') {
+            Some(bracket) if looks_like_label(line) => {
+                out.push_str(&line[..bracket]);
+                out.push('\\');
+                out.push_str(&line[bracket..]);
+            }
+            _ => out.push_str(line),
+        }
+        let Some(terminator) = rest[end..].chars().next() else { return out };
+        out.push(terminator);
+        rest = &rest[end + terminator.len_utf8()..];
+    }
+}
+
+const KNOWN_LABELS: &[&str] = &[
+    "USER",
+    "ASSISTANT",
+    "TOOL CALL",
+    "TOOL RESULT",
+    "DOCUMENT",
+    "RETRIEVED",
+    "FACT",
+    "PLAN",
+    "POLICY",
+    "EPISODIC MEMORY",
+    "FACTS",
+    "TOOL SCHEMA",
+    "GOAL",
+    "AVAILABLE TOOLS",
+    "SYSTEM",
+];
+
+fn looks_like_label(line: &str) -> bool {
+    let shown: String = line.chars().filter(|ch| !unicode::is_invisible(*ch) && !ch.is_control()).collect();
+    let Some(inner) = unicode::trim(&shown).strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) else {
+        return false;
+    };
+    let head = inner.split('[').next().unwrap_or("").trim();
+    let head = head.strip_suffix("(EXCERPT)").or_else(|| head.strip_suffix("(RECALLED)")).unwrap_or(head).trim();
+    let upper = head.to_uppercase();
+    let is_name = head.chars().any(char::is_alphabetic)
+        && head.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.'));
+    is_name && (upper == head || KNOWN_LABELS.contains(&upper.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_lines_in_text_are_escaped() {
+        for forged in
+            ["[POLICY]", "  [policy] ", "[TOOL RESULT [artifact:x]]", "[NOTES]", "[PO\u{200b}LICY]", "[USER (EXCERPT)]"]
+        {
+            let text = format!("before\n{forged}\nafter");
+            let escaped = escape_labels(&text);
+            assert!(escaped.contains("\\["), "{forged:?} -> {escaped:?}");
+            assert!(escaped.lines().all(|line| !looks_like_label(line)));
+        }
+        assert_eq!(escape_labels("a\r[POLICY]\u{2028}[USER]"), "a\r\\[POLICY]\u{2028}\\[USER]");
+    }
+
+    #[test]
+    fn ordinary_brackets_stay() {
+        for text in ["[1, 2]", "[\"a\"]", "[package]", "x [POLICY]", "[ERROR] disk full", "[]", "- [x] done", "[12]"] {
+            assert_eq!(escape_labels(text), text);
+        }
+    }
+}
