@@ -1,0 +1,140 @@
+//! Runs every recorded case of the reference through the compat mode, and our own cases.
+//!
+//! `cargo test --test golden` reads `<area>/*.json` under `CONTEXTWEAVER_VECTORS` (default `tests/vectors`), then the
+//! recordings over public data in `../shared/vectors-public` where those are present. A case that differs must be named
+//! in `tests/cases/deviations.json` with the reason and with what happens instead, which is asserted too.
+
+#![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+mod around;
+mod compare;
+mod context;
+mod sessions;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// A named difference from the reference, with what happens instead.
+struct Deviation {
+    expect: Option<Value>,
+    patch: Vec<(String, Value)>,
+}
+
+impl Deviation {
+    /// Returns what is expected in place of the recording.
+    fn expected(&self, recorded: &Value) -> Value {
+        let mut expected = self.expect.clone().unwrap_or_else(|| recorded.clone());
+        for (pointer, value) in &self.patch {
+            *expected.pointer_mut(pointer).expect("a patch names a place of the recording") = value.clone();
+        }
+        expected
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    matched: usize,
+    deviating: usize,
+    failures: Vec<String>,
+}
+
+fn deviations() -> BTreeMap<String, Deviation> {
+    let list = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/deviations.json"));
+    let entries = list.as_array().expect("deviations.json is a list");
+    entries
+        .iter()
+        .map(|entry| {
+            let name = entry["case"].as_str().expect("a deviation names its case").to_owned();
+            assert!(entry["reason"].as_str().is_some_and(|reason| reason.len() > 20), "{name} has no reason");
+            let patch: Vec<(String, Value)> =
+                entry["patch"].as_object().cloned().unwrap_or_default().into_iter().collect();
+            let expect = entry.get("expect").cloned();
+            assert!(expect.is_some() == patch.is_empty(), "{name} must say what happens instead, in one way");
+            (name, Deviation { expect, patch })
+        })
+        .collect()
+}
+
+fn read(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn sorted(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+        .map(|entries| entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect())
+        .unwrap_or_default();
+    paths.sort();
+    paths
+}
+
+fn run_file(area: &str, path: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
+    let file = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let document = read(path);
+    let mut tally = Tally::default();
+    for case in document["cases"].as_array().expect("a vector file has cases") {
+        let name = format!("{area}/{file}/{}", case["name"].as_str().unwrap_or("?"));
+        let actual = context::run(&case["input"]);
+        let difference = match &actual {
+            Ok(actual) => compare::first_difference(&case["expected"], actual),
+            Err(problem) => Some(problem.clone()),
+        };
+        match (difference, deviations.get(&name)) {
+            (None, None) => tally.matched += 1,
+            (None, Some(_)) => tally.failures.push(format!("{name}: listed as a deviation but matches")),
+            (Some(difference), None) => tally.failures.push(format!("{name}: {difference}")),
+            (Some(_), Some(deviation)) => {
+                let other = match &actual {
+                    Ok(actual) => compare::first_difference(&deviation.expected(&case["expected"]), actual),
+                    Err(problem) => Some(problem.clone()),
+                };
+                match other {
+                    None => tally.deviating += 1,
+                    Some(other) => tally.failures.push(format!("{name}: deviates otherwise than listed: {other}")),
+                }
+            }
+        }
+    }
+    tally
+}
+
+fn run_root(root: &Path, deviations: &BTreeMap<String, Deviation>) -> Vec<String> {
+    let mut failures = Vec::new();
+    for folder in sorted(root).into_iter().filter(|path| path.is_dir()) {
+        let area = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+        for file in sorted(&folder).into_iter().filter(|path| path.extension().is_some_and(|e| e == "json")) {
+            let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default().to_owned();
+            let document = read(&file);
+            let Some(cases) = document.get("cases").and_then(Value::as_array) else { continue };
+            if area != "context" {
+                println!("{area}/{stem}: pending ({} cases)", cases.len());
+                continue;
+            }
+            let tally = run_file(&area, &file, deviations);
+            let listed =
+                if tally.deviating > 0 { format!(" ({} listed deviations)", tally.deviating) } else { String::new() };
+            println!("{area}/{stem}: {}/{}{listed}", tally.matched + tally.deviating, cases.len());
+            failures.extend(tally.failures);
+        }
+    }
+    failures
+}
+
+#[test]
+fn recorded_cases_match() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = std::env::var_os("CONTEXTWEAVER_VECTORS").map_or_else(|| home.join("tests/vectors"), PathBuf::from);
+    assert!(root.is_dir(), "{} is no folder", root.display());
+    let deviations = deviations();
+    let mut failures = run_root(&root, &deviations);
+    let public = home.join("../shared/vectors-public");
+    if public.is_dir() {
+        println!("recordings over public data:");
+        failures.extend(run_root(&public, &deviations));
+    } else {
+        println!("SKIPPED: recordings over public data are not here (../shared/vectors-public)");
+    }
+    assert!(failures.is_empty(), "{} cases differ:\n{}", failures.len(), failures.join("\n"));
+}
