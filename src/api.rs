@@ -23,15 +23,30 @@ use crate::text::tokens::Estimator;
 use crate::text::{tokenize, unicode};
 
 fn done(result: &impl Serialize) -> Result<String> {
+    done_with(result, &[])
+}
+
+fn done_with(result: &impl Serialize, events: &[context::Event]) -> Result<String> {
     #[derive(Serialize)]
     struct Done<'a, T> {
         done: &'a T,
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        events: &'a [context::Event],
     }
-    write(&Done { done: result })
+    write(&Done { done: result, events })
 }
 
 fn need(needs: &[Need]) -> Result<String> {
-    write(&json!({ "need": needs }))
+    write(&One("need", needs))
+}
+
+/// An object with one field.
+struct One<'a, T: ?Sized>(&'static str, &'a T);
+
+impl<T: Serialize + ?Sized> Serialize for One<'_, T> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.collect_map([(self.0, self.1)])
+    }
 }
 
 fn write(value: &impl Serialize) -> Result<String> {
@@ -54,11 +69,11 @@ pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[
     let result = ToolResult::from_value(json::parse(arguments)?)?;
     match manager.ingest_tool_result(&result, raw)? {
         Outcome::Need(needs) => need(&needs),
-        Outcome::Done(ingested) => done(&ingested),
+        Outcome::Done(ingested) => done_with(&ingested, &ingested.events()),
     }
 }
 
-/// Returns the bytes of an artifact whose owners the policy does not withhold.
+/// Returns the bytes of an artifact, for the caller's own use; the policy governs prompts and drilldowns.
 pub fn artifact_bytes(manager: &ContextManager, handle: &str) -> Result<Vec<u8>> {
     manager.artifacts().get(handle).map(<[u8]>::to_vec)
 }
@@ -100,7 +115,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         }
         "events" => events(manager, arguments),
         "event_count" => done(&json!({ "count": manager.events().len() })),
-        "artifacts" => done(&json!({ "artifacts": manager.artifacts().list().collect::<Vec<_>>() })),
+        "artifacts" => done(&One("artifacts", &manager.artifacts().list().collect::<Vec<_>>())),
         "facts" => done(&manager.facts().to_json()),
         "episodes" => done(&manager.episodes().to_json()),
         other => Err(unknown(other)),
@@ -125,7 +140,7 @@ fn ingest(manager: &mut ContextManager, arguments: Value) -> Result<String> {
         let path = format!("/items{}", error.path());
         error.under(path)
     })?;
-    done(&json!({ "ids": ids }))
+    done(&One("ids", &ids))
 }
 
 fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<String> {
@@ -136,18 +151,13 @@ fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<Str
     let envelope = fields.require("envelope")?;
     fields.finish()?;
     let envelope = ResultEnvelope::from_value(envelope, "/envelope")?;
-    done(&json!({ "item": manager.ingest_envelope(&call, &tool, envelope, sensitivity)? }))
+    done(&One("item", &manager.ingest_envelope(&call, &tool, envelope, sensitivity)?))
 }
 
 fn built(outcome: Outcome<context::BuildOutput>) -> Result<String> {
-    #[derive(Serialize)]
-    struct Built<'a> {
-        done: &'a crate::model::ContextPack,
-        events: &'a [context::Event],
-    }
     match outcome {
         Outcome::Need(needs) => need(&needs),
-        Outcome::Done(output) => write(&Built { done: &output.pack, events: &output.events }),
+        Outcome::Done(output) => done_with(&output.pack, &output.events),
     }
 }
 
@@ -224,7 +234,12 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         manager.ingest_all(items.clone())?;
     }
     let ids: Vec<&str> = items.iter().filter_map(|item| item.id.strip_prefix("memory:")).collect();
-    done(&json!({ "selected": ids, "items": items }))
+    #[derive(Serialize)]
+    struct Selected<'a> {
+        selected: Vec<&'a str>,
+        items: &'a [ContextItem],
+    }
+    done(&Selected { selected: ids, items: &items })
 }
 
 fn events(manager: &ContextManager, arguments: Value) -> Result<String> {
@@ -238,32 +253,32 @@ fn events(manager: &ContextManager, arguments: Value) -> Result<String> {
     let since = fields.uint_or("since", 0, u64::from(u32::MAX))? as usize;
     let limit = fields.uint_or("limit", u64::from(u32::MAX), u64::from(u32::MAX))? as usize;
     fields.finish()?;
-    done(&json!({ "items": manager.events().query(kinds.as_deref(), since, limit) }))
+    done(&One("items", &manager.events().query(kinds.as_deref(), since, limit)))
 }
 
 /// Runs a function on text.
 pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse(arguments)?, "")?;
-    match operation {
+    let result = match operation {
         "count_tokens" => {
-            let estimator = Estimator::named(&fields.string_or("estimator", "heuristic/v3")?)
-                .map_err(|error| error.at("/estimator"))?;
-            done(&json!({ "tokens": estimator.tokens(&fields.string("text")?) }))
+            let estimator = fields.parsed_or("estimator", Estimator::V3, Estimator::named)?;
+            json!({ "tokens": estimator.tokens(&fields.string("text")?) })
         }
         "redact_secrets" => {
             let mask = fields.string_or("mask", SECRET_MASK)?;
-            let text = fields.string("text")?;
-            done(&json!({ "text": redact_secrets(&text, SecretRules::Full, &mask) }))
+            json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
         }
-        "sanitize_text" => done(&json!({ "text": unicode::sanitize(&fields.string("text")?) })),
+        "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
+        "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;
             let phase = fields.opt_string("phase")?;
             let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
             let report = BuildReport::of(&stats, phase.as_deref(), budget);
-            done(&json!({ "text": report.text, "markup": report.markup, "data": report.data }))
+            json!({ "text": report.text, "markup": report.markup, "data": report.data })
         }
-        "tokenize" => done(&json!({ "tokens": tokenize::tokenize(&fields.string("text")?) })),
-        other => Err(unknown(other)),
-    }
+        other => return Err(unknown(other)),
+    };
+    fields.finish()?;
+    done(&result)
 }

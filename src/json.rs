@@ -295,7 +295,7 @@ fn write_sorted(out: &mut String, value: &Value, indent: Option<usize>, level: u
         }
         Value::Object(map) => {
             let mut keys: Vec<&String> = map.keys().collect();
-            keys.sort();
+            crate::order::sort(&mut keys);
             out.push('{');
             for (index, key) in keys.into_iter().enumerate() {
                 break_line(out, indent, level + 1, index > 0);

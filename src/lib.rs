@@ -6,6 +6,7 @@ pub mod error;
 pub mod json;
 pub mod limits;
 pub mod model;
+pub mod order;
 pub mod store;
 pub mod text;
 

@@ -3,8 +3,6 @@
 //! The next prompt is the previous one, then what is new, then a few older items recalled for the query, then the
 //! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
 
-use std::collections::{HashMap, HashSet};
-
 use serde_json::{Value, json};
 
 use super::output::{Frame, Prompt};
@@ -14,6 +12,7 @@ use super::select::units::{Selection, Unit};
 use crate::error::Result;
 use crate::json::Fields;
 use crate::model::{ItemKind, PrefixReport, RenderedAs};
+use crate::order;
 
 /// Share of the budget that a re-cut prompt uses, so that it can grow again.
 const RECUT_SHARE: f64 = 0.6;
@@ -52,8 +51,8 @@ struct Section {
 pub struct Layout {
     /// Positions in prompt order.
     pub order: Vec<usize>,
-    /// Positions that stand out of log order.
-    pub recalled: HashSet<usize>,
+    /// Whether a position stands out of log order.
+    pub recalled: Vec<bool>,
     /// Why earlier bytes changed, if they did.
     pub reason: &'static str,
 }
@@ -148,9 +147,9 @@ pub fn extend(
             selection = draft.selector(planner, limit).choose();
         }
         let selection = selection?;
-        let mut order: Vec<usize> = selection.taken.values().flatten().map(|part| part.at).collect();
-        order.sort_unstable();
-        Ok((selection, Some(Layout { order, recalled: HashSet::new(), reason })))
+        let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
+        order::sort(&mut order);
+        Ok((selection, Some(Layout { order, recalled: vec![false; draft.sources.events.len()], reason })))
     };
     let mut extension = Extension::new(draft, planner, limit);
     if !extension.keep(manifest) {
@@ -173,34 +172,40 @@ struct Extension<'a> {
     planner: &'a Planner<'a>,
     limit: u64,
     used: u64,
-    row_at: HashMap<usize, usize>,
-    parts: HashMap<usize, Part>,
+    /// Row of each position of the log.
+    row_at: Vec<Option<usize>>,
+    /// Part of each row.
+    parts: Vec<Option<Part>>,
     earlier: Vec<usize>,
     fresh: Vec<usize>,
     recalled: Vec<usize>,
-    marked: HashSet<usize>,
+    marked: Vec<bool>,
 }
 
 impl<'a> Extension<'a> {
     fn new(draft: &'a Draft, planner: &'a Planner, limit: u64) -> Self {
+        let mut row_at = vec![None; draft.sources.events.len()];
+        for (index, row) in draft.rows.iter().enumerate() {
+            row_at[row.at] = Some(index);
+        }
         Self {
             draft,
             planner,
             limit,
             used: 0,
-            row_at: draft.rows.iter().enumerate().map(|(index, row)| (row.at, index)).collect(),
-            parts: HashMap::new(),
+            marked: vec![false; row_at.len()],
+            row_at,
+            parts: draft.rows.iter().map(|_| None).collect(),
             earlier: Vec::new(),
             fresh: Vec::new(),
             recalled: Vec::new(),
-            marked: HashSet::new(),
         }
     }
 
     /// Takes over the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
     fn keep(&mut self, manifest: &Manifest) -> bool {
         for section in &manifest.sections {
-            let Some(&index) = self.row_at.get(&section.at) else { return false };
+            let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
             let row = &self.draft.rows[index];
             let was_redacted = section.form == RenderedAs::Redacted;
             if row.redacted.is_some() != was_redacted {
@@ -211,20 +216,17 @@ impl<'a> Extension<'a> {
                 self.planner.answers.quarters(estimator, &section.text) + super::select::plan::SEPARATOR_QUARTERS;
             self.used += quarters;
             if section.recalled {
-                self.marked.insert(section.at);
+                self.marked[section.at] = true;
             }
             self.earlier.push(section.at);
-            self.parts.insert(
-                section.at,
-                Part {
-                    row: index,
-                    at: section.at,
-                    form: section.form,
-                    text: Some(section.text.clone()),
-                    quarters,
-                    omitted_chars: section.omitted_chars,
-                },
-            );
+            self.parts[index] = Some(Part {
+                row: index,
+                at: section.at,
+                form: section.form,
+                text: Some(section.text.clone()),
+                quarters,
+                omitted_chars: section.omitted_chars,
+            });
         }
         true
     }
@@ -233,8 +235,7 @@ impl<'a> Extension<'a> {
     fn add_new(&mut self, seen: usize) -> bool {
         for unit in &self.draft.units {
             let is_new = unit.rows.iter().any(|row| self.draft.rows[*row].at >= seen);
-            let missing: Vec<usize> =
-                unit.rows.iter().copied().filter(|row| !self.parts.contains_key(&self.draft.rows[*row].at)).collect();
+            let missing: Vec<usize> = unit.rows.iter().copied().filter(|row| self.parts[*row].is_none()).collect();
             // A unit that is there in part needs its other part, whatever brought the first one in.
             let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
             if !is_new && !is_torn && unit.pinned.is_none() {
@@ -253,18 +254,19 @@ impl<'a> Extension<'a> {
         if out_of_order {
             // The label grows by the mark.
             self.used += 11;
-            self.marked.insert(part.at);
+            self.marked[part.at] = true;
             self.recalled.push(part.at);
         } else {
             self.fresh.push(part.at);
         }
-        self.parts.insert(part.at, part);
+        let row = part.row;
+        self.parts[row] = Some(part);
     }
 
     /// Brings back older units that speak to the query, whole, within a tenth of the budget.
     fn recall(&mut self) {
         let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
-        let is_absent = |unit: &Unit| unit.rows.iter().all(|row| !self.parts.contains_key(&self.draft.rows[*row].at));
+        let is_absent = |unit: &Unit| unit.rows.iter().all(|row| self.parts[*row].is_none());
         let mut order: Vec<usize> =
             (0..self.draft.units.len()).filter(|index| is_absent(&self.draft.units[*index])).collect();
         // The current turn matches itself best of all, so the best is sought among those that are not there.
@@ -272,7 +274,9 @@ impl<'a> Extension<'a> {
         order.retain(|index| {
             self.draft.units[*index].score > 0.0 && self.draft.units[*index].score >= RECALL_SCORE * best
         });
-        order.sort_by(|a, b| self.draft.units[*b].score.total_cmp(&self.draft.units[*a].score).then(b.cmp(a)));
+        order::sort_by(&mut order, |a, b| {
+            self.draft.units[*b].score.total_cmp(&self.draft.units[*a].score).then(b.cmp(a))
+        });
         for index in order {
             let unit = &self.draft.units[index];
             let cost = unit.quarters + 11 * unit.rows.len() as u64;
@@ -289,21 +293,22 @@ impl<'a> Extension<'a> {
 
     fn finish(mut self, reason: &'static str) -> (Selection, Option<Layout>) {
         let items = self.draft.sources.events.items();
-        self.fresh.sort_unstable();
-        self.recalled.sort_unstable();
+        order::sort(&mut self.fresh);
+        order::sort(&mut self.recalled);
         // The current turn comes last: the last new user turn and what follows it.
         let turn = self.fresh.iter().rposition(|at| items[*at].kind == ItemKind::UserTurn).unwrap_or(self.fresh.len());
         let (before, current) = self.fresh.split_at(turn);
         let order: Vec<usize> =
             self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
-        let mut selection = Selection { used: self.used, work: self.draft.rows.len() as u64, ..Selection::default() };
+        let mut selection = Selection::of(self.draft.units.len());
+        selection.used = self.used;
+        selection.work = self.draft.rows.len() as u64;
         for (index, unit) in self.draft.units.iter().enumerate() {
-            let parts: Vec<Part> =
-                unit.rows.iter().filter_map(|row| self.parts.remove(&self.draft.rows[*row].at)).collect();
+            let parts: Vec<Part> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
             if parts.is_empty() {
                 selection.dropped.push((index, "budget"));
             } else {
-                selection.taken.insert(index, parts);
+                selection.taken[index] = Some(parts);
             }
         }
         (selection, Some(Layout { order, recalled: self.marked, reason }))

@@ -56,11 +56,26 @@ pub enum Outcome<T> {
 /// Answers received so far. Keys hold the text asked about, so an answer can never be used for something else.
 #[derive(Debug, Default)]
 pub struct Answers {
-    counts: HashMap<String, u64>,
-    levels: HashMap<(String, String), Sensitivity>,
-    summaries: HashMap<(String, String), String>,
-    redactions: HashMap<(String, String, String), String>,
+    known: HashMap<String, Answer>,
     asked: RefCell<Vec<Need>>,
+}
+
+#[derive(Debug, Clone)]
+enum Answer {
+    Tokens(u64),
+    Level(Sensitivity),
+    Text(String),
+}
+
+impl Need {
+    fn key(&self) -> String {
+        match self {
+            Self::Count { text } => format!("count\0{text}"),
+            Self::Classify { item } => format!("classify\0{}\0{}", item.id, item.text),
+            Self::Summarize { item, text } => format!("summarize\0{}\0{text}", item.id),
+            Self::Redact { hook, item } => format!("redact\0{hook}\0{}\0{}", item.id, item.text),
+        }
+    }
 }
 
 impl Answers {
@@ -79,17 +94,20 @@ impl Answers {
         self.asked.borrow_mut().clear();
     }
 
-    /// Forgets answers that only one operation needed; counts of item texts are kept within a bound.
+    /// Forgets what was asked. Answers stay, as the next operation will ask the same, until they outgrow the log.
     pub fn settle(&mut self, items: usize) {
         self.reset();
-        self.summaries.clear();
-        if self.counts.len() > 4 * items + 1024 {
-            self.counts.clear();
+        if self.known.len() > 4 * items + 1024 {
+            self.known.clear();
         }
     }
 
-    fn ask(&self, need: Need) {
-        self.asked.borrow_mut().push(need);
+    fn answer(&self, need: Need) -> Option<Answer> {
+        let known = self.known.get(&need.key()).cloned();
+        if known.is_none() {
+            self.asked.borrow_mut().push(need);
+        }
+        known
     }
 
     /// Weighs a text in quarter tokens, asking the caller's estimator where there is one.
@@ -97,39 +115,35 @@ impl Answers {
         if !matches!(estimator, Estimator::Custom(_)) || text.is_empty() {
             return estimator.quarters(text);
         }
-        if let Some(count) = self.counts.get(text) {
-            return count * 4;
+        match self.answer(Need::Count { text: text.to_owned() }) {
+            Some(Answer::Tokens(count)) => count * 4,
+            _ => estimator.quarters(text),
         }
-        self.ask(Need::Count { text: text.to_owned() });
-        estimator.quarters(text)
     }
 
     /// Returns the caller's label for an item, or asks for it and gives none.
     pub fn level(&self, item: &ContextItem) -> Option<Sensitivity> {
-        let known = self.levels.get(&(item.id.clone(), item.text.clone())).copied();
-        if known.is_none() {
-            self.ask(Need::Classify { item: item.clone() });
+        match self.answer(Need::Classify { item: item.clone() }) {
+            Some(Answer::Level(level)) => Some(level),
+            _ => None,
         }
-        known
     }
 
     /// Returns the caller's summary of a text, or asks for it.
     pub fn summary(&self, item: &ContextItem, text: &str) -> Option<String> {
-        let known = self.summaries.get(&(item.id.clone(), text.to_owned())).cloned();
-        if known.is_none() {
-            self.ask(Need::Summarize { item: item.clone(), text: text.to_owned() });
-        }
-        known
+        self.text(Need::Summarize { item: item.clone(), text: text.to_owned() })
     }
 
     /// Returns what the caller's hook makes of an item, or asks for it.
     pub fn redaction(&self, hook: &str, item: &ContextItem) -> Option<String> {
-        let key = (hook.to_owned(), item.id.clone(), item.text.clone());
-        let known = self.redactions.get(&key).cloned();
-        if known.is_none() {
-            self.ask(Need::Redact { hook: hook.to_owned(), item: item.clone() });
+        self.text(Need::Redact { hook: hook.to_owned(), item: item.clone() })
+    }
+
+    fn text(&self, need: Need) -> Option<String> {
+        match self.answer(need) {
+            Some(Answer::Text(text)) => Some(text),
+            _ => None,
         }
-        known
     }
 
     /// Takes the answers to the questions handed out, in their order. One that does not fit is `CALLBACK_FAILED`.
@@ -143,28 +157,19 @@ impl Answers {
         }
         for (index, (need, answer)) in asked.into_iter().zip(answers).enumerate() {
             let at = format!("/answers/{index}");
-            self.accept(need, answer, &at)
+            let key = need.key();
+            let answer = read(&need, answer, &at)
                 .map_err(|error| Error::new(ErrorCode::CallbackFailed, error.message().to_owned()).at(at))?;
+            self.known.insert(key, answer);
         }
         Ok(())
     }
+}
 
-    fn accept(&mut self, need: Need, answer: serde_json::Value, at: &str) -> Result<()> {
-        match need {
-            Need::Count { text } => {
-                self.counts.insert(text, as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE)?);
-            }
-            Need::Classify { item } => {
-                let level = Sensitivity::parse(&as_string(answer, at)?)?;
-                self.levels.insert((item.id, item.text), level);
-            }
-            Need::Summarize { item, text } => {
-                self.summaries.insert((item.id, text), as_string(answer, at)?);
-            }
-            Need::Redact { hook, item } => {
-                self.redactions.insert((hook, item.id, item.text), as_string(answer, at)?);
-            }
-        }
-        Ok(())
+fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
+    match need {
+        Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(Answer::Tokens),
+        Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(Answer::Level),
+        Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(Answer::Text),
     }
 }

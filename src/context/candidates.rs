@@ -4,6 +4,6 @@ use crate::model::{ContextItem, ContextPolicy, Phase};
 
 /// Returns the positions of the items that a phase admits.
 pub fn candidates(items: &[ContextItem], phase: Phase, policy: &ContextPolicy) -> Vec<usize> {
-    let allowed = policy.allowed_kinds_per_phase.get(&phase).map_or(&[][..], Vec::as_slice);
+    let allowed = policy.allowed_kinds(phase);
     items.iter().enumerate().filter(|(_, item)| allowed.contains(&item.kind)).map(|(at, _)| at).collect()
 }

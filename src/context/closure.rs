@@ -1,26 +1,28 @@
 //! Stage 2: what an item needs beside it.
 
-use std::collections::BTreeSet;
-
 use crate::model::{ContextItem, ItemKind};
 use crate::store::EventLog;
 
 /// Adds every ancestor of the candidates, as the reference does, whatever its kind. Returns positions in log order and
 /// how many were added.
 pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
-    let mut present: BTreeSet<usize> = candidates.iter().copied().collect();
+    let mut present = vec![false; log.len()];
+    for at in candidates {
+        present[*at] = true;
+    }
     let mut added = Vec::new();
     for &start in candidates {
         let mut at = start;
         while let Some(parent) = log.items()[at].parent_id.as_deref().and_then(|id| log.position(id)) {
-            if !present.insert(parent) {
+            if std::mem::replace(&mut present[parent], true) {
                 break;
             }
             added.push(parent);
             at = parent;
         }
     }
-    (present.into_iter().collect(), added)
+    let closed = (0..present.len()).filter(|at| present[*at]).collect();
+    (closed, added)
 }
 
 /// An item under consideration.

@@ -36,6 +36,8 @@ pub struct Trace {
 pub struct Built {
     /// The pack, or the overflow policy's error.
     pub pack: Result<ContextPack>,
+    /// Items dropped, whatever the overflow policy makes of it.
+    pub excluded: u64,
     /// For the hooks; they are told even when the overflow policy raises.
     pub events: Vec<Event>,
     /// The stages.
@@ -46,9 +48,9 @@ fn ids(items: &[ContextItem]) -> Vec<String> {
     items.iter().map(|item| item.id.clone()).collect()
 }
 
-fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &str) {
+fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static str) {
     for item in items {
-        let drop = DroppedItem { item_id: item.id.clone(), reason: reason.to_owned(), stage: None, tokens: None };
+        let drop = DroppedItem { item_id: item.id.clone(), reason: reason.into(), stage: None, tokens: None };
         stats.add_drop(drop);
     }
 }
@@ -108,7 +110,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         chosen.dropped.iter().filter(|(_, reason)| *reason == "budget").map(|(item, _)| item).collect();
     let mut warnings = Vec::new();
     if let Err(error) = overflow(&over, sources, &stats, &mut warnings) {
-        return Ok(Built { pack: Err(error), events: hook_events, trace });
+        return Ok(Built { excluded: stats.dropped_count, pack: Err(error), events: hook_events, trace });
     }
     hook_events.push(Event::ContextBuilt { phase: request.phase.as_str().to_owned() });
     let explanation = request.explain.then(|| {
@@ -116,6 +118,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         let all = [&visible[..], &withheld[..]].concat();
         explained(&all, &trace, &stats, &added, sources, request, limit)
     });
+    let excluded = stats.dropped_count;
     let prompt = render::reference_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
     let pack = ContextPack {
         prompt,
@@ -127,7 +130,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         explanation,
         prefix: None,
     };
-    Ok(Built { pack: Ok(pack), events: hook_events, trace })
+    Ok(Built { excluded, pack: Ok(pack), events: hook_events, trace })
 }
 
 fn overflow(over: &[&ContextItem], sources: &Sources, stats: &BuildStats, warnings: &mut Vec<String>) -> Result<()> {
@@ -137,8 +140,7 @@ fn overflow(over: &[&ContextItem], sources: &Sources, stats: &BuildStats, warnin
         .filter(|item| policy.overflow_raise_kinds.as_ref().is_none_or(|watched| watched.contains(&item.kind)))
         .map(|item| item.kind.as_str())
         .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    crate::order::sort_distinct(&mut kinds);
     match policy.overflow_action {
         _ if kinds.is_empty() => {}
         OverflowAction::Drop => {}
@@ -190,7 +192,7 @@ fn explained(
     let scores: std::collections::HashMap<&str, f64> =
         trace.scored.iter().map(|(id, score)| (id.as_str(), *score)).collect();
     let reasons: std::collections::HashMap<&str, &str> =
-        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), drop.reason.as_str())).collect();
+        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
     let mut candidates: Vec<CandidateExplanation> = items
         .iter()
         .map(|item| CandidateExplanation {

@@ -8,28 +8,40 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::limits;
 use crate::model::{ContextItem, ItemKind};
+use crate::order::WordSet;
+use crate::text::first_fit::{FirstFit, number_words};
 use crate::text::tokenize::token_set;
 
-/// Finds exact repeats among visible positions (ascending): same kind, parent, label and text. The newest one stays.
-///
-/// Calls and results never count: two calls are two events even when they look the same. Neither do short turns.
-pub fn exact_repeats(items: &[ContextItem], visible: &[usize], exempt: &dyn Fn(usize) -> bool) -> Vec<usize> {
-    let mut newest: HashMap<u64, Vec<usize>> = HashMap::new();
+/// Returns the exact repeats among visible positions, both ascending: same kind, parent, label and text. The newest one
+/// stays. `fingerprints` are those of [`fingerprint`], by position.
+pub fn exact_repeats(items: &[ContextItem], visible: &[usize], fingerprints: impl Fn(usize) -> u64) -> Vec<usize> {
+    // Positions of kept items by fingerprint; items whose fingerprints meet by chance are compared.
+    let mut newest: HashMap<u64, usize> = HashMap::new();
     let mut repeats = Vec::new();
     for &at in visible.iter().rev() {
-        let item = &items[at];
-        if exempt(at) || !can_repeat(item) {
+        let print = fingerprints(at);
+        if print == 0 {
             continue;
         }
-        let kept = newest.entry(fingerprint(item)).or_default();
-        if kept.iter().any(|&other| same(&items[other], item)) {
+        let kept = *newest.entry(print).or_insert(at);
+        if kept != at && same(&items[kept], &items[at]) {
             repeats.push(at);
-        } else {
-            kept.push(at);
         }
     }
     repeats.reverse();
     repeats
+}
+
+/// Returns a number that repeats of an item share, 0 for an item that never counts as one.
+///
+/// Calls and results never count: two calls are two events even when they look the same. Neither do short turns.
+pub fn fingerprint(item: &ContextItem) -> u64 {
+    if !can_repeat(item) {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    (item.kind, item.sensitivity, item.parent_id.as_deref(), item.text.trim()).hash(&mut hasher);
+    hasher.finish().max(1)
 }
 
 fn can_repeat(item: &ContextItem) -> bool {
@@ -46,97 +58,19 @@ fn same(a: &ContextItem, b: &ContextItem) -> bool {
     a.kind == b.kind && a.parent_id == b.parent_id && a.sensitivity == b.sensitivity && a.text.trim() == b.text.trim()
 }
 
-fn fingerprint(item: &ContextItem) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (item.kind, item.parent_id.as_deref(), item.text.trim()).hash(&mut hasher);
-    hasher.finish()
-}
-
 /// Tells which of the texts, taken in order, are near-duplicates of an earlier kept one: Jaccard similarity of the
-/// reference's tokens at or above the threshold.
-///
-/// Decides exactly as comparing every pair would, in near-linear time: two sets that similar must share one of their
-/// rarest tokens (prefix filtering, Chaudhuri et al. 2006), so only those are looked up, and sizes bound the rest.
+/// reference's tokens at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
 pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
-    if threshold <= 0.0 {
-        return (0..texts.len()).map(|index| index > 0).collect();
-    }
-    let sets = rank_tokens(texts);
-    let mut by_token: HashMap<u32, Vec<usize>> = HashMap::new();
-    let mut compared = vec![usize::MAX; texts.len()];
-    let mut duplicate = vec![false; texts.len()];
-    for (index, set) in sets.iter().enumerate() {
-        let prefix = &set[..prefix_len(set.len(), threshold)];
-        let found = prefix.iter().flat_map(|token| by_token.get(token).into_iter().flatten()).any(|&other| {
-            if std::mem::replace(&mut compared[other], index) == index {
-                return false;
-            }
-            let (small, large) = (set.len().min(sets[other].len()), set.len().max(sets[other].len()));
-            small as f64 / large as f64 >= threshold && similarity(set, &sets[other]) >= threshold
-        });
-        if found {
-            duplicate[index] = true;
-        } else {
-            for token in prefix {
-                by_token.entry(*token).or_default().push(index);
-            }
+    let sets: Vec<WordSet> = texts.iter().map(|text| token_set(text)).collect();
+    let mut kept = FirstFit::new(threshold);
+    let duplicate = |set: Vec<u32>| {
+        let found = kept.find(&set, &|_| true).is_some();
+        if !found {
+            kept.push(set);
         }
-    }
-    duplicate
-}
-
-/// Turns each text into its tokens' ranks, rarest first.
-fn rank_tokens(texts: &[&str]) -> Vec<Vec<u32>> {
-    let mut ids: HashMap<String, u32> = HashMap::new();
-    let mut counts: Vec<u32> = Vec::new();
-    let mut sets: Vec<Vec<u32>> = Vec::with_capacity(texts.len());
-    for text in texts {
-        let set = token_set(text).into_iter().map(|token| {
-            let fresh = ids.len() as u32;
-            let id = *ids.entry(token).or_insert(fresh);
-            if id == fresh {
-                counts.push(0);
-            }
-            counts[id as usize] += 1;
-            id
-        });
-        sets.push(set.collect());
-    }
-    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
-    order.sort_by_key(|id| (counts[*id as usize], *id));
-    let mut rank = vec![0_u32; order.len()];
-    for (position, id) in order.iter().enumerate() {
-        rank[*id as usize] = position as u32;
-    }
-    for set in &mut sets {
-        for id in set.iter_mut() {
-            *id = rank[*id as usize];
-        }
-        set.sort_unstable();
-    }
-    sets
-}
-
-fn prefix_len(size: usize, threshold: f64) -> usize {
-    // A hair less than the exact bound: rounding may only lengthen the prefix, never lose a pair.
-    let needed = (threshold * size as f64 - 1e-9).ceil().max(0.0) as usize;
-    if size == 0 { 0 } else { (size + 1).saturating_sub(needed).min(size) }
-}
-
-fn similarity(a: &[u32], b: &[u32]) -> f64 {
-    let (mut i, mut j, mut shared) = (0, 0, 0_usize);
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(&b[j]) {
-            std::cmp::Ordering::Less => i += 1,
-            std::cmp::Ordering::Greater => j += 1,
-            std::cmp::Ordering::Equal => {
-                shared += 1;
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    shared as f64 / (a.len() + b.len() - shared) as f64
+        found
+    };
+    number_words(&sets).into_iter().map(duplicate).collect()
 }
 
 #[cfg(test)]
@@ -161,7 +95,7 @@ mod tests {
     }
 
     fn exact(texts: &[&str], threshold: f64) -> Vec<bool> {
-        let mut kept: Vec<std::collections::BTreeSet<String>> = Vec::new();
+        let mut kept: Vec<WordSet> = Vec::new();
         texts
             .iter()
             .map(|text| {

@@ -60,7 +60,7 @@ pub fn excerpt(text: &str, room: u64, wanted: &Wanted, estimator: &Estimator) ->
         }
     }
     let mut order: Vec<usize> = (0..pieces.len()).filter(|index| scores[*index] > 0.0).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    crate::order::sort_by(&mut order, |a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
     for index in order {
         picker.take(index);
     }

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::output::Frame;
 use super::pipeline::Draft;
 use super::select::plan::Part;
+use super::select::units::Selection;
 use crate::model::{
     BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
 };
@@ -36,13 +37,17 @@ pub fn weights(scoring: &ScoringConfig, phase: crate::model::Phase) -> JsonMap {
 }
 
 /// Makes the record of a build of the default mode.
-pub fn explain(draft: &Draft, included: &HashMap<usize, &Part>, stats: &BuildStats, frame: &Frame) -> Explanation {
+pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &Frame) -> Explanation {
     let mut candidates: Vec<CandidateExplanation> = draft.left.iter().map(|left| left_early(draft, left)).collect();
+    let mut included: Vec<Option<&Part>> = vec![None; draft.rows.len()];
+    for part in selection.parts() {
+        included[part.row] = Some(part);
+    }
     let reasons_by_id: HashMap<&str, &str> =
-        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), drop.reason.as_str())).collect();
+        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
     candidates.extend((0..draft.rows.len()).map(|index| {
         let id = draft.sources.events.items()[draft.rows[index].at].id.as_str();
-        judged(draft, index, included.get(&index).copied(), reasons_by_id.get(id).copied().unwrap_or(""))
+        judged(draft, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_candidates(&mut candidates);
     let query = super::firewall::clean(&draft.request.query, draft.sources.options).into_owned();
@@ -70,7 +75,7 @@ pub fn reasons(stats: &BuildStats) -> JsonMap {
 
 /// Orders candidates: included first, then by score descending (none last), then by id.
 pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
-    candidates.sort_by(|a, b| {
+    crate::order::sort_by(candidates, |a, b| {
         b.included
             .cmp(&a.included)
             .then_with(|| match (a.score, b.score) {
@@ -90,7 +95,7 @@ fn left_early(draft: &Draft, left: &super::pipeline::Left) -> CandidateExplanati
         score: None,
         included: false,
         drop_reason: left.reason.to_owned(),
-        dependency_closure: draft.closures.contains(&left.at),
+        dependency_closure: draft.closures.binary_search(&left.at).is_ok(),
         detail: Some(CandidateDetail {
             stage: left.stage,
             tokens: draft.sources.index.entry(left.at).part_quarters / 4,
@@ -113,7 +118,7 @@ fn judged(draft: &Draft, index: usize, part: Option<&Part>, reason: &str) -> Can
         score: Some(round4(draft.scores[index])),
         included: part.is_some(),
         drop_reason: reason.to_owned(),
-        dependency_closure: draft.closures.contains(&row.at),
+        dependency_closure: draft.closures.binary_search(&row.at).is_ok(),
         detail: Some(CandidateDetail {
             stage: if part.is_some() { Stage::Render } else { Stage::Select },
             tokens: part.map_or(row.quarters, |part| part.quarters) / 4,

@@ -154,7 +154,7 @@ pub fn build_handoff(
     options: HandoffOptions,
 ) -> HandoffPack {
     let mut found: Vec<_> = items.iter().filter_map(|item| Some((item, HandoffCategory::of(item)?))).collect();
-    found.sort_by(|(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    crate::order::sort_by(&mut found, |(_, (_, a)), (_, (_, b))| b.total_cmp(a));
     let mut builder = Builder::new(items, artifacts, estimator, options);
     for (item, (category, confidence)) in found {
         builder.offer(item, category, confidence);

@@ -8,7 +8,9 @@ use super::sensitivity;
 use crate::error::Result;
 use crate::limits;
 use crate::model::{ContextItem, Episode, Fact, ItemKind, Sensitivity};
+use crate::order::{WordSet, sort_by};
 use crate::store::{EpisodicStore, FactStore};
+use crate::text::terms::for_each_term;
 
 fn memory_item(id: String, text: String, sensitivity: Sensitivity) -> ContextItem {
     ContextItem { sensitivity, ..ContextItem::new(id, ItemKind::MemoryFact, text) }
@@ -141,24 +143,16 @@ fn fact_lines(
     options: &ManagerOptions,
     dropped: &mut Vec<(String, &'static str)>,
 ) -> Vec<String> {
-    let mut wanted = std::collections::BTreeSet::new();
-    crate::text::terms::for_each_term(query, |term| {
-        wanted.insert(term.to_owned());
-    });
-    let mut ranked: Vec<(usize, ContextItem)> = facts
-        .into_iter()
-        .map(|fact| {
-            let mut found = std::collections::BTreeSet::new();
-            crate::text::terms::for_each_term(&fact.text, |term| {
-                if wanted.contains(term) {
-                    found.insert(term.to_owned());
-                }
-            });
-            (found.len(), fact)
-        })
-        .collect();
+    let terms = |text: &str| {
+        let mut found = Vec::new();
+        for_each_term(text, |term| found.push(term.to_owned()));
+        WordSet::new(found)
+    };
+    let wanted = terms(query);
+    let mut ranked: Vec<(usize, ContextItem)> =
+        facts.into_iter().map(|fact| (terms(&fact.text).shared(&wanted), fact)).collect();
     // Stable: facts that match equally stay in id order.
-    ranked.sort_by_key(|(matches, _)| std::cmp::Reverse(*matches));
+    sort_by(&mut ranked, |a, b| b.0.cmp(&a.0));
     let mut lines = Vec::new();
     let mut length = 0;
     for (_, fact) in ranked {

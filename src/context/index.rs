@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 
 use super::callbacks::Answers;
-use super::firewall;
 use super::options::ManagerOptions;
 use super::render::{self, Mark};
+use super::{dedup, firewall};
 use crate::model::{ContextItem, ItemKind};
 use crate::store::ArtifactStore;
 use crate::text::terms::{for_each_term, is_identifier};
@@ -30,6 +30,8 @@ pub struct Entry {
     source: Option<Box<str>>,
     /// Weight of the label line and the body, in quarter tokens.
     pub part_quarters: u64,
+    /// What repeats of the item share; 0 when it cannot be one.
+    pub fingerprint: u64,
     /// Number of terms.
     pub length: u32,
     /// Distinct terms in order of first occurrence.
@@ -59,6 +61,8 @@ pub struct LogIndex {
     vocabulary: HashMap<Box<str>, u32>,
     postings: Vec<Vec<Posting>>,
     identifiers: Vec<bool>,
+    /// Where the last item counted keeps each term; checked before use, so never cleared.
+    slots: Vec<u32>,
     entries: Vec<Entry>,
 }
 
@@ -83,6 +87,11 @@ impl LogIndex {
         self.identifiers[term as usize]
     }
 
+    /// Returns the number of distinct terms.
+    pub fn terms(&self) -> usize {
+        self.postings.len()
+    }
+
     /// Returns where a term occurs, in log order.
     pub fn postings(&self, term: u32) -> &[Posting] {
         &self.postings[term as usize]
@@ -101,31 +110,36 @@ impl LogIndex {
         for (term, count) in &terms {
             self.postings[*term as usize].push(Posting { at, count: *count });
         }
-        let mut entry = Entry { shown, source, part_quarters: 0, length, terms };
+        let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), length, terms };
         entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
         self.entries.push(entry);
     }
 
     fn count_terms(&mut self, text: &str) -> (Vec<(u32, u32)>, u32) {
-        let mut terms: Vec<(u32, u32)> = Vec::new();
-        let mut slots: HashMap<u32, usize> = HashMap::new();
-        let mut length = 0;
+        let mut found: Vec<u32> = Vec::new();
         for_each_term(text, |term| {
             let id = self.vocabulary.get(term).copied().unwrap_or_else(|| {
                 let id = self.postings.len() as u32;
                 self.vocabulary.insert(term.into(), id);
                 self.postings.push(Vec::new());
                 self.identifiers.push(is_identifier(term));
+                self.slots.push(0);
                 id
             });
-            length += 1;
-            let fresh = terms.len();
-            let slot = *slots.entry(id).or_insert(fresh);
-            if slot == fresh {
-                terms.push((id, 0));
-            }
-            terms[slot].1 += 1;
+            found.push(id);
         });
+        let length = found.len() as u32;
+        let mut terms: Vec<(u32, u32)> = Vec::new();
+        for id in found {
+            let slot = self.slots[id as usize] as usize;
+            match terms.get_mut(slot) {
+                Some((known, count)) if *known == id => *count += 1,
+                _ => {
+                    self.slots[id as usize] = terms.len() as u32;
+                    terms.push((id, 1));
+                }
+            }
+        }
         (terms, length)
     }
 }

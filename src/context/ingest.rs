@@ -4,8 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
+use super::compat::FIREWALL_REASON;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
+use super::pipeline::Event;
 use crate::error::{Error, ErrorCode, Result, quote};
 use crate::json::Fields;
 use crate::limits;
@@ -62,6 +64,15 @@ pub struct Ingested {
     pub envelope: ResultEnvelope,
 }
 
+impl Ingested {
+    /// Returns what the hooks should hear: that the text was replaced, if it was.
+    pub fn events(&self) -> Vec<Event> {
+        let triggered = self.envelope.firewall_stats.as_ref().is_some_and(|stats| stats.triggered);
+        let event = || Event::FirewallTriggered { item_id: self.item.id.clone(), reason: FIREWALL_REASON };
+        triggered.then(event).into_iter().collect()
+    }
+}
+
 impl ContextManager {
     /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a summary.
     ///
@@ -97,7 +108,9 @@ impl ContextManager {
         if !self.options.compat {
             self.envelopes.insert(id, done.envelope.clone());
         }
-        Ok(Outcome::Done(Ingested { item: done.item, envelope: done.envelope }))
+        let ingested = Ingested { item: done.item, envelope: done.envelope };
+        self.observe(&ingested.events());
+        Ok(Outcome::Done(ingested))
     }
 
     fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {

@@ -1,6 +1,6 @@
 //! The context manager: state, and the operations on it. Every operation checks first and writes last.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct ContextManager {
     pub(super) facts: FactStore,
     pub(super) index: LogIndex,
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
-    pub(super) manifests: BTreeMap<Phase, Manifest>,
+    pub(super) manifests: [Option<Manifest>; Phase::ALL.len()],
     pub(super) fact_sequence: Option<u64>,
     pub(super) answers: Answers,
     metrics: Metrics,
@@ -67,10 +67,12 @@ pub struct ManagerStats {
 }
 
 /// A part of an artifact.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Slice {
     /// The artifact.
     pub handle: String,
+    /// The selector, as given.
+    pub selector: serde_json::Value,
     /// The text, secrets masked.
     pub text: String,
     /// Its characters.
@@ -130,7 +132,7 @@ impl ContextManager {
             facts: FactStore::new(),
             index: LogIndex::new(),
             envelopes: HashMap::new(),
-            manifests: BTreeMap::new(),
+            manifests: [const { None }; Phase::ALL.len()],
             fact_sequence: None,
             answers: Answers::default(),
             metrics: Metrics::new(),
@@ -247,17 +249,18 @@ impl ContextManager {
                 Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
             });
         }
-        let built = pipeline::build(&self.sources(), request, self.manifests.get(&request.phase));
+        let built = pipeline::build(&self.sources(), request, self.manifests[request.phase as usize].as_ref());
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let built = built?;
-        if let Some(manifest) = built.manifest {
-            self.manifests.insert(request.phase, manifest);
+        if built.manifest.is_some() {
+            self.manifests[request.phase as usize] = built.manifest;
         }
         self.last_work = built.work;
         self.answers.settle(self.events.len());
         self.observe(&built.events);
+        self.metrics.on_items_excluded(built.pack.stats.dropped_count);
         self.metrics.on_context_built(&built.pack.stats);
         Ok(Outcome::Done(BuildOutput { pack: built.pack, events: built.events }))
     }
@@ -280,6 +283,7 @@ impl ContextManager {
         self.artifacts.adopt_new(artifacts);
         self.answers.settle(self.events.len());
         self.observe(&built.events);
+        self.metrics.on_items_excluded(built.excluded);
         if let Ok(pack) = &built.pack {
             self.metrics.on_context_built(&pack.stats);
         }
@@ -298,13 +302,12 @@ impl ContextManager {
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
 
-    fn observe(&mut self, events: &[Event]) {
+    pub(super) fn observe(&mut self, events: &[Event]) {
         for event in events {
             match event {
                 Event::FirewallTriggered { .. } => self.metrics.on_firewall_triggered(),
-                Event::ItemsExcluded { item_ids, .. } => self.metrics.on_items_excluded(item_ids.len() as u64),
                 Event::BudgetExceeded { .. } => self.metrics.on_budget_exceeded(),
-                Event::ContextBuilt { .. } => {}
+                Event::ItemsExcluded { .. } | Event::ContextBuilt { .. } => {}
             }
         }
     }
@@ -354,7 +357,7 @@ impl ContextManager {
         as_of: Option<&str>,
         apply: bool,
     ) -> Result<ConsolidationReport> {
-        let options = ConsolidationOptions { as_of, reference: self.options.compat, rewrite: None };
+        let options = ConsolidationOptions { as_of, reference: self.options.compat };
         let mut report = consolidate(self.episodes.all(), &self.facts, policy, options)?;
         if apply {
             report.apply(&mut self.facts, policy)?;
@@ -376,6 +379,7 @@ impl ContextManager {
         let item_id = if request.inject { Some(self.inject(request, &text, sensitivity)?) } else { None };
         Ok(Outcome::Done(Slice {
             handle: request.handle.clone(),
+            selector: request.selector_json.clone(),
             chars: text.chars().count() as u64,
             total_chars,
             truncated,

@@ -77,6 +77,8 @@ pub struct ManagerOptions {
     pub summarizer: Option<Summarizer>,
     /// Names of the caller's redaction hooks.
     pub custom_hooks: Vec<String>,
+    /// Whether builds say what happened, for hooks of the caller.
+    pub listens: bool,
     /// Upper bounds.
     pub limits: Limits,
 }
@@ -95,6 +97,7 @@ impl Default for ManagerOptions {
             classifier: Classifier::None,
             summarizer: None,
             custom_hooks: Vec::new(),
+            listens: true,
             limits: Limits::default(),
         }
     }
@@ -211,6 +214,7 @@ impl ManagerOptions {
             self.summarizer = Some(Summarizer { name, is_llm });
         }
         self.custom_hooks = fields.strings("redaction_hooks")?;
+        self.listens = fields.bool_or("listens", true)?;
         Ok(())
     }
 

@@ -1,6 +1,5 @@
 //! From a selection to the prompt and its numbers.
 
-use std::collections::HashMap;
 use std::collections::HashSet;
 
 use super::append::Layout;
@@ -13,6 +12,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     BuildStats, DroppedItem, ItemKind, OverflowAction, RenderedAs, RenderedItem, ResultEnvelope, Stage,
 };
+use crate::order::{sort_by, sort_distinct};
 use crate::text::tokens::Estimator;
 
 /// What stands around the items.
@@ -74,16 +74,19 @@ pub struct Prompt {
 
 /// Puts the selected parts together: in log order, or as an append-only layout says.
 pub fn assemble(draft: &Draft, selection: &Selection, layout: Option<&Layout>, frame: &Frame) -> Prompt {
-    let mut parts: Vec<&Part> = selection.taken.values().flatten().collect();
-    parts.sort_by_key(|part| part.at);
+    let mut parts: Vec<&Part> = selection.parts().collect();
+    sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
     if let Some(layout) = layout {
-        let place: HashMap<usize, usize> = layout.order.iter().enumerate().map(|(place, at)| (*at, place)).collect();
-        parts.sort_by_key(|part| place.get(&part.at).copied().unwrap_or(usize::MAX));
+        let mut place = vec![usize::MAX; draft.sources.events.len()];
+        for (index, at) in layout.order.iter().enumerate() {
+            place[*at] = index;
+        }
+        sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
     }
     let size: u64 = parts.iter().map(|part| part.quarters).sum();
     let mut writer = Writer::new(draft, frame, size as usize + 64);
     for part in parts {
-        let recalled = layout.is_some_and(|layout| layout.recalled.contains(&part.at));
+        let recalled = layout.is_some_and(|layout| layout.recalled[part.at]);
         writer.add(part, recalled);
     }
     writer.finish()
@@ -193,7 +196,7 @@ pub fn stats(draft: &Draft, selection: &Selection, prompt: &Prompt, frame: &Fram
         stats.dedup_removed += u64::from(left.stage == Stage::Dedup);
         stats.add_drop(DroppedItem {
             item_id: items[left.at].id.clone(),
-            reason: left.reason.to_owned(),
+            reason: left.reason.into(),
             stage: Some(left.stage),
             tokens: Some(tokens),
         });
@@ -203,7 +206,7 @@ pub fn stats(draft: &Draft, selection: &Selection, prompt: &Prompt, frame: &Fram
             let row = &draft.rows[*row];
             stats.add_drop(DroppedItem {
                 item_id: items[row.at].id.clone(),
-                reason: (*reason).to_owned(),
+                reason: (*reason).into(),
                 stage: Some(Stage::Select),
                 tokens: Some(row.quarters / 4),
             });
@@ -215,9 +218,14 @@ pub fn stats(draft: &Draft, selection: &Selection, prompt: &Prompt, frame: &Fram
 /// Returns the kinds dropped for the budget, and what the hooks are told.
 pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &Frame) -> (Vec<ItemKind>, Vec<Event>) {
     let mut events = Vec::new();
-    for (reason, _) in &stats.dropped_reasons {
-        let item_ids =
-            stats.dropped_items.iter().filter(|drop| drop.reason == *reason).map(|drop| drop.item_id.clone()).collect();
+    let reasons = stats.dropped_reasons.iter().filter(|_| draft.sources.options.listens);
+    for (reason, _) in reasons {
+        let item_ids = stats
+            .dropped_items
+            .iter()
+            .filter(|drop| drop.reason == reason.as_str())
+            .map(|drop| drop.item_id.clone())
+            .collect();
         events.push(Event::ItemsExcluded { item_ids, reason: reason.clone() });
     }
     let over: Vec<usize> =
@@ -233,8 +241,7 @@ pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &
         .flat_map(|unit| &draft.units[*unit].rows)
         .map(|row| draft.sources.events.items()[draft.rows[*row].at].kind)
         .collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+    sort_distinct(&mut kinds);
     (kinds, events)
 }
 

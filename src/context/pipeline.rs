@@ -1,7 +1,7 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::append::{self, Manifest};
 use super::callbacks::Answers;
@@ -12,12 +12,13 @@ use super::index::{self, LogIndex};
 use super::options::ManagerOptions;
 use super::request::BuildRequest;
 use super::score::{bm25n, reference as reference_score};
-use super::select::plan::{self, Part, Planner, Row, SEPARATOR_QUARTERS};
+use super::select::plan::{self, Planner, Row, SEPARATOR_QUARTERS};
 use super::select::units::{self, Selection, Selector, Unit};
 use super::sensitivity::{self, Verdict};
 use super::{candidates, dedup, explain, output};
 use crate::error::{Error, ErrorCode, Result, quote};
 use crate::model::{ContextItem, ContextPack, ItemKind, ScoreParts, ScoringConfig, Sensitivity, Stage};
+use crate::order::sort_distinct;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 
 /// Everything a build reads.
@@ -115,8 +116,8 @@ pub struct Draft<'a> {
     pub parts: Vec<ScoreParts>,
     /// Scores per row.
     pub scores: Vec<f64>,
-    /// Items added by closure.
-    pub closures: HashSet<usize>,
+    /// Items added by closure, ascending.
+    pub closures: Vec<usize>,
     /// Notes for the caller.
     pub warnings: Vec<String>,
     /// Operations so far.
@@ -199,17 +200,10 @@ fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
 fn admit<'a>(sources: &'a Sources<'a>, request: &'a BuildRequest, pins: &[usize]) -> Result<Draft<'a>> {
     let items = sources.events.items();
     let mut wanted = candidates::candidates(items, request.phase, &sources.options.policy);
-    let chosen = wanted.len();
     wanted.extend(pins);
-    wanted.sort_unstable();
-    wanted.dedup();
+    sort_distinct(&mut wanted);
     let found = closure::units(sources.events, &wanted);
-    let closures = if found.len() > chosen {
-        let known: HashSet<usize> = wanted.into_iter().collect();
-        found.iter().map(|candidate| candidate.at).filter(|at| !known.contains(at)).collect()
-    } else {
-        HashSet::new()
-    };
+    let closures = found.iter().map(|candidate| candidate.at).filter(|at| wanted.binary_search(at).is_err()).collect();
     let mut draft = Draft {
         sources,
         request,
@@ -234,7 +228,7 @@ impl Draft<'_> {
         let options = self.sources.options;
         let is_half = |at: usize| matches!(items[at].kind, ItemKind::ToolCall | ItemKind::ToolResult);
         let mut verdicts = Vec::with_capacity(found.len());
-        let mut broken: HashSet<u32> = HashSet::new();
+        let mut broken = vec![false; found.len()];
         for candidate in found {
             let item = &items[candidate.at];
             let level = sensitivity::classified(item, options, self.sources.answers);
@@ -245,7 +239,7 @@ impl Draft<'_> {
                     return Err(Error::new(ErrorCode::PolicyViolation, message).at(format!("/pin/{pin}")));
                 }
                 if is_half(candidate.at) {
-                    broken.insert(candidate.unit);
+                    broken[candidate.unit as usize] = true;
                 }
             }
             verdicts.push((level, verdict));
@@ -255,7 +249,7 @@ impl Draft<'_> {
             let leave = |reason| Left { at, unit, level, stage: Stage::Sensitivity, reason };
             match verdict {
                 Verdict::Drop => self.left.push(leave("sensitivity")),
-                _ if broken.contains(&unit) && is_half(at) => self.left.push(leave("pair")),
+                _ if broken[unit as usize] && is_half(at) => self.left.push(leave("pair")),
                 Verdict::Keep => self.push_row(at, unit, level, stub, None),
                 Verdict::Redact(item) => self.push_row(at, unit, level, stub, Some(item)),
             }
@@ -278,20 +272,19 @@ impl Draft<'_> {
     /// Stage 6. Redacted items look alike on purpose; they are no repeats.
     fn drop_repeats(&mut self, pins: &[usize]) {
         let items = self.sources.events.items();
-        let exempt: HashSet<usize> = self
+        let visible: Vec<usize> = self
             .rows
             .iter()
-            .filter(|row| row.redacted.is_some() || row.stub || items[row.at].metadata_flag("pinned"))
+            .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
             .map(|row| row.at)
-            .chain(pins.iter().copied())
+            .filter(|at| !pins.contains(at))
             .collect();
-        let visible: Vec<usize> = self.rows.iter().map(|row| row.at).collect();
-        let repeats = dedup::exact_repeats(items, &visible, &|at| exempt.contains(&at));
+        let repeats = dedup::exact_repeats(items, &visible, |at| self.sources.index.entry(at).fingerprint);
         if repeats.is_empty() {
             return;
         }
-        let repeats: HashSet<usize> = repeats.into_iter().collect();
-        let (gone, rows) = std::mem::take(&mut self.rows).into_iter().partition(|row| repeats.contains(&row.at));
+        let is_repeat = |row: &Row| repeats.binary_search(&row.at).is_ok();
+        let (gone, rows) = std::mem::take(&mut self.rows).into_iter().partition(is_repeat);
         self.rows = rows;
         self.left.extend(Vec::<Row>::into_iter(gone).map(|row| Left {
             at: row.at,
@@ -386,14 +379,16 @@ impl Draft<'_> {
 
     fn link_parents(&mut self) {
         let events = self.sources.events;
-        let unit_at: HashMap<usize, usize> = self.rows.iter().map(|row| (row.at, row.unit)).collect();
+        let mut unit_at = vec![usize::MAX; events.len()];
+        for row in &self.rows {
+            unit_at[row.at] = row.unit;
+        }
         for row in &self.rows {
             let parent = events.items()[row.at].parent_id.as_deref().and_then(|id| events.position(id));
-            if let Some(parent) = parent.and_then(|at| unit_at.get(&at)).filter(|unit| **unit != row.unit) {
-                let parents = &mut self.units[row.unit].parents;
-                if !parents.contains(parent) {
-                    parents.push(*parent);
-                }
+            let parent = parent.map_or(usize::MAX, |at| unit_at[at]);
+            let parents = &mut self.units[row.unit].parents;
+            if parent != usize::MAX && parent != row.unit && !parents.contains(&parent) {
+                parents.push(parent);
             }
         }
     }
@@ -448,8 +443,7 @@ impl Finished<'_> {
         let (overflow, events) = output::events(&draft, &selection, &stats, frame);
         output::check_overflow(&mut draft, &overflow, &stats)?;
         stats.dependency_closures = draft.closures.len() as u64 + selection.closures;
-        let included: HashMap<usize, &Part> = selection.taken.values().flatten().map(|part| (part.row, part)).collect();
-        let explanation = draft.request.explain.then(|| explain::explain(&draft, &included, &stats, frame));
+        let explanation = draft.request.explain.then(|| explain::explain(&draft, &selection, &stats, frame));
         let envelopes = output::envelopes(&draft, &prompt);
         let append = draft.sources.options.append;
         let prefix = append.then(|| append::compare(previous, &prompt.text, layout.as_ref()));

@@ -61,8 +61,8 @@ pub enum Mark {
 
 /// Returns the label line of the default mode.
 ///
-/// A section name of the caller's is flattened, stripped of brackets and put in upper case, so that label lines have
-/// one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
+/// A section name of the caller's is flattened, stripped of brackets and put in ASCII upper case, so that label lines
+/// have one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
 pub fn label_line(item: &ContextItem, mark: Mark) -> String {
     let section = item.metadata.get("section").and_then(serde_json::Value::as_str);
     let name = section.map(section_name).filter(|name| !name.is_empty());
@@ -80,7 +80,7 @@ pub fn label_line(item: &ContextItem, mark: Mark) -> String {
 
 fn section_name(text: &str) -> String {
     let kept: String = text.chars().filter(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.')).collect();
-    unicode::prefix(kept.trim(), 64).to_uppercase()
+    unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
 }
 
 fn safe_handle(handle: &str) -> String {
@@ -111,7 +111,7 @@ const fn is_line_end(ch: char) -> bool {
 }
 
 /// Puts a backslash before the bracket of every line that a reader could take for a section label: `[WORDS]` or
-/// `[WORDS [handle]]` in upper case, or one of the known labels in any case, whatever invisible characters it hides.
+/// `[WORDS [handle]]` without a lower-case ASCII letter, or one of the known labels in any case, whatever invisible characters it hides.
 pub fn escape_labels(text: &str) -> String {
     if !text.contains('[') {
         return text.to_owned();
@@ -160,10 +160,10 @@ fn looks_like_label(line: &str) -> bool {
     };
     let head = inner.split('[').next().unwrap_or("").trim();
     let head = head.strip_suffix("(EXCERPT)").or_else(|| head.strip_suffix("(RECALLED)")).unwrap_or(head).trim();
-    let upper = head.to_uppercase();
     let is_name = head.chars().any(char::is_alphabetic)
         && head.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.'));
-    is_name && (upper == head || KNOWN_LABELS.contains(&upper.as_str()))
+    let is_upper = !head.contains(|ch: char| ch.is_ascii_lowercase());
+    is_name && (is_upper || KNOWN_LABELS.iter().any(|label| head.eq_ignore_ascii_case(label)))
 }
 
 #[cfg(test)]

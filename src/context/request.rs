@@ -62,8 +62,7 @@ impl BuildRequest {
         request.query = fields.string_or("query", "")?;
         request.tags = fields.strings("query_tags")?;
         request.tags.extend(fields.strings("hints")?);
-        request.tags.sort();
-        request.tags.dedup();
+        crate::order::sort_distinct(&mut request.tags);
         request.header = fields.string_or("header", "")?;
         request.footer = fields.string_or("footer", "")?;
         request.budget_tokens = fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?;

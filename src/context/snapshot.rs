@@ -22,8 +22,10 @@ impl ContextManager {
             .iter()
             .filter_map(|item| self.envelopes.get(&item.id).map(|envelope| (item.id.clone(), json!(envelope))))
             .collect();
-        let append: serde_json::Map<String, Value> =
-            self.manifests.iter().map(|(phase, manifest)| (phase.as_str().to_owned(), manifest.to_json())).collect();
+        let append: serde_json::Map<String, Value> = Phase::ALL
+            .iter()
+            .filter_map(|phase| Some((phase.as_str().to_owned(), self.manifests[*phase as usize].as_ref()?.to_json())))
+            .collect();
         json!({
             "schema_version": SNAPSHOT_VERSION,
             "event_log": self.events.to_json(),
@@ -68,7 +70,7 @@ impl ContextManager {
         for (phase, manifest) in fields.object("append")? {
             let at = pointer("/append", &phase);
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
-            manager.manifests.insert(phase, Manifest::from_value(manifest, &at, manager.events.len())?);
+            manager.manifests[phase as usize] = Some(Manifest::from_value(manifest, &at, manager.events.len())?);
         }
         Ok(manager)
     }

@@ -1,7 +1,5 @@
 //! Who may enter a prompt.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -10,6 +8,7 @@ use super::{ItemKind, JsonMap, OverflowAction, Phase, Sensitivity, SensitivityAc
 use crate::error::Result;
 use crate::json::{Fields, as_string};
 use crate::limits;
+use crate::order::sort_by;
 
 const ROUTE_KINDS: &[ItemKind] = &[ItemKind::UserTurn, ItemKind::PlanState, ItemKind::Policy];
 const CALL_KINDS: &[ItemKind] =
@@ -20,10 +19,10 @@ const CALL_KINDS: &[ItemKind] =
 pub struct ContextPolicy {
     /// Kinds each phase admits; a phase absent from a supplied map admits nothing.
     #[serde(serialize_with = "kinds_per_phase")]
-    pub allowed_kinds_per_phase: BTreeMap<Phase, Vec<ItemKind>>,
+    pub allowed_kinds_per_phase: Vec<(Phase, Vec<ItemKind>)>,
     /// Most items of one kind in a prompt.
     #[serde(serialize_with = "per_kind")]
-    pub max_items_per_kind: BTreeMap<ItemKind, u64>,
+    pub max_items_per_kind: Vec<(ItemKind, u64)>,
     /// Items at or above this label are dropped or redacted.
     pub sensitivity_floor: Sensitivity,
     /// Which of the two.
@@ -50,7 +49,7 @@ impl Default for ContextPolicy {
         ];
         Self {
             allowed_kinds_per_phase: allowed.into_iter().map(|(phase, kinds)| (phase, kinds.to_vec())).collect(),
-            max_items_per_kind: BTreeMap::new(),
+            max_items_per_kind: Vec::new(),
             sensitivity_floor: Sensitivity::Confidential,
             sensitivity_action: SensitivityAction::Drop,
             redaction_hooks: Vec::new(),
@@ -78,8 +77,11 @@ impl ContextPolicy {
         };
         let max_items_per_kind = match fields.nested("max_items_per_kind")? {
             Some(map) => {
+                let given = read_caps(map)?;
                 let mut caps = defaults.max_items_per_kind;
-                caps.extend(read_caps(map)?);
+                caps.retain(|(kind, _)| given.iter().all(|(other, _)| other != kind));
+                caps.extend(given);
+                sort_by(&mut caps, |a, b| a.0.cmp(&b.0));
                 caps
             }
             None => defaults.max_items_per_kind,
@@ -111,7 +113,17 @@ impl ContextPolicy {
 
     /// Tells whether the phase admits the kind.
     pub fn allows(&self, phase: Phase, kind: ItemKind) -> bool {
-        self.allowed_kinds_per_phase.get(&phase).is_some_and(|kinds| kinds.contains(&kind))
+        self.allowed_kinds(phase).contains(&kind)
+    }
+
+    /// Returns the kinds that the phase admits.
+    pub fn allowed_kinds(&self, phase: Phase) -> &[ItemKind] {
+        self.allowed_kinds_per_phase.iter().find(|(key, _)| *key == phase).map_or(&[], |(_, kinds)| kinds)
+    }
+
+    /// Returns the most items of a kind that a prompt may have, if there is such a number.
+    pub fn cap_of(&self, kind: ItemKind) -> Option<u64> {
+        self.max_items_per_kind.iter().find(|(key, _)| *key == kind).map(|(_, cap)| *cap)
     }
 
     /// Returns the hooks that apply: the named ones, or `mask`.
@@ -123,7 +135,7 @@ impl ContextPolicy {
     }
 }
 
-fn read_kinds_per_phase(map: Fields) -> Result<BTreeMap<Phase, Vec<ItemKind>>> {
+fn read_kinds_per_phase(map: Fields) -> Result<Vec<(Phase, Vec<ItemKind>)>> {
     let base = map.path().to_owned();
     map.rest()
         .into_iter()
@@ -145,7 +157,7 @@ fn read_kinds(value: Value, path: &str) -> Result<Vec<ItemKind>> {
         .collect()
 }
 
-fn read_caps(map: Fields) -> Result<BTreeMap<ItemKind, u64>> {
+fn read_caps(map: Fields) -> Result<Vec<(ItemKind, u64)>> {
     let base = map.path().to_owned();
     map.rest()
         .into_iter()
@@ -157,7 +169,7 @@ fn read_caps(map: Fields) -> Result<BTreeMap<ItemKind, u64>> {
         .collect()
 }
 
-fn kinds_per_phase<S: Serializer>(map: &BTreeMap<Phase, Vec<ItemKind>>, s: S) -> std::result::Result<S::Ok, S::Error> {
+fn kinds_per_phase<S: Serializer>(map: &[(Phase, Vec<ItemKind>)], s: S) -> std::result::Result<S::Ok, S::Error> {
     let mut out = s.serialize_map(Some(map.len()))?;
     for (phase, kinds) in map {
         out.serialize_entry(phase.as_str(), kinds)?;
@@ -165,7 +177,7 @@ fn kinds_per_phase<S: Serializer>(map: &BTreeMap<Phase, Vec<ItemKind>>, s: S) ->
     out.end()
 }
 
-fn per_kind<S: Serializer>(map: &BTreeMap<ItemKind, u64>, s: S) -> std::result::Result<S::Ok, S::Error> {
+fn per_kind<S: Serializer>(map: &[(ItemKind, u64)], s: S) -> std::result::Result<S::Ok, S::Error> {
     let mut out = s.serialize_map(Some(map.len()))?;
     for (kind, cap) in map {
         out.serialize_entry(kind.as_str(), cap)?;

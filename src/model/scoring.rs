@@ -1,7 +1,5 @@
 //! How relevance is weighed.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -65,9 +63,9 @@ pub struct ReferenceWeights {
     /// Similarity at which a later item is a duplicate, 0 to 1.
     pub dedup_threshold: f64,
     /// Priorities that replace the table's, 0 to 1.
-    pub kind_priority: Option<BTreeMap<ItemKind, f64>>,
+    pub kind_priority: Option<Vec<(ItemKind, f64)>>,
     /// Whole replacements per phase; the threshold is always the base's.
-    pub phase_overrides: Option<BTreeMap<Phase, ReferenceWeights>>,
+    pub phase_overrides: Option<Vec<(Phase, ReferenceWeights)>>,
 }
 
 impl Default for ReferenceWeights {
@@ -136,15 +134,15 @@ impl ReferenceWeights {
         let mut weights = self
             .phase_overrides
             .as_ref()
-            .and_then(|overrides| overrides.get(&phase))
-            .cloned()
+            .and_then(|overrides| overrides.iter().find(|(key, _)| *key == phase))
+            .map(|(_, weights)| weights.clone())
             .unwrap_or_else(|| self.clone());
         weights.dedup_threshold = self.dedup_threshold;
         weights
     }
 }
 
-fn read_overrides(map: Fields, strict: bool) -> Result<BTreeMap<Phase, ReferenceWeights>> {
+fn read_overrides(map: Fields, strict: bool) -> Result<Vec<(Phase, ReferenceWeights)>> {
     let base = map.path().to_owned();
     map.rest()
         .into_iter()
@@ -156,7 +154,7 @@ fn read_overrides(map: Fields, strict: bool) -> Result<BTreeMap<Phase, Reference
         .collect()
 }
 
-fn read_priorities(map: Fields) -> Result<BTreeMap<ItemKind, f64>> {
+fn read_priorities(map: Fields) -> Result<Vec<(ItemKind, f64)>> {
     let base = map.path().to_owned();
     map.rest()
         .into_iter()
@@ -177,10 +175,10 @@ impl Serialize for ReferenceWeights {
         map.serialize_entry("token_cost_penalty", &self.token_cost_penalty)?;
         map.serialize_entry("dedup_threshold", &self.dedup_threshold)?;
         if let Some(priorities) = &self.kind_priority {
-            map.serialize_entry("kind_priority", priorities)?;
+            map.serialize_entry("kind_priority", &Pairs(priorities))?;
         }
         if let Some(overrides) = &self.phase_overrides {
-            map.serialize_entry("phase_overrides", overrides)?;
+            map.serialize_entry("phase_overrides", &Pairs(overrides))?;
         }
         map.end()
     }
@@ -241,4 +239,13 @@ fn foreign(fields: &Fields, key: &str, owner: &str) -> Error {
     Error::new(ErrorCode::UnknownField, format!("{} belongs to another scoring method", crate::error::quote(key)))
         .at(fields.at(key))
         .hint(format!("set scoring.method to \"{owner}\""))
+}
+
+/// Pairs that stand as an object on the wire.
+struct Pairs<'a, K, V>(&'a [(K, V)]);
+
+impl<K: Serialize, V: Serialize> Serialize for Pairs<'_, K, V> {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        s.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
 }

@@ -1,5 +1,7 @@
 //! What a build did, in numbers.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::Serializer;
 use serde::ser::SerializeMap;
@@ -15,7 +17,7 @@ pub struct DroppedItem {
     /// The item.
     pub item_id: String,
     /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget` or `pair` (what it belongs to was dropped).
-    pub reason: String,
+    pub reason: Cow<'static, str>,
     /// The stage that decided; absent in records of the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
@@ -123,7 +125,7 @@ impl BuildStats {
     pub fn add_drop(&mut self, drop: DroppedItem) {
         match self.dropped_reasons.iter_mut().find(|(reason, _)| *reason == drop.reason) {
             Some((_, count)) => *count += 1,
-            None => self.dropped_reasons.push((drop.reason.clone(), 1)),
+            None => self.dropped_reasons.push((drop.reason.to_string(), 1)),
         }
         self.dropped_count += 1;
         self.dropped_items.push(drop);
@@ -134,7 +136,7 @@ fn read_drop(value: Value, path: &str) -> Result<DroppedItem> {
     let mut fields = Fields::open(value, path)?;
     Ok(DroppedItem {
         item_id: fields.string("item_id")?,
-        reason: fields.string("reason")?,
+        reason: fields.string("reason")?.into(),
         stage: fields.opt_string("stage")?.map(|text| Stage::parse(&text)).transpose()?,
         tokens: fields.opt_uint("tokens", u64::MAX)?,
     })

@@ -1,6 +1,7 @@
 //! Text primitives: counting, splitting, comparing, cleaning. Everything here is linear in its input.
 
 pub mod classify;
+pub mod first_fit;
 pub mod redact;
 pub mod similarity;
 pub mod terms;

@@ -1,6 +1,6 @@
 //! The reference's similarity tokens, for compatibility: ASCII words with their compounds.
 
-use std::collections::BTreeSet;
+use crate::order::WordSet;
 
 /// English function words that similarity ignores, sorted (the reference's 128).
 const STOPWORDS: &[&str] = &[
@@ -162,8 +162,8 @@ pub fn tokenize(text: &str) -> Vec<String> {
 }
 
 /// Returns the distinct similarity tokens, sorted.
-pub fn token_set(text: &str) -> BTreeSet<String> {
-    tokenize(text).into_iter().collect()
+pub fn token_set(text: &str) -> WordSet {
+    WordSet::new(tokenize(text))
 }
 
 fn emit(out: &mut Vec<String>, token: &str) {

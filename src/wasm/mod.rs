@@ -13,14 +13,15 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::error::Error;
 
-/// The message of the last panic. After a panic nothing else of the instance can be trusted.
+/// Where the last panic was. After a panic nothing else of the instance can be trusted.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
 
 #[wasm_bindgen(start)]
 fn start() {
     std::panic::set_hook(Box::new(|info| {
         if let Ok(mut message) = LAST_PANIC.lock() {
-            *message = info.to_string();
+            // Only where: what a panic says may quote a caller's text.
+            *message = info.location().map(ToString::to_string).unwrap_or_default();
         }
     }));
 }
@@ -31,7 +32,7 @@ pub fn engine_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
-/// Returns the message of the last panic, empty when there was none.
+/// Returns where the last panic was, empty when there was none.
 #[wasm_bindgen]
 pub fn last_panic() -> String {
     LAST_PANIC.lock().map(|message| message.clone()).unwrap_or_default()

@@ -21,7 +21,7 @@ pub fn trap_overflow(depth: u32) -> u32 {
 pub fn trap_exhaust() -> u32 {
     let mut kept: Vec<Vec<u8>> = Vec::new();
     loop {
-        kept.push(std::hint::black_box(vec![1; 256 << 20]));
+        kept.push(std::hint::black_box(Vec::with_capacity(256 << 20)));
         if kept.len() > 64 {
             return kept.len() as u32;
         }

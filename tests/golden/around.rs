@@ -78,7 +78,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
     for fact in list(&input["facts"], Fact::from_value)? {
         facts.put(fact)?;
     }
-    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), reference: true, rewrite: None };
+    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), reference: true };
     let mut report = run_consolidation(&episodes, &facts, &policy, options).map_err(as_config_error)?;
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;

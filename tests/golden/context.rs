@@ -103,7 +103,7 @@ fn estimate(input: &Value) -> Value {
 
 fn tokens(input: &Value) -> Value {
     let text = text(input, "text");
-    json!({ "list": tokenize::tokenize(text), "set": tokenize::token_set(text) })
+    json!({ "list": tokenize::tokenize(text), "set": tokenize::token_set(text).words() })
 }
 
 fn jaccard(input: &Value) -> Value {

@@ -1,1 +1,68 @@
-fn main() {}
+//! The one command list of the project: `cargo xtask <command>`.
+//!
+//! Each command sets up what it needs on a fresh machine (WebAssembly target, wasm-bindgen, npm packages, browser),
+//! says what it does and how long it took, and does nothing twice.
+
+mod base64;
+mod cmd;
+mod dirs;
+mod failure;
+mod report;
+mod run;
+mod setup;
+mod size;
+mod stamp;
+
+use std::process::ExitCode;
+
+use failure::{Failure, Outcome};
+
+const HELP: &str = "\
+usage: cargo xtask <command>
+
+  demo                           run the main job on a recorded session
+  test                           run every test this machine can run
+  check                          formatting, lints, strict types, package linters, architecture rules
+  build                          build the npm package into pkg/ and print its sizes
+  serve [--port N] [--no-build]  serve the demo page on localhost
+  bench context --sets <dir> [--json]
+                                 measure the context engine on evaluation sets
+
+CI=true makes a missing browser or runtime a failure instead of a skip.
+CHROME and CHROMEDRIVER name a browser to use. Logs are written to target/logs.";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match dispatch(&args) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(args: &[String]) -> Outcome<ExitCode> {
+    let (command, rest) = args.split_first().map_or(("help", args), |(first, rest)| (first.as_str(), rest));
+    match command {
+        "build" => cmd::build::main(rest),
+        "test" => cmd::test::main(rest),
+        "check" => cmd::check::main(rest),
+        "demo" => cmd::demo::main(rest),
+        "serve" => cmd::serve::main(rest),
+        "bench" => cmd::bench::main(rest),
+        "help" | "-h" | "--help" => {
+            println!("{HELP}");
+            Ok(ExitCode::SUCCESS)
+        }
+        other => Err(Failure::new(format!("unknown command '{other}'\n\n{HELP}"))),
+    }
+}
+
+/// Rejects arguments of a command that takes none.
+fn no_arguments(command: &str, args: &[String]) -> Outcome<()> {
+    match args.first() {
+        None => Ok(()),
+        Some(arg) => Err(Failure::new(format!("cargo xtask {command} takes no argument '{arg}'"))),
+    }
+}

@@ -1,19 +1,17 @@
 //! From episodes that repeat to facts that stay.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
 
-use super::cluster::{FirstFit, number_words};
-use super::rewrite::{accept_rewrite, rewrite_prompt};
 use super::time::parse_iso;
 use super::words::{negations, word_set};
 use crate::error::{Error, ErrorCode, Result, quote};
 use crate::json::{Fields, number_text};
 use crate::model::{Episode, Fact, JsonMap, Sensitivity};
+use crate::order::{WordSet, sort, sort_by, sort_distinct};
 use crate::store::FactStore;
+use crate::text::first_fit::{FirstFit, number_words};
 
 /// Version of the report's JSON form.
 pub const CONSOLIDATION_VERSION: &str = "1";
@@ -139,9 +137,6 @@ pub struct ConsolidationReport {
     pub applied: bool,
 }
 
-/// A model that answers a prompt, or gives up.
-pub type Rewriter<'a> = &'a mut dyn FnMut(&str) -> Option<String>;
-
 /// What a run needs besides policy and memories.
 #[derive(Default)]
 pub struct ConsolidationOptions<'a> {
@@ -149,8 +144,6 @@ pub struct ConsolidationOptions<'a> {
     pub as_of: Option<&'a str>,
     /// Whether to group as the reference does: by ASCII words alone, blind to negation.
     pub reference: bool,
-    /// A model that answers a prompt with one sentence; used only if it adds no word and no negation.
-    pub rewrite: Option<Rewriter<'a>>,
 }
 
 /// Groups episodes, finds the facts they support and the memories that are old. Changes nothing.
@@ -158,13 +151,13 @@ pub fn consolidate(
     episodes: &[Episode],
     facts: &FactStore,
     policy: &ConsolidationPolicy,
-    mut options: ConsolidationOptions<'_>,
+    options: ConsolidationOptions<'_>,
 ) -> Result<ConsolidationReport> {
     let horizon = horizon(options.as_of, policy)?;
     let groups = group(episodes, policy.similarity_threshold, options.reference);
     let mut promoted: Vec<PromotedFact> =
-        groups.iter().filter_map(|members| promote(members, policy, options.reference, &mut options.rewrite)).collect();
-    promoted.sort_by(|a, b| a.fact_id.cmp(&b.fact_id));
+        groups.iter().filter_map(|members| promote(members, policy, options.reference)).collect();
+    sort_by(&mut promoted, |a, b| a.fact_id.cmp(&b.fact_id));
     let is_old = |metadata: &JsonMap| {
         let time = timestamp(metadata, &policy.timestamp_key).and_then(parse_iso);
         time.zip(horizon).is_some_and(|(time, horizon)| time < horizon)
@@ -173,7 +166,7 @@ pub fn consolidate(
         episodes.iter().filter(|episode| is_old(&episode.metadata)).map(|episode| episode.episode_id.clone());
     let old_facts = facts.all().filter(|fact| is_old(&fact.metadata)).map(|fact| fact.fact_id.clone());
     let mut decayed_episode_ids: Vec<String> = old_episodes.collect();
-    decayed_episode_ids.sort();
+    sort(&mut decayed_episode_ids);
     Ok(ConsolidationReport {
         version: CONSOLIDATION_VERSION,
         clusters: groups
@@ -252,15 +245,15 @@ fn horizon(as_of: Option<&str>, policy: &ConsolidationPolicy) -> Result<Option<i
 /// Puts each episode, by id, into the first group whose first member is similar.
 fn group(episodes: &[Episode], threshold: f64, reference: bool) -> Vec<Vec<&Episode>> {
     let mut ordered: Vec<&Episode> = episodes.iter().collect();
-    ordered.sort_by(|a, b| a.episode_id.cmp(&b.episode_id));
-    let sets: Vec<BTreeSet<String>> = ordered.iter().map(|episode| word_set(&episode.summary, reference)).collect();
+    sort_by(&mut ordered, |a, b| a.episode_id.cmp(&b.episode_id));
+    let sets: Vec<WordSet> = ordered.iter().map(|episode| word_set(&episode.summary, reference)).collect();
     let mut index = FirstFit::new(threshold);
-    let mut polarity: Vec<BTreeSet<&str>> = Vec::new();
+    let mut polarity: Vec<WordSet> = Vec::new();
     let mut groups: Vec<Vec<&Episode>> = Vec::new();
     for (episode, set) in ordered.into_iter().zip(number_words(&sets)) {
         // "is safe" and "is not safe" have the same words; a fact must not rest on both.
-        let own = if reference { BTreeSet::new() } else { negations(&episode.summary) };
-        if let Some(home) = index.find(&set, |seed| polarity[seed] == own) {
+        let own = if reference { WordSet::default() } else { negations(&episode.summary) };
+        if let Some(home) = index.find(&set, &|seed| polarity[seed] == own) {
             groups[home].push(episode);
         } else {
             index.push(set);
@@ -285,28 +278,22 @@ fn canonical_text<'a>(members: &[&'a Episode], reference: bool) -> &'a str {
     best.map_or("", |episode| episode.summary.as_str())
 }
 
-fn promote(
-    members: &[&Episode],
-    policy: &ConsolidationPolicy,
-    reference: bool,
-    rewrite: &mut Option<Rewriter<'_>>,
-) -> Option<PromotedFact> {
+fn promote(members: &[&Episode], policy: &ConsolidationPolicy, reference: bool) -> Option<PromotedFact> {
     let occurrences = members.len() as u64;
-    let sessions =
-        members.iter().map(|episode| session(episode, &policy.session_key)).collect::<BTreeSet<_>>().len() as u64;
+    let mut sessions: Vec<Option<String>> =
+        members.iter().map(|episode| session(episode, &policy.session_key)).collect();
+    sort_distinct(&mut sessions);
+    let sessions = sessions.len() as u64;
     if occurrences < policy.min_occurrences || sessions < policy.min_sessions {
         return None;
     }
-    let notes: Vec<&str> = members.iter().map(|episode| episode.summary.as_str()).collect();
-    let reworded =
-        rewrite.as_mut().and_then(|ask| ask(&rewrite_prompt(&notes))).and_then(|reply| accept_rewrite(&reply, &notes));
     let (first_seen, last_seen) = seen(members, &policy.timestamp_key);
     let ids: Vec<String> = members.iter().map(|episode| episode.episode_id.clone()).collect();
     Some(PromotedFact {
         fact_id: fact_id(&ids),
         key: CONSOLIDATED_KEY.to_owned(),
-        merged_by_llm: reworded.is_some(),
-        text: reworded.unwrap_or_else(|| canonical_text(members, reference).to_owned()),
+        merged_by_llm: false,
+        text: canonical_text(members, reference).to_owned(),
         source_episode_ids: ids,
         occurrences,
         sessions,
@@ -339,14 +326,16 @@ fn timestamp<'a>(metadata: &'a JsonMap, key: &str) -> Option<&'a str> {
 
 /// Returns the earliest and the latest timestamp as written; of equal moments the first member's.
 fn seen(members: &[&Episode], key: &str) -> (Option<String>, Option<String>) {
-    let mut moments: BTreeMap<i64, &str> = BTreeMap::new();
-    for text in members.iter().filter_map(|episode| timestamp(&episode.metadata, key)) {
-        if let Some(time) = parse_iso(text) {
-            moments.entry(time).or_insert(text);
-        }
-    }
-    let owned = |text: Option<&&str>| text.map(|text| (*text).to_owned());
-    (owned(moments.values().next()), owned(moments.values().next_back()))
+    let mut moments: Vec<(i64, &str)> = members
+        .iter()
+        .filter_map(|episode| timestamp(&episode.metadata, key))
+        .filter_map(|text| Some((parse_iso(text)?, text)))
+        .collect();
+    sort_by(&mut moments, |a, b| a.0.cmp(&b.0));
+    let first = moments.first().map(|(_, text)| (*text).to_owned());
+    let latest = moments.last().map(|(time, _)| *time);
+    let last = moments.iter().find(|(time, _)| Some(*time) == latest).map(|(_, text)| (*text).to_owned());
+    (first, last)
 }
 
 #[cfg(test)]

@@ -105,19 +105,6 @@ fn decay_needs_a_moment_and_is_strict() {
 }
 
 #[test]
-fn a_model_may_reword_but_not_change() {
-    let list = episodes(&json!([{"episode_id": "a", "summary": "the user prefers dark mode"}]));
-    let ask = |reply: &str| {
-        let mut model = |_: &str| Some(reply.to_owned());
-        let options = ConsolidationOptions { rewrite: Some(&mut model), ..ConsolidationOptions::default() };
-        let report = consolidate(&list, &FactStore::new(), &loose(), options).unwrap();
-        (report.promoted[0].text.clone(), report.promoted[0].merged_by_llm)
-    };
-    assert_eq!(ask(" User prefers dark mode. "), ("User prefers dark mode.".to_owned(), true));
-    assert_eq!(ask("User hates dark mode"), ("the user prefers dark mode".to_owned(), false));
-}
-
-#[test]
 fn applying_twice_changes_nothing_more() {
     let list = json!([{"episode_id": "a", "summary": "dark mode"}]);
     let mut report = run(&list, &loose(), true);

@@ -1,13 +1,14 @@
 //! Entries of a caller's memory, ranked for a phase and a query, as items of kind `memory_fact`.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
 use super::words::word_set;
 use crate::error::{Error, ErrorCode, Result, quote};
 use crate::model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
+use crate::order::WordSet;
 use crate::text::tokens::Estimator;
 
 /// What to look for.
@@ -46,7 +47,7 @@ pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> R
         .filter(|entry| !is_expired(entry, query.now))
         .map(|entry| (relevance(entry, &wanted, query), entry))
         .collect();
-    ranked.sort_by(|(a, left), (b, right)| {
+    crate::order::sort_by(&mut ranked, |(a, left), (b, right)| {
         let newer = || descending(left.timestamp, right.timestamp);
         descending(*a, *b).then_with(newer).then_with(|| left.id.cmp(&right.id))
     });
@@ -106,13 +107,12 @@ fn check_ids(entries: &[MemoryEntry]) -> Result<()> {
     Ok(())
 }
 
-fn relevance(entry: &MemoryEntry, wanted: &BTreeSet<String>, query: &MemoryQuery<'_>) -> f64 {
+fn relevance(entry: &MemoryEntry, wanted: &WordSet, query: &MemoryQuery<'_>) -> f64 {
     let overlap = if wanted.is_empty() {
         0.0
     } else {
-        let mut words = word_set(&entry.text, query.reference);
-        words.append(&mut word_set(&entry.tags.join(" "), query.reference));
-        wanted.intersection(&words).count() as f64 / wanted.len() as f64
+        let words = word_set(&format!("{} {}", entry.text, entry.tags.join(" ")), query.reference);
+        wanted.shared(&words) as f64 / wanted.len() as f64
     };
     overlap + entry.confidence.clamp(0.0, 1.0) + scope_bonus(&entry.scope, preferred_scopes(query.phase))
 }

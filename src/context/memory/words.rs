@@ -1,7 +1,6 @@
 //! Words for comparing short texts of memories.
 
-use std::collections::BTreeSet;
-
+use crate::order::WordSet;
 use crate::text::{terms, tokenize};
 
 /// Words that turn a statement around; similarity ignores them as stop words.
@@ -9,37 +8,27 @@ const NEGATIONS: &[&str] = &["cannot", "neither", "never", "no", "none", "nor", 
 
 /// Returns the distinct words of a text: the reference's ASCII tokens and, unless `reference`, the words of every
 /// other script, which the reference cannot see.
-pub fn word_set(text: &str, reference: bool) -> BTreeSet<String> {
-    let mut words = tokenize::token_set(text);
+pub fn word_set(text: &str, reference: bool) -> WordSet {
+    let mut words = tokenize::tokenize(text);
     if !reference && !text.is_ascii() {
         terms::for_each_term(text, |term| {
             if !term.is_ascii() {
-                words.insert(term.to_owned());
+                words.push(term.to_owned());
             }
         });
     }
-    words
-}
-
-/// Returns the distinct terms of the default scoring, single digits included.
-pub fn term_set(text: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    terms::for_each_term(text, |term| {
-        words.insert(term.to_owned());
-    });
-    words
+    WordSet::new(words)
 }
 
 /// Returns the negations of an English text, contractions as `n't`.
-pub fn negations(text: &str) -> BTreeSet<&'static str> {
+pub fn negations(text: &str) -> WordSet {
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|ch: char| !ch.is_ascii_lowercase() && ch != '\'');
-    words
-        .filter_map(|word| match NEGATIONS.binary_search(&word) {
-            Ok(found) => Some(NEGATIONS[found]),
-            Err(_) => word.ends_with("n't").then_some("n't"),
-        })
-        .collect()
+    let found = words.filter_map(|word| match NEGATIONS.binary_search(&word) {
+        Ok(found) => Some(NEGATIONS[found].to_owned()),
+        Err(_) => word.ends_with("n't").then(|| "n't".to_owned()),
+    });
+    WordSet::new(found.collect())
 }
 
 #[cfg(test)]

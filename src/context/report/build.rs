@@ -48,7 +48,7 @@ impl<'a> Figures<'a> {
     fn of(stats: &'a BuildStats, phase: Option<&'a str>, budget: Option<i64>) -> Self {
         let sorted = |pairs: &'a [(String, u64)]| {
             let mut pairs: Vec<_> = pairs.iter().collect();
-            pairs.sort_by_key(|(name, _)| name);
+            crate::order::sort_by(&mut pairs, |a, b| a.0.cmp(&b.0));
             pairs
         };
         Self {

@@ -36,7 +36,7 @@ pub struct InspectionParts<'a> {
 impl Inspection {
     /// Inspects a pack.
     pub fn of(pack: &ContextPack, mut parts: InspectionParts<'_>) -> Self {
-        parts.artifacts.sort_by(|a, b| a.handle.cmp(&b.handle));
+        crate::order::sort_by(&mut parts.artifacts, |a, b| a.handle.cmp(&b.handle));
         let phase = pack.phase.as_str();
         let report = BuildReport::of(&pack.stats, Some(phase), parts.budget);
         let candidates = parts.explanation.map_or(&[][..], |explanation| &explanation.candidates);

@@ -5,7 +5,8 @@ pub fn round(value: f64, decimals: usize) -> f64 {
     if !value.is_finite() {
         return value;
     }
-    format!("{value:.decimals$}").parse().unwrap_or(value)
+    // The JSON parser is in the module anyway; the standard library's brings ten kilobytes of tables.
+    serde_json::from_str(&format!("{value:.decimals$}")).unwrap_or(value)
 }
 
 /// Writes a ratio as a percentage with a number of decimals.

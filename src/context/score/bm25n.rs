@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::reference::kind_priority;
 use crate::context::index::LogIndex;
 use crate::model::{Bm25nWeights, ContextItem, ScoreParts};
+use crate::order::WordSet;
 use crate::text::terms::for_each_term;
 
 const K1: f64 = 1.2;
@@ -69,13 +70,13 @@ pub struct Scores {
 }
 
 /// Weighted terms in the order they were found.
-#[derive(Default)]
 pub struct TermWeights {
     order: Vec<u32>,
-    by_id: HashMap<u32, TermWeight>,
+    /// By term id; a weight of 0 is none.
+    by_id: Vec<TermWeight>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct TermWeight {
     weight: f64,
     is_query: bool,
@@ -87,7 +88,7 @@ impl TermWeights {
     /// Returns the weight of a term for excerpts: query terms, and context terms that are rare.
     pub fn of(&self, term: u32, visible: usize) -> f64 {
         let rare = (visible as f64 / 10.0).max(3.0);
-        match self.by_id.get(&term) {
+        match self.by_id.get(term as usize) {
             Some(found) if found.is_query || f64::from(found.frequency) <= rare => found.weight,
             _ => 0.0,
         }
@@ -95,7 +96,7 @@ impl TermWeights {
 
     fn add(&mut self, term: u32, weight: f64, is_query: bool, frequency: u32) {
         self.order.push(term);
-        self.by_id.insert(term, TermWeight { weight, is_query, frequency });
+        self.by_id[term as usize] = TermWeight { weight, is_query, frequency };
     }
 }
 
@@ -132,11 +133,11 @@ pub fn score(scope: &Scope, query: &Query) -> Scores {
 
 /// Query terms weigh 1; terms of the last items weigh less, unless the query is thin.
 fn weigh_terms(scope: &Scope, query: &Query, ranks: &[u32], work: &mut u64) -> TermWeights {
-    let mut weights = TermWeights::default();
+    let mut weights = TermWeights { order: Vec::new(), by_id: vec![TermWeight::default(); scope.index.terms()] };
     let mut occurring = 0;
     for_each_term(query.text, |term| {
         if let Some(id) = scope.index.term(term)
-            && !weights.by_id.contains_key(&id)
+            && weights.by_id[id as usize].weight == 0.0
         {
             let found = frequency(scope.index, id, ranks, work);
             occurring += usize::from(found > 0);
@@ -154,20 +155,20 @@ fn weigh_terms(scope: &Scope, query: &Query, ranks: &[u32], work: &mut u64) -> T
 /// Returns the terms of the last visible items that the query does not hold, with the largest weight each reaches.
 fn context_terms(scope: &Scope, thin: f64, query: &TermWeights) -> Vec<(u32, f64)> {
     let mut context: Vec<(u32, f64)> = Vec::new();
-    let mut slots: HashMap<u32, usize> = HashMap::new();
+    let mut slots = vec![usize::MAX; scope.index.terms()];
     let mut decay = thin;
     for at in scope.visible.iter().rev().take(CONTEXT_ITEMS) {
         for (id, _) in &scope.index.entry(*at).terms {
-            if query.by_id.contains_key(id) {
+            if query.by_id[*id as usize].is_query {
                 continue;
             }
             let weight = decay * if scope.index.is_identifier(*id) { CONTEXT_IDENTIFIER } else { CONTEXT_WORD };
-            let fresh = context.len();
-            let slot = *slots.entry(*id).or_insert(fresh);
-            if slot == fresh {
-                context.push((*id, weight));
+            let slot = slots[*id as usize];
+            if let Some((_, known)) = context.get_mut(slot) {
+                *known = known.max(weight);
             } else {
-                context[slot].1 = context[slot].1.max(weight);
+                slots[*id as usize] = context.len();
+                context.push((*id, weight));
             }
         }
         decay *= CONTEXT_DECAY;
@@ -187,8 +188,8 @@ fn bm25(scope: &Scope, terms: &TermWeights, ranks: &[u32], work: &mut u64) -> Ve
     let length: u64 = scope.visible.iter().map(|at| u64::from(scope.index.entry(*at).length)).sum();
     let average = (length as f64 / count.max(1) as f64).max(1.0);
     for id in &terms.order {
-        let Some(TermWeight { weight, frequency, .. }) = terms.by_id.get(id) else { continue };
-        let found = f64::from(*frequency);
+        let TermWeight { weight, frequency, .. } = terms.by_id[*id as usize];
+        let found = f64::from(frequency);
         let idf = libm::log(1.0 + (count as f64 - found + 0.5) / (found + 0.5));
         for posting in scope.index.postings(*id) {
             let rank = ranks[posting.at as usize];
@@ -209,8 +210,8 @@ fn tag_overlap(item: &ContextItem, wanted: &[String]) -> f64 {
     if wanted.is_empty() {
         return 0.0;
     }
-    let tags = item.tags().map(str::to_owned).collect();
-    crate::text::similarity::jaccard(&tags, &wanted.iter().cloned().collect())
+    let tags = WordSet::new(item.tags().map(str::to_owned).collect());
+    crate::text::similarity::jaccard(&tags, &WordSet::new(wanted.to_vec()))
 }
 
 fn add_neighbours(base: &[f64], costs: &[f64], parts: &mut [ScoreParts]) {

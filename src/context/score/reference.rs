@@ -1,21 +1,20 @@
 //! The reference's weighted sum: position, shared words or tags, kind, size.
 
-use std::collections::BTreeSet;
-
 use crate::model::{ContextItem, ItemKind, ReferenceWeights};
+use crate::order::{WordSet, sort_by};
 use crate::text::similarity::jaccard;
 use crate::text::tokenize::token_set;
 
 /// What is looked for.
 pub struct Wanted {
-    tags: BTreeSet<String>,
-    words: BTreeSet<String>,
+    tags: WordSet,
+    words: WordSet,
 }
 
 impl Wanted {
     /// Prepares a query; any tag replaces the words.
     pub fn new(query: &str, tags: &[String]) -> Self {
-        Self { tags: tags.iter().cloned().collect(), words: token_set(query) }
+        Self { tags: WordSet::new(tags.to_vec()), words: token_set(query) }
     }
 }
 
@@ -31,13 +30,13 @@ pub fn score_item(
     let matching = if wanted.tags.is_empty() {
         jaccard(&token_set(&item.text), &wanted.words)
     } else {
-        jaccard(&item.tags().map(str::to_owned).collect(), &wanted.tags)
+        jaccard(&tags_of(item), &wanted.tags)
     };
     let priority = weights
         .kind_priority
         .as_ref()
-        .and_then(|table| table.get(&item.kind))
-        .copied()
+        .and_then(|table| table.iter().find(|(kind, _)| *kind == item.kind))
+        .map(|(_, priority)| *priority)
         .unwrap_or_else(|| kind_priority(item.kind));
     let cost = 1.0 / (1.0 + item.token_estimate as f64 / 500.0);
     weights.recency_weight * recency
@@ -46,9 +45,13 @@ pub fn score_item(
         + weights.token_cost_penalty * cost
 }
 
+fn tags_of(item: &ContextItem) -> WordSet {
+    WordSet::new(item.tags().map(str::to_owned).collect())
+}
+
 /// Returns what tags alone add to an item's score.
 pub fn tag_part(item: &ContextItem, wanted: &Wanted, weights: &ReferenceWeights) -> f64 {
-    weights.tag_match_weight * jaccard(&item.tags().map(str::to_owned).collect(), &wanted.tags)
+    weights.tag_match_weight * jaccard(&tags_of(item), &wanted.tags)
 }
 
 /// Scores a list and orders it: score descending, then id.
@@ -63,7 +66,7 @@ pub fn score_all<'a>(
         .enumerate()
         .map(|(position, item)| (score_item(item, wanted, position, total, weights), item))
         .collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    sort_by(&mut scored, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
     scored
 }
 

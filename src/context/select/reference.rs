@@ -1,7 +1,5 @@
 //! The reference's selection: by score, skipping what does not fit.
 
-use std::collections::BTreeMap;
-
 use crate::limits;
 use crate::model::{ContextItem, ContextPolicy, ItemKind};
 use crate::text::tokens::Estimator;
@@ -22,11 +20,11 @@ pub struct Selection {
 /// Takes items in the order given until the limit; the kind's cap is tested first.
 pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, estimator: &Estimator) -> Selection {
     let mut out = Selection::default();
-    let mut counts: BTreeMap<ItemKind, u64> = BTreeMap::new();
+    let mut counts = [0_u64; ItemKind::ALL.len()];
     let mut used = 0;
     for item in ordered {
-        let cap = policy.max_items_per_kind.get(&item.kind).copied().unwrap_or(limits::REFERENCE_ITEMS_PER_KIND as u64);
-        let count = counts.entry(item.kind).or_default();
+        let cap = policy.cap_of(item.kind).unwrap_or(limits::REFERENCE_ITEMS_PER_KIND as u64);
+        let count = &mut counts[item.kind.index()];
         if *count >= cap {
             out.dropped.push((item, "kind_limit"));
             continue;

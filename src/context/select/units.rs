@@ -1,10 +1,9 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
-use std::collections::BTreeMap;
-
 use super::plan::{Part, Planner, Row, Squeeze};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{ContextPolicy, ItemKind};
+use crate::order::sort_by;
 
 /// Share of the budget that goes to the newest units.
 const RECENCY_SHARE: f64 = 0.2;
@@ -40,8 +39,8 @@ pub struct Unit {
 /// What was decided.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// Parts of every unit taken.
-    pub taken: BTreeMap<usize, Vec<Part>>,
+    /// Parts of every unit taken, by unit.
+    pub taken: Vec<Option<Vec<Part>>>,
     /// Units not taken, with the reason, in the order considered.
     pub dropped: Vec<(usize, &'static str)>,
     /// Quarter tokens used.
@@ -50,6 +49,23 @@ pub struct Selection {
     pub closures: u64,
     /// Units and pieces looked at.
     pub work: u64,
+}
+
+impl Selection {
+    /// Makes a selection of nothing among so many units.
+    pub fn of(units: usize) -> Self {
+        Self { taken: (0..units).map(|_| None).collect(), ..Self::default() }
+    }
+
+    /// Tells whether a unit was taken.
+    pub fn has(&self, unit: usize) -> bool {
+        self.taken[unit].is_some()
+    }
+
+    /// Returns the parts of all units taken.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.taken.iter().flatten().flatten()
+    }
 }
 
 /// Chooses among units.
@@ -69,7 +85,7 @@ pub struct Selector<'a> {
 impl Selector<'_> {
     /// Chooses. Fails with `BUDGET_EXCEEDED` when the pinned units do not fit even in their smallest form.
     pub fn choose(&self) -> Result<Selection> {
-        let mut state = State { selection: Selection::default(), counts: [0; ItemKind::ALL.len()] };
+        let mut state = State { selection: Selection::of(self.units.len()), counts: [0; ItemKind::ALL.len()] };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
         let more = self.rows.iter().any(|row| self.planner.has_more(row));
@@ -98,7 +114,7 @@ impl Selector<'_> {
             state.selection.used += part.quarters;
             state.counts[self.planner.items[part.at].kind.index()] += 1;
         }
-        state.selection.taken.insert(unit, parts);
+        state.selection.taken[unit] = Some(parts);
     }
 
     /// Pinned units stay whatever happens; when room is short the oldest give up text first, never their place.
@@ -138,9 +154,9 @@ impl Selector<'_> {
     fn take_newest(&self, state: &mut State) {
         let share = (self.limit as f64 * RECENCY_SHARE) as u64;
         let mut newest: Vec<usize> = (0..self.units.len()).collect();
-        newest.sort_by_key(|unit| std::cmp::Reverse(self.last_at(*unit)));
+        sort_by(&mut newest, |a, b| self.last_at(*b).cmp(&self.last_at(*a)));
         for unit in newest {
-            if state.selection.taken.contains_key(&unit) {
+            if state.selection.has(unit) {
                 continue;
             }
             if state.selection.used >= share {
@@ -160,12 +176,12 @@ impl Selector<'_> {
 
     fn take_by_score(&self, state: &mut State) {
         let mut order: Vec<(f64, usize)> = (0..self.units.len())
-            .filter(|unit| !state.selection.taken.contains_key(unit))
+            .filter(|unit| !state.selection.has(*unit))
             .map(|unit| (self.ranking(unit), unit))
             .collect();
-        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
         for (_, unit) in order {
-            if state.selection.taken.contains_key(&unit) {
+            if state.selection.has(unit) {
                 continue;
             }
             if !self.within_caps(state, unit) {
@@ -175,8 +191,8 @@ impl Selector<'_> {
             }
         }
         // An earlier drop may have come in as somebody's parent.
-        let taken = &state.selection.taken;
-        state.selection.dropped.retain(|(unit, _)| !taken.contains_key(unit));
+        let Selection { taken, dropped, .. } = &mut state.selection;
+        dropped.retain(|(unit, _)| taken[*unit].is_none());
     }
 
     fn ranking(&self, unit: usize) -> f64 {
@@ -208,7 +224,7 @@ impl Selector<'_> {
         let room = (self.limit - state.selection.used).min(4 * self.planner.cap);
         let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
         while let Some(parent) = next.pop() {
-            if state.selection.taken.contains_key(&parent) || chain.contains(&parent) {
+            if state.selection.has(parent) || chain.contains(&parent) {
                 continue;
             }
             cost += self.units[parent].quarters;
@@ -226,15 +242,14 @@ impl Selector<'_> {
     }
 
     fn within_caps(&self, state: &State, unit: usize) -> bool {
-        let caps = &self.policy.max_items_per_kind;
-        if caps.is_empty() {
+        if self.policy.max_items_per_kind.is_empty() {
             return true;
         }
         let mut counts = state.counts;
         self.units[unit].rows.iter().all(|row| {
             let kind = self.planner.items[self.rows[*row].at].kind;
             counts[kind.index()] += 1;
-            caps.get(&kind).is_none_or(|cap| counts[kind.index()] <= *cap)
+            self.policy.cap_of(kind).is_none_or(|cap| counts[kind.index()] <= cap)
         })
     }
 }

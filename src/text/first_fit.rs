@@ -1,25 +1,43 @@
-//! First-fit grouping by similarity, near-linear: an inverted index over rare words finds the seeds worth comparing.
+//! First-fit grouping by similarity, near-linear: an inverted index over rare words finds the seeds worth comparing
+//! (prefix filtering, Chaudhuri et al. 2006).
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+
+use crate::order::{WordSet, sort, sort_by};
 
 /// Numbers words from rare to frequent and returns each set as ascending numbers.
 ///
 /// Sets that are similar share a rare word near their beginnings, so only beginnings need an index.
-pub fn number_words(sets: &[BTreeSet<String>]) -> Vec<Vec<u32>> {
-    let mut counts: HashMap<&str, u32> = HashMap::new();
-    for word in sets.iter().flatten() {
-        *counts.entry(word).or_insert(0) += 1;
+pub fn number_words(sets: &[WordSet]) -> Vec<Vec<u32>> {
+    let mut ids: HashMap<&str, u32> = HashMap::new();
+    let mut counts: Vec<u32> = Vec::new();
+    let mut numbered: Vec<Vec<u32>> = Vec::with_capacity(sets.len());
+    for set in sets {
+        let mut own = Vec::with_capacity(set.len());
+        for word in set.words() {
+            let fresh = counts.len() as u32;
+            let id = *ids.entry(word).or_insert(fresh);
+            if id == fresh {
+                counts.push(0);
+            }
+            counts[id as usize] += 1;
+            own.push(id);
+        }
+        numbered.push(own);
     }
-    let mut order: Vec<(u32, &str)> = counts.into_iter().map(|(word, count)| (count, word)).collect();
-    order.sort_unstable();
-    let numbers: HashMap<&str, u32> = order.into_iter().zip(0..).map(|((_, word), number)| (word, number)).collect();
-    sets.iter()
-        .map(|set| {
-            let mut set: Vec<u32> = set.iter().filter_map(|word| numbers.get(word.as_str()).copied()).collect();
-            set.sort_unstable();
-            set
-        })
-        .collect()
+    let mut order: Vec<u32> = (0..counts.len() as u32).collect();
+    sort_by(&mut order, |a, b| counts[*a as usize].cmp(&counts[*b as usize]));
+    let mut rank = vec![0; order.len()];
+    for (place, id) in order.iter().enumerate() {
+        rank[*id as usize] = place as u32;
+    }
+    for set in &mut numbered {
+        for id in set.iter_mut() {
+            *id = rank[*id as usize];
+        }
+        sort(set);
+    }
+    numbered
 }
 
 /// Seeds in order, and for a set the first seed whose Jaccard similarity reaches the threshold.
@@ -28,7 +46,7 @@ pub fn number_words(sets: &[BTreeSet<String>]) -> Vec<Vec<u32>> {
 pub struct FirstFit {
     threshold: f64,
     seeds: Vec<Vec<u32>>,
-    postings: HashMap<u32, Vec<u32>>,
+    postings: Vec<Vec<u32>>,
     compared: Vec<u32>,
     round: u32,
     #[cfg(test)]
@@ -41,7 +59,7 @@ impl FirstFit {
         Self {
             threshold,
             seeds: Vec::new(),
-            postings: HashMap::new(),
+            postings: Vec::new(),
             compared: Vec::new(),
             round: 0,
             #[cfg(test)]
@@ -53,7 +71,11 @@ impl FirstFit {
     pub fn push(&mut self, set: Vec<u32>) -> usize {
         let position = self.seeds.len();
         for word in &set[..self.prefix(set.len())] {
-            self.postings.entry(*word).or_default().push(position as u32);
+            let word = *word as usize;
+            if self.postings.len() <= word {
+                self.postings.resize(word + 1, Vec::new());
+            }
+            self.postings[word].push(position as u32);
         }
         self.seeds.push(set);
         self.compared.push(0);
@@ -61,14 +83,14 @@ impl FirstFit {
     }
 
     /// Returns the first seed that is similar and that `accept` lets pass.
-    pub fn find(&mut self, set: &[u32], accept: impl Fn(usize) -> bool) -> Option<usize> {
+    pub fn find(&mut self, set: &[u32], accept: &dyn Fn(usize) -> bool) -> Option<usize> {
         if self.threshold <= 0.0 {
             return (0..self.seeds.len()).find(|seed| accept(*seed));
         }
         self.round += 1;
         let mut best: Option<usize> = None;
         for word in &set[..self.prefix(set.len())] {
-            for seed in self.postings.get(word).map_or(&[][..], Vec::as_slice) {
+            for seed in self.postings.get(*word as usize).map_or(&[][..], Vec::as_slice) {
                 let seed = *seed as usize;
                 if best.is_some_and(|best| seed >= best) {
                     break;
@@ -121,7 +143,7 @@ mod tests {
     use super::*;
     use crate::text::similarity::jaccard;
 
-    fn exact(sets: &[BTreeSet<String>], threshold: f64) -> Vec<usize> {
+    fn exact(sets: &[WordSet], threshold: f64) -> Vec<usize> {
         let mut seeds: Vec<usize> = Vec::new();
         let mut homes = Vec::new();
         for (index, set) in sets.iter().enumerate() {
@@ -134,10 +156,10 @@ mod tests {
         homes
     }
 
-    fn indexed(sets: &[BTreeSet<String>], threshold: f64) -> Vec<usize> {
+    fn indexed(sets: &[WordSet], threshold: f64) -> Vec<usize> {
         let mut index = FirstFit::new(threshold);
         let numbered = number_words(sets).into_iter();
-        numbered.map(|set| index.find(&set, |_| true).unwrap_or_else(|| index.push(set))).collect()
+        numbered.map(|set| index.find(&set, &|_| true).unwrap_or_else(|| index.push(set))).collect()
     }
 
     #[test]
@@ -148,10 +170,10 @@ mod tests {
             (state >> 33) % below
         };
         for round in 0..200 {
-            let sets: Vec<BTreeSet<String>> = (0..40)
+            let sets: Vec<WordSet> = (0..40)
                 .map(|_| {
                     let size = random(9);
-                    (0..size).map(|_| format!("w{}", random(12))).collect()
+                    WordSet::new((0..size).map(|_| format!("w{}", random(12))).collect())
                 })
                 .collect();
             for threshold in [0.0, 1e-9, 0.1, 0.25, 1.0 / 3.0, 0.4, 0.5, 0.6, 2.0 / 3.0, 0.75, 0.85, 0.9, 1.0] {
@@ -162,15 +184,15 @@ mod tests {
 
     #[test]
     fn few_of_ten_thousand_seeds_are_compared() {
-        let sets: Vec<BTreeSet<String>> = (0..10_000_u64)
+        let sets: Vec<WordSet> = (0..10_000_u64)
             .map(|n| {
                 let rare = (0..10_u64).map(|w| format!("w{}", (n * 7919 + w * w * 104_729) % 2003));
-                rare.chain(["user".to_owned(), "asked".to_owned()]).collect()
+                WordSet::new(rare.chain(["user".to_owned(), "asked".to_owned()]).collect())
             })
             .collect();
         let mut index = FirstFit::new(0.5);
         for set in number_words(&sets) {
-            if index.find(&set, |_| true).is_none() {
+            if index.find(&set, &|_| true).is_none() {
                 index.push(set);
             }
         }
@@ -185,8 +207,8 @@ mod tests {
         for _ in 0..3 {
             index.push(vec![1, 2]);
         }
-        assert_eq!(index.find(&[1, 2], |seed| seed > 1), Some(2));
-        assert_eq!(index.find(&[1, 2], |_| false), None);
-        assert_eq!(index.find(&[], |_| true), None);
+        assert_eq!(index.find(&[1, 2], &|seed| seed > 1), Some(2));
+        assert_eq!(index.find(&[1, 2], &|_| false), None);
+        assert_eq!(index.find(&[], &|_| true), None);
     }
 }

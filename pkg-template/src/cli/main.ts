@@ -1,0 +1,47 @@
+// The command line program.
+import process from "node:process";
+import { ContextWeaverError, version } from "../index.js";
+import { build } from "./build.js";
+import { demo } from "./demo.js";
+import { USAGE, UsageError, parse } from "./options.js";
+import type { CommandLine } from "./options.js";
+import { safe } from "./print.js";
+
+/** Runs the program; returns the exit code. */
+export async function main(args: readonly string[]): Promise<number> {
+  // A reader that has seen enough, such as `head`, closes the pipe; that is no failure of ours.
+  process.stdout.on("error", (error) => process.exit(error.code === "EPIPE" ? 0 : 1));
+  try {
+    process.stdout.write(await run(parse(args)));
+    return 0;
+  } catch (error) {
+    return report(error);
+  }
+}
+
+async function run(line: CommandLine): Promise<string> {
+  switch (line.command) {
+    case "help":
+      return USAGE;
+    case "version":
+      return `${version()}\n`;
+    case "demo":
+      return demo(line);
+    default:
+      return build(line);
+  }
+}
+
+/** Bad usage and bad input are 2, as is a value the engine refuses; a build that cannot be done is 1. */
+function report(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`contextweaver: ${safe(error.message)}\n`);
+    if (error.about === "usage") process.stderr.write("Try 'contextweaver --help'.\n");
+    return 2;
+  }
+  if (!ContextWeaverError.is(error)) throw error;
+  const at = error.path ? ` at ${error.path}` : "";
+  const hint = error.hint ? `\n  ${error.hint}` : "";
+  process.stderr.write(`contextweaver: ${safe(`${error.code}${at}: ${error.message}${hint}`)}\n`);
+  return ["INVALID_INPUT", "UNKNOWN_FIELD", "OUT_OF_RANGE", "NOT_FOUND", "UNSUPPORTED"].includes(error.code) ? 2 : 1;
+}

@@ -1,0 +1,40 @@
+// The little of Node that the command line program uses. Declared here so that the facade is compiled without Node's
+// types and cannot come to depend on them.
+
+declare module "node:fs" {
+  export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
+}
+
+declare module "node:util" {
+  interface Option {
+    type: "string" | "boolean";
+    short?: string;
+    multiple?: boolean;
+  }
+  export function parseArgs(config: {
+    args: readonly string[];
+    options: Record<string, Option>;
+    allowPositionals: boolean;
+  }): { values: Record<string, string | boolean | (string | boolean)[] | undefined>; positionals: string[] };
+}
+
+declare module "node:process" {
+  interface Output {
+    readonly isTTY?: boolean;
+    readonly columns?: number;
+    write(text: string): boolean;
+    on(event: "error", listener: (error: { code?: string }) => void): void;
+  }
+  const process: {
+    readonly stdin: AsyncIterable<Uint8Array<ArrayBuffer>>;
+    readonly stdout: Output;
+    readonly stderr: Output;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    exit(code: number): never;
+  };
+  export default process;
+}
+
+declare module "node:url" {
+  export function fileURLToPath(url: URL): string;
+}

@@ -1,0 +1,93 @@
+// Reads a session: one item per line of JSON. All or nothing, and every problem has its line.
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { ContextManager, ContextWeaverError } from "../api.js";
+import type { ContextItem, ContextManagerOptions } from "../api.js";
+import { UsageError } from "./options.js";
+
+const MAX_REPORTED = 10;
+
+/** An item and the line it came from. */
+interface Line {
+  readonly number: number;
+  readonly value: unknown;
+}
+
+/** What to call a file in messages. */
+export function nameOf(file: string): string {
+  return file === "-" ? "standard input" : file;
+}
+
+/** Reads a file, or standard input when the name is `-`. */
+export async function readText(name: string): Promise<string> {
+  try {
+    const bytes = name === "-" ? await readStdin() : readFileSync(name);
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (error) {
+    const { code, message } = error as { code?: string; message?: string };
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") {
+      throw new UsageError(`${nameOf(name)} is not UTF-8 text`, "input");
+    }
+    throw new UsageError(`cannot read ${nameOf(name)}: ${code ?? message}`, "input");
+  }
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    size += chunk.length;
+  }
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    all.set(chunk, at);
+    at += chunk.length;
+  }
+  return all;
+}
+
+/** Makes a manager of a session; `name` is for messages. */
+export function load(text: string, name: string, options: ContextManagerOptions): ContextManager {
+  const lines = parseLines(text, name);
+  const manager = new ContextManager(options);
+  try {
+    manager.ingestAll(lines.map(({ value }) => value as ContextItem));
+  } catch (error) {
+    throw located(error, lines, name);
+  }
+  return manager;
+}
+
+function parseLines(text: string, name: string): Line[] {
+  const lines: Line[] = [];
+  const problems: string[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line.trim() === "") continue;
+    try {
+      lines.push({ number: index + 1, value: JSON.parse(line) });
+    } catch (error) {
+      // Not the runtime's own sentence: it quotes the line, which may hold a secret.
+      const [, place] = /position (\d+)/.exec((error as Error).message) ?? [];
+      const where = place === undefined ? "" : `:${Number(place) + 1}`;
+      problems.push(`${name}:${index + 1}${where}: DECODE_FAILED: the line is not valid JSON`);
+    }
+  }
+  if (problems.length > MAX_REPORTED) {
+    problems.splice(MAX_REPORTED, problems.length, `and ${problems.length - MAX_REPORTED} more`);
+  }
+  if (problems.length > 0) throw new UsageError(problems.join("\n"), "input");
+  return lines;
+}
+
+/** Puts the line in place of the index that the engine knows. */
+function located(error: unknown, lines: readonly Line[], name: string): unknown {
+  if (!ContextWeaverError.is(error)) return error;
+  const [, index, rest] = /^\/items\/(\d+)(.*)$/s.exec(error.path ?? "") ?? [];
+  const line = index === undefined ? undefined : lines[Number(index)]?.number;
+  if (line === undefined) return error;
+  const hint = error.hint ? ` (${error.hint})` : "";
+  const at = rest ? ` at ${rest}` : "";
+  return new UsageError(`${name}:${line}: ${error.code}${at}: ${error.message}${hint}`, "input");
+}

@@ -1,0 +1,189 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
+import type {
+  BuildCallOptions,
+  BuildOptions,
+  ConsolidateOptions,
+  ContextManagerOptions,
+  DrilldownOptions,
+  EnvelopeResultInput,
+  EventQuery,
+  HandoffOptions,
+  InspectOptions,
+  SelectMemoryOptions,
+  ToolResultInput,
+} from "./options.js";
+import type {
+  ArtifactView,
+  Consolidation,
+  EpisodeView,
+  EventView,
+  FactView,
+  Handoff,
+  Inspection,
+  ManagerStats,
+  MemorySelection,
+  Snapshot,
+  ToolResult,
+} from "./results.js";
+import { Session } from "./session.js";
+import type { ContextItem, ContextPack, Episode, Fact, Selector, Slice, StoredItem } from "./types.js";
+
+export interface ContextManager {
+  /** Same as {@link ContextManager.free}, for `using`; absent where the runtime has no `Symbol.dispose`. */
+  [Symbol.dispose](): void;
+}
+
+/** A snapshot on its way into a constructor; nobody outside can make one. */
+class SnapshotText {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/**
+ * An event log with artifacts, facts and episodes, compiled into prompts for one of four phases.
+ *
+ * All methods are synchronous. Arguments are copied, never kept or changed; results share nothing with the manager.
+ * A call that throws has changed nothing. Every error is a {@link ContextWeaverError}.
+ *
+ * The state lives in WebAssembly memory until {@link ContextManager.free} or, where the runtime supports it, until the
+ * manager is collected. For the case of a defect in the engine the manager also keeps what it was given: after a
+ * restart of the engine the next call continues with the same log.
+ */
+export class ContextManager {
+  /** The log. */
+  readonly events: EventView;
+  /** The bytes of tool results. */
+  readonly artifacts: ArtifactView;
+  readonly facts: FactView;
+  readonly episodes: EpisodeView;
+  readonly #session: Session;
+
+  /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
+  constructor(options?: ContextManagerOptions);
+  constructor(options?: ContextManagerOptions, snapshot?: unknown) {
+    const session = new Session(options, snapshot instanceof SnapshotText ? snapshot.text : undefined);
+    const read = <T>(op: string, args: unknown, key: string): T =>
+      session.run<Record<string, T>>(op, encode(args)).value[key] as T;
+    this.#session = session;
+    this.events = {
+      get: (id) => session.run<StoredItem>("event_get", encode({ id })).value,
+      list: (query?: EventQuery) => read("events", fields(query), "items"),
+      count: () => read("event_count", {}, "count"),
+    };
+    this.artifacts = {
+      list: () => read("artifacts", {}, "artifacts"),
+      bytes: (handle) => session.bytes(text(handle, "/handle")),
+    };
+    this.facts = { list: () => read("facts", {}, "facts") };
+    this.episodes = { list: () => read("episodes", {}, "episodes") };
+  }
+
+  /** Restores what {@link ContextManager.toJSON} returned, or its JSON text. Options are not part of a snapshot. */
+  static fromJSON(snapshot: Snapshot | string, options?: ContextManagerOptions): ContextManager {
+    const json = typeof snapshot === "string" ? text(snapshot, "", SNAPSHOT.total) : encode(snapshot, "", SNAPSHOT);
+    const Restored = ContextManager as new (options: unknown, snapshot: SnapshotText) => ContextManager;
+    return new Restored(options, new SnapshotText(json));
+  }
+
+  /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
+  ingest(item: ContextItem): void {
+    const args = `{"items":[${encode(item)}]}`;
+    this.#session.run("ingest", args, { mutates: true, prefix: "/items/0" });
+  }
+
+  /** Appends items in order: all of them, or none when one is refused. Paths of errors start with `/items/<index>`. */
+  ingestAll(items: Iterable<ContextItem>): void {
+    this.#session.run("ingest", `{"items":${encodeAll(items, "/items")}}`, { mutates: true });
+  }
+
+  /** Stores a tool's raw output and appends what the model should see of it: all, or a summary when it is large. */
+  ingestToolResult(result: ToolResultInput): ToolResult {
+    const { raw_output: raw, ...rest } = fields(result);
+    const bytes = rawBytes(raw, "/raw_output");
+    return this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true }).value;
+  }
+
+  /** Appends a result that was summarised elsewhere. */
+  ingestEnvelope(result: EnvelopeResultInput): { readonly item: StoredItem } {
+    return this.#session.run<{ item: StoredItem }>("ingest_envelope", encode(result), { mutates: true }).value;
+  }
+
+  /** Remembers a fact; facts stand in the header of prompts whose phase admits `memory_fact`. */
+  addFact(fact: Fact): { readonly fact_id: string } {
+    return this.#session.run<{ fact_id: string }>("add_fact", encode(fact), { mutates: true }).value;
+  }
+
+  /** Remembers an episode; the newest stand in the header like facts. */
+  addEpisode(episode: Episode): void {
+    this.#session.run("add_episode", encode(episode), { mutates: true });
+  }
+
+  /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */
+  build(options: BuildOptions): ContextPack {
+    return this.#pack("build", options);
+  }
+
+  /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
+  buildCall(options: BuildCallOptions): ContextPack {
+    return this.#pack("build_call", options);
+  }
+
+  /** Reads a part of an artifact. `POLICY_VIOLATION` when its item is at or above the sensitivity floor. */
+  drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Slice {
+    const args = { ...fields(options), handle, selector } as Record<string, unknown>;
+    return this.#session.run<Slice>("drilldown", encode(args), { mutates: args["inject"] === true }).value;
+  }
+
+  /** Collects what the next session must know: decisions, conventions, open tasks, pitfalls. */
+  handoff(options?: HandoffOptions): Handoff {
+    return this.#session.run<Handoff>("handoff", encode(fields(options))).value;
+  }
+
+  /** Finds what episodes have in common; with `apply` it becomes facts. */
+  consolidate(options?: ConsolidateOptions): Consolidation {
+    const args = fields(options);
+    return this.#session.run<Consolidation>("consolidate", encode(args), { mutates: args["apply"] === true }).value;
+  }
+
+  /** Chooses from your memory what matters for a phase and a query; with `ingest` it goes into the log. */
+  selectMemory(options: SelectMemoryOptions): MemorySelection {
+    const args = fields(options);
+    const mutates = args["ingest"] === true;
+    return this.#session.run<MemorySelection>("select_memory", encode(args), { mutates }).value;
+  }
+
+  /** Reports on a build: numbers, candidates, artifacts. */
+  inspect(options: InspectOptions): Inspection {
+    return this.#session.run<Inspection>("inspect", encode(options, "", SNAPSHOT)).value;
+  }
+
+  /** Counters since the manager was made. */
+  stats(): ManagerStats {
+    const { value } = this.#session.run<Omit<ManagerStats, "hook_errors">>("stats", "{}");
+    return { ...value, hook_errors: this.#session.callbacks.hookErrors };
+  }
+
+  /** Returns log, artifacts, facts and episodes as plain data; `JSON.stringify(manager)` uses it. */
+  toJSON(): Snapshot {
+    return this.#session.run<Snapshot>("snapshot", "{}").value;
+  }
+
+  /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
+  free(): void {
+    this.#session.free();
+  }
+
+  #pack(op: string, options: unknown): ContextPack {
+    const { value, warnings } = this.#session.run<ContextPack>(op, encode(options));
+    return warnings.length === 0 ? value : { ...value, warnings: [...(value.warnings ?? []), ...warnings] };
+  }
+}
+
+// Not a method of the class body: where the symbol does not exist it would be called "undefined".
+if (Symbol.dispose) {
+  const { free } = ContextManager.prototype;
+  Object.defineProperty(ContextManager.prototype, Symbol.dispose, { value: free, configurable: true, writable: true });
+}

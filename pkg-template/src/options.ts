@@ -1,0 +1,283 @@
+// What can be passed to a ContextManager. All fields are snake_case and optional; an unknown one is UNKNOWN_FIELD.
+import type {
+  ContextPack,
+  EnvelopeInput,
+  Explanation,
+  ItemKind,
+  JsonObject,
+  MemoryEntry,
+  Phase,
+  SelectableItem,
+  Sensitivity,
+  StoredItem,
+} from "./types.js";
+
+/** Counts the tokens of a text: a whole number from 0 to 2^24. Must be synchronous and deterministic. */
+export type Estimator = (text: string) => number;
+
+/** Labels an item. The result never lowers the item's own label. Must be synchronous and deterministic. */
+export type Classifier = (item: StoredItem) => Sensitivity;
+
+/** Writes the text that stands for a large tool result. Must be synchronous. */
+export type Summarizer = (item: StoredItem, text: string) => string;
+
+/** Writes the text that stands for an item at or above the sensitivity floor. Must be synchronous. */
+export type RedactionHook = (item: StoredItem) => string;
+
+/** A summarizer that says something about itself. */
+export interface NamedSummarizer {
+  readonly summarize: Summarizer;
+  /** Name in the firewall's stats. Default: the function's name. */
+  readonly name?: string;
+  /** Whether a model wrote the summaries, for the record. Default: false. */
+  readonly is_llm?: boolean;
+}
+
+/**
+ * Functions told what happened, after the operation has completed. One that throws does not disturb the operation:
+ * the pack carries a warning and `stats().hook_errors` counts it.
+ */
+export interface Hooks {
+  /** The firewall kept a result out of the prompt. */
+  readonly firewall_triggered?: (event: FirewallTriggered) => void;
+  /** Items were dropped; once per reason and build. */
+  readonly items_excluded?: (event: ItemsExcluded) => void;
+  /** Something did not fit. */
+  readonly budget_exceeded?: (event: BudgetExceeded) => void;
+  /** A build is complete. */
+  readonly context_built?: (event: ContextBuilt) => void;
+}
+
+export interface FirewallTriggered {
+  readonly hook: "firewall_triggered";
+  readonly item_id: string;
+  readonly reason: string;
+}
+
+export interface ItemsExcluded {
+  readonly hook: "items_excluded";
+  readonly item_ids: readonly string[];
+  readonly reason: string;
+}
+
+export interface BudgetExceeded {
+  readonly hook: "budget_exceeded";
+  /** Tokens asked for. */
+  readonly requested: number;
+  /** Tokens there were. */
+  readonly limit: number;
+}
+
+export interface ContextBuilt {
+  readonly hook: "context_built";
+  readonly phase: Phase;
+}
+
+/** What a hook is told. */
+export type HookEvent = FirewallTriggered | ItemsExcluded | BudgetExceeded | ContextBuilt;
+
+/** Tokens a prompt may have, per phase, at most 2^24. Defaults: 2000, 3000, 4000, 6000. */
+export type ContextBudget = { readonly [P in Phase]?: number };
+
+/** Who may enter a prompt. */
+export interface ContextPolicy {
+  /** A phase absent from this map admits nothing. Default: route and call leave results and documents out. */
+  readonly allowed_kinds_per_phase?: { readonly [P in Phase]?: readonly ItemKind[] };
+  /** Default: no limit; 50 of each kind under `compat: "0.18"`. */
+  readonly max_items_per_kind?: { readonly [K in ItemKind]?: number };
+  /** Items at or above this label are dropped or redacted. Default: `confidential`. */
+  readonly sensitivity_floor?: Sensitivity;
+  /** Default: `drop`. */
+  readonly sensitivity_action?: "drop" | "redact";
+  /** Names of redaction hooks, applied in order: `mask` (the default), `secret`, or yours. */
+  readonly redaction_hooks?: readonly string[];
+  /** Whether artifacts of redacted items may be read. Default: false. */
+  readonly allow_redacted_drilldown?: boolean;
+  /** What happens when items were dropped for the budget: nothing, a warning, or `BUDGET_EXCEEDED`. Default: `drop`. */
+  readonly overflow_action?: "drop" | "warn" | "raise";
+  /** Kinds whose loss counts as overflow. Default: every kind. */
+  readonly overflow_raise_kinds?: readonly ItemKind[] | null;
+  /** Anything you want kept with the policy. */
+  readonly extra?: JsonObject;
+}
+
+/** Weights of the default scoring, 0 to 1. Both are 0 by default, because measurements say so. */
+export interface Bm25nScoring {
+  readonly method?: "bm25n";
+  readonly kind_weight?: number;
+  readonly recency_weight?: number;
+}
+
+/** Weights of the Python reference's scoring. */
+export interface ReferenceWeights {
+  /** Default: 0.3. */
+  readonly recency_weight?: number;
+  /** Default: 0.25. */
+  readonly tag_match_weight?: number;
+  /** Default: 0.35. */
+  readonly kind_priority_weight?: number;
+  /** Default: 0.1. */
+  readonly token_cost_penalty?: number;
+  /** Similarity at which a later item is a duplicate, 0 to 1. Default: 0.85. */
+  readonly dedup_threshold?: number;
+  /** Priorities that replace the table's, 0 to 1. */
+  readonly kind_priority?: { readonly [K in ItemKind]?: number };
+}
+
+/** The Python reference's scoring, with whole replacements per phase. */
+export interface ReferenceScoring extends ReferenceWeights {
+  readonly method: "reference";
+  readonly phase_overrides?: { readonly [P in Phase]?: ReferenceWeights };
+}
+
+/** The same under `compat: "0.18"`, where the method need not be named. */
+export interface CompatScoring extends Omit<ReferenceScoring, "method"> {
+  readonly method?: never;
+}
+
+/** Settings of a {@link ContextManager}. */
+export interface ContextManagerOptions {
+  /** Decide as contextweaver 0.18 for Python does, stage by stage. Default: decide better. */
+  readonly compat?: "0.18";
+  /** A preset, or a whole profile as the Python library writes it; fills what the other options leave out. */
+  readonly profile?: "fast" | "balanced" | "accurate" | JsonObject;
+  readonly budget?: ContextBudget;
+  readonly policy?: ContextPolicy;
+  /** Default: `{ method: "bm25n" }`, or `{ method: "reference" }` under `compat: "0.18"`. */
+  readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
+  /** Results above the threshold are summarised in the prompt and kept as artifacts. Default: 500 tokens. */
+  readonly firewall?: { readonly threshold_tokens?: number };
+  /** Bounds below the package's own: 100,000 items, 16 MiB per artifact, 64 MiB for all artifacts. */
+  readonly limits?: {
+    readonly max_items?: number;
+    readonly max_artifact_bytes?: number;
+    readonly max_store_bytes?: number;
+  };
+  /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
+  readonly append?: boolean;
+  /** Mask secrets on every rendered surface; stored bytes stay as they are. Default: true; false under `compat`. */
+  readonly redact_secrets?: boolean;
+  /** Default: `heuristic/v3`; `heuristic/v2` under `compat`. */
+  readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator;
+  /** `heuristic` finds secrets and personal data, `heuristic-no-pii` only secrets. Default: nobody classifies. */
+  readonly classifier?: "heuristic" | "heuristic-no-pii" | Classifier;
+  /** Default: the built-in, rule-based one. */
+  readonly summarizer?: Summarizer | NamedSummarizer;
+  /** Redaction hooks by name; `policy.redaction_hooks` says which apply. */
+  readonly redaction_hooks?: Readonly<Record<string, RedactionHook>>;
+  readonly hooks?: Hooks;
+}
+
+/** A tool's raw output. */
+export interface ToolResultInput {
+  /** The id of the call; the item becomes `result:<tool_call_id>`. */
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  /** At most 16 MiB; copied, so that the buffer may be reused. */
+  readonly raw_output: string | Uint8Array;
+  /** Default: `text/plain`. */
+  readonly media_type?: string;
+  /** Default: `public`. */
+  readonly sensitivity?: Sensitivity;
+  readonly metadata?: JsonObject;
+}
+
+/** A result that was summarised elsewhere. */
+export interface EnvelopeResultInput {
+  readonly tool_call_id: string;
+  readonly tool_name: string;
+  readonly envelope: EnvelopeInput;
+  /** Default: `public`. */
+  readonly sensitivity?: Sensitivity;
+}
+
+/** What to build. */
+export interface BuildOptions {
+  readonly phase: Phase;
+  /** What the prompt is about. Default: the last turns speak for themselves. */
+  readonly query?: string;
+  readonly query_tags?: readonly string[];
+  readonly hints?: readonly string[];
+  /** Text above the items; counts against the budget. */
+  readonly header?: string;
+  /** Text below the items; counts against the budget. */
+  readonly footer?: string;
+  /** Tokens of this prompt. Default: the phase's budget. */
+  readonly budget_tokens?: number;
+  /** Items that must be in the prompt, or `BUDGET_EXCEEDED`. */
+  readonly pin?: readonly string[];
+  /** Say for every candidate why it was kept or dropped. Default: false. */
+  readonly explain?: boolean;
+  /** Your own relevance per item id, 0 to 1, such as the similarity of embeddings; it adds to the score. */
+  readonly item_scores?: Readonly<Record<string, number>>;
+}
+
+/** What to build for filling in a tool's arguments. */
+export interface BuildCallOptions extends Omit<BuildOptions, "phase"> {
+  readonly tool: SelectableItem;
+  /** Replaces the tool's own; empty removes it. */
+  readonly schema?: JsonObject;
+  readonly examples?: readonly string[];
+  readonly constraints?: JsonObject;
+}
+
+export interface DrilldownOptions {
+  /** Put the text into the log as an item. Default: false. */
+  readonly inject?: boolean;
+  /** Parent of the injected item. */
+  readonly parent_id?: string;
+  /** Cut the text to this many tokens. */
+  readonly max_tokens?: number;
+}
+
+export interface HandoffOptions {
+  /** Default: 1500. */
+  readonly budget_tokens?: number;
+}
+
+export interface ConsolidateOptions {
+  readonly policy?: {
+    /** Default: 3. */
+    readonly min_occurrences?: number;
+    /** Default: 2. */
+    readonly min_sessions?: number;
+    /** 0 to 1. Default: 0.5. */
+    readonly similarity_threshold?: number;
+    /** Default: 90; null never decays. */
+    readonly decay_after_days?: number | null;
+    readonly timestamp_key?: string;
+    readonly session_key?: string;
+  };
+  /** ISO 8601; decay is reported only with it. */
+  readonly as_of?: string;
+  /** Write the promoted facts to the store. Default: false. */
+  readonly apply?: boolean;
+}
+
+export interface SelectMemoryOptions {
+  readonly entries: readonly MemoryEntry[];
+  readonly phase: Phase;
+  readonly budget_tokens: number;
+  readonly query?: string;
+  readonly max_entries?: number;
+  /** In the unit of the entries' `timestamp`; entries expire only with it. */
+  readonly now?: number;
+  /** Put the selected entries into the log. Default: false. */
+  readonly ingest?: boolean;
+}
+
+export interface InspectOptions {
+  readonly pack: ContextPack;
+  readonly explanation?: Explanation;
+  /** Tokens. Default: the budget of the pack. */
+  readonly budget?: number;
+}
+
+/** Which items to read. */
+export interface EventQuery {
+  readonly kinds?: readonly ItemKind[];
+  /** Position of the first item. Default: 0. */
+  readonly since?: number;
+  readonly limit?: number;
+}
+

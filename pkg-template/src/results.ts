@@ -1,0 +1,203 @@
+// What the methods of a ContextManager return beyond the records of types.ts.
+import type { EventQuery } from "./options.js";
+import type {
+  ArtifactRef,
+  BuildStats,
+  CandidateExplanation,
+  JsonObject,
+  JsonValue,
+  Phase,
+  ResultEnvelope,
+  Sensitivity,
+  StoredEpisode,
+  StoredFact,
+  StoredItem,
+} from "./types.js";
+
+/** A tool result after ingestion. */
+export interface ToolResult {
+  /** The new item of the log. */
+  readonly item: StoredItem;
+  readonly envelope: ResultEnvelope;
+}
+
+/** One line of a handoff. */
+export interface HandoffEntry {
+  readonly id: string;
+  readonly text: string;
+  readonly category: "decision" | "convention" | "unresolved" | "pitfall" | "next_step";
+  readonly source_ids: readonly string[];
+  /** 1 when the caller said so in `metadata.handoff_category`, else 0.5. */
+  readonly confidence: number;
+  readonly token_estimate: number;
+}
+
+/** What the next session must know. */
+export interface HandoffPack {
+  readonly version: string;
+  readonly decisions: readonly HandoffEntry[];
+  readonly conventions: readonly HandoffEntry[];
+  readonly unresolved_tasks: readonly HandoffEntry[];
+  readonly pitfalls: readonly HandoffEntry[];
+  readonly next_inspections: readonly HandoffEntry[];
+  readonly artifact_refs: readonly ArtifactRef[];
+  readonly sensitivity_dropped: number;
+  readonly token_estimate: number;
+}
+
+/** A handoff as data and as Markdown. */
+export interface Handoff {
+  readonly pack: HandoffPack;
+  readonly markdown: string;
+}
+
+/** What consolidation found, and did if `apply` was set. */
+export interface Consolidation {
+  readonly version: string;
+  readonly clusters: readonly {
+    readonly cluster_id: string;
+    readonly episode_ids: readonly string[];
+    readonly canonical_text: string;
+  }[];
+  readonly promoted: readonly {
+    readonly fact_id: string;
+    readonly key: string;
+    readonly text: string;
+    readonly source_episode_ids: readonly string[];
+    readonly occurrences: number;
+    readonly sessions: number;
+    readonly first_seen: string | null;
+    readonly last_seen: string | null;
+    readonly sensitivity: Sensitivity;
+    readonly merged_by_llm: boolean;
+  }[];
+  readonly decayed_episode_ids: readonly string[];
+  readonly decayed_fact_ids: readonly string[];
+  readonly applied: boolean;
+}
+
+/** Entries of your memory that matter now. */
+export interface MemorySelection {
+  /** Ids of the entries, best first. */
+  readonly selected: readonly string[];
+  /** The same as items of the log. */
+  readonly items: readonly StoredItem[];
+}
+
+/** The numbers of a build with what they mean. */
+export interface BuildReportData {
+  readonly version: number;
+  readonly phase: Phase | null;
+  readonly budget: number | null;
+  readonly prompt_tokens: number;
+  readonly tokens_per_section: Readonly<Record<string, number>>;
+  readonly candidates: {
+    readonly total: number;
+    readonly included: number;
+    readonly dropped: number;
+    readonly deduplicated: number;
+    readonly dependency_closures: number;
+  };
+  readonly dropped_reasons: Readonly<Record<string, number>>;
+  readonly dropped_items: BuildStats["dropped_items"];
+  readonly recommendations: readonly string[];
+}
+
+/** A build in words. */
+export interface BuildReport {
+  /** For people. */
+  readonly text: string;
+  /** For people with a terminal of the Python library's markup. */
+  readonly markup: string;
+  readonly data: BuildReportData;
+}
+
+/** Everything about one build: numbers, candidates, artifacts. */
+export interface Inspection {
+  readonly report: {
+    readonly version: number;
+    readonly phase: Phase;
+    readonly build: BuildReportData;
+    readonly candidates: readonly CandidateExplanation[];
+    readonly artifacts: readonly ArtifactRef[];
+    readonly routing: JsonValue;
+  };
+  readonly markdown: string;
+}
+
+/** Sizes of a manager and counters since it was made. A restart of the engine after a defect resets the counters. */
+export interface ManagerStats {
+  /** Items of the log. */
+  readonly items: number;
+  readonly artifacts: number;
+  readonly artifact_bytes: number;
+  readonly facts: number;
+  readonly episodes: number;
+  readonly total_builds: number;
+  readonly total_prompt_tokens: number;
+  readonly avg_prompt_tokens: number;
+  /** Items dropped in all builds together. */
+  readonly total_dropped: number;
+  readonly total_dedup_removed: number;
+  readonly drop_reasons: Readonly<Record<string, number>>;
+  readonly items_excluded: number;
+  readonly firewall_interceptions: number;
+  readonly budget_exceeded: number;
+  readonly total_routes: number;
+  readonly avg_candidates_per_route: number;
+  readonly max_candidates_per_route: number;
+  readonly avg_top_score: number;
+  readonly max_top_score: number;
+  readonly avg_confidence_gap: number;
+  readonly max_confidence_gap: number;
+  /** Hooks that threw; a restart does not touch it. */
+  readonly hook_errors: number;
+}
+
+/** A manager without its options, as plain data. The four stores are as the Python library writes them. */
+export interface Snapshot {
+  /** Version of this record; a reader refuses others with `SNAPSHOT_VERSION`. */
+  readonly schema_version: number;
+  readonly event_log: { readonly items: readonly StoredItem[] };
+  /** `data` holds the bytes by handle as base64. */
+  readonly artifact_store: {
+    readonly refs: readonly ArtifactRef[];
+    readonly data: Readonly<Record<string, string>>;
+  };
+  readonly episodic_store: { readonly episodes: readonly StoredEpisode[] };
+  readonly fact_store: { readonly facts: readonly StoredFact[] };
+  readonly fact_sequence: number | null;
+  /** Digests of tool results by item id. */
+  readonly envelopes: Readonly<Record<string, ResultEnvelope>>;
+  /** What append mode remembers of the last prompts. */
+  readonly append: JsonObject;
+}
+
+/** The log, read only. */
+export interface EventView {
+  /** One item; `NOT_FOUND` when there is none. */
+  get(id: string): StoredItem;
+  /** Items in log order. */
+  list(query?: EventQuery): readonly StoredItem[];
+  count(): number;
+}
+
+/** The stored bytes, read only. */
+export interface ArtifactView {
+  /** References, sorted by handle. */
+  list(): readonly ArtifactRef[];
+  /** A copy of the bytes; `ARTIFACT_NOT_FOUND` when there are none. */
+  bytes(handle: string): Uint8Array<ArrayBuffer>;
+}
+
+/** The facts, read only. */
+export interface FactView {
+  /** Sorted by id. */
+  list(): readonly StoredFact[];
+}
+
+/** The episodes, read only. */
+export interface EpisodeView {
+  /** In the order they were added. */
+  list(): readonly StoredEpisode[];
+}

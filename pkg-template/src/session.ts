@@ -1,0 +1,237 @@
+// One manager inside the engine: its handle, the questions it asks, and how it survives the end of an instance.
+import { Callbacks } from "./callbacks.js";
+import type { Need } from "./callbacks.js";
+import { call, generation } from "./engine.js";
+import { ContextWeaverError, dropPrefix } from "./errors.js";
+import { SNAPSHOT, encode } from "./guard.js";
+import type { HookEvent } from "./options.js";
+
+const MAX_ROUNDS = 64;
+/** What an entry that could be spared weighs in the journal: it is short, but not quick to replay. */
+const SPARE_WEIGHT = 64 * 1024;
+/** The journal is folded into a snapshot when so much could be spared, and it is more than what must be kept. */
+const FOLD_AT = 8 * 1024 * 1024;
+
+/** An operation of the engine with its argument. */
+interface Operation {
+  readonly name: string;
+  readonly args: string;
+  /** Raw output of a tool, which crosses beside the JSON. */
+  readonly bytes?: Uint8Array | undefined;
+}
+
+/** A mutation that succeeded, with the answers given to its questions: replaying it asks nobody again. */
+interface Entry extends Operation {
+  readonly answers: readonly string[];
+}
+
+/** How to run an operation. @internal */
+export interface RunOptions {
+  readonly bytes?: Uint8Array;
+  /** Whether the operation changes what a restored manager must know. Default: false. */
+  readonly mutates?: boolean;
+  /** What the facade has put around the caller's argument, to be taken off the paths of errors. */
+  readonly prefix?: string;
+}
+
+/** The result of an operation and the warnings of its hooks. @internal */
+export interface Outcome<T> {
+  readonly value: T;
+  readonly warnings: readonly string[];
+}
+
+/** Where the manager is. Shared with the finalizer, which must not hold the session itself. */
+interface Place {
+  handle: number;
+  generation: number;
+}
+
+const finalizer =
+  typeof FinalizationRegistry === "undefined"
+    ? undefined
+    : new FinalizationRegistry<Place>((place) => release(place));
+
+/** @internal */
+export class Session {
+  readonly callbacks: Callbacks;
+  readonly #place: Place;
+  readonly #append: boolean;
+  #base: string | undefined;
+  #journal: Entry[] = [];
+  /** Size of the journal's entries whose effect is data, and of those whose effect a snapshot holds in less. */
+  #kept = 0;
+  #spare = 0;
+  #asking = false;
+  #telling = false;
+  #freed = false;
+
+  constructor(options: unknown, snapshot?: string) {
+    this.callbacks = new Callbacks(options);
+    this.#append = (JSON.parse(this.callbacks.json) as { append?: unknown }).append === true;
+    this.#base = snapshot;
+    this.#place = { handle: this.#open(), generation: generation() };
+    finalizer?.register(this, this.#place, this.#place);
+  }
+
+  /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
+  run<T>(name: string, args: string, options: RunOptions = {}): Outcome<T> {
+    const operation: Operation = { name, args, bytes: options.bytes };
+    const given: string[] = [];
+    try {
+      const { done, events } = this.#loop(operation, [], given);
+      if (options.mutates || (this.#append && name.startsWith("build"))) this.#record({ ...operation, answers: given });
+      return { value: done as T, warnings: this.#tell(events) };
+    } catch (error) {
+      dropPrefix(error, options.prefix ?? "");
+      throw error;
+    }
+  }
+
+  /** Bytes of an artifact. */
+  bytes(handle: string): Uint8Array<ArrayBuffer> {
+    const at = this.#ready();
+    // The glue copies out of WebAssembly memory, which is an ArrayBuffer of its own.
+    return call((engine) => engine.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+  }
+
+  /** Gives the memory back; a second time does nothing. */
+  free(): void {
+    if (this.#freed) return;
+    this.#notAsking();
+    this.#freed = true;
+    this.#journal = [];
+    this.#base = undefined;
+    finalizer?.unregister(this.#place);
+    release(this.#place);
+  }
+
+  /** The handle in the present instance; restores the manager when the instance was replaced. */
+  #ready(): number {
+    if (this.#freed) throw new ContextWeaverError("DISPOSED", "the manager was freed");
+    this.#notAsking();
+    if (this.#place.generation !== generation()) this.#restore();
+    return this.#place.handle;
+  }
+
+  #notAsking(): void {
+    if (!this.#asking) return;
+    throw new ContextWeaverError("REENTRANT", "a function of the manager called the manager that waits for its answer");
+  }
+
+  #open(): number {
+    const { json } = this.callbacks;
+    const base = this.#base;
+    return call((engine) => (base === undefined ? engine.manager_new(json) : engine.manager_restore(base, json)));
+  }
+
+  #restore(): void {
+    const entries = this.#journal;
+    try {
+      const handle = this.#open();
+      Object.assign(this.#place, { handle, generation: generation() });
+      for (const entry of entries) this.#loop(entry, entry.answers, []);
+    } catch (cause) {
+      // Half a state is worse than none: the next call starts over.
+      release(this.#place);
+      this.#place.generation = -1;
+      throw new ContextWeaverError("POISONED", "the engine was restarted and the manager could not be restored", {
+        cause,
+      });
+    }
+  }
+
+  /** `known` are answers of an earlier run; `given` receives those of this one. */
+  #loop(operation: Operation, known: readonly string[], given: string[]): { done: unknown; events: HookEvent[] } {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const handle = this.#ready();
+      const born = generation();
+      const answer = JSON.parse(invoke(handle, operation)) as
+        { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
+      if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
+      const text = known[round] ?? this.#ask(answer.need);
+      // A function may have used another manager and met a trap: then this one starts over in the new instance.
+      if (generation() !== born) continue;
+      this.#supply(handle, text);
+      given.push(text);
+    }
+    throw new ContextWeaverError("INTERNAL", `the operation asked more than ${MAX_ROUNDS} times`);
+  }
+
+  #ask(needs: readonly Need[]): string {
+    this.#asking = true;
+    let answers: unknown[];
+    try {
+      answers = needs.map((need) => this.callbacks.answer(need));
+    } finally {
+      this.#asking = false;
+    }
+    try {
+      return encode({ answers });
+    } catch (error) {
+      // The guard's complaint, such as half a surrogate pair, is about the function's answer.
+      const { message } = error as ContextWeaverError;
+      throw new ContextWeaverError("CALLBACK_FAILED", `a function returned an unusable value: ${message}`);
+    }
+  }
+
+  #supply(handle: number, text: string): void {
+    try {
+      call((engine) => engine.manager_call(handle, "supply", text));
+    } catch (error) {
+      dropPrefix(error, (error as ContextWeaverError).path ?? ""); // the path is in our list, not in the caller's
+      throw error;
+    }
+  }
+
+  /** Hooks may use the manager; what their own calls cause is not told, or two hooks could keep each other busy. */
+  #tell(events: readonly HookEvent[]): readonly string[] {
+    if (this.#telling || events.length === 0) return [];
+    this.#telling = true;
+    try {
+      return this.callbacks.dispatch(events);
+    } finally {
+      this.#telling = false;
+    }
+  }
+
+  #record(entry: Entry): void {
+    this.#journal.push(entry);
+    let size = entry.args.length + (entry.bytes?.length ?? 0);
+    for (const answers of entry.answers) size += answers.length;
+    // Items and artifacts accumulate; builds in append mode and consolidations replace what the ones before left.
+    if (entry.name.startsWith("build") || entry.name === "consolidate") this.#spare += size + SPARE_WEIGHT;
+    else this.#kept += size;
+    if (this.#spare >= Math.max(FOLD_AT, this.#kept)) this.#fold();
+  }
+
+  #fold(): void {
+    this.#spare = 0;
+    try {
+      const { done } = this.#loop({ name: "snapshot", args: "{}" }, [], []);
+      const text = JSON.stringify(done);
+      if (text.length > SNAPSHOT.total) return;
+      this.#base = text;
+      this.#journal = [];
+      this.#kept = text.length;
+    } catch {
+      // The journal is complete; folding it is only thrift.
+    }
+  }
+}
+
+function invoke(handle: number, { name, args, bytes }: Operation): string {
+  return call((engine) =>
+    bytes ? engine.manager_ingest_tool_result(handle, args, bytes) : engine.manager_call(handle, name, args),
+  );
+}
+
+/** Frees a manager unless its instance is gone. */
+function release(place: Place): void {
+  if (place.generation !== generation()) return;
+  place.generation = -1;
+  try {
+    call((engine) => engine.manager_free(place.handle));
+  } catch {
+    // nothing is left to be freed
+  }
+}

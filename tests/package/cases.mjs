@@ -1,0 +1,30 @@
+// The cases every runtime must pass: one list, run identically in Node, workerd, Chromium, Deno, Bun and in bundles.
+// Only the language itself may be used here: no file, no request, no runtime's own names.
+import { behaviourCases } from "./behaviour.mjs";
+import { hostileCases } from "./hostile.mjs";
+
+/** `{ name: async (cw, assert, expected) => … }` */
+const cases = {
+  "version is that of the package"(cw, assert, expected) {
+    assert.equal(cw.version(), expected.version);
+  },
+  ...behaviourCases,
+  ...hostileCases,
+};
+
+/**
+ * Runs all cases on the imported package and reports each: a failure in one does not hide the others.
+ * `expected` carries what only the caller can know, such as the version in package.json.
+ */
+export async function runCases(cw, assert, expected) {
+  const results = [];
+  for (const [name, run] of Object.entries(cases)) {
+    try {
+      await run(cw, assert, expected);
+      results.push({ name, ok: true });
+    } catch (error) {
+      results.push({ name, ok: false, error: `${error?.stack ?? error}` });
+    }
+  }
+  return results;
+}

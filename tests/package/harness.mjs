@@ -1,0 +1,139 @@
+// What the package tests share: throw-away projects with the packed package installed, and processes.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { cp, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const setting = (name) => process.env[`CONTEXTWEAVER_TEST_${name}`];
+
+function required(name) {
+  const value = setting(name);
+  if (!value) throw new Error("run these tests with `cargo xtask test`, which builds the package first");
+  return value;
+}
+
+export const here = dirname(fileURLToPath(import.meta.url));
+export const root = required("ROOT");
+/** The built package's folder. */
+export const packageDir = required("PACKAGE");
+/** The same, packed. */
+export const tarball = required("TARBALL");
+/** The packed variant with exports that trap, or undefined. */
+export const trapTarball = setting("TRAP_TARBALL");
+/** package.json of the built package. */
+export const manifest = JSON.parse(await readFile(join(packageDir, "package.json"), "utf8"));
+/** What the shared cases expect. */
+export const expected = { version: manifest.version };
+
+const strict = setting("STRICT") === "1";
+
+/**
+ * Skips the test, loudly, when something it needs is missing; on a CI machine that is a failure unless `optional`.
+ * Returns whether to go on.
+ */
+export function has(t, what, { missing, optional = false }) {
+  if (what) return true;
+  if (strict && !optional) assert.fail(`missing on a CI machine: ${missing}`);
+  t.skip(missing);
+  return false;
+}
+
+/** The browser's path, or why there is none. */
+export const chromium = {
+  path: setting("CHROMIUM"),
+  missing: setting("CHROMIUM_MISSING") ?? "no Chromium",
+};
+
+/** A program of the optional runtimes, or why it is missing. */
+export async function optionalProgram(name) {
+  const folder = setting("RUNTIMES");
+  if (!folder) return { missing: setting("RUNTIMES_MISSING") ?? `${name} is not installed` };
+  const path = name === "bun" ? await bunProgram(folder) : join(folder, "node_modules", ".bin", name);
+  return path && existsSync(path) ? { path } : { missing: `${name} is not installed for this platform` };
+}
+
+/** Bun's launcher is put in place by an install script, and none may run; its platform package has the program itself. */
+async function bunProgram(folder) {
+  const scope = join(folder, "node_modules", "@oven");
+  if (!existsSync(scope)) return undefined;
+  for (const platform of await readdir(scope)) {
+    const path = join(scope, platform, "bin", "bun");
+    if (existsSync(path) && (await run(path, ["--version"], { check: false })).code === 0) return path;
+  }
+  return undefined;
+}
+
+/** Runs a program to its end; unless `check` is false, an exit code other than 0 throws with its output. */
+export function run(program, args, { cwd = root, env = {}, check = true, input } = {}) {
+  return new Promise((done, fail) => {
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1", ...env },
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (text) => (stdout += text));
+    child.stderr.setEncoding("utf8").on("data", (text) => (stderr += text));
+    child.on("error", fail);
+    child.on("close", (code, signal) => {
+      if (check && code !== 0) {
+        fail(new Error(`${program} ${args.join(" ")} exited with ${code ?? signal}\n${stdout}\n${stderr}`));
+      } else {
+        done({ code, stdout, stderr });
+      }
+    });
+    if (input !== undefined) child.stdin.end(input);
+  });
+}
+
+/**
+ * Makes a throw-away project with the package installed from its tarball and the shared cases beside it.
+ * `files` maps names to contents. Returns its folder.
+ */
+export async function project(name, files = {}, { from = tarball, type = "module" } = {}) {
+  const folder = join(resolve(required("PROJECTS")), name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, "package.json"), JSON.stringify({ name, private: true, type }));
+  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
+    cwd: folder,
+  });
+  const shared = ["cases", "assert", "behaviour", "hostile", "hostile-values", "hostile-limits", "hostile-callbacks"];
+  for (const name of shared) await cp(join(here, `${name}.mjs`), join(folder, `${name}.mjs`));
+  for (const [file, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, file)), { recursive: true });
+    await writeFile(join(folder, file), text);
+  }
+  return folder;
+}
+
+/** A module that runs the cases on the package and prints the results as JSON. */
+export const printCases = `
+import * as cw from "contextweaver";
+import { runCases } from "./cases.mjs";
+import { assert } from "./assert.mjs";
+// No top-level await: it has no form in a CommonJS bundle.
+runCases(cw, assert, ${JSON.stringify(expected)}).then((results) => console.log(JSON.stringify(results)));
+`;
+
+/** The same for a CommonJS project. */
+export const printCasesFromRequire = `
+const cw = require("contextweaver");
+(async () => {
+  const { runCases } = await import("./cases.mjs");
+  const { assert } = await import("./assert.mjs");
+  console.log(JSON.stringify(await runCases(cw, assert, ${JSON.stringify(expected)})));
+})();
+`;
+
+/** Turns results of the shared cases into one test each. */
+export async function report(t, results) {
+  const list = typeof results === "string" ? JSON.parse(results) : results;
+  assert.ok(list.length > 0, "no case ran");
+  for (const { name, ok, error } of list) {
+    await t.test(name, () => assert.ok(ok, error));
+  }
+}

@@ -1,0 +1,50 @@
+// Node: import, require, the slim entry and the command line program.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { expected, printCases, printCasesFromRequire, project, report, run } from "./harness.mjs";
+
+test("Node, import", async (t) => {
+  const folder = await project("node-esm", { "main.mjs": printCases });
+  const { stdout, stderr } = await run("node", ["main.mjs"], { cwd: folder });
+  assert.equal(stderr, "");
+  await report(t, stdout);
+});
+
+test("Node, require()", async (t) => {
+  const folder = await project("node-cjs", { "main.cjs": printCasesFromRequire }, { type: "commonjs" });
+  await report(t, (await run("node", ["main.cjs"], { cwd: folder })).stdout);
+});
+
+test("Node, slim entry", async (t) => {
+  const folder = await project("node-slim", {
+    "sync.mjs": slim(`cw.initSync(bytes); cw.initSync(bytes);`),
+    "async.mjs": slim(`await cw.init(WebAssembly.compile(bytes)); await cw.init(bytes);`),
+    "response.mjs": slim(`await cw.init(new Response(bytes, { headers: { "content-type": "application/wasm" } }));`),
+  });
+  for (const file of ["sync.mjs", "async.mjs", "response.mjs"]) {
+    const { stdout } = await run("node", [file], { cwd: folder });
+    await t.test(file, (t) => report(t, stdout));
+  }
+});
+
+test("Node, the command line program", async () => {
+  const folder = await project("node-bin");
+  const { stdout } = await run(join(folder, "node_modules/.bin/contextweaver"), ["--version"], { cwd: folder });
+  assert.ok(stdout.includes(expected.version), stdout);
+});
+
+/** Refuses use before init with a clear error, starts as `init` says, then runs the cases. */
+function slim(init) {
+  return `
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import * as cw from "contextweaver/slim";
+import { runCases } from "./cases.mjs";
+import { assert } from "./assert.mjs";
+const bytes = new Uint8Array(await readFile(createRequire(import.meta.url).resolve("contextweaver/core_bg.wasm")));
+assert.throws(() => cw.version(), /init/);
+${init}
+console.log(JSON.stringify(await runCases(cw, assert, ${JSON.stringify(expected)})));
+`;
+}

@@ -1,0 +1,118 @@
+// After a trap the facade replaces the instance, and the same objects go on. Needs the build with exports that trap.
+import { fixture, item, refuses } from "./hostile-values.mjs";
+
+/** The engine's wrapper around every export, and the exports that trap. */
+const TRAPS = {
+  "a panic": (core) => core.trap_panic(),
+  "a stack overflow": (core) => core.trap_overflow(1),
+  "exhausted memory": (core) => core.trap_exhaust(),
+};
+
+/** Runs a trap through the facade's own wrapper; returns the error. */
+function trap(cw, assert, { engine, core }, what) {
+  const born = engine.generation();
+  let error;
+  try {
+    engine.call(() => TRAPS[what](core));
+  } catch (thrown) {
+    error = thrown;
+  }
+  assert.ok(cw.ContextWeaverError.is(error) && error.code === "INTERNAL", `${what}: ${error}`);
+  assert.ok(error.cause instanceof WebAssembly.RuntimeError || error.cause instanceof RangeError, `${what}: the cause`);
+  assert.ok(engine.generation() > born, `${what}: a new instance`);
+  return error;
+}
+
+/** `{ name: (cw, assert, { engine, core }) => … }` */
+export const recoveryCases = {
+  ...Object.fromEntries(
+    Object.keys(TRAPS).map((what) => [
+      `after ${what} the same manager has its state`,
+      (cw, assert, parts) => {
+        const { manager, before } = fixture(cw, { append: true });
+        manager.addFact({ fact_id: "f", key: "k", value: "v" });
+        manager.addEpisode({ episode_id: "e", summary: "s" });
+        manager.drilldown("artifact:result:c1", { type: "head", chars: 5 }, { inject: true });
+        const state = JSON.stringify(manager);
+        const error = trap(cw, assert, parts, what);
+        if (what === "a panic") assert.match(String(error.details?.panic), /panic/);
+        assert.equal(JSON.stringify(manager), state, `${what}: the snapshot`);
+        assert.ok(manager.build({ phase: "answer" }).prompt.includes("total: 42"), before);
+        assert.equal(new TextDecoder().decode(manager.artifacts.bytes("artifact:result:c1")), "total: 42");
+        manager.ingest(item("after", "still here"));
+        assert.equal(manager.events.count(), 4);
+        assert.equal(cw.countTokens("12345678"), 2);
+        manager.free();
+      },
+    ]),
+  ),
+
+  "restored managers, custom functions and append mode survive too"(cw, assert, parts) {
+    const source = fixture(cw);
+    const text = JSON.stringify(source.manager);
+    let asked = 0;
+    const options = {
+      append: true,
+      estimator: (t) => t.length,
+      summarizer: () => {
+        asked += 1;
+        return "summed up";
+      },
+    };
+    const manager = cw.ContextManager.fromJSON(text, options);
+    manager.ingestToolResult({ tool_call_id: "big", tool_name: "t", raw_output: "word ".repeat(3000) });
+    const first = manager.build({ phase: "answer" });
+    assert.equal(asked, 1);
+    trap(cw, assert, parts, "a panic");
+    assert.equal(manager.events.get("result:big").text, "summed up");
+    assert.equal(asked, 1, "known answers are not asked for again");
+    manager.ingest(item("next"));
+    const second = manager.build({ phase: "answer" });
+    assert.ok(second.prompt.startsWith(first.prompt) && second.prefix.reason === "none", "the prefix");
+    manager.free();
+    source.manager.free();
+  },
+
+  "many managers come back, each when it is used"(cw, assert, parts) {
+    const managers = Array.from({ length: 20 }, (_, i) => {
+      const manager = new cw.ContextManager();
+      manager.ingest(item(`only-${i}`));
+      return manager;
+    });
+    for (const what of Object.keys(TRAPS)) trap(cw, assert, parts, what);
+    managers.forEach((manager, i) => assert.equal(manager.events.list()[0].id, `only-${i}`));
+    trap(cw, assert, parts, "a panic");
+    for (const manager of managers) manager.free();
+    refuses(cw, assert, "freed", () => managers[0].stats(), ["DISPOSED"]);
+  },
+
+  "a trap inside a function of the caller does not lose the manager that asked"(cw, assert, parts) {
+    let armed = true;
+    const manager = new cw.ContextManager({
+      estimator: (text) => {
+        if (armed) {
+          armed = false;
+          trap(cw, assert, parts, "a panic");
+        }
+        return text.length;
+      },
+    });
+    manager.ingest(item("u1", "one"));
+    assert.match(manager.build({ phase: "answer" }).prompt, /one/);
+    manager.free();
+  },
+
+  "hundreds of builds in append mode are not forgotten, nor all kept"(cw, assert, parts) {
+    const manager = new cw.ContextManager({ append: true });
+    let last = "";
+    for (let i = 0; i < 400; i += 1) {
+      manager.ingest(item(`i${i}`, `turn ${i}`));
+      last = manager.build({ phase: "answer", budget_tokens: 20_000 }).prompt;
+    }
+    trap(cw, assert, parts, "a panic");
+    manager.ingest(item("next"));
+    const next = manager.build({ phase: "answer", budget_tokens: 20_000 });
+    assert.ok(next.prompt.startsWith(last) && next.prefix.reason === "none", next.prefix.reason);
+    manager.free();
+  },
+};

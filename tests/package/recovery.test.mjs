@@ -1,0 +1,31 @@
+// The way back after a trap, on the variant of the package whose exports can trap, and then the shared cases again.
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { expected, has, here, project, report, run, trapTarball } from "./harness.mjs";
+
+test("the facade survives traps of the engine", async (t) => {
+  if (!has(t, trapTarball, { missing: "the trap variant was not built" })) return;
+  const folder = await project("recovery", { "main.mjs": main }, { from: trapTarball });
+  for (const file of ["recovery-cases.mjs", "hostile-values.mjs"]) await copyFile(join(here, file), join(folder, file));
+  await report(t, (await run("node", ["main.mjs"], { cwd: folder })).stdout);
+});
+
+const main = `
+import * as cw from "contextweaver";
+import * as engine from "./node_modules/contextweaver/dist/engine.js";
+import * as core from "./node_modules/contextweaver/dist/core.js";
+import { runCases } from "./cases.mjs";
+import { assert } from "./assert.mjs";
+import { recoveryCases } from "./recovery-cases.mjs";
+const results = [];
+for (const [name, run] of Object.entries(recoveryCases)) {
+  try {
+    await run(cw, assert, { engine, core });
+    results.push({ name, ok: true });
+  } catch (error) {
+    results.push({ name, ok: false, error: String(error?.stack ?? error) });
+  }
+}
+console.log(JSON.stringify([...results, ...(await runCases(cw, assert, ${JSON.stringify(expected)}))]));
+`;

@@ -1,0 +1,51 @@
+// The declarations under strict settings: an own consumer and every TypeScript example.
+import { existsSync } from "node:fs";
+import { cp, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { here, project, root, run } from "./harness.mjs";
+
+const tsc = join(here, "node_modules", ".bin", "tsc");
+const strict = {
+  strict: true,
+  noEmit: true,
+  target: "ES2022",
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  // The package's own declarations are checked too.
+  skipLibCheck: false,
+  typeRoots: [join(here, "node_modules", "@types")],
+};
+const resolutions = {
+  nodenext: { module: "NodeNext", moduleResolution: "NodeNext" },
+  bundler: { module: "ESNext", moduleResolution: "Bundler" },
+};
+const libraries = {
+  "Node types, no DOM": { lib: ["ES2023"], types: ["node"] },
+  "DOM, no Node types": { lib: ["ES2023", "DOM"], types: [] },
+};
+
+const folder = await project("types");
+await cp(join(here, "types"), join(folder, "consumer"), { recursive: true });
+const examples = join(root, "examples");
+const hasExamples = existsSync(examples) && (await readdir(examples, { recursive: true })).some((file) => file.endsWith(".ts"));
+if (hasExamples) {
+  await cp(examples, join(folder, "examples"), {
+    recursive: true,
+    filter: (path) => !path.includes("node_modules"),
+  });
+}
+
+for (const [resolution, how] of Object.entries(resolutions)) {
+  for (const [library, libs] of Object.entries(libraries)) {
+    test(`consumer, ${resolution}, ${library}`, () => compile({ ...how, ...libs }, ["consumer"]));
+  }
+  test(`examples, ${resolution}`, { skip: !hasExamples && "examples/ holds no TypeScript" }, () =>
+    compile({ ...how, lib: ["ES2023", "DOM"], types: ["node"] }, ["examples"]));
+}
+
+async function compile(options, include) {
+  const config = join(folder, `tsconfig.${include[0]}.json`);
+  await writeFile(config, JSON.stringify({ compilerOptions: { ...strict, ...options }, include }));
+  await run(tsc, ["--project", config], { cwd: folder });
+}

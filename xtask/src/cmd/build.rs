@@ -1,0 +1,328 @@
+//! `cargo xtask build`: the crate to WebAssembly, the facade to JavaScript, both to one npm package.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::base64;
+use crate::dirs::Dirs;
+use crate::failure::{Context, Failure, Outcome};
+use crate::no_arguments;
+use crate::run::{self, say};
+use crate::setup::wasm_bindgen::WasmBindgen;
+use crate::setup::wasm_target::{self, WasmToolchain, locked_version};
+use crate::setup::{npm, wasm_bindgen};
+use crate::size::{self, Size};
+use crate::stamp::{Inputs, files_below};
+
+const MODULE_LIMIT_KIB: usize = 300;
+const GLUE_LIMIT_KIB: usize = 15;
+
+const BINDGEN_FLAGS: &[&str] = &[
+    "--target",
+    "web",
+    // Keeps `new URL("core_bg.wasm", import.meta.url)` out of the glue: bundlers would emit a second copy.
+    "--omit-default-module-path",
+    // The way back after a trap.
+    "--experimental-reset-state-function",
+    "--out-name",
+    "core",
+];
+
+/// What rustc enables for this target by default; wasm-opt must know to accept the module.
+const OPT_FLAGS: &[&str] = &[
+    "-O3",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+    "--strip-debug",
+    "--strip-producers",
+];
+
+/// Which build of the crate a package carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// What users get.
+    Release,
+    /// With exports that panic, overflow the stack and exhaust memory. Only for tests.
+    Trap,
+}
+
+impl Variant {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Trap => "trap",
+        }
+    }
+
+    fn package_dir(self, dirs: &Dirs) -> PathBuf {
+        match self {
+            Self::Release => dirs.root.join("pkg"),
+            Self::Trap => dirs.target.join("pkg-trap"),
+        }
+    }
+
+    fn glue_dir(self, dirs: &Dirs) -> PathBuf {
+        dirs.target.join("glue").join(self.name())
+    }
+
+    /// Label of a step of this variant.
+    fn label(self, what: &str) -> String {
+        match self {
+            Self::Release => what.to_owned(),
+            Self::Trap => format!("{what}, trap variant"),
+        }
+    }
+}
+
+/// A finished package.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// The folder npm would publish.
+    pub dir: PathBuf,
+    /// The same, packed.
+    pub tarball: PathBuf,
+}
+
+/// Runs the command.
+pub fn main(args: &[String]) -> Outcome<ExitCode> {
+    no_arguments("build", args)?;
+    let dirs = Dirs::find()?;
+    let package = build_and_measure(&dirs)?;
+    say(&format!("built {}", package.dir.display()));
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Builds the package.
+pub fn build(dirs: &Dirs) -> Outcome<Package> {
+    npm::node()?;
+    let glue = module(dirs, Variant::Release)?;
+    let facade = facade(dirs, &glue)?;
+    package(dirs, Variant::Release, &glue, &facade)
+}
+
+/// Builds the package, prints its sizes and fails when one is over its limit.
+pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
+    let package = build(dirs)?;
+    let dist = package.dir.join("dist");
+    size::report(&[
+        Size::of("core_bg.wasm", &dist.join("core_bg.wasm"), Some(MODULE_LIMIT_KIB))?,
+        Size::of("core.js (glue)", &dist.join("core.js"), Some(GLUE_LIMIT_KIB))?,
+        Size::of("core_inline.js", &dist.join("core_inline.js"), None)?,
+        Size::of_archive("tarball", &package.tarball)?,
+    ])?;
+    Ok(package)
+}
+
+/// Builds the package with the exports that trap. The facade is that of the release build.
+pub fn build_trap(dirs: &Dirs) -> Outcome<Package> {
+    let glue = module(dirs, Variant::Trap)?;
+    package(dirs, Variant::Trap, &glue, &dirs.target.join("facade"))
+}
+
+/// Compiles the crate and generates its glue; returns the folder with the glue, its types and the optimised module.
+fn module(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
+    let toolchain = wasm_target::ensure(dirs)?;
+    let tools = thread::scope(|scope| {
+        // On a fresh machine installing takes longer than compiling, so both begin at once.
+        let tools = scope.spawn(|| {
+            npm::tools(dirs)?;
+            wasm_bindgen::ensure(dirs)
+        });
+        compile(dirs, variant, &toolchain)?;
+        tools.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")))
+    })?;
+    let glue = variant.glue_dir(dirs);
+    // Another build of the crate may replace cargo's output at any time, so the inputs are read only once.
+    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
+    let compiled = glue.join("compiled.wasm");
+    let output = WasmToolchain::module(dirs);
+    fs::copy(&output, &compiled).context(|| format!("cannot copy {}", output.display()))?;
+    bind(dirs, variant, &tools, &compiled, &glue)?;
+    optimise(dirs, variant, &glue)?;
+    Ok(glue)
+}
+
+fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain) -> Outcome<()> {
+    let mut command = toolchain.cargo(dirs, "build");
+    command.args(["--release", "--package", "contextweaver", "--lib"]);
+    if variant == Variant::Trap {
+        command.args(["--features", "trap-exports"]);
+    }
+    let label = variant.label("cargo build for WebAssembly");
+    let log = format!("cargo-wasm-{}", variant.name());
+    run::step(dirs, &label, &log, &mut command).map(drop)
+}
+
+fn bind(dirs: &Dirs, variant: Variant, tools: &WasmBindgen, compiled: &Path, glue: &Path) -> Outcome<()> {
+    let stamp = Inputs::default()
+        .text(&tools.version)
+        .text(BINDGEN_FLAGS.join(" "))
+        .path(compiled)?
+        .stamp(glue.join("bindgen.stamp"));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let label = variant.label(&format!("wasm-bindgen {}", tools.version));
+    let mut command = Command::new(&tools.bindgen);
+    command.args(BINDGEN_FLAGS).arg("--out-dir").arg(glue).arg(compiled);
+    run::step(dirs, &label, &format!("bindgen-{}", variant.name()), &mut command)?;
+    // Types of the raw instance, which nobody may use.
+    let raw_types = glue.join("core_bg.wasm.d.ts");
+    fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
+    stamp.record()
+}
+
+fn optimise(dirs: &Dirs, variant: Variant, glue: &Path) -> Outcome<()> {
+    let bound = glue.join("core_bg.wasm");
+    let optimised = glue.join("core_opt.wasm");
+    if variant == Variant::Trap {
+        // Never shipped, so its size and speed do not matter.
+        return fs::copy(&bound, &optimised).map(drop).context(|| format!("cannot copy {}", bound.display()));
+    }
+    let stamp = Inputs::default()
+        .text(OPT_FLAGS.join(" "))
+        .path(&dirs.package_tests().join("package-lock.json"))?
+        .path(&bound)?
+        .stamp(glue.join("opt.stamp"));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    run::step(
+        dirs,
+        "wasm-opt -O3",
+        "wasm-opt",
+        Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(&optimised).arg(&bound),
+    )?;
+    stamp.record()
+}
+
+/// Compiles the facade against the generated types; returns the folder with its JavaScript and declarations.
+fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
+    let out = dirs.target.join("facade");
+    let template = dirs.template();
+    let stamp = Inputs::default()
+        .path(&template.join("src"))?
+        .path(&template.join("tsconfig.json"))?
+        .path(&glue.join("core.d.ts"))?
+        .path(&dirs.package_tests().join("package-lock.json"))?
+        .stamp(dirs.target.join("facade.stamp"));
+    if stamp.is_current() && out.exists() {
+        return Ok(out);
+    }
+    if out.exists() {
+        // A source file that was removed must not live on.
+        fs::remove_dir_all(&out).context(|| format!("cannot remove {}", out.display()))?;
+    }
+    // Settings with paths of this build; the committed file names the default ones, for editors.
+    let sources = template.join("src");
+    let settings = json!({
+        "extends": template.join("tsconfig.json"),
+        "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue], "outDir": &out },
+        "include": [&sources],
+    });
+    let project = dirs.target.join("tsconfig.facade.json");
+    fs::write(&project, settings.to_string()).context(|| format!("cannot write {}", project.display()))?;
+    run::step(
+        dirs,
+        "tsc for the facade",
+        "tsc-facade",
+        Command::new(dirs.npm_bin("tsc")).arg("--project").arg(&project),
+    )?;
+    stamp.record()?;
+    Ok(out)
+}
+
+/// Puts the package together and packs it.
+fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome<Package> {
+    let mut files = BTreeMap::new();
+    for file in files_below(facade)? {
+        let relative = file.strip_prefix(facade).unwrap_or(&file);
+        files.insert(Path::new("dist").join(relative), read(&file)?);
+    }
+    let module = read(&glue.join("core_opt.wasm"))?;
+    let inline = format!("export default \"{}\";\n", base64::encode(&module));
+    files.insert("dist/core_inline.js".into(), inline.into_bytes());
+    files.insert("dist/core_bg.wasm".into(), module);
+    files.insert("dist/core.js".into(), read(&glue.join("core.js"))?);
+    files.insert("package.json".into(), manifest(dirs)?);
+    for name in ["README.md", "LICENSE", "NOTICE"] {
+        files.insert(name.into(), read(&dirs.root.join(name))?);
+    }
+    // The recorded session that `contextweaver demo` runs on.
+    for name in ["shop.jsonl", "shop.meta.json"] {
+        files.insert(Path::new("demo").join(name), read(&dirs.root.join("examples/sessions").join(name))?);
+    }
+    let template = dirs.template();
+    for file in files_below(&template.join("bin"))? {
+        let relative = file.strip_prefix(&template).unwrap_or(&file);
+        files.insert(relative.to_path_buf(), read(&file)?);
+    }
+    let dir = variant.package_dir(dirs);
+    write_exactly(&dir, &files)?;
+    pack(dirs, variant, dir)
+}
+
+/// package.json with the crate's version: it is stated in one place only.
+fn manifest(dirs: &Dirs) -> Outcome<Vec<u8>> {
+    let file = dirs.template().join("package.json");
+    let mut value: Value =
+        serde_json::from_slice(&read(&file)?).context(|| format!("{} is not JSON", file.display()))?;
+    value["version"] = json!(locked_version(dirs, "contextweaver")?);
+    let text = serde_json::to_string_pretty(&value).context(|| format!("cannot write {}", file.display()))?;
+    Ok(format!("{text}\n").into_bytes())
+}
+
+/// Makes `dir` hold these files and no others; a file that is right already is left alone.
+fn write_exactly(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
+    for file in files_below(dir)? {
+        if !files.contains_key(file.strip_prefix(dir).unwrap_or(&file)) {
+            fs::remove_file(&file).context(|| format!("cannot remove {}", file.display()))?;
+        }
+    }
+    for (relative, bytes) in files {
+        let file = dir.join(relative);
+        if fs::read(&file).is_ok_and(|current| current == *bytes) {
+            continue;
+        }
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
+        }
+        fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn pack(dirs: &Dirs, variant: Variant, dir: PathBuf) -> Outcome<Package> {
+    let out = dirs.tarballs().join(variant.name());
+    let version = locked_version(dirs, "contextweaver")?;
+    let tarball = out.join(format!("contextweaver-{version}.tgz"));
+    let stamp = Inputs::default().path(&dir)?.stamp(dirs.tarballs().join(format!("{}.stamp", variant.name())));
+    if stamp.is_current() && tarball.exists() {
+        return Ok(Package { dir, tarball });
+    }
+    fs::create_dir_all(&out).context(|| format!("cannot create {}", out.display()))?;
+    run::step(
+        dirs,
+        &variant.label("npm pack"),
+        &format!("npm-pack-{}", variant.name()),
+        Command::new("npm").args(["pack", "--ignore-scripts", "--pack-destination"]).arg(&out).current_dir(&dir),
+    )?;
+    if !tarball.exists() {
+        return Err(Failure::new(format!("npm pack did not write {}", tarball.display())));
+    }
+    stamp.record()?;
+    Ok(Package { dir, tarball })
+}
+
+fn read(file: &Path) -> Outcome<Vec<u8>> {
+    fs::read(file).context(|| format!("cannot read {}", file.display()))
+}

@@ -1,0 +1,108 @@
+//! `cargo xtask check`: everything that can be judged without running the product.
+
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use super::build;
+use super::package_tests::{self, Equipment};
+use crate::dirs::Dirs;
+use crate::failure::Outcome;
+use crate::no_arguments;
+use crate::report::{Counts, Report};
+use crate::run::{self, Step};
+use crate::setup::{npm, wasm_target};
+
+/// The package tests that only look: files against exports, package linters, strict types.
+const STATIC_PACKAGE_TESTS: &[&str] = &["contents", "lint", "types"];
+
+const BUILD_STAGE: &str = "build, facade types, size limits";
+
+/// Runs the command.
+pub fn main(args: &[String]) -> Outcome<ExitCode> {
+    no_arguments("check", args)?;
+    let started = Instant::now();
+    let dirs = Dirs::find()?;
+    npm::node()?;
+    let mut report = Report::default();
+    stage(&dirs, &mut report, "format", cargo(&dirs, &["fmt", "--all", "--check"]));
+    stage(
+        &dirs,
+        &mut report,
+        "clippy",
+        cargo(&dirs, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    );
+    clippy_for_wasm(&dirs, &mut report)?;
+    if dirs.root.join("tests/architecture.rs").exists() {
+        stage(
+            &dirs,
+            &mut report,
+            "architecture",
+            cargo(&dirs, &["test", "--package", "contextweaver", "--test", "architecture"]),
+        );
+    } else {
+        report.skipped("architecture", "tests/architecture.rs does not exist");
+    }
+    package(&dirs, &mut report)?;
+    Ok(report.finish(started.elapsed()))
+}
+
+fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
+    let toolchain = wasm_target::ensure(dirs)?;
+    if !toolchain.has_clippy() {
+        report.skipped("clippy for WebAssembly", "the compiler that has the WebAssembly target has no clippy");
+        return Ok(());
+    }
+    let mut command = toolchain.cargo(dirs, "clippy");
+    command.args(["--package", "contextweaver", "--lib", "--test", "wasm"]).args([
+        "--features",
+        "trap-exports",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    stage(dirs, report, "clippy for WebAssembly", command);
+    Ok(())
+}
+
+fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
+    let started = Instant::now();
+    let package = match build::build_and_measure(dirs) {
+        Ok(package) => package,
+        Err(failure) => {
+            report.broke(BUILD_STAGE, &failure, started.elapsed());
+            report.skipped("package", "the build failed");
+            return Ok(());
+        }
+    };
+    report.ran(BUILD_STAGE, Counts::ONE_PASSED, started.elapsed(), Vec::new());
+    let unused = "not used by static checks";
+    let equipment = Equipment { package: &package, trap: None, chromium: Err(unused), runtimes: Err(unused) };
+    let names: Vec<String> = STATIC_PACKAGE_TESTS.iter().map(|&name| name.to_owned()).collect();
+    package_tests::run(dirs, &equipment, &names, report)
+}
+
+fn cargo(dirs: &Dirs, args: &[&str]) -> Command {
+    let mut command = run::cargo();
+    command.args(args).current_dir(&dirs.root);
+    command
+}
+
+/// One command that passes or fails as a whole.
+fn stage(dirs: &Dirs, report: &mut Report, name: &str, mut command: Command) {
+    let step = Step::begin(name);
+    let log = format!("check-{}", name.replace(' ', "-"));
+    match run::capture(dirs, &log, &mut command) {
+        Ok(finished) if finished.success => {
+            let time = step.end("");
+            report.ran(name, Counts::ONE_PASSED, time, Vec::new());
+        }
+        Ok(finished) => {
+            let time = step.end("failed");
+            report.broke(name, &finished.failure(name), time);
+        }
+        Err(failure) => {
+            let time = step.end("failed");
+            report.broke(name, &failure, time);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! `cargo xtask demo`: the main job on a recorded session, through the installed package.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use serde_json::json;
+
+use super::build::{self, Package};
+use crate::dirs::Dirs;
+use crate::failure::{Context, Outcome};
+use crate::no_arguments;
+use crate::run::{self, say};
+
+/// Runs the command.
+pub fn main(args: &[String]) -> Outcome<ExitCode> {
+    no_arguments("demo", args)?;
+    let dirs = Dirs::find()?;
+    let package = build::build(&dirs)?;
+    let project = install(&dirs, &package)?;
+    let mut command = Command::new("node");
+    command.args(["node_modules/contextweaver/bin/contextweaver.js", "demo"]).current_dir(&project);
+    let code = run::attached(&mut command)?;
+    if code != 0 {
+        return Ok(ExitCode::from(code));
+    }
+    if dirs.root.join("www/index.html").exists() {
+        say("\nThe same in a browser: cargo xtask serve");
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn install(dirs: &Dirs, package: &Package) -> Outcome<PathBuf> {
+    let project = dirs.target.join("demo");
+    if project.exists() {
+        fs::remove_dir_all(&project).context(|| format!("cannot remove {}", project.display()))?;
+    }
+    fs::create_dir_all(&project).context(|| format!("cannot create {}", project.display()))?;
+    let manifest = project.join("package.json");
+    let text = json!({ "name": "demo", "private": true, "type": "module" }).to_string();
+    fs::write(&manifest, text).context(|| format!("cannot write {}", manifest.display()))?;
+    run::step(
+        dirs,
+        "npm install of the package",
+        "demo-install",
+        Command::new("npm")
+            .args(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"])
+            .arg(&package.tarball)
+            .current_dir(&project),
+    )?;
+    Ok(project)
+}

@@ -1,0 +1,9 @@
+//! One file per command.
+
+pub mod bench;
+pub mod build;
+pub mod check;
+pub mod demo;
+pub mod package_tests;
+pub mod serve;
+pub mod test;

@@ -1,0 +1,178 @@
+//! `cargo xtask test`: every test this machine can run, and a list of those it cannot.
+
+use std::process::{Command, ExitCode};
+use std::thread;
+use std::time::Instant;
+
+use super::build::{self, Package};
+use super::package_tests::{self, Equipment};
+use crate::dirs::Dirs;
+use crate::failure::{Failure, Outcome};
+use crate::no_arguments;
+use crate::report::{Counts, Report, failures_in_cargo};
+use crate::run::{self, Step};
+use crate::setup::chromium::{self, Chromium};
+use crate::setup::wasm_bindgen::WasmBindgen;
+use crate::setup::{self, npm, wasm_bindgen, wasm_target};
+
+/// Runs the command.
+pub fn main(args: &[String]) -> Outcome<ExitCode> {
+    no_arguments("test", args)?;
+    let started = Instant::now();
+    let dirs = Dirs::find()?;
+    npm::node()?;
+    let mut report = Report::default();
+    let equipment = thread::scope(|scope| {
+        // Installing takes minutes, part of it waiting for the network: it runs beside the native tests.
+        let equipment = scope.spawn(|| Installed::prepare(&dirs));
+        native(&dirs, &mut report);
+        equipment.join().map_err(|_| Failure::new("the set-up thread panicked"))
+    })?;
+    after_native(&dirs, &equipment, &mut report)?;
+    Ok(report.finish(started.elapsed()))
+}
+
+/// What was installed, or why not.
+struct Installed {
+    wasm: Outcome<WasmBindgen>,
+    chromium: Outcome<Chromium>,
+    tools: Outcome<()>,
+    runtimes: Outcome<()>,
+}
+
+impl Installed {
+    fn prepare(dirs: &Dirs) -> Self {
+        thread::scope(|scope| {
+            let wasm = scope.spawn(|| {
+                wasm_target::ensure(dirs)?;
+                wasm_bindgen::ensure(dirs)
+            });
+            let tools = npm::tools(dirs);
+            let chromium = chromium::ensure(dirs);
+            let runtimes = npm::runtimes(dirs);
+            let wasm = wasm.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")));
+            Self { wasm, chromium, tools, runtimes }
+        })
+    }
+}
+
+fn native(dirs: &Dirs, report: &mut Report) {
+    let mut command = run::cargo();
+    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(&dirs.root);
+    cargo_stage(dirs, report, "native", "cargo test", &mut command);
+}
+
+fn after_native(dirs: &Dirs, installed: &Installed, report: &mut Report) -> Outcome<()> {
+    let tools = match (&installed.wasm, &installed.tools) {
+        (Ok(tools), Ok(())) => tools,
+        (Err(failure), _) | (_, Err(failure)) => {
+            report.broke("set-up", failure, std::time::Duration::ZERO);
+            skip_rest(report, "the set-up failed");
+            return Ok(());
+        }
+    };
+    let started = Instant::now();
+    let built = build::build_and_measure(dirs);
+    let time = started.elapsed();
+    match &built {
+        Ok(_) => report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new()),
+        Err(failure) => report.broke("build and size limits", failure, time),
+    }
+    wasm_in_node(dirs, tools, report)?;
+    wasm_in_chromium(dirs, tools, &installed.chromium, report)?;
+    if let Ok(package) = &built {
+        package_stages(dirs, package, installed, report)
+    } else {
+        report.skipped("package", "the build failed");
+        Ok(())
+    }
+}
+
+fn skip_rest(report: &mut Report, reason: &str) {
+    for stage in ["build", "WebAssembly in Node", "WebAssembly in Chromium", "package"] {
+        report.skipped(stage, reason);
+    }
+}
+
+fn wasm_in_node(dirs: &Dirs, tools: &WasmBindgen, report: &mut Report) -> Outcome<()> {
+    let mut command = wasm_test(dirs, tools)?;
+    cargo_stage(dirs, report, "WebAssembly in Node", "wasm-test-node", &mut command);
+    Ok(())
+}
+
+fn wasm_in_chromium(
+    dirs: &Dirs,
+    tools: &WasmBindgen,
+    chromium: &Outcome<Chromium>,
+    report: &mut Report,
+) -> Outcome<()> {
+    let stage = "WebAssembly in Chromium";
+    let chromium = match chromium {
+        Ok(chromium) => chromium,
+        Err(failure) if setup::strict() => {
+            report.broke(stage, failure, std::time::Duration::ZERO);
+            return Ok(());
+        }
+        Err(failure) => {
+            report.skipped(stage, failure.message());
+            return Ok(());
+        }
+    };
+    let mut command = wasm_test(dirs, tools)?;
+    command
+        .args(["--features", "browser-tests"])
+        .env("CHROMEDRIVER", &chromium.driver)
+        .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", chromium::capabilities(dirs, &chromium.browser)?)
+        .env("WASM_BINDGEN_TEST_TIMEOUT", "120");
+    cargo_stage(dirs, report, stage, "wasm-test-chromium", &mut command);
+    Ok(())
+}
+
+fn wasm_test(dirs: &Dirs, tools: &WasmBindgen) -> Outcome<Command> {
+    let mut command = wasm_target::ensure(dirs)?.cargo(dirs, "test");
+    command
+        .args(["--package", "contextweaver", "--test", "wasm"])
+        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &tools.runner);
+    Ok(command)
+}
+
+fn package_stages(dirs: &Dirs, package: &Package, installed: &Installed, report: &mut Report) -> Outcome<()> {
+    let started = Instant::now();
+    let trap = build::build_trap(dirs);
+    if let Err(failure) = &trap {
+        report.broke("build of the trap variant", failure, started.elapsed());
+    }
+    let equipment = Equipment {
+        package,
+        trap: trap.as_ref().ok(),
+        chromium: installed.chromium.as_ref().map_err(Failure::message),
+        runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
+    };
+    package_tests::run(dirs, &equipment, &package_tests::all(dirs)?, report)
+}
+
+/// Runs a cargo test command as one stage.
+fn cargo_stage(dirs: &Dirs, report: &mut Report, stage: &str, log: &str, command: &mut Command) {
+    let step = Step::begin(stage);
+    match run::capture(dirs, &log.replace(' ', "-"), command) {
+        Ok(finished) => {
+            let mut counts = Counts::of_cargo(&finished.output);
+            let time = step.end(if finished.success { "" } else { "failed" });
+            if !finished.success {
+                // A build error counts no test at all.
+                counts.failed = counts.failed.max(1);
+                let telling = failures_in_cargo(&finished.output);
+                let shown = telling.as_deref().unwrap_or(&finished.output);
+                run::say(&finished.failure_showing(stage, shown).to_string());
+            } else if counts.passed == 0 {
+                counts.failed = 1;
+                run::say(&finished.failure(&format!("{stage}: no test ran;")).to_string());
+            }
+            report.ran(stage, counts, time, Vec::new());
+        }
+        Err(failure) => {
+            let time = step.end("failed");
+            report.broke(stage, &failure, time);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Counts of what passed, failed and was skipped, per stage and in total.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::failure::Failure;
+use crate::run::{say, show_time};
+
+/// Results of one stage or of all.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tests that held.
+    pub passed: usize,
+    /// Tests that did not.
+    pub failed: usize,
+    /// Tests that could not run here.
+    pub skipped: usize,
+}
+
+impl Counts {
+    /// One check that held.
+    pub const ONE_PASSED: Self = Self { passed: 1, failed: 0, skipped: 0 };
+
+    /// Adds up the closing lines of cargo's test harness, one per test binary.
+    pub fn of_cargo(output: &str) -> Self {
+        let mut counts = Self::default();
+        for line in output.lines() {
+            let Some(rest) = line.trim_start().strip_prefix("test result: ") else {
+                continue;
+            };
+            for part in rest.split([';', '.']) {
+                let mut words = part.split_whitespace();
+                let number = words.next().and_then(|word| word.parse::<usize>().ok());
+                match (number, words.next()) {
+                    (Some(n), Some("passed")) => counts.passed += n,
+                    (Some(n), Some("failed")) => counts.failed += n,
+                    (Some(n), Some("ignored")) => counts.skipped += n,
+                    _ => {}
+                }
+            }
+        }
+        counts
+    }
+
+    /// Reads the closing lines of Node's TAP reporter.
+    pub fn of_tap(output: &str) -> Self {
+        let mut counts = Self::default();
+        for line in output.lines() {
+            let mut words = line.split_whitespace();
+            if words.next() != Some("#") {
+                continue;
+            }
+            let name = words.next();
+            let Some(n) = words.next().and_then(|word| word.parse::<usize>().ok()) else {
+                continue;
+            };
+            match name {
+                Some("pass") => counts.passed += n,
+                Some("fail" | "cancelled") => counts.failed += n,
+                Some("skipped" | "todo") => counts.skipped += n,
+                _ => {}
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+/// The reports of failed tests in cargo's output, which go on scrolling away while other binaries run; nothing when
+/// no test failed, as after a compile error.
+pub fn failures_in_cargo(output: &str) -> Option<String> {
+    let mut lines = Vec::new();
+    let mut inside = false;
+    for line in output.lines() {
+        inside |= line == "failures:";
+        if inside {
+            lines.push(line);
+        }
+        inside &= !line.starts_with("test result: ");
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// `name: reason` of every test that Node's TAP reporter lists as skipped.
+pub fn skipped_in_tap(output: &str) -> Vec<String> {
+    output
+        .lines()
+        .filter_map(|line| {
+            let (result, reason) = line.split_once("# SKIP")?;
+            let (_, name) = result.split_once(" - ")?;
+            let reason = reason.trim();
+            let reason = if reason.is_empty() { "skipped" } else { reason };
+            Some(format!("{}: {reason}", name.trim()))
+        })
+        .collect()
+}
+
+struct Stage {
+    name: String,
+    counts: Counts,
+    time: Duration,
+    skipped_because: Vec<String>,
+}
+
+/// The stages of a run in order.
+#[derive(Default)]
+pub struct Report {
+    stages: Vec<Stage>,
+}
+
+impl Report {
+    /// Records a stage that ran.
+    pub fn ran(&mut self, name: &str, counts: Counts, time: Duration, skipped: Vec<String>) {
+        for reason in &skipped {
+            say(&format!("    SKIPPED {reason}"));
+        }
+        self.stages.push(Stage { name: name.to_owned(), counts, time, skipped_because: skipped });
+    }
+
+    /// Records a stage that broke before it could count.
+    pub fn broke(&mut self, name: &str, failure: &Failure, time: Duration) {
+        say(&failure.to_string());
+        let counts = Counts { failed: 1, ..Counts::default() };
+        self.ran(name, counts, time, Vec::new());
+    }
+
+    /// Records a stage that did not run, counted as one skip.
+    pub fn skipped(&mut self, name: &str, reason: &str) {
+        let counts = Counts { skipped: 1, ..Counts::default() };
+        self.ran(name, counts, Duration::ZERO, vec![format!("{name}: {reason}")]);
+    }
+
+    /// Prints the summary, whose last line is the total alone, and returns the exit code.
+    pub fn finish(self, elapsed: Duration) -> ExitCode {
+        let mut total = Counts::default();
+        say("");
+        say(&format!("{:<34} {:>7} {:>7} {:>8} {:>8}", "stage", "passed", "failed", "skipped", "time"));
+        for stage in &self.stages {
+            total.add(stage.counts);
+            say(&format!(
+                "{:<34} {:>7} {:>7} {:>8} {:>8}",
+                stage.name,
+                stage.counts.passed,
+                stage.counts.failed,
+                stage.counts.skipped,
+                show_time(stage.time)
+            ));
+        }
+        for reason in self.stages.iter().flat_map(|stage| &stage.skipped_because) {
+            say(&format!("skipped: {reason}"));
+        }
+        say(&format!("total time {}", show_time(elapsed)));
+        say(&format!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped));
+        if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Counts, failures_in_cargo, skipped_in_tap};
+
+    #[test]
+    fn adds_up_cargo_results() {
+        let output = "running 2 tests\n\
+            test result: ok. 2 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\
+            test result: FAILED. 5 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s\n";
+        let expected = Counts { passed: 7, failed: 3, skipped: 1 };
+        assert_eq!(Counts::of_cargo(output), expected);
+    }
+
+    #[test]
+    fn finds_the_reports_of_failed_tests() {
+        let output = "running 1 test\nfailures:\n\n---- a ----\nboom\n\nfailures:\n    a\n\ntest result: FAILED. 0 passed; 1 failed;\nrunning 1 test\ntest result: ok. 1 passed; 0 failed;\n";
+        let report = failures_in_cargo(output).unwrap();
+        assert!(report.starts_with("failures:\n\n---- a ----\nboom"));
+        assert!(report.ends_with("test result: FAILED. 0 passed; 1 failed;"));
+        assert_eq!(failures_in_cargo("error: could not compile"), None);
+    }
+
+    #[test]
+    fn reads_tap_totals_and_skips() {
+        let output = "ok 1 - loads\nok 2 - deno # SKIP deno is not installed\n1..2\n# tests 2\n# suites 0\n# pass 1\n# fail 0\n# cancelled 0\n# skipped 1\n# todo 0\n# duration_ms 12\n";
+        let expected = Counts { passed: 1, failed: 0, skipped: 1 };
+        assert_eq!(Counts::of_tap(output), expected);
+        assert_eq!(skipped_in_tap(output), ["deno: deno is not installed"]);
+    }
+}
