@@ -12,13 +12,25 @@ use crate::model::{ContextItem, ItemKind};
 use crate::store::ArtifactStore;
 use crate::text::terms::{for_each_term, is_identifier};
 
-/// Occurrences of a term in an item.
+/// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
+const PASSAGE_TERMS: usize = 128;
+
+/// Occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy)]
 pub struct Posting {
-    /// Position in the log.
-    pub at: u32,
+    /// The passage.
+    pub passage: u32,
     /// How often.
     pub count: u32,
+}
+
+/// A stretch of an item's text; a short item is one passage.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage {
+    /// Position of the item in the log.
+    pub at: u32,
+    /// Number of terms.
+    pub length: u32,
 }
 
 /// What is known of one item.
@@ -32,10 +44,8 @@ pub struct Entry {
     pub part_quarters: u64,
     /// What repeats of the item share; 0 when it cannot be one.
     pub fingerprint: u64,
-    /// Number of terms.
-    pub length: u32,
     /// Distinct terms in order of first occurrence.
-    pub terms: Vec<(u32, u32)>,
+    pub terms: Vec<u32>,
 }
 
 impl Entry {
@@ -63,6 +73,7 @@ pub struct LogIndex {
     identifiers: Vec<bool>,
     /// Where the last item counted keeps each term; checked before use, so never cleared.
     slots: Vec<u32>,
+    passages: Vec<Passage>,
     entries: Vec<Entry>,
 }
 
@@ -75,6 +86,11 @@ impl LogIndex {
     /// Returns what is known of the item at a position.
     pub fn entry(&self, at: usize) -> &Entry {
         &self.entries[at]
+    }
+
+    /// Returns all passages, in log order.
+    pub fn passages(&self) -> &[Passage] {
+        &self.passages
     }
 
     /// Returns the id of a term that occurs in the log.
@@ -105,18 +121,17 @@ impl LogIndex {
         let source = source_of(item, options, artifacts);
         let label = render::label_line(item, Mark::None);
         let text = source.as_deref().unwrap_or(&clean);
-        let (terms, length) = self.count_terms(text);
-        let at = self.entries.len() as u32;
-        for (term, count) in &terms {
-            self.postings[*term as usize].push(Posting { at, count: *count });
-        }
-        let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), length, terms };
+        let found = self.terms_of(text);
+        self.add_passages(&found);
+        let terms = self.count(&found).into_iter().map(|(term, _)| term).collect();
+        let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), terms };
         entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
         self.entries.push(entry);
     }
 
-    fn count_terms(&mut self, text: &str) -> (Vec<(u32, u32)>, u32) {
-        let mut found: Vec<u32> = Vec::new();
+    /// Returns the ids of a text's terms in order; new terms enter the vocabulary.
+    fn terms_of(&mut self, text: &str) -> Vec<u32> {
+        let mut found = Vec::new();
         for_each_term(text, |term| {
             let id = self.vocabulary.get(term).copied().unwrap_or_else(|| {
                 let id = self.postings.len() as u32;
@@ -128,9 +143,27 @@ impl LogIndex {
             });
             found.push(id);
         });
-        let length = found.len() as u32;
+        found
+    }
+
+    fn add_passages(&mut self, terms: &[u32]) {
+        let at = self.entries.len() as u32;
+        // Passages of one item are about equally long, so that none is favoured for being a remainder.
+        let count = terms.len().div_ceil(PASSAGE_TERMS).max(1);
+        let size = terms.len().div_ceil(count).max(1);
+        for stretch in terms.chunks(size) {
+            let passage = self.passages.len() as u32;
+            self.passages.push(Passage { at, length: stretch.len() as u32 });
+            for (term, count) in self.count(stretch) {
+                self.postings[term as usize].push(Posting { passage, count });
+            }
+        }
+    }
+
+    /// Counts terms, in order of first occurrence.
+    fn count(&mut self, found: &[u32]) -> Vec<(u32, u32)> {
         let mut terms: Vec<(u32, u32)> = Vec::new();
-        for id in found {
+        for &id in found {
             let slot = self.slots[id as usize] as usize;
             match terms.get_mut(slot) {
                 Some((known, count)) if *known == id => *count += 1,
@@ -140,7 +173,7 @@ impl LogIndex {
                 }
             }
         }
-        (terms, length)
+        terms
     }
 }
 

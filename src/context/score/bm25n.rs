@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 use super::reference::kind_priority;
-use crate::context::index::LogIndex;
+use crate::context::index::{LogIndex, Passage};
 use crate::model::{Bm25nWeights, ContextItem, ScoreParts};
 use crate::order::WordSet;
 use crate::text::terms::for_each_term;
@@ -158,7 +158,7 @@ fn context_terms(scope: &Scope, thin: f64, query: &TermWeights) -> Vec<(u32, f64
     let mut slots = vec![usize::MAX; scope.index.terms()];
     let mut decay = thin;
     for at in scope.visible.iter().rev().take(CONTEXT_ITEMS) {
-        for (id, _) in &scope.index.entry(*at).terms {
+        for id in &scope.index.entry(*at).terms {
             if query.by_id[*id as usize].is_query {
                 continue;
             }
@@ -176,34 +176,51 @@ fn context_terms(scope: &Scope, thin: f64, query: &TermWeights) -> Vec<(u32, f64
     context
 }
 
+/// Counts the visible items that a term occurs in.
 fn frequency(index: &LogIndex, term: u32, ranks: &[u32], work: &mut u64) -> u32 {
     let postings = index.postings(term);
     *work += postings.len() as u64;
-    postings.iter().filter(|posting| ranks[posting.at as usize] != u32::MAX).count() as u32
+    let mut found = 0;
+    let mut last = u32::MAX;
+    for posting in postings {
+        let at = index.passages()[posting.passage as usize].at;
+        found += u32::from(at != last && ranks[at as usize] != u32::MAX);
+        last = at;
+    }
+    found
 }
 
+/// Scores items by their best passage. Average length is that of visible passages, frequencies are those of items.
 fn bm25(scope: &Scope, terms: &TermWeights, ranks: &[u32], work: &mut u64) -> Vec<f64> {
-    let count = scope.visible.len();
-    let mut scores = vec![0.0; count];
-    let length: u64 = scope.visible.iter().map(|at| u64::from(scope.index.entry(*at).length)).sum();
-    let average = (length as f64 / count.max(1) as f64).max(1.0);
+    let passages = scope.index.passages();
+    let is_visible = |passage: &&Passage| ranks[passage.at as usize] != u32::MAX;
+    let (shown, length) = passages
+        .iter()
+        .filter(is_visible)
+        .fold((0_u64, 0_u64), |(shown, length), passage| (shown + 1, length + u64::from(passage.length)));
+    let average = (length as f64 / shown.max(1) as f64).max(1.0);
+    let count = scope.visible.len() as f64;
+    let mut scores = vec![0.0; passages.len()];
     for id in &terms.order {
         let TermWeight { weight, frequency, .. } = terms.by_id[*id as usize];
         let found = f64::from(frequency);
-        let idf = libm::log(1.0 + (count as f64 - found + 0.5) / (found + 0.5));
+        let idf = libm::log(1.0 + (count - found + 0.5) / (found + 0.5));
         for posting in scope.index.postings(*id) {
-            let rank = ranks[posting.at as usize];
-            if rank == u32::MAX {
-                continue;
-            }
             let occurrences = f64::from(posting.count);
-            let relative = f64::from(scope.index.entry(posting.at as usize).length) / average;
+            let relative = f64::from(passages[posting.passage as usize].length) / average;
             let saturated = occurrences * (K1 + 1.0) / (occurrences + K1 * ((1.0 - B) + B * relative));
-            scores[rank as usize] += weight * idf * saturated;
+            scores[posting.passage as usize] += weight * idf * saturated;
         }
         *work += scope.index.postings(*id).len() as u64;
     }
-    scores
+    let mut best: Vec<f64> = vec![0.0; scope.visible.len()];
+    for (passage, score) in passages.iter().zip(scores) {
+        if let Some(item) = best.get_mut(ranks[passage.at as usize] as usize) {
+            *item = item.max(score);
+        }
+    }
+    *work += passages.len() as u64;
+    best
 }
 
 fn tag_overlap(item: &ContextItem, wanted: &[String]) -> f64 {
