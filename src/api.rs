@@ -11,7 +11,7 @@ use crate::context::callbacks::{Need, Outcome};
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
 use crate::context::{self, BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, ToolResult};
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::{
@@ -20,6 +20,7 @@ use crate::model::{
 };
 use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 use crate::text::{tokenize, unicode};
 
 fn done(result: &impl Serialize) -> Result<String> {

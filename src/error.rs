@@ -207,21 +207,3 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
-
-/// Quotes a caller's value for a message: in backticks, controls escaped, at most 80 characters.
-pub fn quote(value: &str) -> String {
-    let mut out = String::from("`");
-    for (index, ch) in value.chars().enumerate() {
-        if index == 80 {
-            out.push('…');
-            break;
-        }
-        if ch.is_control() || crate::text::unicode::is_invisible(ch) {
-            out.extend(ch.escape_unicode());
-        } else {
-            out.push(ch);
-        }
-    }
-    out.push('`');
-    out
-}

@@ -4,9 +4,12 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
-use crate::model::JsonMap;
+use crate::text::unicode::quote;
+
+/// A JSON object in the caller's key order.
+pub type JsonMap = serde_json::Map<String, Value>;
 
 /// Parses JSON text within the size and depth limits.
 pub fn parse(text: &str) -> Result<Value> {

@@ -243,6 +243,20 @@ fn w12_a_long_tool_loop_gives_up_text_but_no_step() {
 }
 
 #[test]
+fn w12_steps_of_the_active_turn_may_be_let_go() {
+    let mut items = vec![item("u", ItemKind::UserTurn, "find the cause")];
+    items.extend((0..200).map(|n| item(&format!("a{n}"), ItemKind::AgentMsg, &format!("step {n} of a long search"))));
+    let mut kept = with(items.clone());
+    let mut request = BuildRequest::new(Phase::Answer, "cause");
+    request.budget_tokens = Some(500);
+    assert_eq!(build(&mut kept, &request).unwrap_err().code(), ErrorCode::BudgetExceeded);
+    let options = ManagerOptions::from_value(json!({ "active_turn": "trim" })).unwrap();
+    let pack = build(&mut with_options(options, items), &request).unwrap();
+    assert!(shown(&pack).contains(&"u") && shown(&pack).contains(&"a199"));
+    assert_eq!(drop_of(&pack, "a100"), "budget");
+}
+
+#[test]
 fn w13_tags_and_query_both_count() {
     let tagged = |id: &str, text: &str, tag: &str| {
         let mut item = item(id, ItemKind::DocSnippet, text);

@@ -155,6 +155,12 @@ export interface ContextManagerOptions {
   };
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
+  /**
+   * What happens to the last user turn and everything after it when it does not fit. `keep`: results give up their text,
+   * oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`. `trim`: only the user turn and the last
+   * step must stay. Default: `keep`.
+   */
+  readonly active_turn?: "keep" | "trim";
   /** Mask secrets on every rendered surface; stored bytes stay as they are. Default: true; false under `compat`. */
   readonly redact_secrets?: boolean;
   /** Default: `heuristic/v3`; `heuristic/v2` under `compat`. */

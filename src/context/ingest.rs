@@ -8,11 +8,12 @@ use super::compat::FIREWALL_REASON;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
 use super::pipeline::Event;
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy};
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 
 /// The raw result of a tool.
 #[derive(Debug, Clone, PartialEq)]

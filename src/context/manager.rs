@@ -15,12 +15,13 @@ use super::pipeline::{self, Event, Sources};
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
 use crate::model::{
     ArtifactRef, ContextItem, ContextPack, Episode, Fact, ItemKind, Phase, ResultEnvelope, SelectableItem, Sensitivity,
 };
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, Selector};
+use crate::text::unicode::quote;
 
 /// A log with everything that belongs to it.
 #[derive(Debug)]

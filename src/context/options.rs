@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, as_string};
 use crate::limits;
 use crate::model::{ContextBudget, ContextPolicy, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod};
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 
 /// Who labels items beyond what the caller said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct ManagerOptions {
     pub threshold_tokens: u64,
     /// Whether prompts only grow, for the sake of provider prompt caches.
     pub append: bool,
+    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails.
+    pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
     pub redact_secrets: bool,
     /// How tokens are counted.
@@ -92,6 +95,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             threshold_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
             append: false,
+            trim_active_turn: false,
             redact_secrets: true,
             estimator: Estimator::V3,
             classifier: Classifier::None,
@@ -176,6 +180,12 @@ impl ManagerOptions {
             firewall.finish()?;
         }
         self.append = fields.bool_or("append", false)?;
+        self.trim_active_turn = fields.parsed_or("active_turn", false, |text| match text {
+            "keep" => Ok(false),
+            "trim" => Ok(true),
+            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown active_turn {}", quote(other)))
+                .hint("one of: keep trim")),
+        })?;
         self.redact_secrets = fields.bool_or("redact_secrets", self.redact_secrets)?;
         if let Some(mut bounds) = fields.nested("limits")? {
             let mut bound =

@@ -16,10 +16,11 @@ use super::select::plan::{self, Planner, Row, SEPARATOR_QUARTERS};
 use super::select::units::{self, Selection, Selector, Unit};
 use super::sensitivity::{self, Verdict};
 use super::{candidates, dedup, explain, output};
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::model::{ContextItem, ContextPack, ItemKind, ScoreParts, ScoringConfig, Sensitivity, Stage};
 use crate::order::sort_distinct;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+use crate::text::unicode::quote;
 
 /// Everything a build reads.
 pub struct Sources<'a> {
@@ -393,13 +394,18 @@ impl Draft<'_> {
         }
     }
 
-    /// The last item, the last user turn and everything after it stay: that is what the model is working on.
+    /// The last item, the last user turn and everything between stay: that is what the model is working on. Callers may
+    /// let go of what is between.
     fn pin_active_turn(&mut self) {
         let items = self.sources.events.items();
         let last_turn = self.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
         let from = last_turn.unwrap_or(self.rows.len().saturating_sub(1));
-        for row in &self.rows[from.min(self.rows.len())..] {
-            self.units[row.unit].pinned.get_or_insert("active_turn");
+        let turn = &self.rows[from.min(self.rows.len())..];
+        for (index, row) in turn.iter().enumerate() {
+            let is_end = index == 0 || index + 1 == turn.len();
+            if is_end || !self.sources.options.trim_active_turn {
+                self.units[row.unit].pinned.get_or_insert("active_turn");
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 
 use super::callbacks::Answers;
 use super::options::{Classifier, ManagerOptions};
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
 use crate::text::classify::{ClassifierRules, DetectedLevel, detect};
 use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 
 /// What becomes of an item under the policy.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
+use crate::text::unicode::quote;
 
 /// Declares an enum whose variants are stable strings on the wire.
 macro_rules! string_enum {

@@ -29,5 +29,4 @@ pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
 pub use tool::SelectableItem;
 
-/// A JSON object in the caller's key order.
-pub type JsonMap = serde_json::Map<String, serde_json::Value>;
+pub use crate::json::JsonMap;

@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{ContextBudget, ContextPolicy, Mode, ReferenceWeights};
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
+use crate::text::unicode::quote;
 
 /// Settings of the router, kept here because profiles carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

@@ -25,7 +25,7 @@ impl ScoringMethod {
             "reference" => Ok(Self::Reference),
             other => Err(Error::new(
                 ErrorCode::InvalidInput,
-                format!("unknown scoring method {}", crate::error::quote(other)),
+                format!("unknown scoring method {}", crate::text::unicode::quote(other)),
             )
             .hint("one of: bm25n reference")),
         }
@@ -236,9 +236,12 @@ impl ScoringConfig {
 }
 
 fn foreign(fields: &Fields, key: &str, owner: &str) -> Error {
-    Error::new(ErrorCode::UnknownField, format!("{} belongs to another scoring method", crate::error::quote(key)))
-        .at(fields.at(key))
-        .hint(format!("set scoring.method to \"{owner}\""))
+    Error::new(
+        ErrorCode::UnknownField,
+        format!("{} belongs to another scoring method", crate::text::unicode::quote(key)),
+    )
+    .at(fields.at(key))
+    .hint(format!("set scoring.method to \"{owner}\""))
 }
 
 /// Pairs that stand as an object on the wire.

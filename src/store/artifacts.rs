@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::Selector;
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, as_string, pointer};
 use crate::limits;
 use crate::model::ArtifactRef;
+use crate::text::unicode::quote;
 
 /// Returns the lower-case hexadecimal SHA-256 of bytes.
 pub fn content_hash(bytes: &[u8]) -> String {

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::{ContextItem, ItemKind};
+use crate::text::unicode::quote;
 
 /// Items in the order they came, found by id and by parent in constant time.
 #[derive(Debug, Clone)]

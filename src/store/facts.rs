@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::Fact;
+use crate::text::unicode::quote;
 
 /// Facts by id.
 #[derive(Debug, Clone, Default)]

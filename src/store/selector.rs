@@ -2,9 +2,10 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, to_sorted_ascii};
 use crate::text::unicode;
+use crate::text::unicode::quote;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,8 @@
 //! | Indic scripts, Thai, Lao, Georgian, Ethiopic, Khmer, Myanmar, Tibetan | 3 |
 //! | Han, kana, Hangul, full-width forms, symbols, emoji, everything else | 4 |
 
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
+use crate::text::unicode::quote;
 
 /// A way to count tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]

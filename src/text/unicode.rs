@@ -71,6 +71,24 @@ pub fn sanitize(text: &str) -> String {
     out
 }
 
+/// Quotes a caller's value for a message: in backticks, controls escaped, at most 80 characters.
+pub fn quote(value: &str) -> String {
+    let mut out = String::from("`");
+    for (index, ch) in value.chars().enumerate() {
+        if index == 80 {
+            out.push('…');
+            break;
+        }
+        if ch.is_control() || is_invisible(ch) {
+            out.extend(ch.escape_unicode());
+        } else {
+            out.push(ch);
+        }
+    }
+    out.push('`');
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,10 +6,11 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use super::words::word_set;
-use crate::error::{Error, ErrorCode, Result, quote};
+use crate::error::{Error, ErrorCode, Result};
 use crate::model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
 use crate::order::WordSet;
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 
 /// What to look for.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -140,7 +140,7 @@ impl Selector<'_> {
                 ErrorCode::BudgetExceeded,
                 format!("the pinned items exceed the budget by {over} tokens"),
             )
-            .hint("raise the budget, pin less, or shorten the last user turn")
+            .hint("raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\"")
             .detail("over_by", over)
             .detail("limit", self.limit / 4)
             .detail("required", total.div_ceil(4)));
