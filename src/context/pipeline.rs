@@ -186,15 +186,9 @@ fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>>
 
 fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
     let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
-    header::ranked(
-        &request.header,
-        &request.query,
-        memory,
-        sources.episodes,
-        sources.facts,
-        sources.options,
-        sources.answers,
-    )
+    // Facts ranked by the query would move with every query, and with them everything below.
+    let query = if sources.options.append { "" } else { &request.query };
+    header::ranked(&request.header, query, memory, sources.episodes, sources.facts, sources.options, sources.answers)
 }
 
 /// Stages 1, 2, 3 and 6: who may be in the prompt at all.

@@ -153,25 +153,19 @@ impl Selector<'_> {
 
     fn take_newest(&self, state: &mut State) {
         let share = (self.limit as f64 * RECENCY_SHARE) as u64;
-        let mut newest: Vec<usize> = (0..self.units.len()).collect();
-        sort_by(&mut newest, |a, b| self.last_at(*b).cmp(&self.last_at(*a)));
-        for unit in newest {
-            if state.selection.has(unit) {
+        for row in self.rows.iter().rev() {
+            if state.selection.has(row.unit) {
                 continue;
             }
             if state.selection.used >= share {
                 break;
             }
-            let (parts, quarters) = self.plan(unit, Squeeze::None);
-            if state.selection.used + quarters > share || !self.within_caps(state, unit) {
+            let (parts, quarters) = self.plan(row.unit, Squeeze::None);
+            if state.selection.used + quarters > share || !self.within_caps(state, row.unit) {
                 break;
             }
-            self.take(state, unit, parts);
+            self.take(state, row.unit, parts);
         }
-    }
-
-    fn last_at(&self, unit: usize) -> usize {
-        self.units[unit].rows.last().map_or(0, |row| self.rows[*row].at)
     }
 
     fn take_by_score(&self, state: &mut State) {
