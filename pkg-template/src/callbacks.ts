@@ -39,6 +39,12 @@ export class Callbacks {
       collect(own["hooks"], "/hooks", this.#hooks, HOOKS);
       delete own["hooks"];
     }
+    for (const key of ["clock", "item_scores"]) {
+      if (own[key] === undefined) continue;
+      if (typeof own[key] !== "function") throw notAFunction(`/${key}`);
+      this.#functions.set(key, own[key] as Fn);
+      delete own[key];
+    }
     if ("listens" in own) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `listens`", { path: "/listens" });
     // Saying what was dropped twice, in the stats and to the hooks, is for those who listen.
     own["listens"] = this.#hooks.size > 0;
@@ -57,6 +63,18 @@ export class Callbacks {
       case "redact":
         return ask("redaction hook", this.#redaction.get(need.hook), [need.item], isString, "a string");
     }
+  }
+
+  /** The time in milliseconds, if there is a clock. */
+  now(): number | undefined {
+    const clock = this.#functions.get("clock");
+    return clock && ask("clock", clock, [], isTime, "milliseconds since 1970");
+  }
+
+  /** Scores for a build, if there is a function for them; the guard checks what they are. */
+  itemScores(phase: unknown, query: unknown): object | undefined {
+    const scores = this.#functions.get("item_scores");
+    return scores && ask("item_scores function", scores, [{ phase, query: query ?? "" }], isObject, "scores by item id");
   }
 
   /** Tells the hooks what happened; returns a warning for each that failed. */
@@ -144,6 +162,9 @@ function isPromise(value: unknown, rejected: () => void): boolean {
   }
 }
 
+// The range of Date, so that every time can be written down.
+const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
+const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !isPromise(value, () => undefined);
 const isString = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const isLevel = (value: unknown): value is string => LEVELS.includes(value as string);

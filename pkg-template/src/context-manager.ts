@@ -145,6 +145,8 @@ export class ContextManager {
   /** Finds what episodes have in common; with `apply` it becomes facts. */
   consolidate(options?: ConsolidateOptions): Consolidation {
     const args = fields(options);
+    const now = args["as_of"] === undefined ? this.#session.callbacks.now() : undefined;
+    if (now !== undefined) args["as_of"] = new Date(now).toISOString();
     return this.#session.run<Consolidation>("consolidate", encode(args), { mutates: args["apply"] === true }).value;
   }
 
@@ -152,6 +154,7 @@ export class ContextManager {
   selectMemory(options: SelectMemoryOptions): MemorySelection {
     const args = fields(options);
     const mutates = args["ingest"] === true;
+    args["now"] ??= this.#session.callbacks.now();
     return this.#session.run<MemorySelection>("select_memory", encode(args), { mutates }).value;
   }
 
@@ -177,7 +180,9 @@ export class ContextManager {
   }
 
   #pack(op: string, options: unknown): ContextPack {
-    const { value, warnings } = this.#session.run<ContextPack>(op, encode(options));
+    const args = fields(options);
+    args["item_scores"] ??= this.#session.callbacks.itemScores(args["phase"], args["query"]);
+    const { value, warnings } = this.#session.run<ContextPack>(op, encode(args));
     return warnings.length === 0 ? value : { ...value, warnings: [...(value.warnings ?? []), ...warnings] };
   }
 }

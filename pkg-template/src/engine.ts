@@ -39,7 +39,7 @@ export function generation(): number {
  */
 export function call<T>(run: (engine: typeof glue) => T): T {
   if (!started) {
-    throw new ContextWeaverError("UNSUPPORTED", "the engine is not started", {
+    throw new ContextWeaverError("UNSUPPORTED", "the engine is not started: init has not been called", {
       hint: "call initSync(module) or await init(source) of contextweaver/slim first",
     });
   }

@@ -21,6 +21,12 @@ export type Classifier = (item: StoredItem) => Sensitivity;
 /** Writes the text that stands for a large tool result. Must be synchronous. */
 export type Summarizer = (item: StoredItem, text: string) => string;
 
+/** Tells the time in milliseconds since 1970, as `Date.now` does. Must be synchronous. */
+export type Clock = () => number;
+
+/** Your own relevance per item id, 0 to 1, for one build. Must be synchronous. */
+export type ItemScores = (build: { readonly phase: Phase; readonly query: string }) => Readonly<Record<string, number>>;
+
 /** Writes the text that stands for an item at or above the sensitivity floor. Must be synchronous. */
 export type RedactionHook = (item: StoredItem) => string;
 
@@ -153,6 +159,10 @@ export interface ContextManagerOptions {
     readonly max_artifact_bytes?: number;
     readonly max_store_bytes?: number;
   };
+  /** Time for memories that expire or age. The engine itself has no clock. Default: none. */
+  readonly clock?: Clock;
+  /** Asked once per build that brings no scores of its own. Default: none. */
+  readonly item_scores?: ItemScores;
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
   /**
@@ -214,7 +224,10 @@ export interface BuildOptions {
   readonly pin?: readonly string[];
   /** Say for every candidate why it was kept or dropped. Default: false. */
   readonly explain?: boolean;
-  /** Your own relevance per item id, 0 to 1, such as the similarity of embeddings; it adds to the score. */
+  /**
+   * Your own relevance per item id, 0 to 1, such as the similarity of embeddings; it adds to the score.
+   * Default: what the manager's `item_scores` returns.
+   */
   readonly item_scores?: Readonly<Record<string, number>>;
 }
 
@@ -254,7 +267,7 @@ export interface ConsolidateOptions {
     readonly timestamp_key?: string;
     readonly session_key?: string;
   };
-  /** ISO 8601; decay is reported only with it. */
+  /** ISO 8601. Default: the manager's clock; without either, decay is not reported. */
   readonly as_of?: string;
   /** Write the promoted facts to the store. Default: false. */
   readonly apply?: boolean;
@@ -266,7 +279,7 @@ export interface SelectMemoryOptions {
   readonly budget_tokens: number;
   readonly query?: string;
   readonly max_entries?: number;
-  /** In the unit of the entries' `timestamp`; entries expire only with it. */
+  /** In the unit of the entries' `timestamp`. Default: the manager's clock; without either, nothing expires. */
   readonly now?: number;
   /** Put the selected entries into the log. Default: false. */
   readonly ingest?: boolean;

@@ -236,6 +236,25 @@ export const behaviourCases = {
     m.free();
   },
 
+  "a clock ages memories, and scores of the caller's count"(cw, assert) {
+    let now = 1_000;
+    const m = new cw.ContextManager({ clock: () => now, item_scores: ({ query }) => ({ d2: query === "x" ? 1 : 0 }) });
+    const entries = [{ id: "old", text: "old note", expires_at: 2_000 }, { id: "new", text: "new note" }];
+    const select = () => m.selectMemory({ entries, phase: "answer", budget_tokens: 100 }).selected;
+    assert.deepEqual([...select()].sort(), ["new", "old"]);
+    now = 2_000;
+    assert.deepEqual(select(), ["new"]);
+    assert.ok(Array.isArray(m.consolidate().clusters));
+    for (const id of ["d1", "d2"]) m.ingest(item(id, "doc_snippet", `text of ${id}, nothing to choose`));
+    m.ingest(item("u1", "user_turn", "go on"));
+    const score = (query, id) =>
+      m.build({ phase: "answer", query, explain: true }).explanation.candidates.find((c) => c.item_id === id).score;
+    assert.ok(score("x", "d2") > score("x", "d1") && score("y", "d2") < 1);
+    now = Number.NaN;
+    assert.throws(select, (error) => error.code === "CALLBACK_FAILED");
+    m.free();
+  },
+
   "secrets are masked in the prompt and kept in the artifact"(cw, assert) {
     const secret = "AKIAABCDEFGHIJKLMNOP";
     const m = new cw.ContextManager();
