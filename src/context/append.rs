@@ -5,8 +5,8 @@
 
 use serde_json::{Value, json};
 
-use super::output::{Frame, Prompt};
-use super::pipeline::Draft;
+use super::draft::Draft;
+use super::output::{Frame, Layout, Prompt};
 use super::select::plan::{Part, Planner, Squeeze};
 use super::select::units::{Selection, Unit};
 use crate::error::Result;
@@ -44,17 +44,6 @@ struct Section {
     form: RenderedAs,
     omitted_chars: Option<u64>,
     recalled: bool,
-}
-
-/// The order of an append-only prompt.
-#[derive(Debug)]
-pub struct Layout {
-    /// Positions in prompt order.
-    pub order: Vec<usize>,
-    /// Whether a position stands out of log order.
-    pub recalled: Vec<bool>,
-    /// Why earlier bytes changed, if they did.
-    pub reason: &'static str,
 }
 
 impl Manifest {

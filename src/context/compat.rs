@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use super::draft::{Event, Sources};
 use super::explain;
-use super::pipeline::{Event, Sources};
 use super::request::BuildRequest;
 use super::score::reference as score;
 use super::select::reference as select;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
+use super::draft::Draft;
 use super::output::Frame;
-use super::pipeline::Draft;
 use super::select::plan::Part;
 use super::select::units::Selection;
 use crate::model::{
@@ -86,7 +86,7 @@ pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
     });
 }
 
-fn left_early(draft: &Draft, left: &super::pipeline::Left) -> CandidateExplanation {
+fn left_early(draft: &Draft, left: &super::draft::Left) -> CandidateExplanation {
     let item = &draft.sources.events.items()[left.at];
     CandidateExplanation {
         item_id: item.id.clone(),

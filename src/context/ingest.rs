@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::callbacks::Outcome;
 use super::compat::FIREWALL_REASON;
+use super::draft::Event;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
-use super::pipeline::Event;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;

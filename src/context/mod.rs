@@ -10,6 +10,7 @@ pub mod candidates;
 pub mod closure;
 pub mod compat;
 pub mod dedup;
+mod draft;
 mod excerpt;
 mod explain;
 pub mod firewall;
@@ -30,8 +31,8 @@ pub mod select;
 pub mod sensitivity;
 mod snapshot;
 
+pub use draft::Event;
 pub use ingest::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, DrilldownRequest, ManagerStats, Slice};
 pub use options::{Classifier, Limits, ManagerOptions, Summarizer};
-pub use pipeline::Event;
 pub use request::BuildRequest;

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::append::Layout;
-use super::pipeline::{Draft, Event, Sources};
+use super::draft::{Draft, Event, Sources};
 use super::render::{self, Mark, SEPARATOR};
 use super::request::BuildRequest;
 use super::select::plan::{Part, SEPARATOR_QUARTERS};
@@ -54,6 +53,17 @@ impl Frame {
                 .detail("limit", self.budget)
         })
     }
+}
+
+/// The order of an append-only prompt.
+#[derive(Debug)]
+pub struct Layout {
+    /// Positions in prompt order.
+    pub order: Vec<usize>,
+    /// Whether a position stands out of log order.
+    pub recalled: Vec<bool>,
+    /// Why earlier bytes changed, if they did.
+    pub reason: &'static str,
 }
 
 /// A rendered prompt.
