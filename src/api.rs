@@ -212,6 +212,11 @@ fn consolidate(manager: &mut ContextManager, arguments: Value) -> Result<String>
 }
 
 fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    #[derive(Serialize)]
+    struct Selected<'a> {
+        selected: Vec<&'a str>,
+        items: &'a [ContextItem],
+    }
     let mut fields = Fields::open(arguments, "")?;
     let entries = fields
         .list("entries")?
@@ -235,11 +240,6 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         manager.ingest_all(items.clone())?;
     }
     let ids: Vec<&str> = items.iter().filter_map(|item| item.id.strip_prefix("memory:")).collect();
-    #[derive(Serialize)]
-    struct Selected<'a> {
-        selected: Vec<&'a str>,
-        items: &'a [ContextItem],
-    }
     done(&Selected { selected: ids, items: &items })
 }
 

@@ -360,7 +360,7 @@ impl ContextManager {
         apply: bool,
     ) -> Result<ConsolidationReport> {
         let options = ConsolidationOptions { as_of, reference: self.options.compat };
-        let mut report = consolidate(self.episodes.all(), &self.facts, policy, options)?;
+        let mut report = consolidate(self.episodes.all(), &self.facts, policy, &options)?;
         if apply {
             report.apply(&mut self.facts, policy)?;
         }

@@ -55,6 +55,7 @@ impl Default for Limits {
 
 /// The settings of a manager, checked.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
     /// Whether every stage decides as contextweaver 0.18 for Python does.
     pub compat: bool,

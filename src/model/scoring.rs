@@ -128,15 +128,14 @@ impl ReferenceWeights {
         Ok(weights)
     }
 
-    #[must_use]
     /// Returns the weights of a phase: its override or the base, always with the base's threshold.
+    #[must_use]
     pub fn for_phase(&self, phase: Phase) -> Self {
         let mut weights = self
             .phase_overrides
             .as_ref()
             .and_then(|overrides| overrides.iter().find(|(key, _)| *key == phase))
-            .map(|(_, weights)| weights.clone())
-            .unwrap_or_else(|| self.clone());
+            .map_or_else(|| self.clone(), |(_, weights)| weights.clone());
         weights.dedup_threshold = self.dedup_threshold;
         weights
     }

@@ -7,6 +7,10 @@ mod manager;
 #[cfg(feature = "trap-exports")]
 mod trap;
 
+pub use manager::{
+    artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_restore, text_call,
+};
+
 use std::sync::Mutex;
 
 use wasm_bindgen::prelude::wasm_bindgen;

@@ -79,7 +79,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
         facts.put(fact)?;
     }
     let options = ConsolidationOptions { as_of: input["as_of"].as_str(), reference: true };
-    let mut report = run_consolidation(&episodes, &facts, &policy, options).map_err(as_config_error)?;
+    let mut report = run_consolidation(&episodes, &facts, &policy, &options).map_err(as_config_error)?;
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;
     }

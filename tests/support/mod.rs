@@ -1,5 +1,6 @@
 //! Random logs and settings, and short ways to run a manager.
 #![allow(dead_code, reason = "each test file uses a part of it")]
+#![allow(clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::context::callbacks::{Need, Outcome};
 use contextweaver::context::{
@@ -224,28 +225,28 @@ pub fn setup() -> impl Strategy<Value = Setup> {
         .prop_map(|(budget, phase, estimator, query, bits, floor, cap)| {
             let mut options = ManagerOptions { estimator, ..ManagerOptions::default() };
             options.policy.sensitivity_floor = floor.max(Sensitivity::Internal);
-            if bits & 1 != 0 {
+            if bits & 0x01 != 0 {
                 options.policy.sensitivity_action = SensitivityAction::Redact;
             }
-            if bits & 2 != 0 {
+            if bits & 0x02 != 0 {
                 options.scoring = ScoringConfig::Reference(ReferenceWeights::default());
             }
-            if bits & 28 == 4 {
+            if bits & 0x1c == 0x04 {
                 options.append = true;
             }
-            if bits & 28 == 8 {
+            if bits & 0x1c == 0x08 {
                 options.policy.max_items_per_kind = ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect();
             }
-            if bits & 96 == 32 {
+            if bits & 0x60 == 0x20 {
                 options.classifier = Classifier::Heuristic { pii: true };
             }
             let mut request = BuildRequest::new(phase, &query);
             request.budget_tokens = Some(budget);
-            if bits & 384 == 128 {
+            if bits & 0x180 == 0x80 {
                 request.header = "HEAD".into();
                 request.footer = "FOOT with words".into();
             }
-            if bits & 512 != 0 {
+            if bits & 0x200 != 0 {
                 request.tags = vec!["billing".into()];
             }
             Setup { options, request }

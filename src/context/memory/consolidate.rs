@@ -152,7 +152,7 @@ pub fn consolidate(
     episodes: &[Episode],
     facts: &FactStore,
     policy: &ConsolidationPolicy,
-    options: ConsolidationOptions<'_>,
+    options: &ConsolidationOptions<'_>,
 ) -> Result<ConsolidationReport> {
     let horizon = horizon(options.as_of, policy)?;
     let groups = group(episodes, policy.similarity_threshold, options.reference);

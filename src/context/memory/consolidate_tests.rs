@@ -10,7 +10,7 @@ fn loose() -> ConsolidationPolicy {
 
 fn run(list: &Value, policy: &ConsolidationPolicy, reference: bool) -> ConsolidationReport {
     let options = ConsolidationOptions { reference, ..ConsolidationOptions::default() };
-    consolidate(&episodes(list), &FactStore::new(), policy, options).unwrap()
+    consolidate(&episodes(list), &FactStore::new(), policy, &options).unwrap()
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn decay_needs_a_moment_and_is_strict() {
             &list,
             &FactStore::new(),
             &policy,
-            ConsolidationOptions { as_of, ..ConsolidationOptions::default() },
+            &ConsolidationOptions { as_of, ..ConsolidationOptions::default() },
         )
     };
     assert_eq!(at(Some("2026-01-02T00:00:01")).unwrap().decayed_episode_ids, ["old"]);

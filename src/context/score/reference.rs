@@ -36,8 +36,7 @@ pub fn score_item(
         .kind_priority
         .as_ref()
         .and_then(|table| table.iter().find(|(kind, _)| *kind == item.kind))
-        .map(|(_, priority)| *priority)
-        .unwrap_or_else(|| kind_priority(item.kind));
+        .map_or_else(|| kind_priority(item.kind), |(_, priority)| *priority);
     let cost = 1.0 / (1.0 + item.token_estimate as f64 / 500.0);
     weights.recency_weight * recency
         + weights.tag_match_weight * matching

@@ -12,7 +12,8 @@ mod chars;
 mod context;
 mod keys;
 mod scan;
-#[cfg(test)]
+// The properties need a crate that does not exist on WebAssembly.
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
 mod tokens;
 
