@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::context::call_prompt::SchemaOverrides;
 use crate::context::callbacks::{Need, Outcome};
+use crate::context::handoff::HandoffPack;
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
 use crate::context::{self, BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, ToolResult};
@@ -109,7 +110,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
             manager.supply(fields.list("answers")?)?;
             done(&json!({}))
         }
-        "snapshot" => done(&manager.to_json()),
+        "snapshot" => done(&manager.snapshot()),
         "event_get" => {
             let mut fields = Fields::open(arguments, "")?;
             done(manager.events().get(&fields.string("id")?)?)
@@ -117,8 +118,8 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "events" => events(manager, arguments),
         "event_count" => done(&json!({ "count": manager.events().len() })),
         "artifacts" => done(&One("artifacts", &manager.artifacts().list().collect::<Vec<_>>())),
-        "facts" => done(&manager.facts().to_json()),
-        "episodes" => done(&manager.episodes().to_json()),
+        "facts" => done(manager.facts()),
+        "episodes" => done(manager.episodes()),
         other => Err(unknown(other)),
     }
 }
@@ -177,12 +178,20 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    #[derive(Serialize)]
+    struct Handoff {
+        pack: HandoffPack,
+        markdown: String,
+    }
     let mut fields = Fields::open(arguments, "")?;
     let budget = fields.uint_or("budget_tokens", limits::HANDOFF_TOKENS, limits::MAX_BUDGET_TOKENS)?;
     fields.finish()?;
     match manager.handoff(budget)? {
         Outcome::Need(needs) => need(&needs),
-        Outcome::Done(pack) => done(&json!({ "pack": pack.to_json(), "markdown": pack.to_markdown() })),
+        Outcome::Done(pack) => {
+            let markdown = pack.to_markdown();
+            done(&Handoff { pack, markdown })
+        }
     }
 }
 

@@ -174,9 +174,9 @@ fn w08_small_results_are_unchanged_and_cuts_are_marked() {
 fn w09_a_second_result_for_a_call_changes_nothing() {
     let mut manager = ContextManager::new(ManagerOptions::default());
     support::ingest_result(&mut manager, "tc1", "first").unwrap();
-    let before = manager.to_json();
+    let before = json!(manager.snapshot());
     assert_eq!(support::ingest_result(&mut manager, "tc1", "second").unwrap_err().code(), ErrorCode::DuplicateId);
-    assert_eq!(manager.to_json(), before);
+    assert_eq!(json!(manager.snapshot()), before);
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! The next prompt is the previous one, then what is new, then a few older items recalled for the query, then the
 //! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::draft::Draft;
 use super::output::{Frame, Layout, Prompt};
@@ -27,7 +28,7 @@ pub fn recut_limit(limit: u64) -> u64 {
 }
 
 /// What a prompt of append mode was made of.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Manifest {
     prompt: String,
     header: String,
@@ -37,10 +38,11 @@ pub struct Manifest {
     seen: usize,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 struct Section {
     at: usize,
     text: String,
+    #[serde(rename = "rendered_as")]
     form: RenderedAs,
     omitted_chars: Option<u64>,
     recalled: bool,
@@ -68,24 +70,6 @@ impl Manifest {
             sections,
             seen: draft.sources.events.len(),
         }
-    }
-
-    /// Returns the snapshot form.
-    pub fn to_json(&self) -> Value {
-        let sections: Vec<Value> = self
-            .sections
-            .iter()
-            .map(|section| {
-                json!({
-                    "at": section.at,
-                    "text": section.text,
-                    "rendered_as": section.form,
-                    "omitted_chars": section.omitted_chars,
-                    "recalled": section.recalled,
-                })
-            })
-            .collect();
-        json!({ "prompt": self.prompt, "header": self.header, "footer": self.footer, "sections": sections, "seen": self.seen })
     }
 
     /// Reads the snapshot form.

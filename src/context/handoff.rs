@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::report::markdown::{list_item, one_line};
 use crate::limits;
@@ -290,6 +291,20 @@ impl<'a> Builder<'a> {
     }
 }
 
+impl Serialize for HandoffPack {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = s.serialize_map(None)?;
+        map.serialize_entry("version", HANDOFF_VERSION)?;
+        for category in HandoffCategory::ALL {
+            map.serialize_entry(category.field(), &self.entries(*category).collect::<Vec<_>>())?;
+        }
+        map.serialize_entry("artifact_refs", &self.artifact_refs)?;
+        map.serialize_entry("sensitivity_dropped", &self.sensitivity_dropped)?;
+        map.serialize_entry("token_estimate", &self.token_estimate)?;
+        map.end()
+    }
+}
+
 impl HandoffPack {
     /// Returns the entries of a category, surest first.
     pub fn entries(&self, category: HandoffCategory) -> impl Iterator<Item = &HandoffEntry> {
@@ -304,19 +319,6 @@ impl HandoffPack {
     /// Returns the tokens spent; of an empty handoff, those of its title.
     pub fn token_estimate(&self) -> u64 {
         self.token_estimate
-    }
-
-    /// Returns the JSON form.
-    pub fn to_json(&self) -> Value {
-        let mut out = Map::new();
-        out.insert("version".into(), HANDOFF_VERSION.into());
-        for category in HandoffCategory::ALL {
-            out.insert(category.field().into(), json!(self.entries(*category).collect::<Vec<_>>()));
-        }
-        out.insert("artifact_refs".into(), json!(self.artifact_refs));
-        out.insert("sensitivity_dropped".into(), self.sensitivity_dropped.into());
-        out.insert("token_estimate".into(), self.token_estimate.into());
-        Value::Object(out)
     }
 
     /// Returns the Markdown for the start of the next session.

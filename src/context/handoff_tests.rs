@@ -1,4 +1,5 @@
 use super::*;
+use serde_json::json;
 
 fn item(id: &str, kind: ItemKind, text: &str, metadata: &Value) -> ContextItem {
     let mut item = ContextItem::new(id, kind, text);
@@ -73,7 +74,7 @@ fn references_follow_parents_and_cycles_end() {
     let mut store = ArtifactStore::new();
     store.put("h", b"12345", "text/csv", "new").unwrap();
     let pack = build_handoff(&[parent, child], &store, 2, &Estimator::V2, HandoffOptions::default());
-    let json = pack.to_json();
+    let json = json!(pack);
     assert_eq!((&json["artifact_refs"][0]["label"], &json["sensitivity_dropped"]), (&json!("new"), &json!(2)));
     assert!(pack.to_markdown().ends_with("## Cited artefacts\n- h: new [text/csv, 5B]\n"));
 }

@@ -36,3 +36,4 @@ pub use ingest::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, DrilldownRequest, ManagerStats, Slice};
 pub use options::{Classifier, Limits, ManagerOptions, Summarizer};
 pub use request::BuildRequest;
+pub use snapshot::{SNAPSHOT_VERSION, Snapshot};

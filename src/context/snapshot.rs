@@ -1,6 +1,7 @@
 //! A manager as one JSON value, and back. A restored manager builds the same bytes.
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::append::Manifest;
 use super::manager::ContextManager;
@@ -13,29 +14,40 @@ use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 /// Version of the snapshot format.
 pub const SNAPSHOT_VERSION: u64 = 1;
 
+/// The state of a manager. The four stores have the shapes of the Python library's `to_dict`.
+#[derive(Debug, Serialize)]
+pub struct Snapshot<'a> {
+    schema_version: u64,
+    event_log: &'a EventLog,
+    artifact_store: &'a ArtifactStore,
+    episodic_store: &'a EpisodicStore,
+    fact_store: &'a FactStore,
+    fact_sequence: Option<u64>,
+    #[serde(serialize_with = "pairs")]
+    envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
+    #[serde(serialize_with = "pairs")]
+    append: Vec<(Phase, &'a Manifest)>,
+}
+
+fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> std::result::Result<S::Ok, S::Error> {
+    s.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
 impl ContextManager {
-    /// Returns the snapshot. The four stores have the shapes of the Python library's `to_dict`.
-    pub fn to_json(&self) -> Value {
-        let envelopes: serde_json::Map<String, Value> = self
-            .events
-            .items()
-            .iter()
-            .filter_map(|item| self.envelopes.get(&item.id).map(|envelope| (item.id.clone(), json!(envelope))))
-            .collect();
-        let append: serde_json::Map<String, Value> = Phase::ALL
-            .iter()
-            .filter_map(|phase| Some((phase.as_str().to_owned(), self.manifests[*phase as usize].as_ref()?.to_json())))
-            .collect();
-        json!({
-            "schema_version": SNAPSHOT_VERSION,
-            "event_log": self.events.to_json(),
-            "artifact_store": self.artifacts.to_json(),
-            "episodic_store": self.episodes.to_json(),
-            "fact_store": self.facts.to_json(),
-            "fact_sequence": self.fact_sequence,
-            "envelopes": envelopes,
-            "append": append,
-        })
+    /// Returns the snapshot.
+    pub fn snapshot(&self) -> Snapshot<'_> {
+        let items = self.events.items().iter();
+        let phases = Phase::ALL.iter();
+        Snapshot {
+            schema_version: SNAPSHOT_VERSION,
+            event_log: &self.events,
+            artifact_store: &self.artifacts,
+            episodic_store: &self.episodes,
+            fact_store: &self.facts,
+            fact_sequence: self.fact_sequence,
+            envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
+            append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
+        }
     }
 
     /// Restores a manager. Options are not part of a snapshot: they hold functions.

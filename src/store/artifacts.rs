@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::Selector;
@@ -158,19 +160,6 @@ impl ArtifactStore {
         selector.apply(&String::from_utf8_lossy(self.get(handle)?))
     }
 
-    /// Returns the snapshot: references sorted by handle, bytes as base64.
-    pub fn to_json(&self) -> Value {
-        let refs: Vec<&ArtifactRef> = self.list().collect();
-        let data: serde_json::Map<String, Value> = self
-            .entries
-            .iter()
-            .filter_map(|(handle, entry)| {
-                entry.bytes.as_ref().map(|bytes| (handle.clone(), STANDARD.encode(bytes).into()))
-            })
-            .collect();
-        json!({ "refs": refs, "data": data })
-    }
-
     /// Reads a snapshot: references drive, data without a reference is ignored, sizes and hashes are recomputed.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -195,5 +184,24 @@ impl ArtifactStore {
             }
         }
         Ok(store)
+    }
+}
+
+/// The snapshot: references sorted by handle, bytes as base64.
+impl Serialize for ArtifactStore {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = s.serialize_map(Some(2))?;
+        map.serialize_entry("refs", &self.list().collect::<Vec<_>>())?;
+        map.serialize_entry("data", &Data(self))?;
+        map.end()
+    }
+}
+
+struct Data<'a>(&'a ArtifactStore);
+
+impl Serialize for Data<'_> {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let stored = self.0.entries.iter().filter_map(|(handle, entry)| Some((handle, entry.bytes.as_ref()?)));
+        s.collect_map(stored.map(|(handle, bytes)| (handle, STANDARD.encode(bytes))))
     }
 }

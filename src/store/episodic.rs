@@ -1,14 +1,15 @@
 //! Past conversations.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::Episode;
 
-/// Episodes in the order they came.
-#[derive(Debug, Clone, Default)]
+/// Episodes in the order they came; as JSON, `{"episodes": [...]}`.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct EpisodicStore {
     episodes: Vec<Episode>,
 }
@@ -39,11 +40,6 @@ impl EpisodicStore {
     /// Returns the newest episodes, newest first.
     pub fn latest(&self, count: usize) -> impl Iterator<Item = &Episode> {
         self.episodes.iter().rev().take(count)
-    }
-
-    /// Returns the snapshot `{"episodes": [...]}`.
-    pub fn to_json(&self) -> Value {
-        json!({ "episodes": self.episodes })
     }
 
     /// Reads a snapshot.

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
@@ -10,12 +11,15 @@ use crate::limits;
 use crate::model::{ContextItem, ItemKind};
 use crate::text::unicode::quote;
 
-/// Items in the order they came, found by id and by parent in constant time.
-#[derive(Debug, Clone)]
+/// Items in the order they came, found by id and by parent in constant time; as JSON, `{"items": [...]}`.
+#[derive(Debug, Clone, Serialize)]
 pub struct EventLog {
     items: Vec<ContextItem>,
+    #[serde(skip)]
     by_id: HashMap<String, usize>,
+    #[serde(skip)]
     children: HashMap<String, Vec<usize>>,
+    #[serde(skip)]
     limit: usize,
 }
 
@@ -134,11 +138,6 @@ impl EventLog {
             .filter(|item| kinds.is_none_or(|kinds| kinds.contains(&item.kind)))
             .take(limit)
             .collect()
-    }
-
-    /// Returns the snapshot `{"items": [...]}`.
-    pub fn to_json(&self) -> Value {
-        json!({ "items": self.items })
     }
 
     /// Reads a snapshot; a missing list is an empty log.

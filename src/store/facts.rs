@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
@@ -10,9 +11,10 @@ use crate::limits;
 use crate::model::Fact;
 use crate::text::unicode::quote;
 
-/// Facts by id.
-#[derive(Debug, Clone, Default)]
+/// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
+#[derive(Debug, Clone, Default, Serialize)]
 pub struct FactStore {
+    #[serde(serialize_with = "as_list")]
     facts: BTreeMap<String, Fact>,
 }
 
@@ -68,11 +70,6 @@ impl FactStore {
             .map_or(0, |highest| highest.saturating_add(1))
     }
 
-    /// Returns the snapshot `{"facts": [...]}`.
-    pub fn to_json(&self) -> Value {
-        json!({ "facts": self.all().collect::<Vec<_>>() })
-    }
-
     /// Reads a snapshot; of repeated ids the last one stays.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -83,4 +80,8 @@ impl FactStore {
         }
         Ok(store)
     }
+}
+
+fn as_list<S: Serializer>(facts: &BTreeMap<String, Fact>, s: S) -> std::result::Result<S::Ok, S::Error> {
+    s.collect_seq(facts.values())
 }

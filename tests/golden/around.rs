@@ -83,7 +83,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;
     }
-    Ok(json!({ "report": report, "summary": report.summary(), "facts": facts.to_json()["facts"] }))
+    Ok(json!({ "report": report, "summary": report.summary(), "facts": json!(facts)["facts"] }))
 }
 
 pub fn handoff(input: &Value) -> Result<Value> {
@@ -100,7 +100,7 @@ pub fn handoff(input: &Value) -> Result<Value> {
     let budget = input["budget_tokens"].as_i64();
     let budget = budget.map_or(limits::HANDOFF_TOKENS, |tokens| u64::try_from(tokens).unwrap_or(0));
     match manager.handoff(budget)? {
-        Outcome::Done(pack) => Ok(json!({ "pack": pack.to_json(), "markdown": pack.to_markdown() })),
+        Outcome::Done(pack) => Ok(json!({ "pack": pack, "markdown": pack.to_markdown() })),
         Outcome::Need(_) => Err(Error::new(ErrorCode::Internal, "no custom functions here")),
     }
 }

@@ -318,7 +318,7 @@ pub fn ingest_labelled(manager: &mut ContextManager, call: &str, raw: &str, leve
 /// Returns a session handoff in both forms.
 pub fn handoff(manager: &mut ContextManager) -> String {
     match manager.handoff(100_000) {
-        Ok(Outcome::Done(pack)) => format!("{}{}", pack.to_json(), pack.to_markdown()),
+        Ok(Outcome::Done(pack)) => format!("{}{}", json!(pack), pack.to_markdown()),
         other => panic!("no handoff: {other:?}"),
     }
 }
