@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use contextweaver::context::{ContextManager, ManagerOptions};
 use contextweaver::error::ErrorCode;
-use contextweaver::model::{ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
+use contextweaver::model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -275,6 +275,33 @@ proptest! {
             }
             Err(error) => prop_assert_eq!(error.code(), ErrorCode::BudgetExceeded, "{}", error),
         }
+    }
+
+    #[test]
+    fn large_results_in_the_store_keep_the_promises(log in log(), setup in setup(), sizes in prop::collection::vec(1..400_usize, 1..4)) {
+        let mut manager = manager(&log, &setup);
+        for (n, size) in sizes.iter().enumerate() {
+            let call = format!("call{n}");
+            manager.ingest(ContextItem::new(&call, ItemKind::ToolCall, "fetch()")).unwrap();
+            let raw: String = (0..*size).map(|row| format!("row {row} of invoice order_{row} {{\"refund\": {row}}}\n")).collect();
+            support::ingest_result(&mut manager, &call, &raw).unwrap();
+        }
+        manager.ingest(ContextItem::new("last", ItemKind::UserTurn, "which invoice?")).unwrap();
+        let mut request = setup.request.clone();
+        request.query = "refund order_7".into();
+        let Ok(pack) = build(&mut manager, &request) else { return Ok(()) };
+        let tokens = setup.options.estimator.tokens(&pack.prompt);
+        prop_assert!(tokens <= pack.stats.budget_tokens.unwrap());
+        prop_assert_eq!(pack.stats.prompt_tokens, Some(tokens));
+        prop_assert_eq!(pack.stats.included_count + pack.stats.dropped_count, pack.stats.total_candidates);
+        let shown = included(&pack);
+        for n in 0..sizes.len() {
+            let pair = [format!("call{n}"), format!("result:call{n}")];
+            prop_assert_eq!(shown.contains(pair[0].as_str()), shown.contains(pair[1].as_str()));
+        }
+        let order: Vec<usize> =
+            pack.items.iter().flatten().filter(|item| !item.recalled).map(|item| manager.events().position(&item.id).unwrap()).collect();
+        prop_assert!(order.is_sorted());
     }
 
     #[test]
