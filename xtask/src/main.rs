@@ -25,8 +25,11 @@ usage: cargo xtask <command>
   check                          formatting, lints, strict types, package linters, architecture rules
   build                          build the npm package into pkg/ and print its sizes
   serve [--port N] [--no-build]  serve the demo page on localhost
-  bench context --sets <dir> [--json]
+  bench context [--sets <dir>] [--json]
                                  measure the context engine on evaluation sets
+  bench build [--python <program>] [--json]
+                                 time it, beside the Python reference if that Python has it
+  bench tokens [--json]          measure the token estimators against real tokenizers
 
 CI=true makes a missing browser or runtime a failure instead of a skip.
 CHROME and CHROMEDRIVER name a browser to use. Logs are written to target/logs.";

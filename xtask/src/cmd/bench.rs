@@ -1,6 +1,6 @@
 //! `cargo xtask bench`: measurements on the built package.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::build;
@@ -9,7 +9,10 @@ use crate::failure::{Context, Failure, Outcome};
 use crate::run;
 use crate::setup::npm;
 
-const USAGE: &str = "usage: cargo xtask bench context --sets <dir> [--json]";
+const USAGE: &str = "\
+usage: cargo xtask bench context [--sets <dir>] [--json]
+       cargo xtask bench build [--python <program>] [--json]
+       cargo xtask bench tokens [--json]";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
@@ -17,25 +20,74 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     // stdout belongs to the result.
     run::progress_to_stderr();
     let dirs = Dirs::find()?;
-    let script = dirs.root.join("benches").join(format!("{}.mjs", options.what));
+    let script = dirs.root.join("benches").join(format!("{}.mjs", options.what.name()));
     if !script.exists() {
         return Err(Failure::new(format!("{} does not exist", script.display())));
     }
-    let sets = options.sets.canonicalize().context(|| format!("cannot open {}", options.sets.display()))?;
+    let mut command = Command::new("node");
+    command.arg(script);
+    options.what.arguments(&dirs, &mut command)?;
     npm::node()?;
     let package = build::build(&dirs)?;
-    let mut command = Command::new("node");
-    command.arg(script).arg("--sets").arg(sets).env("CONTEXTWEAVER_PACKAGE", &package.dir).current_dir(&dirs.root);
+    command.arg("--package").arg(&package.dir).current_dir(&dirs.root);
     if options.json {
         command.arg("--json");
     }
     run::attached(&mut command).map(ExitCode::from)
 }
 
+/// What to measure.
+#[derive(Debug, PartialEq, Eq)]
+enum Bench {
+    /// Evidence recall on evaluation sets.
+    Context { sets: Option<PathBuf> },
+    /// Times, beside the reference under this Python where there is one.
+    Build { python: Option<String> },
+    /// Errors of the token estimators.
+    Tokens,
+}
+
+impl Bench {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Context { .. } => "context",
+            Self::Build { .. } => "build",
+            Self::Tokens => "tokens",
+        }
+    }
+
+    /// Adds the arguments only this bench has.
+    fn arguments(&self, dirs: &Dirs, command: &mut Command) -> Outcome<()> {
+        match self {
+            // Without sets the script takes the public ones where they are, else ours.
+            Self::Context { sets: None } => {}
+            Self::Context { sets: Some(sets) } => {
+                let sets = sets.canonicalize().context(|| format!("cannot open {}", sets.display()))?;
+                command.arg("--sets").arg(sets);
+            }
+            Self::Build { python: Some(python) } => {
+                command.arg("--python").arg(program(python)?);
+            }
+            Self::Build { python: None } => {}
+            Self::Tokens => {
+                command.arg("--work").arg(dirs.target.join("bench"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A program as another folder's process must name it. Links stay: a Python environment is told by its link.
+fn program(name: &str) -> Outcome<PathBuf> {
+    if Path::new(name).components().count() == 1 {
+        return Ok(name.into());
+    }
+    std::path::absolute(name).context(|| format!("cannot find {name}"))
+}
+
 #[derive(Debug, PartialEq, Eq)]
 struct Options {
-    what: &'static str,
-    sets: PathBuf,
+    what: Bench,
     json: bool,
 }
 
@@ -43,32 +95,32 @@ impl Options {
     fn parse(args: &[String]) -> Outcome<Self> {
         let usage = |problem: String| Failure::new(problem).hint(USAGE);
         let mut args = args.iter();
-        let what = match args.next().map(String::as_str) {
-            Some("context") => "context",
-            Some(other) => return Err(usage(format!("there is no bench '{other}'"))),
-            None => return Err(usage("say which bench to run".to_owned())),
-        };
+        let what = args.next().ok_or_else(|| usage("say which bench to run".to_owned()))?;
         let mut sets = None;
+        let mut python = None;
         let mut json = false;
         while let Some(arg) = args.next() {
-            match arg.as_str() {
-                "--json" => json = true,
-                "--sets" => {
-                    let dir = args.next().ok_or_else(|| usage("--sets needs a folder".to_owned()))?;
-                    sets = Some(PathBuf::from(dir));
-                }
-                other => return Err(usage(format!("unknown argument '{other}'"))),
+            let mut value = |what: &str| args.next().cloned().ok_or_else(|| usage(format!("{arg} needs {what}")));
+            match (what.as_str(), arg.as_str()) {
+                (_, "--json") => json = true,
+                ("context", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
+                ("build", "--python") => python = Some(value("a program")?),
+                (_, other) => return Err(usage(format!("unknown argument '{other}'"))),
             }
         }
-        let sets = sets.ok_or_else(|| usage("--sets is missing".to_owned()))?;
-        Ok(Self { what, sets, json })
+        let what = match what.as_str() {
+            "context" => Bench::Context { sets },
+            "build" => Bench::Build { python },
+            "tokens" => Bench::Tokens,
+            other => return Err(usage(format!("there is no bench '{other}'"))),
+        };
+        Ok(Self { what, json })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Options;
-    use std::path::PathBuf;
+    use super::{Bench, Options};
 
     fn parse(line: &str) -> Option<Options> {
         let args: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -77,9 +129,27 @@ mod tests {
 
     #[test]
     fn reads_its_arguments() {
-        let expected = Options { what: "context", sets: PathBuf::from("sets"), json: true };
-        assert_eq!(parse("context --json --sets sets"), Some(expected));
-        for wrong in ["", "routing --sets x", "context", "context --sets", "context --sets x y"] {
+        let build = |python: Option<&str>| Bench::Build { python: python.map(str::to_owned) };
+        for (line, what, json) in [
+            ("context --json --sets sets", Bench::Context { sets: Some("sets".into()) }, true),
+            ("context", Bench::Context { sets: None }, false),
+            ("build", build(None), false),
+            ("build --python env/bin/python --json", build(Some("env/bin/python")), true),
+            ("tokens", Bench::Tokens, false),
+            ("tokens --json", Bench::Tokens, true),
+        ] {
+            assert_eq!(parse(line), Some(Options { what, json }), "{line}");
+        }
+        for wrong in [
+            "",
+            "routing --sets x",
+            "context --sets",
+            "context --sets x y",
+            "context --sets x --python y",
+            "build --python",
+            "build --sets x",
+            "tokens --python y",
+        ] {
             assert_eq!(parse(wrong), None, "{wrong}");
         }
     }
