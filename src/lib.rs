@@ -10,6 +10,11 @@ pub mod order;
 pub mod store;
 pub mod text;
 
+// Two attributes, because Clippy takes a module for tests only when one says exactly `cfg(test)`.
+#[cfg(test)]
+#[cfg(not(target_arch = "wasm32"))]
+mod bindings_test;
+
 #[cfg(target_arch = "wasm32")]
 #[allow(unsafe_code, missing_docs, reason = "wasm-bindgen generates both")]
 pub mod wasm;

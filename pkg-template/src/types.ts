@@ -164,6 +164,14 @@ export interface ViewSpec {
   readonly artifact_ref: ArtifactRef | null;
 }
 
+/** A view as you pass it in. */
+export interface ViewSpecInput {
+  readonly view_id: string;
+  readonly label: string;
+  readonly selector?: JsonObject;
+  readonly artifact_ref?: ArtifactRefInput | null;
+}
+
 /** What the firewall did to one result, or to all of a build. */
 export interface FirewallStats {
   /** Whether the text was replaced. */
@@ -202,7 +210,7 @@ export interface EnvelopeInput {
   readonly summary: string;
   readonly facts?: readonly string[];
   readonly artifacts?: readonly ArtifactRefInput[];
-  readonly views?: readonly Partial<ViewSpec>[];
+  readonly views?: readonly ViewSpecInput[];
   readonly provenance?: JsonObject;
   readonly firewall_stats?: FirewallStats;
 }
@@ -297,7 +305,7 @@ export interface CandidateExplanation {
   /** Empty when included. */
   readonly drop_reason: DropReason | "";
   readonly dependency_closure: boolean;
-  /** This and all below: absent under `compat: "0.18"`. */
+  /** This and all below: absent under `compat: "0.18"` and in what `inspect` returns. */
   readonly stage?: Stage;
   /** Tokens it costs in the prompt, or would cost whole. */
   readonly tokens?: number;

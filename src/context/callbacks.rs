@@ -16,6 +16,7 @@ use crate::text::tokens::Estimator;
 
 /// A question for one of the caller's functions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Need {
     /// How many tokens has this text?

@@ -42,6 +42,7 @@ pub struct Sources<'a> {
 
 /// Something that happened, for the caller's hooks.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 #[serde(tag = "hook", rename_all = "snake_case")]
 pub enum Event {
     /// A result was replaced by its summary.
@@ -68,6 +69,7 @@ pub enum Event {
     /// A build is finished.
     ContextBuilt {
         /// Its phase.
+        #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "crate::model::Phase"))]
         phase: String,
     },
 }

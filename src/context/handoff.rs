@@ -102,6 +102,7 @@ impl Serialize for HandoffCategory {
 
 /// One thing to know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct HandoffEntry {
     /// The item it comes from.
     pub id: String,

@@ -58,6 +58,7 @@ impl ToolResult {
 
 /// What became of a result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Ingested {
     /// The item in the log.
     pub item: ContextItem,

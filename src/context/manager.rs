@@ -43,6 +43,7 @@ pub struct ContextManager {
 
 /// A finished build with what the hooks should hear.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct BuildOutput {
     /// The pack.
     pub pack: ContextPack,
@@ -52,6 +53,7 @@ pub struct BuildOutput {
 
 /// Sizes and running totals of a manager.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ManagerStats {
     /// Items of the log.
     pub items: usize,
@@ -70,6 +72,7 @@ pub struct ManagerStats {
 
 /// A part of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Slice {
     /// The artifact.
     pub handle: String,
@@ -85,6 +88,7 @@ pub struct Slice {
     pub truncated: bool,
     /// The item that was added to the log, on request.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub item_id: Option<String>,
 }
 

@@ -10,6 +10,7 @@ use crate::limits;
 
 /// Tokens a prompt may have, per phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ContextBudget {
     /// Tokens for choosing a tool.
     pub route: u64,

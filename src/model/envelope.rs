@@ -9,6 +9,7 @@ use crate::json::{Fields, as_uint};
 
 /// A reference to stored bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ArtifactRef {
     /// The name under which the bytes are found.
     pub handle: String,
@@ -20,6 +21,7 @@ pub struct ArtifactRef {
     pub label: String,
     /// Lower-case hexadecimal SHA-256 of the bytes.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "Option<_>", optional))]
     pub content_hash: String,
 }
 
@@ -56,6 +58,7 @@ impl ArtifactRef {
 
 /// A way to look into an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ViewSpec {
     /// Unique for the artifact.
     pub view_id: String,
@@ -81,6 +84,7 @@ impl ViewSpec {
 
 /// What the firewall did to one result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct FirewallStats {
     /// Whether the text was replaced.
     pub triggered: bool,
@@ -101,6 +105,7 @@ pub struct FirewallStats {
     /// Whether a model wrote the summary.
     pub summarized_by_llm: bool,
     /// What the model-backed summarizer says of itself.
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "Option<std::collections::BTreeMap<String, String>>"))]
     pub llm_provider: Option<JsonMap>,
 }
 
@@ -180,6 +185,7 @@ impl FirewallSummary {
 
 /// A tool result as the model sees it, with references to what was left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ResultEnvelope {
     /// Outcome of the tool.
     pub status: Status,
@@ -195,6 +201,7 @@ pub struct ResultEnvelope {
     pub provenance: JsonMap,
     /// What the firewall did.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub firewall_stats: Option<FirewallStats>,
 }
 

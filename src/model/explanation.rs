@@ -9,6 +9,7 @@ use crate::json::Fields;
 
 /// The parts a score is made of, before the sum.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ScoreParts {
     /// Words of the query and of the current turn found in the item, relative to the best item.
     pub text: f64,
@@ -20,6 +21,7 @@ pub struct ScoreParts {
 
 /// One candidate's fate.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CandidateExplanation {
     /// The item.
     pub item_id: String,
@@ -37,11 +39,13 @@ pub struct CandidateExplanation {
     pub dependency_closure: bool,
     /// What only the default mode knows.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(skip))]
     pub detail: Option<CandidateDetail>,
 }
 
 /// What the default mode adds to a candidate's record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CandidateDetail {
     /// The stage that decided.
     pub stage: Stage,
@@ -59,6 +63,7 @@ pub struct CandidateDetail {
 
 /// The record of one build. It holds no text of any item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Explanation {
     /// Version of this record.
     pub version: u32,
@@ -73,6 +78,7 @@ pub struct Explanation {
     /// Items not in the prompt.
     pub dropped_count: u64,
     /// Drops per reason.
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: JsonMap,
     /// Items brought in because another one needs them.
     pub dependency_closures: u64,

@@ -10,6 +10,7 @@ use crate::limits;
 
 /// One entry of the event log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ContextItem {
     /// Unique in the log.
     pub id: String,

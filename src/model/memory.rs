@@ -9,6 +9,7 @@ use crate::json::Fields;
 
 /// A past conversation in a sentence or two.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Episode {
     /// Names the episode; need not be unique.
     pub episode_id: String,
@@ -38,6 +39,7 @@ impl Episode {
 
 /// A remembered key and value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Fact {
     /// Unique in the store.
     pub fact_id: String,
@@ -83,6 +85,7 @@ impl Fact {
 
 /// An entry of a caller's memory, to be selected per phase and query.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct MemoryEntry {
     /// Unique among the entries.
     pub id: String,

@@ -9,6 +9,7 @@ use crate::json::Fields;
 
 /// One item of the prompt, in prompt order.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct RenderedItem {
     /// The item.
     pub id: String,
@@ -22,25 +23,33 @@ pub struct RenderedItem {
     pub end: u64,
     /// Characters of the item that the excerpt leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub omitted_chars: Option<u64>,
     /// Whether it stands out of log order because an append-only prompt recalled it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "Option<_>", optional))]
     pub recalled: bool,
 }
 
 /// How a prompt of append mode relates to the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct PrefixReport {
     /// Bytes shared with the previous prompt of the phase.
     pub shared_bytes: u64,
     /// Bytes of the previous prompt.
     pub previous_bytes: u64,
     /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `changed` (an item was redacted, dropped or edited) or `options`.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"changed\" | \"options\"")
+    )]
     pub reason: &'static str,
 }
 
 /// A compiled prompt with its record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ContextPack {
     /// The text for the model.
     pub prompt: String,
@@ -52,15 +61,19 @@ pub struct ContextPack {
     pub envelopes: Vec<ResultEnvelope>,
     /// The items of the prompt in prompt order; absent in packs of the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub items: Option<Vec<RenderedItem>>,
     /// What the caller should know.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "Option<_>", optional))]
     pub warnings: Vec<String>,
     /// Why every candidate was kept or dropped, on request.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub explanation: Option<Explanation>,
     /// How the prompt relates to the previous one, in append mode.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub prefix: Option<PrefixReport>,
 }
 

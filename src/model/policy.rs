@@ -16,12 +16,15 @@ const CALL_KINDS: &[ItemKind] =
 
 /// Which items a phase admits, how many of a kind, and what happens to sensitive ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ContextPolicy {
     /// Kinds each phase admits; a phase absent from a supplied map admits nothing.
     #[serde(serialize_with = "kinds_per_phase")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<Phase, Vec<ItemKind>>"))]
     pub allowed_kinds_per_phase: Vec<(Phase, Vec<ItemKind>)>,
     /// Most items of one kind in a prompt.
     #[serde(serialize_with = "per_kind")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<ItemKind, u64>"))]
     pub max_items_per_kind: Vec<(ItemKind, u64)>,
     /// Items at or above this label are dropped or redacted.
     pub sensitivity_floor: Sensitivity,

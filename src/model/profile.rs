@@ -10,6 +10,7 @@ use crate::text::unicode::quote;
 
 /// Settings of the router, kept here because profiles carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct RoutingConfig {
     /// Paths followed at once.
     pub beam_width: u64,
@@ -46,6 +47,7 @@ impl RoutingConfig {
 
 /// Budget, policy, scoring and routing under one name.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ProfileConfig {
     /// Run mode; all behave the same.
     pub mode: Mode,

@@ -42,6 +42,7 @@ impl ScoringMethod {
 
 /// Weights of the default scoring. Both are zero unless the caller wants otherwise, because measurements say so.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Bm25nWeights {
     /// Weight of the kind's priority, 0 to 1.
     pub kind_weight: f64,
@@ -51,6 +52,7 @@ pub struct Bm25nWeights {
 
 /// Weights of the reference's scoring.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ReferenceWeights {
     /// Weight of the position in the log.
     pub recency_weight: f64,
@@ -63,8 +65,16 @@ pub struct ReferenceWeights {
     /// Similarity at which a later item is a duplicate, 0 to 1.
     pub dedup_threshold: f64,
     /// Priorities that replace the table's, 0 to 1.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(as = "Option<std::collections::BTreeMap<ItemKind, f64>>", optional)
+    )]
     pub kind_priority: Option<Vec<(ItemKind, f64)>>,
     /// Whole replacements per phase; the threshold is always the base's.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(as = "Option<std::collections::BTreeMap<Phase, ReferenceWeights>>", optional)
+    )]
     pub phase_overrides: Option<Vec<(Phase, ReferenceWeights)>>,
 }
 

@@ -13,6 +13,7 @@ use crate::json::Fields;
 
 /// A candidate that is not in the prompt, and why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct DroppedItem {
     /// The item.
     pub item_id: String,
@@ -20,17 +21,21 @@ pub struct DroppedItem {
     pub reason: Cow<'static, str>,
     /// The stage that decided; absent in records of the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub stage: Option<Stage>,
     /// Tokens it would have cost as rendered; absent in records of the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub tokens: Option<u64>,
 }
 
 /// The numbers of one build.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct BuildStats {
     /// Tokens of the prompt per kind, in order of first appearance.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub tokens_per_section: Vec<(String, u64)>,
     /// Items considered.
     pub total_candidates: u64,
@@ -40,6 +45,7 @@ pub struct BuildStats {
     pub dropped_count: u64,
     /// Drops per reason.
     #[serde(serialize_with = "as_map")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: Vec<(String, u64)>,
     /// Every drop.
     pub dropped_items: Vec<DroppedItem>,
@@ -55,9 +61,11 @@ pub struct BuildStats {
     pub firewall_events: Vec<FirewallStats>,
     /// Tokens of the whole prompt; absent in records of the reference, where it is derived.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub prompt_tokens: Option<u64>,
     /// Tokens the prompt may have; absent in records of the reference.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub budget_tokens: Option<u64>,
 }
 

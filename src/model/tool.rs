@@ -9,6 +9,7 @@ use crate::json::Fields;
 
 /// Something that can be chosen: a tool, an agent, a skill.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct SelectableItem {
     /// Unique in a catalog.
     pub id: String,

@@ -25,6 +25,7 @@ const MAX_DECAY_DAYS: u64 = 3_652_500;
 
 /// When a repeated episode becomes a fact, and when a memory counts as old.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ConsolidationPolicy {
     /// Episodes it takes.
     pub min_occurrences: u64,
@@ -87,6 +88,7 @@ fn at_least_one(fields: &mut Fields, key: &str, default: u64) -> Result<u64> {
 
 /// Episodes that say the same.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct EpisodeCluster {
     /// `cluster_000` and on, in order of the first member.
     pub cluster_id: String,
@@ -98,6 +100,7 @@ pub struct EpisodeCluster {
 
 /// A fact that a cluster supports.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct PromotedFact {
     /// Derived from the members, so that a second run over the same episodes changes nothing.
     pub fact_id: String,
@@ -123,6 +126,7 @@ pub struct PromotedFact {
 
 /// What a run found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ConsolidationReport {
     /// Version of this record.
     pub version: &'static str,

@@ -46,6 +46,7 @@ impl Running {
 
 /// The counters at one moment, averages and scores with 4 decimals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct MetricsSummary {
     /// Candidates per route on average.
     pub avg_candidates_per_route: f64,

@@ -1,0 +1,153 @@
+//! What the engine reads: which fields it cannot do without and which exist, found by asking it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::api;
+use crate::context::memory::ConsolidationPolicy;
+use crate::context::{ContextManager, ManagerOptions};
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::{
+    ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
+};
+
+/// How an input is read.
+enum Reader {
+    /// By an operation of a manager.
+    Operation(&'static str),
+    /// By a function.
+    Function(fn(Value) -> Result<()>),
+}
+use Reader::{Function, Operation};
+
+/// Inputs by their name in `drift.test-d.ts`, with the fields of the package's type where an unknown one is an error.
+/// The fields of the others are those of their record.
+const INPUTS: &[(&str, &str, Reader)] = &[
+    ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
+    (
+        "BuildCallOptions",
+        "query query_tags hints header footer budget_tokens pin explain item_scores tool schema examples constraints",
+        Operation("build_call"),
+    ),
+    (
+        "BuildOptions",
+        "phase query query_tags hints header footer budget_tokens pin explain item_scores",
+        Operation("build"),
+    ),
+    ("ConsolidateOptions", "policy as_of apply", Operation("consolidate")),
+    (
+        "ConsolidationPolicy",
+        "min_occurrences min_sessions similarity_threshold decay_after_days timestamp_key session_key",
+        Function(|value| ConsolidationPolicy::from_value(value, "", true).map(drop)),
+    ),
+    ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
+    (
+        "ContextManagerOptions",
+        "compat profile budget policy scoring firewall limits append active_turn redact_secrets estimator classifier summarizer \
+         redaction_hooks listens",
+        Function(|value| ManagerOptions::from_value(value).map(drop)),
+    ),
+    (
+        "ContextPolicy",
+        "allowed_kinds_per_phase max_items_per_kind sensitivity_floor sensitivity_action redaction_hooks \
+         allow_redacted_drilldown overflow_action overflow_raise_kinds extra",
+        Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
+    ),
+    ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
+    ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
+    ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
+    ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),
+    ("EventQuery", "kinds since limit", Operation("events")),
+    ("Fact", "", Function(|value| Fact::with_optional_id(value, "").map(drop))),
+    (
+        "FirewallOptions",
+        "threshold_tokens",
+        Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
+    ),
+    ("HandoffOptions", "budget_tokens", Operation("handoff")),
+    ("InspectOptions", "pack explanation budget", Operation("inspect")),
+    (
+        "LimitOptions",
+        "max_items max_artifact_bytes max_store_bytes",
+        Function(|value| ManagerOptions::from_value(json!({ "limits": value })).map(drop)),
+    ),
+    ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
+    ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
+    ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
+    (
+        "ToolResult",
+        "tool_call_id tool_name media_type sensitivity metadata",
+        Function(|value| {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::ingest_tool_result(&mut manager, &value.to_string(), b"").map(drop)
+        }),
+    ),
+    // Read as part of an envelope.
+    (
+        "ViewSpec",
+        "",
+        Function(|value| {
+            let envelope = json!({ "status": "ok", "summary": "", "views": [value] });
+            ResultEnvelope::from_value(envelope, "").map(drop)
+        }),
+    ),
+];
+
+/// What the engine says of an input.
+pub struct Input {
+    /// The name of its type.
+    pub name: &'static str,
+    /// Fields it refuses to do without.
+    pub required: BTreeSet<String>,
+    /// Fields it knows, where it refuses others.
+    pub fields: BTreeSet<&'static str>,
+}
+
+/// Asks the engine about every input.
+pub fn all() -> Vec<Input> {
+    INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect()
+}
+
+/// Offers an input whose fields are all null, which counts as absent, and gives what is missed, until nothing is.
+fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
+    let fields: BTreeSet<&str> = fields.split_whitespace().collect();
+    let mut offer: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), Value::Null)).collect();
+    let mut required = BTreeSet::new();
+    while let Some(error) = read(reader, Value::Object(offer.clone())) {
+        if error.code() == ErrorCode::ArtifactNotFound {
+            // The first thing that is wrong after all fields were read.
+            break;
+        }
+        assert_eq!(error.code(), ErrorCode::MissingField, "{name}: {error}");
+        // What is read inside something else has a longer path.
+        let field = error.path().rsplit('/').next().unwrap_or_default();
+        assert!(required.insert(field.to_owned()), "{name}: {field} was given");
+        offer.insert(field.to_owned(), something(field));
+    }
+    Input { name, required, fields }
+}
+
+fn read(reader: &Reader, value: Value) -> Option<Error> {
+    match reader {
+        Function(function) => function(value).err(),
+        Operation(operation) => {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::call(&mut manager, operation, &value.to_string()).err()
+        }
+    }
+}
+
+/// A value that a required field takes.
+fn something(field: &str) -> Value {
+    match field {
+        "envelope" => json!({ "status": "ok", "summary": "" }),
+        "kind" => json!("policy"),
+        "pack" => json!({ "prompt": "" }),
+        "selector" => json!({ "type": "head" }),
+        "size_bytes" => json!(1),
+        "status" => json!("ok"),
+        "tool" => json!({ "id": "t", "kind": "tool", "name": "t", "description": "" }),
+        _ => json!("x"),
+    }
+}

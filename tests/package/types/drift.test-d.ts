@@ -1,0 +1,274 @@
+// Compiled, never run: the package's types, which are written by hand, against generated.ts, which the engine's records
+// are written to by `cargo test bindings`.
+//
+// Where a comparison is not of two whole types, the comment says what only one side knows.
+import type {
+  ArtifactRef,
+  ArtifactRefInput,
+  Bm25nScoring,
+  BuildCallOptions,
+  BuildOptions,
+  BuildReport,
+  BuildReportData,
+  BuildStats,
+  CandidateExplanation,
+  Classifier,
+  ConsolidateOptions,
+  Consolidation,
+  ContextBudget,
+  ContextItem,
+  ContextManagerOptions,
+  ContextPack,
+  ContextPolicy,
+  DrilldownOptions,
+  DroppedItem,
+  EnvelopeInput,
+  EnvelopeResultInput,
+  Episode,
+  ErrorCode,
+  Estimator,
+  EventQuery,
+  Explanation,
+  Fact,
+  FirewallStats,
+  FirewallStrategy,
+  Handoff,
+  HandoffEntry,
+  HandoffOptions,
+  HandoffPack,
+  HookEvent,
+  Hooks,
+  InspectOptions,
+  Inspection,
+  ItemKind,
+  JsonValue,
+  ManagerStats,
+  MemoryEntry,
+  MemorySelection,
+  Phase,
+  PrefixReport,
+  RedactionHook,
+  ReferenceScoring,
+  ReferenceWeights,
+  RenderedAs,
+  RenderedItem,
+  ResultEnvelope,
+  SelectMemoryOptions,
+  SelectableItem,
+  Selector,
+  Sensitivity,
+  Slice,
+  Snapshot,
+  Stage,
+  StoredEpisode,
+  StoredFact,
+  StoredItem,
+  Summarizer,
+  ToolResult,
+  ToolResultInput,
+  ViewSpec,
+  ViewSpecInput,
+} from "contextweaver";
+import type { AnswerKeys, Inputs, Records } from "./generated.js";
+
+type Primitive = string | number | boolean | null | undefined;
+
+/** The same type with nothing that could be assigned. JSON of any kind refers to itself and stays as it is. */
+type DeepReadonly<T> = JsonValue extends T
+  ? T
+  : T extends Primitive
+    ? T
+    : T extends readonly (infer Item)[]
+      ? readonly DeepReadonly<Item>[]
+      : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
+
+/** The same type with optional fields made visible: assignability ignores one that only one side has. */
+type Explicit<T> = JsonValue extends T
+  ? T
+  : T extends Primitive
+    ? T
+    : T extends readonly (infer Item)[]
+      ? readonly Explicit<Item>[]
+      : { [Key in keyof T]-?: {} extends Pick<T, Key> ? { optional: Explicit<T[Key]> } : Explicit<T[Key]> };
+
+/** JSON knows no `readonly`, so both sides get it: records are written without it, results are handed out with it. */
+type Comparable<T> = Explicit<DeepReadonly<T>>;
+
+/** `true` when each of two types can be assigned to the other, else the names of the fields that differ. */
+type Same<A, B> = [Comparable<A>, Comparable<B>] extends [Comparable<B>, Comparable<A>] ? true : Difference<A, B>;
+type Difference<A, B> = { differs: [Fields<A, B>] extends [never] ? [A, B] : Fields<A, B> };
+type Fields<A, B> = [A, B] extends [object, object]
+  ? { [Key in keyof A | keyof B]: DiffersAt<A, B, Key> }[keyof A | keyof B]
+  : never;
+type DiffersAt<A, B, Key> = Key extends keyof A & keyof B ? (Same<A[Key], B[Key]> extends true ? never : Key) : Key;
+declare function same<A, B>(): Same<A, B>;
+
+/**
+ * `true` when the type of an input asks for everything the engine needs, and has no field that the engine refuses. It
+ * may ask for more, where something is better said than left to a default.
+ */
+declare function input<Name extends keyof Inputs, T>(): [Inputs[Name]["required"]] extends [RequiredKeys<T>]
+  ? [Inputs[Name]["fields"]] extends [never]
+    ? true
+    : Same<Inputs[Name]["fields"], keyof T>
+  : { needed: Exclude<Inputs[Name]["required"], RequiredKeys<T>> };
+type RequiredKeys<T> = { [Key in keyof T]-?: {} extends Pick<T, Key> ? never : Key }[keyof T];
+
+/** `true` when every A is a B, for what the package deliberately does not describe more closely. */
+declare function fits<A, B>(): [A] extends [B] ? true : { unfit: A };
+
+/** `true` when the type is {@link DeepReadonly} already. */
+type Identical<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+declare function constant<T>(): Identical<T, DeepReadonly<T>>;
+
+type Policy = Required<ContextPolicy>;
+type Profile = ContextManagerOptions["profile"];
+
+export const records: { readonly [Name in keyof Records]: true } = {
+  ArtifactRef: same<Records["ArtifactRef"], ArtifactRef>(),
+  // The method tells the two kinds of weights apart in the options.
+  Bm25nWeights: same<Records["Bm25nWeights"], Required<Omit<Bm25nScoring, "method">>>(),
+  BuildStats: same<Records["BuildStats"], BuildStats>(),
+  CandidateDetail: same<
+    Records["CandidateDetail"],
+    Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>
+  >(),
+  CandidateExplanation: same<Records["CandidateExplanation"], CandidateExplanation>(),
+  ConsolidationPolicy: same<Records["ConsolidationPolicy"], Required<NonNullable<ConsolidateOptions["policy"]>>>(),
+  ConsolidationReport: same<Records["ConsolidationReport"], Consolidation>(),
+  // Options may be left out; the record has the defaults in their place.
+  ContextBudget: same<Records["ContextBudget"], Required<ContextBudget>>(),
+  ContextItem: same<Records["ContextItem"], StoredItem>(),
+  ContextPack: same<Records["ContextPack"], ContextPack>(),
+  ContextPolicy: same<Records["ContextPolicy"], Policy>(),
+  DroppedItem: same<Records["DroppedItem"], DroppedItem>(),
+  Episode: same<Records["Episode"], StoredEpisode>(),
+  EpisodeCluster: same<Records["EpisodeCluster"], Consolidation["clusters"][number]>(),
+  ErrorCode: same<Records["ErrorCode"], ErrorCode>(),
+  Event: same<Records["Event"], HookEvent>(),
+  Explanation: same<Records["Explanation"], Explanation>(),
+  Fact: same<Records["Fact"], StoredFact>(),
+  FirewallStats: same<Records["FirewallStats"], FirewallStats>(),
+  HandoffCategory: same<Records["HandoffCategory"], HandoffEntry["category"]>(),
+  HandoffEntry: same<Records["HandoffEntry"], HandoffEntry>(),
+  Ingested: same<Records["Ingested"], ToolResult>(),
+  ItemKind: same<Records["ItemKind"], ItemKind>(),
+  // The facade counts what hooks throw.
+  ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
+  MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
+  Mode: fits<{ mode: Records["Mode"] }, Profile>(),
+  // What the engine asks is what the caller's functions take.
+  Need: same<
+    Records["Need"],
+    | { kind: "count"; text: Parameters<Estimator>[0] }
+    | { kind: "classify"; item: Parameters<Classifier>[0] }
+    | { kind: "summarize"; item: Parameters<Summarizer>[0]; text: Parameters<Summarizer>[1] }
+    | { kind: "redact"; hook: string; item: Parameters<RedactionHook>[0] }
+  >(),
+  OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),
+  Phase: same<Records["Phase"], Phase>(),
+  PrefixReport: same<Records["PrefixReport"], PrefixReport>(),
+  // Whole profiles come from files of the Python library, so any JSON object is taken.
+  ProfileConfig: fits<Records["ProfileConfig"], Profile>(),
+  PromotedFact: same<Records["PromotedFact"], Consolidation["promoted"][number]>(),
+  // Overrides hold weights without overrides; `options` below compares their presence.
+  ReferenceWeights: same<Required<Omit<Records["ReferenceWeights"], "phase_overrides">>, Required<ReferenceWeights>>(),
+  RenderedAs: same<Records["RenderedAs"], RenderedAs>(),
+  RenderedItem: same<Records["RenderedItem"], RenderedItem>(),
+  ResultEnvelope: same<Records["ResultEnvelope"], ResultEnvelope>(),
+  RoutingConfig: fits<{ routing: Records["RoutingConfig"] }, Profile>(),
+  ScoreParts: same<Records["ScoreParts"], NonNullable<CandidateExplanation["parts"]>>(),
+  // The engine prints a tool's kind and does not judge it; callers are told the words that mean something.
+  SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<Required<SelectableItem>, "kind">>(),
+  Sensitivity: same<Records["Sensitivity"], Sensitivity>(),
+  SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
+  // The selector is handed back as it was given.
+  Slice: same<Omit<Records["Slice"], "selector">, Omit<Slice, "selector">>(),
+  Stage: same<Records["Stage"], Stage>(),
+  Status: same<Records["Status"], ResultEnvelope["status"]>(),
+  Strategy: same<Records["Strategy"], FirewallStrategy>(),
+  ViewSpec: same<Records["ViewSpec"], ViewSpec>(),
+};
+
+/** What the comparisons above leave out. */
+export const options: readonly true[] = [
+  fits<Selector, Records["Slice"]["selector"]>(),
+  fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
+  same<keyof Records["ReferenceWeights"], Exclude<keyof ReferenceScoring, "method">>(),
+  same<keyof NonNullable<Records["ReferenceWeights"]["phase_overrides"]>, Phase>(),
+  same<Records["Event"]["hook"], keyof Hooks>(),
+];
+
+/** Answers without a record: their fields; what the fields hold are records or plain numbers and strings. */
+export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
+  BuildReport: same<AnswerKeys["BuildReport"], keyof BuildReport>(),
+  BuildReportCandidates: same<AnswerKeys["BuildReportCandidates"], keyof BuildReportData["candidates"]>(),
+  BuildReportData: same<AnswerKeys["BuildReportData"], keyof BuildReportData>(),
+  Handoff: same<AnswerKeys["Handoff"], keyof Handoff>(),
+  HandoffPack: same<AnswerKeys["HandoffPack"], keyof HandoffPack>(),
+  // An inspection shows the fate of a candidate without the details.
+  InspectedCandidate: same<
+    AnswerKeys["InspectedCandidate"],
+    Exclude<keyof CandidateExplanation, keyof Records["CandidateDetail"]>
+  >(),
+  Inspection: same<AnswerKeys["Inspection"], keyof Inspection>(),
+  InspectionReport: same<AnswerKeys["InspectionReport"], keyof Inspection["report"]>(),
+  MemorySelection: same<AnswerKeys["MemorySelection"], keyof MemorySelection>(),
+  Snapshot: same<AnswerKeys["Snapshot"], keyof Snapshot>(),
+  SnapshotArtifacts: same<AnswerKeys["SnapshotArtifacts"], keyof Snapshot["artifact_store"]>(),
+  SnapshotEpisodes: same<AnswerKeys["SnapshotEpisodes"], keyof Snapshot["episodic_store"]>(),
+  SnapshotEvents: same<AnswerKeys["SnapshotEvents"], keyof Snapshot["event_log"]>(),
+  SnapshotFacts: same<AnswerKeys["SnapshotFacts"], keyof Snapshot["fact_store"]>(),
+};
+
+export const inputs: { readonly [Name in keyof Inputs]: true } = {
+  ArtifactRef: input<"ArtifactRef", ArtifactRefInput>(),
+  BuildCallOptions: input<"BuildCallOptions", BuildCallOptions>(),
+  BuildOptions: input<"BuildOptions", BuildOptions>(),
+  ConsolidateOptions: input<"ConsolidateOptions", ConsolidateOptions>(),
+  ConsolidationPolicy: input<"ConsolidationPolicy", NonNullable<ConsolidateOptions["policy"]>>(),
+  ContextItem: input<"ContextItem", ContextItem>(),
+  // The facade keeps these functions for itself and says whether there are hooks.
+  ContextManagerOptions: input<
+    "ContextManagerOptions",
+    Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores"> & { readonly listens?: boolean }
+  >(),
+  ContextPolicy: input<"ContextPolicy", ContextPolicy>(),
+  // Handle and selector are arguments of their own.
+  DrilldownOptions: input<
+    "DrilldownOptions",
+    DrilldownOptions & { readonly handle: string; readonly selector: Selector }
+  >(),
+  Envelope: input<"Envelope", EnvelopeInput>(),
+  EnvelopeResult: input<"EnvelopeResult", EnvelopeResultInput>(),
+  Episode: input<"Episode", Episode>(),
+  EventQuery: input<"EventQuery", EventQuery>(),
+  Fact: input<"Fact", Fact>(),
+  FirewallOptions: input<"FirewallOptions", NonNullable<ContextManagerOptions["firewall"]>>(),
+  HandoffOptions: input<"HandoffOptions", HandoffOptions>(),
+  InspectOptions: input<"InspectOptions", InspectOptions>(),
+  LimitOptions: input<"LimitOptions", NonNullable<ContextManagerOptions["limits"]>>(),
+  MemoryEntry: input<"MemoryEntry", MemoryEntry>(),
+  SelectMemoryOptions: input<"SelectMemoryOptions", SelectMemoryOptions>(),
+  SelectableItem: input<"SelectableItem", SelectableItem>(),
+  // The raw bytes cross beside the JSON.
+  ToolResult: input<"ToolResult", Omit<ToolResultInput, "raw_output">>(),
+  ViewSpec: input<"ViewSpec", ViewSpecInput>(),
+};
+
+/** What the package hands out cannot be changed, to the last field. */
+export const results: readonly true[] = [
+  constant<BuildReport>(),
+  constant<Consolidation>(),
+  constant<ContextPack>(),
+  constant<Handoff>(),
+  constant<HookEvent>(),
+  constant<Inspection>(),
+  constant<ManagerStats>(),
+  constant<MemorySelection>(),
+  constant<Slice>(),
+  constant<Snapshot>(),
+  constant<StoredEpisode>(),
+  constant<StoredFact>(),
+  constant<ToolResult>(),
+];
