@@ -283,8 +283,9 @@ proptest! {
         for (n, size) in sizes.iter().enumerate() {
             let call = format!("call{n}");
             manager.ingest(ContextItem::new(&call, ItemKind::ToolCall, "fetch()")).unwrap();
-            let raw: String = (0..*size).map(|row| format!("row {row} of invoice order_{row} {{\"refund\": {row}}}\n")).collect();
-            support::ingest_result(&mut manager, &call, &raw).unwrap();
+            let rows: Vec<String> =
+                (0..*size).map(|row| format!("row {row} of invoice order_{row} {{\"refund\": {row}}}")).collect();
+            support::ingest_result(&mut manager, &call, &rows.join("\n")).unwrap();
         }
         manager.ingest(ContextItem::new("last", ItemKind::UserTurn, "which invoice?")).unwrap();
         let mut request = setup.request.clone();

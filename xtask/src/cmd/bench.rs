@@ -59,8 +59,6 @@ impl Bench {
     /// Adds the arguments only this bench has.
     fn arguments(&self, dirs: &Dirs, command: &mut Command) -> Outcome<()> {
         match self {
-            // Without sets the script takes the public ones where they are, else ours.
-            Self::Context { sets: None } => {}
             Self::Context { sets: Some(sets) } => {
                 let sets = sets.canonicalize().context(|| format!("cannot open {}", sets.display()))?;
                 command.arg("--sets").arg(sets);
@@ -68,7 +66,8 @@ impl Bench {
             Self::Build { python: Some(python) } => {
                 command.arg("--python").arg(program(python)?);
             }
-            Self::Build { python: None } => {}
+            // Without sets the script takes the public ones where they are, else ours.
+            Self::Context { sets: None } | Self::Build { python: None } => {}
             Self::Tokens => {
                 command.arg("--work").arg(dirs.target.join("bench"));
             }
