@@ -1,11 +1,10 @@
 // Cloudflare Workers' runtime, bundled the way wrangler does it, without a network.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { build } from "esbuild";
 import { expected, has, here, project, report } from "./harness.mjs";
+import { bundleWorker } from "./workerd-bundle.mjs";
 
 const COMPATIBILITY_DATE = "2025-01-01";
 
@@ -14,7 +13,7 @@ test("workerd", async (t) => {
   if (!has(t, installed, { missing: "workerd is not installed for this platform" })) return;
   const { Miniflare } = await import("miniflare");
   const folder = await project("workerd", { "worker.mjs": worker });
-  const modules = await bundle(folder);
+  const modules = await bundleWorker(join(folder, "worker.mjs"));
   assert.ok(
     modules.some((module) => module.type === "CompiledWasm"),
     "the workerd entry must import the module instead of carrying it as text",
@@ -41,33 +40,3 @@ export default {
   },
 };
 `;
-
-/** wrangler's resolution: its conditions in its order, and every imported .wasm kept as a compiled module. */
-async function bundle(folder) {
-  const compiled = new Map();
-  const keepWasm = {
-    name: "keep-wasm",
-    setup(build) {
-      build.onResolve({ filter: /\.wasm$/ }, (args) => {
-        const name = `module-${compiled.size}.wasm`;
-        compiled.set(name, join(args.resolveDir, args.path));
-        return { path: `./${name}`, external: true };
-      });
-    },
-  };
-  const { outputFiles } = await build({
-    entryPoints: [join(folder, "worker.mjs")],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "es2022",
-    conditions: ["workerd", "worker", "browser"],
-    plugins: [keepWasm],
-    logLevel: "silent",
-  });
-  const modules = [{ type: "ESModule", path: "/worker.mjs", contents: outputFiles[0].text }];
-  for (const [name, path] of compiled) {
-    modules.push({ type: "CompiledWasm", path: `/${name}`, contents: await readFile(path) });
-  }
-  return modules;
-}
