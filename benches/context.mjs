@@ -70,7 +70,7 @@ function judge(query, items, pack) {
   const has = (id) => {
     const text = shown.get(id);
     if (over || text === undefined) return false;
-    return text === byId.get(id)?.text || (query.values?.[id]?.every((value) => text.includes(value)) ?? false);
+    return text.includes(byId.get(id)?.text) || (query.values?.[id]?.every((value) => text.includes(value)) ?? false);
   };
   const groups = query.groups ?? query.evidence.map((id) => [id]);
   const hits = groups.filter((group) => group.some(has)).length;

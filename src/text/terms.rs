@@ -1,147 +1,16 @@
 //! Search terms of the default scoring: Unicode words, compounds whole and in parts, light stemming.
 
-/// Words that carry no topic, sorted: articles, pronouns, auxiliaries, prepositions, conjunctions, question words,
-/// negations and a few fillers.
-const STOPWORDS: &[&str] = &[
-    "a",
-    "about",
-    "above",
-    "after",
-    "again",
-    "against",
-    "all",
-    "also",
-    "am",
-    "an",
-    "and",
-    "any",
-    "are",
-    "as",
-    "at",
-    "be",
-    "because",
-    "been",
-    "before",
-    "being",
-    "below",
-    "between",
-    "both",
-    "but",
-    "by",
-    "can",
-    "cannot",
-    "could",
-    "did",
-    "do",
-    "does",
-    "doing",
-    "down",
-    "during",
-    "each",
-    "few",
-    "for",
-    "from",
-    "further",
-    "had",
-    "has",
-    "have",
-    "having",
-    "he",
-    "her",
-    "here",
-    "hers",
-    "herself",
-    "him",
-    "himself",
-    "his",
-    "how",
-    "i",
-    "if",
-    "in",
-    "into",
-    "is",
-    "it",
-    "its",
-    "itself",
-    "just",
-    "like",
-    "me",
-    "might",
-    "more",
-    "most",
-    "must",
-    "my",
-    "myself",
-    "no",
-    "nor",
-    "not",
-    "of",
-    "off",
-    "on",
-    "once",
-    "only",
-    "or",
-    "other",
-    "our",
-    "ours",
-    "ourselves",
-    "out",
-    "over",
-    "own",
-    "please",
-    "same",
-    "shall",
-    "she",
-    "should",
-    "so",
-    "some",
-    "such",
-    "than",
-    "that",
-    "the",
-    "their",
-    "theirs",
-    "them",
-    "themselves",
-    "then",
-    "there",
-    "these",
-    "they",
-    "this",
-    "those",
-    "through",
-    "to",
-    "too",
-    "under",
-    "until",
-    "up",
-    "upon",
-    "us",
-    "very",
-    "was",
-    "we",
-    "were",
-    "what",
-    "when",
-    "where",
-    "which",
-    "while",
-    "who",
-    "whom",
-    "whose",
-    "why",
-    "will",
-    "with",
-    "within",
-    "without",
-    "would",
-    "yes",
-    "you",
-    "your",
-    "yours",
-    "yourself",
-    "yourselves",
-];
+use super::tokenize;
+
+/// Words that carry no topic beyond those of [`tokenize::is_stopword`], sorted.
+const MORE_STOPWORDS: &[&str] =
+    &["also", "i", "like", "might", "must", "please", "shall", "upon", "whose", "within", "without", "yes"];
+
+/// Tells whether a lower-case word carries no topic: articles, pronouns, auxiliaries, prepositions, conjunctions,
+/// question words, negations and a few fillers. "get" and "now" do, unlike in the reference: they name tools and times.
+fn is_stopword(word: &str) -> bool {
+    (tokenize::is_stopword(word) && !matches!(word, "get" | "now")) || MORE_STOPWORDS.binary_search(&word).is_ok()
+}
 
 /// Longest compound that is a term of its own.
 const MAX_COMPOUND_CHARS: usize = 64;
@@ -232,7 +101,7 @@ fn emit_word(word: &str, each: &mut impl FnMut(&str)) {
         (Some(only), None) if !only.is_numeric() => return,
         _ => {}
     }
-    if STOPWORDS.binary_search(&word).is_err() {
+    if !is_stopword(word) {
         stem(word, each);
     }
 }
@@ -300,7 +169,7 @@ mod tests {
 
     #[test]
     fn words_compounds_and_stems() {
-        assert!(STOPWORDS.is_sorted());
+        assert!(MORE_STOPWORDS.is_sorted());
         assert_eq!(terms("The Queries and boxes"), ["query", "boxe"]);
         assert_eq!(terms("gift_card_8887175"), ["gift_card_8887175", "gift", "card", "8887175"]);
         assert_eq!(terms("see src/app.ts: line 7."), ["see", "src/app.ts", "src", "app", "ts", "line", "7"]);

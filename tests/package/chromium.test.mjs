@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { extname, join, normalize } from "node:path";
 import test from "node:test";
 import { build } from "esbuild";
-import { chromium, expected, has, optionalProgram, project, report, run } from "./harness.mjs";
+import { chromium, expected, has, launchChromium, optionalProgram, project, report, run } from "./harness.mjs";
 
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 const POLICY_WITHOUT_WASM = "default-src 'none'; script-src 'self'; connect-src 'self'";
@@ -24,21 +24,7 @@ const page = (script) => `<!doctype html><meta charset="utf-8"><title>test</titl
 
 test("Chromium", async (t) => {
   if (!has(t, chromium.path, chromium)) return;
-  const playwright = await import("playwright-core");
-  const browser = await playwright.chromium.launch({
-    executablePath: chromium.path,
-    args: [
-      "--no-sandbox",
-      "--disable-gpu",
-      "--disable-dev-shm-usage",
-      "--no-first-run",
-      "--disable-background-networking",
-      "--disable-component-update",
-      "--disable-sync",
-      "--disable-quic",
-    ],
-  });
-  t.after(() => browser.close());
+  const browser = await launchChromium(t);
 
   await t.test("esbuild bundle", async (t) => {
     const folder = await project("chromium-esbuild", { "main.mjs": main("contextweaver"), "index.html": page("/bundle.js") });

@@ -46,6 +46,26 @@ export const chromium = {
   missing: setting("CHROMIUM_MISSING") ?? "no Chromium",
 };
 
+/** Starts the browser, closed when the test ends. */
+export async function launchChromium(t) {
+  const playwright = await import("playwright-core");
+  const browser = await playwright.chromium.launch({
+    executablePath: chromium.path,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-dev-shm-usage",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--disable-quic",
+    ],
+  });
+  t.after(() => browser.close());
+  return browser;
+}
+
 /** A program of the optional runtimes, or why it is missing. */
 export async function optionalProgram(name) {
   const folder = setting("RUNTIMES");
