@@ -257,6 +257,18 @@ fn w12_steps_of_the_active_turn_may_be_let_go() {
 }
 
 #[test]
+fn w12_append_mode_uses_all_its_room_for_what_must_be_there() {
+    let options = ManagerOptions { append: true, ..ManagerOptions::default() };
+    let items = vec![
+        item("old", ItemKind::AgentMsg, &"something else ".repeat(20)),
+        item("u", ItemKind::UserTurn, &"a long question ".repeat(18)),
+    ];
+    // 72 tokens of question: more than the 60 % that a cut prompt would use of 90, less than all of it.
+    let pack = answer(&mut with_options(options, items), "question", 90);
+    assert_eq!(shown(&pack), ["u"]);
+}
+
+#[test]
 fn w13_tags_and_query_both_count() {
     let tagged = |id: &str, text: &str, tag: &str| {
         let mut item = item(id, ItemKind::DocSnippet, text);

@@ -22,9 +22,15 @@ const RECALL_SHARE: f64 = 0.1;
 /// Share of the best score that an item needs to be recalled.
 const RECALL_SCORE: f64 = 0.35;
 
-/// Returns the limit of a prompt that has to be cut anew.
-pub fn recut_limit(limit: u64) -> u64 {
-    (limit as f64 * RECUT_SHARE) as u64
+/// Selects with room to grow: everything where it fits, else as much as the share allows, else what must be there.
+pub fn cut(draft: &Draft, planner: &Planner, limit: u64) -> Result<Selection> {
+    let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
+    if total > limit
+        && let Ok(selection) = draft.selector(planner, (limit as f64 * RECUT_SHARE) as u64).choose()
+    {
+        return Ok(selection);
+    }
+    draft.selector(planner, limit).choose()
 }
 
 /// What a prompt of append mode was made of.
@@ -115,11 +121,7 @@ pub fn extend(
     limit: u64,
 ) -> Result<(Selection, Option<Layout>)> {
     let recut = |reason| -> Result<(Selection, Option<Layout>)> {
-        let mut selection = draft.selector(planner, recut_limit(limit)).choose();
-        if selection.is_err() {
-            selection = draft.selector(planner, limit).choose();
-        }
-        let selection = selection?;
+        let selection = cut(draft, planner, limit)?;
         let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
         order::sort(&mut order);
         Ok((selection, Some(Layout { order, recalled: vec![false; draft.sources.events.len()], reason })))

@@ -36,11 +36,11 @@ pub fn build(sources: &Sources, request: &BuildRequest, previous: Option<&Manife
     draft.make_units(&pins);
     let built = |draft: &Draft, limit: u64| -> Result<(Selection, Option<Layout>)> {
         let planner = draft.planner(&terms, limit);
-        if let Some(manifest) = previous.filter(|_| sources.options.append) {
-            return append::extend(draft, &planner, manifest, &frame, limit);
+        match previous {
+            _ if !sources.options.append => Ok((draft.selector(&planner, limit).choose()?, None)),
+            None => Ok((append::cut(draft, &planner, limit)?, None)),
+            Some(manifest) => append::extend(draft, &planner, manifest, &frame, limit),
         }
-        let selector = draft.selector(&planner, first_limit(draft, limit));
-        Ok((selector.choose()?, None))
     };
     let mut limit = frame.limit()?;
     loop {
@@ -62,12 +62,6 @@ pub fn build(sources: &Sources, request: &BuildRequest, previous: Option<&Manife
         }
         limit -= step;
     }
-}
-
-/// The first prompt of append mode leaves room to grow when it has to cut at all.
-fn first_limit(draft: &Draft, limit: u64) -> u64 {
-    let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
-    if draft.sources.options.append && total > limit { append::recut_limit(limit) } else { limit }
 }
 
 fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
