@@ -130,12 +130,7 @@ fn unknown(operation: &str) -> Error {
 
 fn ingest(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
-    let items = fields
-        .list("items")?
-        .into_iter()
-        .enumerate()
-        .map(|(index, item)| ContextItem::from_value(item, &format!("/items/{index}")))
-        .collect::<Result<Vec<_>>>()?;
+    let items = fields.records("items", ContextItem::from_value)?;
     fields.finish()?;
     let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
     manager.ingest_all(items).map_err(|error| {
@@ -227,12 +222,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         items: &'a [ContextItem],
     }
     let mut fields = Fields::open(arguments, "")?;
-    let entries = fields
-        .list("entries")?
-        .into_iter()
-        .enumerate()
-        .map(|(index, entry)| MemoryEntry::from_value(entry, &format!("/entries/{index}")))
-        .collect::<Result<Vec<_>>>()?;
+    let entries = fields.records("entries", MemoryEntry::from_value)?;
     let text = fields.string_or("query", "")?;
     let query = MemoryQuery {
         text: &text,

@@ -171,12 +171,7 @@ impl Fields {
 
     /// Takes a list of strings; absent is empty.
     pub fn strings(&mut self, key: &str) -> Result<Vec<String>> {
-        let at = self.at(key);
-        self.list(key)?
-            .into_iter()
-            .enumerate()
-            .map(|(index, value)| as_string(value, &format!("{at}/{index}")))
-            .collect()
+        self.records(key, as_string)
     }
 
     /// Takes a list; absent is empty.
@@ -186,6 +181,12 @@ impl Fields {
             Some(Value::Array(list)) => Ok(list),
             Some(other) => Err(wrong_type(&self.at(key), "an array", &other)),
         }
+    }
+
+    /// Takes a list of records, each read under its own path; absent is empty.
+    pub fn records<T>(&mut self, key: &str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
+        let at = self.at(key);
+        self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
     }
 
     /// Takes an object; absent is empty.

@@ -81,23 +81,17 @@ impl Manifest {
     /// Reads the snapshot form.
     pub fn from_value(value: Value, path: &str, items: usize) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let at = fields.at("sections");
-        let sections = fields
-            .list("sections")?
-            .into_iter()
-            .enumerate()
-            .map(|(index, section)| {
-                let mut section = Fields::open(section, &format!("{at}/{index}"))?;
-                let last = items.saturating_sub(1) as u64;
-                Ok(Section {
-                    at: section.uint_or("at", 0, last)? as usize,
-                    text: section.string("text")?,
-                    form: parse_form(&section.string("rendered_as")?)?,
-                    omitted_chars: section.opt_uint("omitted_chars", u64::MAX)?,
-                    recalled: section.bool_or("recalled", false)?,
-                })
+        let last = items.saturating_sub(1) as u64;
+        let sections = fields.records("sections", |section, at| {
+            let mut section = Fields::open(section, at)?;
+            Ok(Section {
+                at: section.uint_or("at", 0, last)? as usize,
+                text: section.string("text")?,
+                form: section.parsed_or("rendered_as", RenderedAs::Whole, RenderedAs::parse)?,
+                omitted_chars: section.opt_uint("omitted_chars", u64::MAX)?,
+                recalled: section.bool_or("recalled", false)?,
             })
-            .collect::<Result<Vec<_>>>()?;
+        })?;
         Ok(Self {
             prompt: fields.string("prompt")?,
             header: fields.string_or("header", "")?,
@@ -106,10 +100,6 @@ impl Manifest {
             seen: fields.uint_or("seen", 0, items as u64)? as usize,
         })
     }
-}
-
-fn parse_form(text: &str) -> Result<RenderedAs> {
-    RenderedAs::parse(text)
 }
 
 /// Extends the previous prompt, or cuts anew when it cannot be extended.

@@ -222,8 +222,8 @@ impl ResultEnvelope {
             status,
             summary: fields.string("summary")?,
             facts: fields.strings("facts")?,
-            artifacts: read_list(&mut fields, "artifacts", ArtifactRef::from_value)?,
-            views: read_list(&mut fields, "views", ViewSpec::from_value)?,
+            artifacts: fields.records("artifacts", ArtifactRef::from_value)?,
+            views: fields.records("views", ViewSpec::from_value)?,
             provenance: fields.object("provenance")?,
             firewall_stats,
         })
@@ -235,15 +235,4 @@ impl ResultEnvelope {
         map.insert("source_item_id".into(), json!(item_id));
         map
     }
-}
-
-/// Reads a list of records, each under its own path.
-pub(crate) fn read_list<T>(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
-    let at = fields.at(key);
-    fields.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
-}
-
-/// Reads a list of references.
-pub(crate) fn read_refs(fields: &mut Fields, key: &str) -> Result<Vec<ArtifactRef>> {
-    read_list(fields, key, ArtifactRef::from_value)
 }

@@ -129,7 +129,7 @@ impl Explanation {
             dedup_removed: count(&mut fields, "dedup_removed")?,
             budget_tokens: count(&mut fields, "budget_tokens")?,
             resolved_weights: fields.object("resolved_weights")?,
-            candidates: super::envelope::read_list(&mut fields, "candidates", CandidateExplanation::from_value)?,
+            candidates: fields.records("candidates", CandidateExplanation::from_value)?,
         })
     }
 }

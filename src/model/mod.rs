@@ -17,7 +17,6 @@ pub use budget::ContextBudget;
 pub use enums::{
     ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
 };
-pub(crate) use envelope::read_refs;
 pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts};
 pub use item::ContextItem;

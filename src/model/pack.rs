@@ -90,7 +90,7 @@ impl ContextPack {
             prompt,
             stats,
             phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
-            envelopes: super::envelope::read_list(&mut fields, "envelopes", ResultEnvelope::from_value)?,
+            envelopes: fields.records("envelopes", ResultEnvelope::from_value)?,
             items: None,
             warnings: Vec::new(),
             explanation: None,

@@ -163,7 +163,7 @@ impl ArtifactStore {
     /// Reads a snapshot: references drive, data without a reference is ignored, sizes and hashes are recomputed.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let refs = crate::model::read_refs(&mut fields, "refs")?;
+        let refs = fields.records("refs", ArtifactRef::from_value)?;
         let data_at = fields.at("data");
         let mut data = fields.object("data")?;
         let mut store = Self::new();

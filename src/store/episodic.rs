@@ -45,10 +45,9 @@ impl EpisodicStore {
     /// Reads a snapshot.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let at = fields.at("episodes");
         let mut store = Self::new();
-        for (index, episode) in fields.list("episodes")?.into_iter().enumerate() {
-            store.add(Episode::from_value(episode, &format!("{at}/{index}"))?)?;
+        for episode in fields.records("episodes", Episode::from_value)? {
+            store.add(episode)?;
         }
         Ok(store)
     }

@@ -144,12 +144,7 @@ impl EventLog {
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let at = fields.at("items");
-        let items = fields
-            .list("items")?
-            .into_iter()
-            .enumerate()
-            .map(|(index, item)| ContextItem::from_value(item, &format!("{at}/{index}")))
-            .collect::<Result<Vec<_>>>()?;
+        let items = fields.records("items", ContextItem::from_value)?;
         let mut log = Self::new();
         log.append_all(items).map_err(|error| error.at(at))?;
         Ok(log)

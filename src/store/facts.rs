@@ -73,10 +73,9 @@ impl FactStore {
     /// Reads a snapshot; of repeated ids the last one stays.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let at = fields.at("facts");
         let mut store = Self::new();
-        for (index, fact) in fields.list("facts")?.into_iter().enumerate() {
-            store.put(Fact::from_value(fact, &format!("{at}/{index}"))?)?;
+        for fact in fields.records("facts", Fact::from_value)? {
+            store.put(fact)?;
         }
         Ok(store)
     }
