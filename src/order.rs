@@ -60,11 +60,6 @@ impl WordSet {
         &self.0
     }
 
-    /// Takes the words out, sorted.
-    pub fn into_words(self) -> Vec<String> {
-        self.0
-    }
-
     /// Tells whether the set has no word.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -10,9 +10,10 @@ use super::select::reference as select;
 use super::{candidates, closure, dedup, firewall, header, output, render, sensitivity};
 use crate::error::Result;
 use crate::model::{
-    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, OverflowAction,
-    ReferenceWeights, ScoringConfig,
+    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
+    ScoringConfig,
 };
+use crate::order::sort_by;
 use crate::store::ArtifactStore;
 
 /// The items after each stage, for comparison with recordings.
@@ -106,10 +107,12 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     stats.header_footer_tokens = frame_tokens;
     stats.firewall_events = envelopes.iter().filter_map(|envelope| envelope.firewall_stats.clone()).collect();
     let mut hook_events = hook_events(&stats, &envelopes, &chosen.overruns, frame_tokens, budget);
-    let over: Vec<&ContextItem> =
-        chosen.dropped.iter().filter(|(_, reason)| *reason == "budget").map(|(item, _)| item).collect();
+    let over = chosen.dropped.iter().filter(|(_, reason)| *reason == "budget");
+    let mut kinds: Vec<ItemKind> = over.map(|(item, _)| item.kind).collect();
+    sort_by(&mut kinds, |a, b| a.as_str().cmp(b.as_str()));
+    kinds.dedup();
     let mut warnings = Vec::new();
-    if let Err(error) = overflow(&over, sources, &stats, &mut warnings) {
+    if let Err(error) = output::check_overflow(&options.policy, &kinds, &stats, &mut warnings) {
         return Ok(Built { excluded: stats.dropped_count, pack: Err(error), events: hook_events, trace });
     }
     hook_events.push(Event::ContextBuilt { phase: request.phase.as_str().to_owned() });
@@ -131,23 +134,6 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         prefix: None,
     };
     Ok(Built { excluded, pack: Ok(pack), events: hook_events, trace })
-}
-
-fn overflow(over: &[&ContextItem], sources: &Sources, stats: &BuildStats, warnings: &mut Vec<String>) -> Result<()> {
-    let policy = &sources.options.policy;
-    let mut kinds: Vec<&str> = over
-        .iter()
-        .filter(|item| policy.overflow_raise_kinds.as_ref().is_none_or(|watched| watched.contains(&item.kind)))
-        .map(|item| item.kind.as_str())
-        .collect();
-    crate::order::sort_distinct(&mut kinds);
-    match policy.overflow_action {
-        _ if kinds.is_empty() => {}
-        OverflowAction::Drop => {}
-        OverflowAction::Warn => warnings.push(format!("items were dropped for the budget: {}", kinds.join(", "))),
-        OverflowAction::Raise => return Err(output::overflow_error(&kinds, stats)),
-    }
-    Ok(())
 }
 
 fn hook_events(

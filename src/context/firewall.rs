@@ -1,6 +1,7 @@
 //! Stage 4: large results stay out of the prompt, their bytes stay in the artifact store.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use super::callbacks::Answers;
 use super::options::{ManagerOptions, Summarizer};
@@ -50,19 +51,22 @@ pub fn head_and_tail(text: &str) -> String {
 /// Finds `key: value` lines, numbered and bulleted lines, in that order; exact duplicates once.
 pub fn extract_facts(text: &str) -> Vec<String> {
     let mut pairs: Vec<(String, &str)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     let (mut numbered, mut bullets) = (Vec::new(), Vec::new());
     for line in text.split('\n') {
         if let Some((key, value)) = key_value(line) {
-            match pairs.iter_mut().find(|(known, _)| *known == key) {
-                Some((_, slot)) => *slot = value,
-                None => pairs.push((key, value)),
+            if let Some(place) = places.get(&key) {
+                pairs[*place].1 = value;
+            } else {
+                places.insert(key.clone(), pairs.len());
+                pairs.push((key, value));
             }
         }
         numbered.extend(numbered_entry(line));
         bullets.extend(bullet_entry(line));
     }
     let mut facts: Vec<String> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let pairs = pairs.into_iter().map(|(key, value)| format!("{key}: {value}"));
     for fact in pairs.chain(numbered.into_iter().map(str::to_owned)).chain(bullets.into_iter().map(str::to_owned)) {
         if seen.insert(fact.clone()) {

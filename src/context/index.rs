@@ -122,8 +122,7 @@ impl LogIndex {
         let label = render::label_line(item, Mark::None);
         let text = source.as_deref().unwrap_or(&clean);
         let found = self.terms_of(text);
-        self.add_passages(&found);
-        let terms = self.count(&found).into_iter().map(|(term, _)| term).collect();
+        let terms = self.add_passages(&found);
         let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), terms };
         entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
         self.entries.push(entry);
@@ -146,18 +145,26 @@ impl LogIndex {
         found
     }
 
-    fn add_passages(&mut self, terms: &[u32]) {
+    /// Enters the passages of the next item and returns its distinct terms, in order of first occurrence.
+    fn add_passages(&mut self, terms: &[u32]) -> Vec<u32> {
         let at = self.entries.len() as u32;
         // Passages of one item are about equally long, so that none is favoured for being a remainder.
         let count = terms.len().div_ceil(PASSAGE_TERMS).max(1);
         let size = terms.len().div_ceil(count).max(1);
+        let mut distinct = Vec::new();
         for stretch in terms.chunks(size) {
             let passage = self.passages.len() as u32;
             self.passages.push(Passage { at, length: stretch.len() as u32 });
             for (term, count) in self.count(stretch) {
                 self.postings[term as usize].push(Posting { passage, count });
+                distinct.push(term);
             }
         }
+        if count > 1 {
+            // Passages share terms.
+            distinct = self.count(&distinct).into_iter().map(|(term, _)| term).collect();
+        }
+        distinct
     }
 
     /// Counts terms, in order of first occurrence.

@@ -105,7 +105,7 @@ impl ContextManager {
         self.events.check(std::slice::from_ref(&done.item))?;
         let stored = self.artifacts.put(&handle, raw, &result.media_type, &firewall::label_of(&id))?;
         firewall::attach(&mut done, stored);
-        self.commit(vec![done.item.clone()])?;
+        self.ingest(done.item.clone())?;
         self.answers.settle(self.events.len());
         if !self.options.compat {
             self.envelopes.insert(id, done.envelope.clone());

@@ -187,8 +187,8 @@ impl ContextManager {
         self.answers.supply(answers)
     }
 
-    /// Appends items that were checked before, and indexes them.
-    pub(super) fn commit(&mut self, items: Vec<ContextItem>) -> Result<()> {
+    /// Appends items, all or none.
+    pub fn ingest_all(&mut self, items: Vec<ContextItem>) -> Result<()> {
         let from = self.events.len();
         self.events.append_all(items)?;
         if !self.options.compat {
@@ -197,12 +197,6 @@ impl ContextManager {
             }
         }
         Ok(())
-    }
-
-    /// Appends items, all or none.
-    pub fn ingest_all(&mut self, items: Vec<ContextItem>) -> Result<()> {
-        self.events.check(&items)?;
-        self.commit(items)
     }
 
     /// Appends one item.

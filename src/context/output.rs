@@ -1,7 +1,5 @@
 //! From a selection to the prompt and its numbers.
 
-use std::collections::HashSet;
-
 use super::draft::{Draft, Event, Sources};
 use super::render::{self, Mark, SEPARATOR};
 use super::request::BuildRequest;
@@ -9,7 +7,7 @@ use super::select::plan::{Part, SEPARATOR_QUARTERS};
 use super::select::units::Selection;
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
-    BuildStats, DroppedItem, ItemKind, OverflowAction, RenderedAs, RenderedItem, ResultEnvelope, Stage,
+    BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, RenderedItem, ResultEnvelope, Stage,
 };
 use crate::order::{sort_by, sort_distinct};
 use crate::text::tokens::Estimator;
@@ -255,9 +253,13 @@ pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &
     (kinds, events)
 }
 
-/// Applies the overflow policy to what was dropped for the budget.
-pub fn check_overflow(draft: &mut Draft, kinds: &[ItemKind], stats: &BuildStats) -> Result<()> {
-    let policy = &draft.sources.options.policy;
+/// Applies the overflow policy to the kinds dropped for the budget, and names them in their order.
+pub fn check_overflow(
+    policy: &ContextPolicy,
+    kinds: &[ItemKind],
+    stats: &BuildStats,
+    warnings: &mut Vec<String>,
+) -> Result<()> {
     let lost: Vec<&str> = kinds
         .iter()
         .filter(|kind| policy.overflow_raise_kinds.as_ref().is_none_or(|watched| watched.contains(kind)))
@@ -269,37 +271,25 @@ pub fn check_overflow(draft: &mut Draft, kinds: &[ItemKind], stats: &BuildStats)
     match policy.overflow_action {
         OverflowAction::Drop => Ok(()),
         OverflowAction::Warn => {
-            draft.warnings.push(format!("items were dropped for the budget: {}", lost.join(", ")));
+            warnings.push(format!("items were dropped for the budget: {}", lost.join(", ")));
             Ok(())
         }
-        OverflowAction::Raise => Err(overflow_error(&lost, stats)),
+        OverflowAction::Raise => {
+            Err(Error::new(ErrorCode::BudgetExceeded, "items were dropped for the budget and the policy forbids it")
+                .at("/policy/overflow_action")
+                .detail("dropped_kinds", lost)
+                .detail("stats", serde_json::to_value(stats).unwrap_or_default()))
+        }
     }
-}
-
-/// The error of the overflow policy.
-pub fn overflow_error(kinds: &[&str], stats: &BuildStats) -> Error {
-    Error::new(ErrorCode::BudgetExceeded, "items were dropped for the budget and the policy forbids it")
-        .at("/policy/overflow_action")
-        .detail("dropped_kinds", kinds.to_vec())
-        .detail("stats", serde_json::to_value(stats).unwrap_or_default())
 }
 
 /// Returns the digests of results whose text is in the prompt.
 pub fn envelopes(draft: &Draft, prompt: &Prompt) -> Vec<ResultEnvelope> {
-    let shown: HashSet<&str> = prompt
-        .items
-        .iter()
-        .filter(|item| matches!(item.rendered_as, RenderedAs::Whole | RenderedAs::Excerpt))
-        .map(|item| item.id.as_str())
-        .collect();
     let known = draft.sources.envelopes;
-    if known.is_empty() {
-        return Vec::new();
-    }
     prompt
         .items
         .iter()
-        .filter(|item| shown.contains(item.id.as_str()))
+        .filter(|item| matches!(item.rendered_as, RenderedAs::Whole | RenderedAs::Excerpt))
         .filter_map(|item| known.get(&item.id).cloned())
         .collect()
 }

@@ -102,7 +102,7 @@ impl Finished<'_> {
         }
         let mut stats = output::stats(&draft, &selection, &prompt, frame);
         let (overflow, events) = output::events(&draft, &selection, &stats, frame);
-        output::check_overflow(&mut draft, &overflow, &stats)?;
+        output::check_overflow(&draft.sources.options.policy, &overflow, &stats, &mut draft.warnings)?;
         stats.dependency_closures = draft.closures.len() as u64 + selection.closures;
         let explanation = draft.request.explain.then(|| explain::explain(&draft, &selection, &stats, frame));
         let envelopes = output::envelopes(&draft, &prompt);
