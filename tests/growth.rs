@@ -73,3 +73,17 @@ fn long_chains_and_wide_families_are_no_trap() {
     manager.ingest_all(family).unwrap();
     assert!(support::build(&mut manager, &BuildRequest::new(Phase::Answer, "row 7")).is_ok());
 }
+
+#[test]
+fn a_result_of_many_distinct_keys_is_no_trap() {
+    // Searching all keys for each line takes a quarter of an hour here.
+    let keys = 750_000;
+    let mut lines: Vec<String> = (0..keys).map(|n| format!("k{n}=0")).collect();
+    lines.push("k0=last".into());
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let ingested = support::ingest_result(&mut manager, "call", &lines.join("\n")).unwrap();
+    let facts = ingested.envelope.facts;
+    assert_eq!(facts.len(), keys);
+    // A repeated key keeps its first place and takes its last value.
+    assert_eq!((facts[0].as_str(), facts[keys - 1].as_str()), ("k0: last", "k749999: 0"));
+}
