@@ -1,6 +1,7 @@
 //! A context engine for tool-using agents.
 
 pub mod api;
+pub mod content;
 pub mod context;
 pub mod error;
 pub mod json;

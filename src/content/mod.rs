@@ -1,0 +1,3 @@
+//! What a stored text is, and how to show part of it: its shape, a digest of it, slices of it.
+//!
+//! Everything here is a pure function of text, linear in it, and never larger than it.
