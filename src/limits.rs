@@ -15,6 +15,8 @@
 
 /// Nesting accepted in metadata and other caller-shaped data; deeper input is refused, never walked.
 pub const MAX_DEPTH: usize = 64;
+/// Values of one JSON text that is looked into; a larger one is treated as plain text. Twenty bytes each while it lasts.
+pub const MAX_NODES: usize = 2_000_000;
 /// Bytes of one string; larger content belongs into the artifact store.
 pub const MAX_STRING_BYTES: usize = 8 * 1024 * 1024;
 /// Bytes of one JSON argument, so that a single call cannot exhaust a 128 MiB isolate.
