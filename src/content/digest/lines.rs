@@ -337,7 +337,10 @@ impl<'a> Reader<'_, 'a, '_> {
         } else if self.survey.with_digits * 10 <= self.survey.units * 3 && has_digit(text) {
             let at = text.find(|ch: char| ch.is_ascii_digit()).unwrap_or(0);
             self.facts.add(Rank::Odd, unit.place, "", &around(text, at));
-        } else if text.len() >= 40 && pair.is_none() && !self.survey.is_regular() {
+        } else if text.len() >= 40
+            && pair.is_none()
+            && matches!(self.shape, Shape::Text | Shape::Markdown | Shape::Markup)
+        {
             self.facts.add(Rank::More, unit.place, "", &around(text, 0));
         }
     }
