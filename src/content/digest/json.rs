@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::columns::{Columns, FAILED, level_of};
+use super::columns::{Columns, FAILED, Oddest, level_of};
 use super::level::{Hit, Level};
 use super::{Facts, Rank, around_within, count, lines as text_lines};
 use crate::content::sniff::Shape;
@@ -94,6 +94,9 @@ struct Row<'a> {
     place: usize,
 }
 
+/// Calls a function with every record of a table, in order.
+type Each<'a> = dyn Fn(&mut dyn FnMut(Row)) + 'a;
+
 /// A key as it is written, without quotes.
 fn inner(key: Node<'_>) -> &str {
     key.raw().trim_matches('"')
@@ -160,7 +163,7 @@ fn flatten<'a>(
 }
 
 /// What a column compares: lists only by being empty or not.
-fn cell<'a>(value: Node<'a>) -> &'a str {
+fn cell(value: Node<'_>) -> &str {
     match value.kind() {
         Kind::Array | Kind::Object if value.is_empty() => "[]",
         Kind::Array => "[…]",
@@ -263,7 +266,7 @@ impl Walk<'_> {
     }
 
     /// Names candidates of many like records.
-    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &dyn Fn(&mut dyn FnMut(Row))) {
+    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &Each) {
         let mut columns = Columns::default();
         let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
         each(&mut |row| {
@@ -279,7 +282,7 @@ impl Walk<'_> {
         });
         columns.finish();
         self.tables += 1;
-        let place = if self.tables == 1 { 0 } else { 1 };
+        let place = usize::from(self.tables > 1);
         let number = count(rows, unit);
         let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
         self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
@@ -291,7 +294,7 @@ impl Walk<'_> {
             &around_within(&names, 0, 160),
         );
         let usual: Vec<String> = columns.usual().into_iter().map(str::to_owned).collect();
-        let mut odd: Vec<(u32, usize)> = Vec::new();
+        let mut oddest = Oddest::new(MAX_ODD);
         each(&mut |row| {
             let (mut score, mut met) = (0_u32, 0);
             name.clear();
@@ -299,15 +302,9 @@ impl Walk<'_> {
                 score += u32::from(columns.oddness(name, cell(value)));
                 met += usize::from(usual.binary_search_by(|usual| usual.as_str().cmp(name)).is_ok());
             });
-            score += 2 * u32::from(met < usual.len());
-            if score > 0 {
-                odd.push((score, row.index));
-            }
-            if odd.len() > 4096 {
-                keep_oddest(&mut odd);
-            }
+            oddest.add(score + 2 * u32::from(met < usual.len()), row.index);
         });
-        keep_oddest(&mut odd);
+        let odd = oddest.finish();
         each(&mut |row| {
             let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
             if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
@@ -367,11 +364,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-fn keep_oddest(odd: &mut Vec<(u32, usize)>) {
-    order::sort_by(odd, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    odd.truncate(MAX_ODD);
 }
 
 /// Counts and where the next page starts.

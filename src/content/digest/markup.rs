@@ -59,7 +59,13 @@ fn visible(text: &str) -> (String, Option<(String, usize)>) {
                 out.push('\n');
             }
             // An element opened right after another one was is that one's child.
-            if !closes && !tag.ends_with("/>") && !tag.starts_with("<?") && !tag.starts_with("<!") {
+            let plain = !tag.starts_with("<?") && !tag.starts_with("<!");
+            if let Some(attributes) = tag.strip_prefix('<').filter(|tag| plain && !closes && tag.contains('=')) {
+                push(&mut out, attributes.trim_end_matches(['>', '/']), "");
+                out.push('\n');
+                note_parent(&mut parents, name);
+            }
+            if !closes && !tag.ends_with("/>") && plain {
                 note_parent(&mut parents, &last_open);
                 last_open = low;
                 name_of_line = name.to_owned();

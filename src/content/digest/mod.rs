@@ -10,6 +10,7 @@ mod json;
 mod level;
 mod lines;
 mod markup;
+mod survey;
 mod tables;
 
 use std::collections::{HashMap, HashSet};
