@@ -337,7 +337,7 @@ impl ContextManager {
         let options = HandoffOptions { budget_tokens, reference };
         let shown = if reference {
             let mut artifacts = self.artifacts.clone();
-            let (shown, _) = firewall::compact_all(kept, &self.options, &self.answers, &mut artifacts)?;
+            let (shown, _) = compat::firewall::compact_all(kept, &self.options, &self.answers, &mut artifacts)?;
             if self.answers.is_waiting() {
                 return Ok(Outcome::Need(self.answers.take_needs()));
             }

@@ -1,5 +1,8 @@
 //! The pipeline of contextweaver 0.18 for Python, stage by stage.
 
+pub mod firewall;
+pub mod ingest;
+
 use std::collections::HashSet;
 
 use super::draft::{Event, Sources};
@@ -7,7 +10,7 @@ use super::explain;
 use super::request::BuildRequest;
 use super::score::reference as score;
 use super::select::reference as select;
-use super::{candidates, closure, dedup, firewall, header, output, render, sensitivity};
+use super::{candidates, closure, dedup, header, output, render, sensitivity};
 use crate::error::Result;
 use crate::model::{
     BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
