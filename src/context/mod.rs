@@ -16,6 +16,7 @@ mod explain;
 pub mod firewall;
 pub mod handoff;
 mod header;
+mod hydrate;
 mod index;
 mod ingest;
 mod manager;
