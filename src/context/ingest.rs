@@ -127,7 +127,7 @@ impl ContextManager {
 
     fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
         let item = result.item(text);
-        if self.options.estimator.tokens(text) > self.options.threshold_tokens {
+        if self.options.estimator.tokens(text) > self.options.firewall.threshold_tokens {
             firewall::compact(item, &self.options, &self.answers)
         } else {
             pass_through(item, result, &self.options)

@@ -75,7 +75,7 @@ fn bullet_entry(line: &str) -> Option<&str> {
 pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answers) -> Compaction {
     let raw = std::mem::take(&mut item.text);
     let summary = match &options.summarizer {
-        Some(_) => answers.summary(&item, &raw).unwrap_or_default(),
+        Some(_) => answers.summary(&item, &raw).and_then(Result::ok).unwrap_or_default(),
         None => first_paragraph(&raw),
     };
     let summary = clean(&summary, options).into_owned();
