@@ -1,3 +1,5 @@
 //! What a stored text is, and how to show part of it: its shape, a digest of it, slices of it.
 //!
 //! Everything here is a pure function of text, linear in it, and never larger than it.
+
+pub mod reference;

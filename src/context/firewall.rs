@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::callbacks::Answers;
-use super::compat::firewall::extract_facts;
 use super::options::{ManagerOptions, Summarizer};
 use super::sensitivity::secret_rules;
+use crate::content::reference::facts;
 use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
@@ -70,7 +70,7 @@ pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answer
         }
         None => clean(&head_and_tail(&source), options).into_owned(),
     };
-    let facts = extract_facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
+    let facts = facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
     compacted(item, &raw, summary, facts, options.summarizer.as_ref())
 }
 
