@@ -35,6 +35,8 @@ pub enum ErrorCode {
     BudgetExceeded,
     /// The sensitivity policy forbids the operation.
     PolicyViolation,
+    /// A model-backed function would run although only deterministic ones may.
+    Determinism,
     /// No artifact has this handle.
     ArtifactNotFound,
     /// Text is not valid JSON, UTF-8 or base64.
@@ -70,6 +72,7 @@ impl ErrorCode {
         Self::QuotaExceeded,
         Self::BudgetExceeded,
         Self::PolicyViolation,
+        Self::Determinism,
         Self::ArtifactNotFound,
         Self::DecodeFailed,
         Self::Unsupported,
@@ -96,6 +99,7 @@ impl ErrorCode {
             Self::QuotaExceeded => "QUOTA_EXCEEDED",
             Self::BudgetExceeded => "BUDGET_EXCEEDED",
             Self::PolicyViolation => "POLICY_VIOLATION",
+            Self::Determinism => "DETERMINISM",
             Self::ArtifactNotFound => "ARTIFACT_NOT_FOUND",
             Self::DecodeFailed => "DECODE_FAILED",
             Self::Unsupported => "UNSUPPORTED",

@@ -39,6 +39,8 @@ pub const MAX_MEMORY_ENTRIES: usize = 10_000;
 /// Results above this many tokens are kept out of the prompt as a whole: the artifact keeps the bytes,
 /// the prompt gets a summary or an excerpt. About 2,000 characters of English, the reference's threshold.
 pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
+/// Tokens of the summary that stands for a large result.
+pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the reference, in characters.
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
 /// Characters of the reference's default summary.

@@ -28,6 +28,8 @@ export const ERROR_CODES = [
   "BUDGET_EXCEEDED",
   /** The sensitivity policy forbids the operation. */
   "POLICY_VIOLATION",
+  /** A model-backed function would run although `firewall.deterministic` forbids it. */
+  "DETERMINISM",
   /** No artifact has this handle. */
   "ARTIFACT_NOT_FOUND",
   /** Text is not valid JSON, UTF-8 or base64. */

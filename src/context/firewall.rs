@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::callbacks::Answers;
-use super::compat::firewall::extract_facts;
 use super::options::{ManagerOptions, Summarizer};
 use super::sensitivity::secret_rules;
+use crate::content::reference::facts;
 use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
@@ -65,10 +65,12 @@ pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answer
     let source = clean(&raw, options);
     let summary = match &options.summarizer {
         // A summary by the caller may quote what the source no longer holds.
-        Some(_) => clean(&answers.summary(&item, &source).unwrap_or_default(), options).into_owned(),
+        Some(_) => {
+            clean(&answers.summary(&item, &source).and_then(Result::ok).unwrap_or_default(), options).into_owned()
+        }
         None => clean(&head_and_tail(&source), options).into_owned(),
     };
-    let facts = extract_facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
+    let facts = facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
     compacted(item, &raw, summary, facts, options.summarizer.as_ref())
 }
 
@@ -112,7 +114,8 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
 /// Masks secrets of an item and cuts a large result that has not been processed, for texts outside a prompt.
 pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
     let clean = clean(&item.text, options);
-    let is_large = item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.threshold_tokens;
+    let is_large =
+        item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.firewall.threshold_tokens;
     item.text = if is_large { head_and_tail(&clean) } else { clean.into_owned() };
     item
 }

@@ -9,6 +9,7 @@ use super::draft::Event;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
 use super::options::ManagerOptions;
+use crate::content::reference::facts;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -127,7 +128,7 @@ impl ContextManager {
 
     fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
         let item = result.item(text);
-        if self.options.estimator.tokens(text) > self.options.threshold_tokens {
+        if self.options.estimator.tokens(text) > self.options.firewall.threshold_tokens {
             firewall::compact(item, &self.options, &self.answers)
         } else {
             pass_through(item, result, &self.options)
@@ -171,7 +172,7 @@ pub fn envelope_item(
 
 /// Keeps a text as it is.
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
-    let facts = compat::firewall::extract_facts(&item.text);
+    let facts = facts(&item.text);
     let original = item.text.clone();
     item.text = firewall::clean(&original, options).into_owned();
     item.token_estimate = Estimator::V2.tokens(&item.text);

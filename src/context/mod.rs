@@ -35,6 +35,6 @@ mod snapshot;
 pub use draft::Event;
 pub use ingest::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, DrilldownRequest, ManagerStats, Slice};
-pub use options::{Classifier, Limits, ManagerOptions, Summarizer};
+pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};

@@ -129,7 +129,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -244,6 +244,9 @@ export type Need = { "kind": "count",
 } | { "kind": "classify",
   item: ContextItem,
 } | { "kind": "summarize",
+  item: ContextItem,
+  text: string,
+} | { "kind": "extract",
   item: ContextItem,
   text: string,
 } | { "kind": "redact",
@@ -447,7 +450,7 @@ export interface Inputs {
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "classifier" | "compat" | "estimator" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   Envelope: { required: "status" | "summary"; fields: never };
@@ -455,7 +458,7 @@ export interface Inputs {
   Episode: { required: "episode_id" | "summary"; fields: never };
   EventQuery: { required: never; fields: "kinds" | "limit" | "since" };
   Fact: { required: "key" | "value"; fields: never };
-  FirewallOptions: { required: never; fields: "threshold_tokens" };
+  FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
   LimitOptions: { required: never; fields: "max_artifact_bytes" | "max_items" | "max_store_bytes" };
