@@ -1,11 +1,11 @@
 //! Stage 4: large results stay out of the prompt, their bytes stay in the artifact store.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
 use super::callbacks::Answers;
 use super::options::{ManagerOptions, Summarizer};
 use super::sensitivity::secret_rules;
+use crate::content::reference::facts;
 use crate::error::Result;
 use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
@@ -48,60 +48,6 @@ pub fn head_and_tail(text: &str) -> String {
     format!("{head} … [{} of {total} characters omitted] … {}", total - head_chars - tail_chars, &text[tail_start..])
 }
 
-/// Finds `key: value` lines, numbered and bulleted lines, in that order; exact duplicates once.
-pub fn extract_facts(text: &str) -> Vec<String> {
-    let mut pairs: Vec<(String, &str)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let (mut numbered, mut bullets) = (Vec::new(), Vec::new());
-    for line in text.split('\n') {
-        if let Some((key, value)) = key_value(line) {
-            if let Some(place) = places.get(&key) {
-                pairs[*place].1 = value;
-            } else {
-                places.insert(key.clone(), pairs.len());
-                pairs.push((key, value));
-            }
-        }
-        numbered.extend(numbered_entry(line));
-        bullets.extend(bullet_entry(line));
-    }
-    let mut facts: Vec<String> = Vec::new();
-    let mut seen = HashSet::new();
-    let pairs = pairs.into_iter().map(|(key, value)| format!("{key}: {value}"));
-    for fact in pairs.chain(numbered.into_iter().map(str::to_owned)).chain(bullets.into_iter().map(str::to_owned)) {
-        if seen.insert(fact.clone()) {
-            facts.push(fact);
-        }
-    }
-    facts
-}
-
-/// Reads `key: value` or `key = value`: a key of ASCII letters, digits, `_` and spaces that starts with no digit.
-fn key_value(line: &str) -> Option<(String, &str)> {
-    let line = line.trim_start_matches(unicode::is_space);
-    let end = line.find([':', '='])?;
-    let key = line[..end].trim_end_matches(unicode::is_space);
-    let starts = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_');
-    let plain = |ch: char| ch.is_ascii_alphanumeric() || ch == '_' || unicode::is_space(ch);
-    if !starts || !key.chars().all(plain) {
-        return None;
-    }
-    let key = key.to_lowercase().replace(' ', "_");
-    Some((key, unicode::trim(&line[end + 1..])))
-}
-
-fn numbered_entry(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches(unicode::is_space);
-    let rest = line.trim_start_matches(char::is_numeric);
-    let rest = (rest.len() < line.len()).then_some(rest)?.strip_prefix(['.', ')'])?;
-    rest.starts_with(unicode::is_space).then(|| unicode::trim(rest))
-}
-
-fn bullet_entry(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(unicode::is_space).strip_prefix(['-', '*', '•'])?;
-    rest.starts_with(unicode::is_space).then(|| unicode::trim(rest))
-}
-
 /// Masks secrets where the options ask for it.
 pub fn clean<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
     if options.redact_secrets {
@@ -133,7 +79,7 @@ pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answer
     };
     // A summary by the caller may quote what the source no longer holds, so it is cleaned in either mode.
     summary = clean(&summary, options).into_owned();
-    let facts = extract_facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
+    let facts = facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
     let stats = stats_of(&raw, &summary, by_caller);
     item.text.clone_from(&summary);
     item.token_estimate = Estimator::V2.tokens(&summary);

@@ -8,6 +8,7 @@ use super::compat::FIREWALL_REASON;
 use super::draft::Event;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
+use crate::content::reference::facts;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -133,7 +134,7 @@ impl ContextManager {
     }
 
     fn pass_through(&self, mut item: ContextItem, result: &ToolResult) -> Compaction {
-        let facts = firewall::extract_facts(&item.text);
+        let facts = facts(&item.text);
         let original = item.text.clone();
         item.text = firewall::clean(&original, &self.options).into_owned();
         item.token_estimate = Estimator::V2.tokens(&item.text);

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, to_sorted_ascii};
+use crate::text::lines::join_lines;
 use crate::text::unicode;
 use crate::text::unicode::quote;
 
@@ -51,10 +52,7 @@ impl Selector {
     pub fn apply(&self, text: &str) -> Result<String> {
         match self {
             Self::Head { chars } => Ok(unicode::prefix(text, *chars).to_owned()),
-            Self::Lines { start, end } => {
-                let count = end.unwrap_or(usize::MAX).saturating_sub(*start);
-                Ok(lines(text).skip(*start).take(count).collect::<Vec<_>>().join("\n"))
-            }
+            Self::Lines { start, end } => Ok(join_lines(text, *start..end.unwrap_or(usize::MAX))),
             Self::JsonKeys { keys } => {
                 let Ok(Value::Object(map)) = crate::json::parse(text) else {
                     return Err(Error::new(ErrorCode::DecodeFailed, "the artifact is not a JSON object"));
@@ -63,34 +61,5 @@ impl Selector {
                 Ok(to_sorted_ascii(&Value::Object(picked), Some(2)))
             }
         }
-    }
-}
-
-/// Splits text into lines at every Unicode line terminator; a final terminator does not open another line.
-pub fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let is_end = |ch: char| {
-            matches!(ch, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
-        };
-        let Some(end) = rest.find(is_end) else { return Some(std::mem::take(&mut rest)) };
-        let (line, tail) = rest.split_at(end);
-        let width = if tail.starts_with("\r\n") { 2 } else { tail.chars().next().map_or(0, char::len_utf8) };
-        rest = &tail[width..];
-        Some(line)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_end_at_every_terminator() {
-        assert_eq!(lines("a\r\nb\rc\n\nd\u{2028}e\n").collect::<Vec<_>>(), ["a", "b", "c", "", "d", "e"]);
-        assert_eq!(lines("").count(), 0);
     }
 }
