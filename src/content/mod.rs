@@ -3,6 +3,7 @@
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
 pub mod reference;
+pub mod signals;
 pub mod sniff;
 pub mod table;
 pub mod tree;
