@@ -2,4 +2,5 @@
 //!
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
+pub mod keep;
 pub mod reference;
