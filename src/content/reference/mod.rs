@@ -2,6 +2,11 @@
 //!
 //! Compat mode uses all of it. Where the reference is wrong, the function says what it does instead outside that mode.
 
+mod entities;
 mod extract;
+mod rules;
+mod structured;
 
 pub use extract::{bullets, facts, key_values, numbered};
+pub use rules::{RuleBasedSummarizer, RuleEngine, SummarizationRule};
+pub use structured::StructuredExtractor;
