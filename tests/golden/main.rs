@@ -9,8 +9,10 @@
 mod around;
 mod compare;
 mod context;
+mod drilldown;
 mod sessions;
 mod summarize;
+mod views;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -79,13 +81,18 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "drilldown" => Some(drilldown::run),
         "summarize" => Some(summarize::run),
+        "views" => Some(views::run),
         _ => None,
     }
 }
 
 /// Files whose `expected` is a score to beat, not an answer to give; `tests/quality.rs` holds them to it.
 const SCORED: &[&str] = &["recall_benchmark"];
+
+/// Files nobody runs yet, though their area has a runner.
+const PENDING: &[&str] = &["drilldown/manager_policy"];
 
 fn run_file(area: &str, run: Runner, path: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
     let file = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -136,7 +143,8 @@ fn run_root(root: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
             if SCORED.contains(&stem.as_str()) {
                 continue;
             }
-            let Some(run) = runner(&area) else {
+            let is_pending = PENDING.contains(&format!("{area}/{stem}").as_str());
+            let Some(run) = runner(&area).filter(|_| !is_pending) else {
                 println!("{area}/{stem}: pending ({} cases)", cases.len());
                 continue;
             };
