@@ -2,6 +2,7 @@
 //!
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
+pub mod digest;
 pub mod keep;
 pub mod reference;
 pub mod signals;

@@ -132,6 +132,21 @@ impl<'a> Node<'a> {
         })
     }
 
+    /// Returns the members of an object with their keys, or the elements of an array without.
+    pub fn entries(self) -> impl Iterator<Item = (Option<Self>, Self)> {
+        let mut children = self.children();
+        let keyed = self.kind() == Kind::Object;
+        std::iter::from_fn(move || {
+            let first = children.next()?;
+            if keyed { Some((Some(first), children.next()?)) } else { Some((None, first)) }
+        })
+    }
+
+    /// Returns the text from this node's start to the end of a later one, such as a key with its value.
+    pub fn through(self, last: Self) -> &'a str {
+        &self.text[self.start()..last.entry().end as usize]
+    }
+
     /// Returns the elements of an array; of anything else, nothing.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.children().filter(move |_| self.kind() == Kind::Array)

@@ -93,11 +93,7 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let mut slice = if self.options.compat {
-            compat::drilldown::part(self, request)?
-        } else {
-            self.part(request)?
-        };
+        let mut slice = if self.options.compat { compat::drilldown::part(self, request)? } else { self.part(request)? };
         if request.inject {
             slice.item_id = Some(self.inject(request, &slice.text, sensitivity)?);
         }

@@ -108,8 +108,7 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
         item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.firewall.threshold_tokens;
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
     let room = options.firewall.summary_tokens;
-    item.text =
-        if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
+    item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
     item
 }
 

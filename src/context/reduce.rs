@@ -6,9 +6,9 @@ use super::firewall::clean;
 use super::options::{ManagerOptions, STRUCTURED};
 use crate::content::digest::digest;
 use crate::content::keep::{KeepPath, project};
+use crate::content::reference::facts;
 use crate::content::reference::rules::RuleBasedSummarizer;
 use crate::content::reference::structured::StructuredExtractor;
-use crate::content::reference::facts;
 use crate::content::reshape::reshape;
 use crate::content::sniff;
 use crate::error::{Error, ErrorCode, Result};
@@ -53,7 +53,10 @@ pub fn check_deterministic(options: &ManagerOptions) -> Result<()> {
         None => Ok(()),
         Some(plugin) => Err(Error::new(
             ErrorCode::Determinism,
-            format!("{} is backed by a model, and the firewall is to be deterministic", crate::text::unicode::quote(&plugin.name)),
+            format!(
+                "{} is backed by a model, and the firewall is to be deterministic",
+                crate::text::unicode::quote(&plugin.name)
+            ),
         )),
     }
 }
@@ -91,21 +94,29 @@ impl Reduction<'_> {
         if let Some(reshaped) = reshape(self.source, shape)
             && self.tokens(&reshaped.text) <= self.options.firewall.threshold_tokens
         {
-            return Reduced { text: reshaped.text, strategy: Strategy::Reshaped, status, view: None, facts: Vec::new() };
+            return Reduced {
+                text: reshaped.text,
+                strategy: Strategy::Reshaped,
+                status,
+                view: None,
+                facts: Vec::new(),
+            };
         }
         Reduced { status, ..self.digested(self.source, self.media_type) }
     }
 
     fn digested(&self, text: &str, media_type: &str) -> Reduced {
         let firewall = &self.options.firewall;
-        let found = digest(text, media_type, firewall.summary_tokens.min(firewall.threshold_tokens), &self.options.estimator);
+        let found =
+            digest(text, media_type, firewall.summary_tokens.min(firewall.threshold_tokens), &self.options.estimator);
         let view = found.focus.map(|focus| focus.selector);
         Reduced { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
     }
 
     /// What the kept paths hold, and nothing else whatever happens: text that is no JSON has no paths.
     fn projection(&self) -> Reduced {
-        let reduced = |text, status| Reduced { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
+        let reduced =
+            |text, status| Reduced { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
         let Ok(value) = json::parse(self.source) else { return reduced("{}".to_owned(), Status::Error) };
         let kept = project(&value, self.keep, false).to_string();
         if self.tokens(&kept) <= self.options.firewall.threshold_tokens {
@@ -130,8 +141,13 @@ impl Reduction<'_> {
         let text = clean(&text, self.options).into_owned();
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let strategy = if plugin.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
-        (self.tokens(&text) < self.tokens(self.source))
-            .then(|| Reduced { text, strategy, status: Status::Ok, view: None, facts: Vec::new() })
+        (self.tokens(&text) < self.tokens(self.source)).then(|| Reduced {
+            text,
+            strategy,
+            status: Status::Ok,
+            view: None,
+            facts: Vec::new(),
+        })
     }
 
     fn facts(&self) -> Result<Vec<String>> {

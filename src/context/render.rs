@@ -164,7 +164,8 @@ fn looks_like_label(line: &str) -> bool {
     }
     let visible = line.chars().filter(|ch| !unicode::is_invisible(*ch) && !ch.is_control());
     // Without the bracket that opens it, up to the handle or the end; no name is that long.
-    let mut head: String = visible.skip_while(|ch| *ch != '[').skip(1).take_while(|ch| *ch != '[').take(LABEL_CHARS).collect();
+    let mut head: String =
+        visible.skip_while(|ch| *ch != '[').skip(1).take_while(|ch| *ch != '[').take(LABEL_CHARS).collect();
     if head.len() >= LABEL_CHARS {
         return false;
     }

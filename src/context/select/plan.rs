@@ -114,7 +114,9 @@ impl Planner<'_> {
         let stays = |row: &Row| {
             // What was just fetched stays whole, and what was fetched on purpose.
             let is_wanted = Some(row.at) == self.last || self.items[row.at].metadata.contains_key(HANDLE_FIELD);
-            !self.can_cut(row) || (is_wanted && squeeze == Squeeze::None) || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
+            !self.can_cut(row)
+                || (is_wanted && squeeze == Squeeze::None)
+                || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
         };
         let kept: u64 =
             members.iter().map(|i| &rows[*i]).filter(|row| stays(row)).map(|row| row.quarters).sum::<u64>() / 4;
