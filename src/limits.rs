@@ -43,6 +43,8 @@ pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the reference, in characters.
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Facts of one envelope that the caller's summarizer may give.
+pub const MAX_FACTS: usize = 256;
 /// Characters of the reference's default summary.
 pub const SUMMARY_CHARS: usize = 500;
 

@@ -22,6 +22,16 @@ fn field<'a>(item: &'a ContextItem, key: &str) -> Option<&'a Value> {
     item.metadata.get(FIELD)?.get(key)
 }
 
+/// Returns the tokens of the whole text behind an item.
+pub fn tokens(item: &ContextItem) -> Option<u64> {
+    field(item, "tokens")?.as_u64()
+}
+
+/// Returns the selector of what to look at next.
+pub fn view(item: &ContextItem) -> Option<JsonMap> {
+    field(item, "view")?.as_object().cloned()
+}
+
 /// Tells whether excerpts may be taken from the stored text: not where all of it stands in the prompt in another form,
 /// and not where only chosen paths may.
 pub fn allows_excerpts(item: &ContextItem) -> bool {
@@ -35,7 +45,7 @@ pub fn allows_excerpts(item: &ContextItem) -> bool {
 ///
 /// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
 pub fn footer(item: &ContextItem, kept: u64) -> Option<String> {
-    let total = field(item, "tokens")?.as_u64()?;
+    let total = tokens(item)?;
     let handle = &item.artifact_ref.as_ref()?.handle;
     if field(item, "strategy").and_then(Value::as_str) == Some(Strategy::Reshaped.as_str()) || kept >= total {
         return None;

@@ -132,21 +132,28 @@ impl LogIndex {
     /// Adds the next item of the log.
     pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) {
         let clean = firewall::clean(&item.text, options);
-        let mut body = render::default_body(item, &clean);
-        if let Some(footer) = footer::footer(item, options.estimator.tokens(&body)) {
-            body = format!("{body}\n{footer}");
-        }
-        let shown = (body != item.text).then(|| body.into_boxed_str());
         let (source, found) = match source_of(item, options, artifacts) {
             None => (None, self.terms_of(&clean)),
             Some(Cow::Borrowed(text)) => (Some(Source::Stored), self.terms_of(text)),
             Some(Cow::Owned(text)) => (Some(Source::Own(text.as_str().into())), self.terms_of(&text)),
         };
-        let label = render::label_line(item, Mark::None);
         let terms = self.add_passages(&found);
-        let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), terms };
-        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
-        self.entries.push(entry);
+        let fingerprint = dedup::fingerprint(item);
+        self.entries.push(Entry { shown: None, source, part_quarters: 0, fingerprint, terms });
+        self.show(self.entries.len() - 1, item, options);
+    }
+
+    /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
+    pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
+        let clean = firewall::clean(&item.text, options);
+        let mut body = render::default_body(item, &clean);
+        if let Some(footer) = footer::footer(item, options.estimator.tokens(&body)) {
+            body = format!("{body}\n{footer}");
+        }
+        let label = render::label_line(item, Mark::None);
+        let entry = &mut self.entries[at];
+        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(&body);
+        entry.shown = (body != item.text).then(|| body.into_boxed_str());
     }
 
     /// Returns the ids of a text's terms in order; new terms enter the vocabulary.

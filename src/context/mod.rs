@@ -34,6 +34,7 @@ pub mod score;
 pub mod select;
 pub mod sensitivity;
 mod snapshot;
+mod summaries;
 
 pub use draft::Event;
 pub use drilldown::{DrilldownRequest, Slice};
@@ -41,4 +42,5 @@ pub use ingest::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin};
 pub use request::BuildRequest;
+pub use summaries::{SummaryRequest, SuppliedSummary};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};

@@ -77,6 +77,14 @@ impl EventLog {
         self.append_all(vec![item])
     }
 
+    /// Puts an item in the place of another with the same id and parent.
+    pub fn replace(&mut self, position: usize, item: ContextItem) {
+        let same = |old: &ContextItem| old.id == item.id && old.parent_id == item.parent_id;
+        if self.items.get(position).is_some_and(same) {
+            self.items[position] = item;
+        }
+    }
+
     /// Returns all items, oldest first.
     pub fn items(&self) -> &[ContextItem] {
         &self.items
