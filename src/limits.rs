@@ -41,6 +41,8 @@ pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the reference, in characters.
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Tokens of what the reference's `compact_tool_result` returns of a text.
+pub const COMPACT_TOKENS: u64 = 800;
 /// Characters of the reference's default summary.
 pub const SUMMARY_CHARS: usize = 500;
 

@@ -9,6 +9,8 @@
 mod around;
 mod compare;
 mod context;
+mod drilldown_policy;
+mod firewall;
 mod sessions;
 mod summarize;
 
@@ -79,6 +81,7 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "firewall" => Some(firewall::run),
         "summarize" => Some(summarize::run),
         _ => None,
     }
