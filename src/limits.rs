@@ -45,6 +45,8 @@ pub const SUMMARY_TOKENS: u64 = 160;
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
 /// Facts of one envelope that the caller's summarizer may give.
 pub const MAX_FACTS: usize = 256;
+/// Tokens of what the reference's `compact_tool_result` returns of a text.
+pub const COMPACT_TOKENS: u64 = 800;
 /// Characters of the reference's default summary.
 pub const SUMMARY_CHARS: usize = 500;
 

@@ -44,6 +44,11 @@ impl KeepPath {
         Ok(Self { parts: text.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect() })
     }
 
+    /// Returns the path as text.
+    pub fn text(&self) -> String {
+        if self.parts.is_empty() { ".".to_owned() } else { self.parts.join(".") }
+    }
+
     /// Reads a list of paths; the error names the place in the list.
     pub fn parse_all(texts: &[String], path: &str) -> Result<Vec<Self>> {
         let read = |(index, text): (usize, &String)| Self::parse(text).map_err(|e| e.at(format!("{path}/{index}")));

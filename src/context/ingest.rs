@@ -88,7 +88,7 @@ impl ContextManager {
     /// Bytes that are not UTF-8 are stored and described, never shown as text.
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
         if self.options.compat {
-            return compat::ingest::tool_result(self, result, raw);
+            return compat::ingest::tool_result(self, result, raw, &compat::ingest::Gate::of(result));
         }
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;

@@ -280,7 +280,12 @@ impl ContextManager {
         let options = HandoffOptions { budget_tokens, reference };
         let shown = if reference {
             let mut artifacts = self.artifacts.clone();
-            let (shown, _) = compat::firewall::compact_all(kept, &self.options, &self.answers, &mut artifacts)?;
+            let (shown, _) = compat::firewall::compact_all(
+                kept,
+                &compat::firewall::Rules::of(&self.options),
+                &self.answers,
+                &mut artifacts,
+            )?;
             if self.answers.is_waiting() {
                 return Ok(Outcome::Need(self.answers.take_needs()));
             }

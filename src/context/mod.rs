@@ -23,7 +23,7 @@ mod index;
 mod ingest;
 mod manager;
 pub mod memory;
-mod options;
+pub mod options;
 mod output;
 mod pipeline;
 mod reduce;

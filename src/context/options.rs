@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
+use crate::json::{Fields, pointer, wrong_type};
 use crate::limits;
 use crate::model::{
     ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
@@ -68,6 +68,9 @@ impl Plugin {
             is_llm: fields.bool_or("is_llm", false)?,
             provider: fields.object("provider_metadata")?,
         };
+        if let Some((key, value)) = plugin.provider.iter().find(|(_, value)| !value.is_string()) {
+            return Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value));
+        }
         fields.finish()?;
         Ok(plugin)
     }

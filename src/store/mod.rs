@@ -6,7 +6,7 @@ mod event_log;
 mod facts;
 mod selector;
 
-pub use artifacts::ArtifactStore;
+pub use artifacts::{ArtifactStore, content_hash};
 pub use episodic::EpisodicStore;
 pub use event_log::EventLog;
 pub use facts::FactStore;
