@@ -158,16 +158,6 @@ impl<'a> Node<'a> {
         std::iter::from_fn(move || Some((children.next()?.text(), children.next()?)))
     }
 
-    /// Returns the elements of an array, or the members of an object with the nodes of their keys.
-    pub fn entries(self) -> impl Iterator<Item = (Option<Self>, Self)> {
-        let mut children = self.children();
-        let keyed = self.kind() == Kind::Object;
-        std::iter::from_fn(move || {
-            let first = children.next()?;
-            if keyed { Some((Some(first), children.next()?)) } else { Some((None, first)) }
-        })
-    }
-
     /// Returns the last member with this key, as JSON readers do.
     pub fn get(self, key: &str) -> Option<Self> {
         self.members().filter(|(name, _)| name == key).last().map(|(_, value)| value)

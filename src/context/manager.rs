@@ -17,11 +17,8 @@ use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
 use crate::error::{Error, ErrorCode, Result};
-use crate::limits;
-use crate::model::{
-    ArtifactRef, ContextItem, ContextPack, Episode, Fact, ItemKind, Phase, ResultEnvelope, SelectableItem, Sensitivity,
-};
-use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, Selector};
+use crate::model::{ArtifactRef, ContextItem, ContextPack, Episode, Fact, Phase, ResultEnvelope, SelectableItem};
+use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use crate::text::unicode::quote;
 
 /// A log with everything that belongs to it.

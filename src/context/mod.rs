@@ -42,5 +42,5 @@ pub use ingest::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin};
 pub use request::BuildRequest;
-pub use summaries::{SummaryRequest, SuppliedSummary};
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
+pub use summaries::{SummaryRequest, SuppliedSummary};

@@ -106,8 +106,11 @@ impl ContextManager {
     /// masked; the stored bytes stay as they are. Prompts built after that show it.
     pub fn supply_summary(&mut self, supplied: SuppliedSummary) -> Result<Ingested> {
         if self.options.firewall.deterministic && supplied.is_llm {
-            return Err(Error::new(ErrorCode::Determinism, "a summary by a model, and the firewall is to be deterministic")
-                .at("/summary"));
+            return Err(Error::new(
+                ErrorCode::Determinism,
+                "a summary by a model, and the firewall is to be deterministic",
+            )
+            .at("/summary"));
         }
         if supplied.facts.as_ref().is_some_and(|facts| facts.len() > limits::MAX_FACTS) {
             let message = format!("more than {} facts", limits::MAX_FACTS);
@@ -117,14 +120,18 @@ impl ContextManager {
         let Some(envelope) = self.envelopes.get(&supplied.item_id) else { return Err(unknown(&supplied.item_id)) };
         let mut envelope = envelope.clone();
         let Some(stats) = envelope.firewall_stats.as_mut().filter(|stats| stats.triggered) else {
-            return Err(Error::new(ErrorCode::InvalidInput, "the item is shown as it is, it has no digest").at("/item_id"));
+            return Err(
+                Error::new(ErrorCode::InvalidInput, "the item is shown as it is, it has no digest").at("/item_id")
+            );
         };
         let mut item = self.events.items()[at].clone();
         let text = clean(&supplied.summary, &self.options);
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let total = footer::tokens(&item).unwrap_or(stats.original_tokens);
         if text.is_empty() || self.options.estimator.tokens(&text) >= total {
-            return Err(Error::new(ErrorCode::InvalidInput, "the summary is empty or no shorter than the text").at("/summary"));
+            return Err(
+                Error::new(ErrorCode::InvalidInput, "the summary is empty or no shorter than the text").at("/summary")
+            );
         }
         stats.strategy = if supplied.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
         stats.summarized_by_llm = supplied.is_llm;
@@ -138,7 +145,8 @@ impl ContextManager {
         envelope.summary.clone_from(&text);
         item.token_estimate = Estimator::V2.tokens(&text);
         item.text = text;
-        footer::record(&mut item, strategy, total, footer::view(&item));
+        let view = footer::view(&item);
+        footer::record(&mut item, strategy, total, view);
         self.events.replace(at, item.clone());
         self.index.show(at, &item, &self.options);
         self.envelopes.insert(item.id.clone(), envelope.clone());

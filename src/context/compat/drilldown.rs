@@ -10,9 +10,10 @@ use crate::error::{Error, ErrorCode, Result};
 /// Reads a part; malformed UTF-8 shows as U+FFFD.
 pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
     let text = String::from_utf8_lossy(manager.artifacts.get(&request.handle)?);
-    let selector = request.selector.as_object().ok_or_else(|| {
-        Error::new(ErrorCode::InvalidInput, "expected an object").at("/selector")
-    })?;
+    let selector = request
+        .selector
+        .as_object()
+        .ok_or_else(|| Error::new(ErrorCode::InvalidInput, "expected an object").at("/selector"))?;
     let options = &manager.options;
     let part = reference::select(selector, &text)?;
     let clean = firewall::clean(&part, options);
