@@ -6,6 +6,7 @@ pub mod digest;
 pub mod keep;
 pub mod reference;
 pub mod signals;
+pub mod reshape;
 pub mod sniff;
 pub mod table;
 pub mod tree;

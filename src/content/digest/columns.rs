@@ -132,25 +132,31 @@ impl Column {
             return 0;
         }
         let is_numeric = self.numeric * 10 >= self.present * 9;
-        if let Some(number) = number(value).filter(|_| is_numeric) {
-            let distance = (number - self.median).abs();
-            if self.spread > 0.0 {
-                return if distance > 20.0 * self.spread { 4 } else { 0 };
-            }
-        } else if is_numeric {
-            return 3;
+        let own = number(value);
+        if is_numeric && own.is_none_or(|own| self.spread > 0.0 && (own - self.median).abs() > 20.0 * self.spread) {
+            return if own.is_some() { 4 } else { 3 };
         }
         if self.is_free {
             return 0;
         }
         let count = self.values.iter().find(|(known, _)| **known == *value).map_or(0, |(_, count)| *count);
         let most = self.values.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let factor = if self.values.len() <= 3 { 5 } else { 8 };
         // Rare beside the others, and not one of many that are all rare.
-        if count * 20 <= self.present.max(20) && count * 4 <= most && self.values.len() as u32 * 3 <= self.present {
-            3
-        } else {
-            0
-        }
+        let rare = count * 20 <= self.present.max(20) && self.values.len() as u32 * 3 <= self.present;
+        let own = own.filter(|_| is_numeric);
+        let odd = match own {
+            None => count * factor <= most,
+            // Of a few numbers that repeat, one that lies beyond all others.
+            Some(own) => count == 1 && most >= 5 && self.values.len() <= 6 && self.is_outermost(own),
+        };
+        if rare && odd { 3 } else { 0 }
+    }
+
+    fn is_outermost(&self, own: f64) -> bool {
+        let others =
+            || self.values.iter().filter_map(|(known, _)| number(known)).filter(|known| (known - own).abs() > 0.0);
+        others().all(|other| other < own) || others().all(|other| other > own)
     }
 }
 
@@ -184,7 +190,7 @@ pub fn number(text: &str) -> Option<f64> {
         return None;
     }
     if !text.contains(',') {
-        return text.parse().ok();
+        return text.parse().ok().filter(|number: &f64| number.is_finite());
     }
     let (whole, part) = text.rsplit_once(',')?;
     let grouped = part.len() == 3 || text.contains('.');

@@ -64,7 +64,7 @@ fn has_header(files: &[File]) -> bool {
 
 /// Changed lines whose first characters are rare among the changed lines come first.
 fn changed(changes: &[(usize, &str)], facts: &mut Facts) {
-    let opening = |line: &str| -> String { line.chars().filter(|ch| !ch.is_whitespace()).take(4).collect() };
+    let opening = |line: &str| -> String { line.chars().filter(|ch| !ch.is_whitespace()).take(3).collect() };
     let mut openings: HashMap<String, usize> = HashMap::new();
     for (_, line) in changes {
         *openings.entry(opening(line)).or_default() += 1;

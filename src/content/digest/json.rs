@@ -28,7 +28,7 @@ pub fn value(text: &str, offset: usize, facts: &mut Facts) {
         return;
     };
     let root = tree.root();
-    let mut walk = Walk { offset, facts, tables: 0 };
+    let mut walk = Walk { offset, facts, tables: 0, size: text.len() };
     if !is_table(root) {
         let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
         let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();
@@ -52,8 +52,8 @@ pub fn lines(text: &str, facts: &mut Facts) {
             }
         }
     };
-    let mut walk = Walk { offset: 0, facts, tables: 0 };
-    walk.table("", "record", &each);
+    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0 };
+    walk.table("", "record", true, &each);
 }
 
 /// Finds a JSON value that fills lines of a text: on one line, or from a line that opens it to one that closes it.
@@ -77,6 +77,12 @@ pub fn block(text: &str) -> Option<(usize, usize)> {
         }
     }
     None
+}
+
+/// A scalar, or a short list of scalars, which is shown as a whole.
+fn is_leaf(node: Node) -> bool {
+    !node.is_container()
+        || (node.kind() == Kind::Array && node.raw().len() <= 160 && node.items().all(|item| !item.is_container()))
 }
 
 /// A record of a table.
@@ -165,14 +171,20 @@ fn cell<'a>(value: Node<'a>) -> &'a str {
 
 /// A member or an element as it is written, long ones cut around what matters.
 fn quoted(key: Option<Node>, value: Node) -> String {
+    quoted_within(key, value, MEMBER_CHARS)
+}
+
+fn quoted_within(key: Option<Node>, value: Node, chars: usize) -> String {
     let raw = key.map_or(value.raw(), |key| key.through(value));
-    around_within(raw, Hit::of(raw).at, MEMBER_CHARS)
+    around_within(raw, Hit::of(raw).at, chars)
 }
 
 struct Walk<'f> {
     offset: usize,
     facts: &'f mut Facts,
     tables: usize,
+    /// Bytes of the whole.
+    size: usize,
 }
 
 impl Walk<'_> {
@@ -185,21 +197,24 @@ impl Walk<'_> {
                     take(Row { index, key: key.map(inner), node: value, place: 0 });
                 }
             };
-            self.table(path, unit, &each);
+            self.table(path, unit, node.raw().len() * 4 > self.size, &each);
             return;
         }
         let worst = self.scalars(node, path, inherited);
         if worst == Level::Error {
             // The nearest object around that says anything says whose error it is.
-            let context = above.iter().rev().find(|(_, node)| node.entries().any(|(_, value)| !value.is_container()));
+            let context = above.iter().rev().find(|(_, node)| node.entries().any(|(_, value)| is_leaf(value)));
             if let Some((path, node)) = context {
                 self.context(*node, path);
             }
         }
+        if node.kind() == Kind::Array && node.entries().all(|(_, value)| !value.is_container()) {
+            return;
+        }
         let mut around = above.to_vec();
         around.push((path, node));
         for (index, (key, value)) in node.entries().enumerate() {
-            if value.is_container() {
+            if !is_leaf(value) {
                 let below = key.map_or_else(|| format!("{path}[{index}]"), |key| path_of(path, inner(key)));
                 let level = key.map_or(inherited, |key| Hit::of(inner(key)).level.max(inherited));
                 let level = if level < Level::Warning { Level::None } else { level };
@@ -214,7 +229,7 @@ impl Walk<'_> {
 
     /// Names candidates of the scalars of a value and returns the greatest level among them.
     fn scalars(&mut self, node: Node, path: &str, inherited: Level) -> Level {
-        let scalars = || node.entries().filter(|(_, value)| !value.is_container());
+        let scalars = || node.entries().filter(|(_, value)| is_leaf(*value));
         let level = |key: Option<Node>, value: Node| {
             let own = level_of(key.map_or("", inner), value.raw());
             if value.kind() == Kind::String { own.max(inherited) } else { own }
@@ -242,13 +257,13 @@ impl Walk<'_> {
     }
 
     fn context(&mut self, node: Node, path: &str) {
-        for (key, value) in node.entries().filter(|(_, value)| !value.is_container()).take(6) {
+        for (key, value) in node.entries().filter(|(_, value)| is_leaf(*value)).take(6) {
             self.facts.add(Rank::Cause, self.place(value), path, &quoted(key, value));
         }
     }
 
     /// Names candidates of many like records.
-    fn table(&mut self, path: &str, unit: &str, each: &dyn Fn(&mut dyn FnMut(Row))) {
+    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &dyn Fn(&mut dyn FnMut(Row))) {
         let mut columns = Columns::default();
         let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
         each(&mut |row| {
@@ -267,9 +282,14 @@ impl Walk<'_> {
         let place = if self.tables == 1 { 0 } else { 1 };
         let number = count(rows, unit);
         let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
-        self.facts.add(if self.tables <= 3 { Rank::Head } else { Rank::Schema }, place, path, &number);
+        self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
         let names = names.join(", ");
-        self.facts.add(Rank::Schema, place + 1, "columns", &around_within(&names, 0, 160));
+        self.facts.add(
+            if is_main { Rank::Schema } else { Rank::More },
+            place + 1,
+            "columns",
+            &around_within(&names, 0, 160),
+        );
         let usual: Vec<String> = columns.usual().into_iter().map(str::to_owned).collect();
         let mut odd: Vec<(u32, usize)> = Vec::new();
         each(&mut |row| {
@@ -290,7 +310,7 @@ impl Walk<'_> {
         keep_oddest(&mut odd);
         each(&mut |row| {
             let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
-            if score > 0 || row.index == 0 || row.index + 1 == rows {
+            if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
                 self.row(path, &row, score, &columns, rows);
             }
         });
@@ -301,6 +321,13 @@ impl Walk<'_> {
             Some(key) => path_of(path, key),
             None => format!("{path}[{}]", row.index),
         };
+        // The path of the list is in the head; its last part is enough for the rows.
+        let full = label;
+        let label = full
+            .rsplit_once('.')
+            .filter(|(_, last)| !last.contains('"'))
+            .map_or(full.as_str(), |(_, last)| last)
+            .to_owned();
         let base = self.offset + row.place;
         let mut name = String::new();
         let mut shown = 0;
@@ -320,13 +347,14 @@ impl Walk<'_> {
                 _ => return,
             };
             shown += 1;
-            taken.push((rank, base + value.start(), quoted(key, value)));
+            let chars = if oddness > 0 { MEMBER_CHARS } else { 60 };
+            taken.push((rank, base + value.start(), quoted_within(key, value, chars)));
         });
         for (rank, place, text) in taken {
             self.facts.add(rank, place, &label, &text);
         }
         if score >= u32::from(FAILED) {
-            self.facts.look_at("the failing record", json!({ "type": "json_path", "path": label }));
+            self.facts.look_at("the failing record", json!({ "type": "json_path", "path": full }));
         }
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {
@@ -335,7 +363,7 @@ impl Walk<'_> {
             let lists: Vec<(Cow<str>, Node)> =
                 lists.map(|(key, value)| (key.map_or("".into(), |key| inner(key).into()), value)).collect();
             for (key, list) in lists.into_iter().filter(|_| row.place == 0) {
-                self.visit(list, &path_of(&label, &key), Hit::of(&key).level, &[]);
+                self.visit(list, &path_of(&full, &key), Hit::of(&key).level, &[]);
             }
         }
     }

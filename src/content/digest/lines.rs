@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::columns::Columns;
 use super::level::{Hit, Level};
-use super::{Facts, PIECE_CHARS, Rank, around, count, json, tables};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, tables};
 use crate::content::sniff::{self, Shape};
 use crate::order;
 
@@ -64,7 +64,10 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Fact
         }
         _ => count(lines, "line"),
     };
-    facts.add(Rank::Head, 0, "", &head);
+    // The table or the value that fills the text has been counted; markup has no lines of its own.
+    if shape != Shape::Markup && (skip.is_empty() || survey.units > 12) {
+        facts.add(Rank::Head, 0, "", &head);
+    }
     let mut reader = Reader {
         survey: &survey,
         text,
@@ -263,7 +266,7 @@ impl<'a> Reader<'_, 'a, '_> {
             } else {
                 String::new()
             };
-            self.facts.add(Rank::Ends, unit.place, &label, &around(text, 0));
+            self.facts.add(Rank::Ends, unit.place, &label, &around_within(text, 0, 90));
         }
         self.outline(unit, text);
         let hit = level(unit.text);
@@ -291,7 +294,11 @@ impl<'a> Reader<'_, 'a, '_> {
 
     fn alarm(&mut self, unit: Unit<'a>, hit: Hit) {
         let form = form(bare(unit.text), false);
-        if self.seen.insert(form) && self.errors.len() < 4 * super::MAX_PER_RANK {
+        // Tools repeat a message under different prefixes: the same end of a long line counts as the same message.
+        let end = unit.text.len().saturating_sub(40);
+        let repeats =
+            unit.text.len() > 60 && unit.text.get(end..).is_some_and(|end| !self.seen.insert(self::form(end, false)));
+        if self.seen.insert(form) && !repeats && self.errors.len() < 4 * super::MAX_PER_RANK {
             let times = self.survey.alarms.get(&form).copied().unwrap_or(1);
             let text = unit.text.trim_start();
             let cause = u32::from(text.starts_with("Caused by"));
@@ -324,12 +331,16 @@ impl<'a> Reader<'_, 'a, '_> {
         if pair.is_some_and(|(key, value)| self.survey.pairs.oddness(key, value) > 0) {
             self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
             self.parents(unit);
+        } else if text.starts_with("...") {
         } else if self.survey.is_regular() && self.survey.is_odd(unit.text) {
             self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
         } else if self.survey.with_digits * 10 <= self.survey.units * 3 && has_digit(text) {
             let at = text.find(|ch: char| ch.is_ascii_digit()).unwrap_or(0);
             self.facts.add(Rank::Odd, unit.place, "", &around(text, at));
-        } else {
+        } else if text.len() >= 40
+            && pair.is_none()
+            && matches!(self.shape, Shape::Text | Shape::Markdown | Shape::Markup)
+        {
             self.facts.add(Rank::More, unit.place, "", &around(text, 0));
         }
     }
@@ -391,7 +402,8 @@ fn location<'a>(text: &'a str, unit: Unit) -> Option<(usize, &'a str)> {
 fn is_frame(line: &str) -> bool {
     let text = line.trim_start();
     let begins = ["at ", "File ", "--> ", "on "].iter().any(|mark| text.starts_with(mark));
-    (begins || text.len() < line.len()) && names_place(text)
+    let alone = text.len() < 120 && !text.trim_end().contains(' ');
+    (begins || alone || text.len() < line.len()) && names_place(text)
 }
 
 /// `file.rs:12`, `line 12`.

@@ -12,7 +12,7 @@ mod lines;
 mod markup;
 mod tables;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::sniff::{self, Shape};
 use crate::model::JsonMap;
@@ -21,7 +21,9 @@ use crate::text::tokens::Estimator;
 use crate::text::unicode;
 
 /// Characters of one quoted piece.
-const PIECE_CHARS: usize = 160;
+const PIECE_CHARS: usize = 140;
+/// Quarter tokens below which the rest of a room is not worth a piece.
+const MIN_PIECE: u64 = 48;
 /// Candidates of one rank; more of them cannot fit any room worth the name.
 const MAX_PER_RANK: usize = 48;
 
@@ -138,7 +140,7 @@ pub fn digest(text: &str, media_type: &str, room_tokens: u64, estimator: &Estima
 const fn share(rank: Rank) -> u64 {
     match rank {
         Rank::Head => 100,
-        Rank::Error => 40,
+        Rank::Error => 55,
         Rank::Odd | Rank::Total => 30,
         Rank::Cause | Rank::Warning | Rank::Ends | Rank::Schema => 20,
         Rank::Id => 15,
@@ -150,27 +152,34 @@ fn fill(mut facts: Vec<Fact>, room_tokens: u64, estimator: &Estimator) -> String
     order::sort_by(&mut facts, |a, b| a.rank.cmp(&b.rank));
     let room = room_tokens.saturating_mul(4).saturating_add(3);
     let between = estimator.quarters(": \n");
-    let (mut used, mut seen) = (0, HashSet::new());
+    let mut used = 0;
+    // One candidate for one place, one price for one label.
+    let (mut places, mut labels) = (HashSet::new(), HashSet::new());
     let mut chosen: Vec<bool> = facts.iter().map(|_| false).collect();
     for pass in 0..2 {
         let mut by_rank = [0_u64; RANKS];
         for (at, fact) in facts.iter_mut().enumerate() {
-            // What is of little use does not use up the room.
             let bound = if pass == 0 { room * share(fact.rank) / 100 } else { room };
-            let enough = fact.rank == Rank::More && used * 2 > room;
-            if chosen[at] || enough || (pass == 1 && fact.rank > Rank::Id) {
+            if chosen[at] || used * 100 > room * enough(fact.rank, pass) {
                 continue;
             }
-            let mut cost = estimator.quarters(&fact.label) + estimator.quarters(&fact.text) + between;
+            let head = if fact.rank == Rank::Head { Some(fact.label.clone()) } else { None };
+            let place = (fact.place, head);
+            let label = if labels.contains(&fact.label) { 0 } else { estimator.quarters(&fact.label) };
             let left = (room - used).min(bound.saturating_sub(by_rank[fact.rank as usize]));
-            if cost > left && by_rank[fact.rank as usize] == 0 && left >= 64 {
-                let spare = left - (estimator.quarters(&fact.label) + between).min(left);
-                fact.text = shorten(&fact.text, spare, estimator);
-                cost = estimator.quarters(&fact.label) + estimator.quarters(&fact.text) + between;
+            let mut cost = label + estimator.quarters(&fact.text) + between;
+            if cost > left
+                && by_rank[fact.rank as usize] == 0
+                && left >= label + between + MIN_PIECE
+                && !places.contains(&place)
+            {
+                fact.text = shorten(&fact.text, left - label - between, estimator);
+                cost = label + estimator.quarters(&fact.text) + between;
             }
-            if cost <= left && seen.insert((fact.label.clone(), fact.text.clone())) {
+            if cost <= left && places.insert(place) {
                 (used, chosen[at]) = (used + cost, true);
                 by_rank[fact.rank as usize] += cost;
+                labels.insert(fact.label.clone());
             }
         }
     }
@@ -179,18 +188,34 @@ fn fill(mut facts: Vec<Fact>, room_tokens: u64, estimator: &Estimator) -> String
     write(facts)
 }
 
+/// How full the room may be, in percent, when a candidate of a rank is still taken: what is of little use does not
+/// use it up.
+const fn enough(rank: Rank, pass: usize) -> u64 {
+    match rank {
+        Rank::More if pass == 0 => 33,
+        Rank::More => 0,
+        Rank::Schema if pass == 1 => 80,
+        _ => 100,
+    }
+}
+
 /// Writes candidates in the order of the source, those under one label together.
 fn write(mut facts: Vec<Fact>) -> String {
-    order::sort_by(&mut facts, |a, b| (a.rank != Rank::Head, a.place).cmp(&(b.rank != Rank::Head, b.place)));
+    let mut firsts: HashMap<String, (bool, usize)> = HashMap::new();
+    for fact in facts.iter().filter(|fact| !fact.label.is_empty()) {
+        let place = (fact.rank != Rank::Head, fact.place);
+        let first = firsts.entry(fact.label.clone()).or_insert(place);
+        *first = place.min(*first);
+    }
+    let place = |fact: &Fact| {
+        let own = (fact.rank != Rank::Head, fact.place);
+        (firsts.get(&fact.label).copied().unwrap_or(own), own)
+    };
+    order::sort_by(&mut facts, |a, b| place(a).cmp(&place(b)));
     let mut out = String::new();
-    let mut last: Option<&Fact> = None;
+    let mut last = "";
     for fact in &facts {
-        // A line that another one quotes in full says nothing new.
-        let repeats = |other: &Fact| !std::ptr::eq(other, fact) && other.text.len() > fact.text.len();
-        if fact.label.is_empty() && facts.iter().any(|other| repeats(other) && other.text.contains(&fact.text)) {
-            continue;
-        }
-        if last.is_some_and(|last| !last.label.is_empty() && last.label == fact.label) {
+        if !last.is_empty() && last == fact.label {
             out.push_str(", ");
         } else {
             if !out.is_empty() {
@@ -202,7 +227,7 @@ fn write(mut facts: Vec<Fact>) -> String {
             }
         }
         out.push_str(&fact.text);
-        last = Some(fact);
+        last = &fact.label;
     }
     out
 }

@@ -75,7 +75,7 @@ fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, facts: &mut Facts) {
         let label = format!("row {}", at + 1 - first);
         for (index, cell) in cells.iter().enumerate().take(titles.len()) {
             if index == 0 || columns.oddness(&titles[index], cell) > 0 {
-                facts.add(rank, place, &label, &format!("{}={}", titles[index], around(cell, 0)));
+                facts.add(rank, place + index, &label, &format!("{}={}", titles[index], around(cell, 0)));
             }
         }
     }
