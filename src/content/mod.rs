@@ -4,6 +4,8 @@
 
 pub mod reference;
 pub mod signals;
+pub mod slice;
 pub mod sniff;
 pub mod table;
 pub mod tree;
+pub mod views;
