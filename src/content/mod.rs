@@ -7,6 +7,8 @@ pub mod keep;
 pub mod reference;
 pub mod signals;
 pub mod reshape;
+pub mod slice;
 pub mod sniff;
 pub mod table;
 pub mod tree;
+pub mod views;
