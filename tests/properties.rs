@@ -380,12 +380,11 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The leaves that are no containers, each with its place: keys, and `None` with a position in a list.
-fn leaves(
-    value: &Value,
-    place: &mut Vec<(Option<String>, usize)>,
-    found: &mut Vec<(Vec<(Option<String>, usize)>, Value)>,
-) {
+/// Where a leaf is: keys, and `None` with a position in a list.
+type Place = Vec<(Option<String>, usize)>;
+
+/// The leaves that are no containers, each with its place.
+fn leaves(value: &Value, place: &mut Place, found: &mut Vec<(Place, Value)>) {
     match value {
         Value::Array(list) => {
             for (index, entry) in list.iter().enumerate() {

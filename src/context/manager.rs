@@ -377,7 +377,11 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let raw = self.artifacts.drilldown(&request.handle, &request.selector)?;
+        let raw = if self.options.compat {
+            compat::slice(&self.artifacts, request)?
+        } else {
+            self.artifacts.drilldown(&request.handle, &request.selector)?
+        };
         let text = super::firewall::clean(&raw, &self.options);
         let (text, truncated) = self.cut(&text, request.max_tokens);
         let total_chars = String::from_utf8_lossy(self.artifacts.get(&request.handle)?).chars().count() as u64;

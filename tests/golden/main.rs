@@ -9,10 +9,12 @@
 mod around;
 mod compare;
 mod context;
+mod drilldown;
 mod drilldown_policy;
 mod firewall;
 mod sessions;
 mod summarize;
+mod views;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -81,8 +83,10 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
         "summarize" => Some(summarize::run),
+        "views" => Some(views::run),
         _ => None,
     }
 }

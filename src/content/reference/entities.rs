@@ -1,6 +1,5 @@
 //! Things that stand out of a text: headings, addresses, numbers. All found in one pass, each distinct one once.
 
-use crate::order::sort_distinct;
 use crate::text::lines::lines;
 use crate::text::unicode::{self, is_digit, is_space, is_word};
 
@@ -28,10 +27,25 @@ fn is_upper(line: &str) -> bool {
     has_capital
 }
 
-fn first_sorted(mut found: Vec<&str>, count: usize) -> Vec<&str> {
-    sort_distinct(&mut found);
-    found.truncate(count);
-    found
+/// The first few of many texts in sorted order, each once; what cannot be among them is not kept.
+struct FirstSorted<'a> {
+    limit: usize,
+    found: Vec<&'a str>,
+}
+
+impl<'a> FirstSorted<'a> {
+    fn new(limit: usize) -> Self {
+        Self { limit, found: Vec::new() }
+    }
+
+    fn add(&mut self, text: &'a str) {
+        if let Err(at) = self.found.binary_search(&text)
+            && at < self.limit
+        {
+            self.found.insert(at, text);
+            self.found.truncate(self.limit);
+        }
+    }
 }
 
 /// Finds e-mail addresses.
@@ -39,7 +53,7 @@ pub fn emails(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let is_domain = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-');
     let is_local = |byte: &&u8| is_domain(byte) || matches!(byte, b'_' | b'%' | b'+');
-    let mut found = Vec::new();
+    let mut found = FirstSorted::new(FEW);
     let mut from = 0;
     for (at, _) in text.match_indices('@') {
         let start = at - bytes[from..at].iter().rev().take_while(is_local).count();
@@ -47,10 +61,10 @@ pub fn emails(text: &str) -> Vec<&str> {
         let domain = &domain[..domain.iter().take_while(is_domain).count()];
         if let Some(end) = domain_end(domain).filter(|_| start < at) {
             from = at + 1 + end;
-            found.push(&text[start..from]);
+            found.add(&text[start..from]);
         }
     }
-    first_sorted(found, FEW)
+    found.found
 }
 
 /// Ends a domain after the letters that follow its last dot with at least two of them.
@@ -64,7 +78,7 @@ fn domain_end(domain: &[u8]) -> Option<usize> {
 
 /// Finds `http` and `https` addresses.
 pub fn urls(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+    let mut found = FirstSorted::new(FEW);
     let mut from = 0;
     for (at, scheme) in text.match_indices("http") {
         let rest = &text[at + scheme.len()..];
@@ -74,15 +88,15 @@ pub fn urls(text: &str) -> Vec<&str> {
         let length = rest.find(|ch| is_space(ch) || matches!(ch, '<' | '>' | '"' | '\'')).unwrap_or(rest.len());
         if length > 0 {
             from = text.len() - rest.len() + length;
-            found.push(&text[at..from]);
+            found.add(&text[at..from]);
         }
     }
-    first_sorted(found, FEW)
+    found.found
 }
 
 /// Finds numbers with their `,` and `.`, where no letter stands beside; they are sorted as texts.
 pub fn numbers(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+    let mut found = FirstSorted::new(NUMBERS);
     let mut at = 0;
     while let Some(skipped) = text[at..].find(is_digit) {
         let start = at + skipped;
@@ -90,13 +104,13 @@ pub fn numbers(text: &str) -> Vec<&str> {
         let run = &rest[..rest.find(|ch| !is_digit(ch) && !matches!(ch, ',' | '.')).unwrap_or(rest.len())];
         let stands_free = !text[..start].chars().next_back().is_some_and(is_word);
         if let Some(end) = last_boundary(run, rest[run.len()..].chars().next()).filter(|_| stands_free) {
-            found.push(&run[..end]);
+            found.add(&run[..end]);
             at = start + end;
         } else {
             at = start + run.find(|ch| !is_digit(ch)).unwrap_or(run.len());
         }
     }
-    first_sorted(found, NUMBERS)
+    found.found
 }
 
 /// Finds the last place of a run of digits, `,` and `.` where a word starts or ends.
@@ -139,6 +153,7 @@ mod tests {
         for (unit, find) in [("@", emails as fn(&str) -> Vec<&str>), ("a@", emails), ("a@b..", emails), ("1,", numbers)]
         {
             find(&unit.repeat(2_000_000));
+            find(&format!("{unit} ").repeat(1_000_000));
         }
         urls(&"http://".repeat(1_000_000));
         urls(&"http".repeat(1_000_000));

@@ -8,14 +8,16 @@ use std::collections::HashSet;
 
 use super::draft::{Event, Sources};
 use super::explain;
+use super::manager::DrilldownRequest;
 use super::request::BuildRequest;
 use super::score::reference as score;
 use super::select::reference as select;
 use super::{candidates, closure, dedup, header, output, render, sensitivity};
+use crate::content::reference::select;
 use crate::error::Result;
 use crate::model::{
-    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
-    ScoringConfig,
+    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, JsonMap,
+    ReferenceWeights, ScoringConfig,
 };
 use crate::order::sort_by;
 use crate::store::ArtifactStore;
@@ -165,6 +167,12 @@ fn hook_events(
         events.push(Event::BudgetExceeded { requested: *requested, limit: *limit });
     }
     events
+}
+
+/// Reads a part of an artifact.
+pub fn slice(artifacts: &ArtifactStore, request: &DrilldownRequest) -> Result<String> {
+    let text = String::from_utf8_lossy(artifacts.get(&request.handle)?);
+    select(request.selector_json.as_object().unwrap_or(&JsonMap::new()), &text)
 }
 
 /// Reason given to the firewall hook.

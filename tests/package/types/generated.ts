@@ -340,6 +340,7 @@ export type SelectableItem = {
   tags: Array<string>,
   namespace: string,
   args_schema: JsonObject,
+  output_schema: JsonObject | null,
   side_effects: boolean,
   cost_hint: number,
   examples: Array<string>,
