@@ -5,8 +5,8 @@
 pub mod digest;
 pub mod keep;
 pub mod reference;
-pub mod signals;
 pub mod reshape;
+pub mod signals;
 pub mod slice;
 pub mod sniff;
 pub mod table;

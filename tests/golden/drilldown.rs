@@ -4,11 +4,13 @@ use contextweaver::content::reference::select;
 use contextweaver::error::ErrorCode;
 use serde_json::{Value, json};
 
+use crate::drilldown_policy;
 use crate::views::content;
 
 /// Runs one case; a failure of ours becomes the reference's class.
 pub fn run(file: &str, input: &Value) -> Result<Value, String> {
     match file {
+        "manager_policy" => Ok(drilldown_policy::run(input)),
         "selectors" => Ok(selectors(input)),
         other => Err(format!("no runner for file {other:?}")),
     }

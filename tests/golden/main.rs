@@ -83,10 +83,7 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
-        "drilldown" => Some(|file, input| match file {
-            "manager_policy" => Ok(drilldown_policy::run(input)),
-            _ => drilldown::run(file, input),
-        }),
+        "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::firewall::{Reduced, Rules, reduce};
 use crate::context::callbacks::{Answers, Outcome};
+use crate::context::firewall::handle_of;
 use crate::context::options::{Plugin, RULE_BASED, STRUCTURED};
 use crate::context::sensitivity::secret_rules;
 use crate::error::{Error, ErrorCode, Result};
@@ -13,6 +14,7 @@ use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, Strategy};
 use crate::store::{ArtifactStore, content_hash};
 use crate::text::redact::{SECRET_MASK, redact_value};
 use crate::text::tokens::Estimator;
+use crate::text::unicode::quote;
 
 /// Key of the record that says what was done to an object.
 const SIDECAR: &str = "_cw";
@@ -153,6 +155,10 @@ pub fn compact_tool_result(
         return Ok(Outcome::Done(passed(data, &text, options)));
     }
     let id = format!("compact:{}", &content_hash(text.as_bytes())[..16]);
+    let handle = handle_of(&id);
+    if artifacts.get(&handle).is_ok_and(|stored| stored != text.as_bytes()) {
+        return Err(Error::new(ErrorCode::DuplicateId, format!("another text is stored under {}", quote(&handle))));
+    }
     let mut item = ContextItem::new(id, ItemKind::ToolResult, "");
     item.metadata.insert("media_type".into(), media_type.into());
     let reduced = reduce(item, &text, &options.rules(), answers)?;
@@ -273,8 +279,7 @@ mod tests {
         run(&mut artifacts).unwrap();
         assert_eq!(artifacts.list().count(), 1, "the same text again");
         artifacts.put(&handle, b"other", "text/plain", "").unwrap();
-        let Outcome::Done(done) = run(&mut artifacts).unwrap() else { panic!("nobody is asked") };
+        assert_eq!(run(&mut artifacts).unwrap_err().code(), ErrorCode::DuplicateId);
         assert_eq!(artifacts.get(&handle).unwrap(), b"other");
-        assert_eq!(artifacts.get(&done.stats.artifact_ref.unwrap()).unwrap(), b"text");
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::content::keep::StructuredFirewall;
-use crate::content::reference::{RuleBasedSummarizer, StructuredExtractor, facts};
+use crate::content::reference::{RuleBasedSummarizer, StructuredExtractor, facts, views};
 use crate::context::callbacks::Answers;
 use crate::context::firewall::{handle_of, is_processed, label_of};
 use crate::context::options::{ManagerOptions, Plugin};
@@ -11,7 +11,7 @@ use crate::context::sensitivity::secret_rules;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{number_text, parse, to_sorted_ascii};
 use crate::limits;
-use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy};
+use crate::model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy};
 use crate::store::{ArtifactStore, content_hash};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::tokens::Estimator;
@@ -161,16 +161,19 @@ impl Reduced {
 
     /// Stores the bytes the item stands for, and says in the records where they are.
     pub fn store(mut self, raw: &[u8], media_type: &str, artifacts: &mut ArtifactStore) -> Result<Self> {
-        let id = &self.item.id;
-        let mut handle = handle_of(id);
-        // The reference overwrites. Here another text of the same name gets a handle of its own.
-        if artifacts.get(&handle).is_ok_and(|stored| stored != raw) {
-            handle = format!("{handle}:{}", &content_hash(raw)[..16]);
-        }
-        let stored = artifacts.put(&handle, raw, media_type, &label_of(id))?;
+        let (handle, label) = (handle_of(&self.item.id), label_of(&self.item.id));
+        // The reference overwrites, be it raw output by the placeholder that hides it. Here only its record is taken
+        // over: what is stored stays.
+        let stored = if artifacts.get(&handle).is_ok_and(|stored| stored != raw) {
+            let (media_type, size_bytes) = (media_type.to_owned(), raw.len() as u64);
+            ArtifactRef { handle, media_type, size_bytes, label, content_hash: content_hash(raw) }
+        } else {
+            artifacts.put(&handle, raw, media_type, &label)?
+        };
         if let Some(stats) = &mut self.envelope.firewall_stats {
             stats.artifact_ref = Some(stored.handle.clone());
         }
+        self.envelope.views = views(&stored, raw);
         self.envelope.artifacts.push(stored.clone());
         self.item.artifact_ref = Some(stored);
         Ok(self)
