@@ -193,6 +193,13 @@ export type HandoffEntry = {
   token_estimate: number,
 };
 
+export type HydrationResult = {
+  item: SelectableItem,
+  args_schema: JsonObject,
+  examples: Array<JsonValue>,
+  constraints: JsonObject,
+};
+
 export type Ingested = {
   item: ContextItem,
   envelope: ResultEnvelope,
@@ -337,6 +344,7 @@ export type SelectableItem = {
   tags: Array<string>,
   namespace: string,
   args_schema: JsonObject,
+  output_schema: JsonObject | null,
   side_effects: boolean,
   cost_hint: number,
   examples: Array<string>,
@@ -394,6 +402,7 @@ export interface Records {
   FirewallStats: FirewallStats;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
+  HydrationResult: HydrationResult;
   Ingested: Ingested;
   ItemKind: ItemKind;
   ManagerStats: ManagerStats;
