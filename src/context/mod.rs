@@ -30,6 +30,7 @@ pub mod score;
 pub mod select;
 pub mod sensitivity;
 mod snapshot;
+mod stores;
 
 pub use draft::Event;
 pub use ingest::{Ingested, ToolResult};

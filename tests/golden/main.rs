@@ -10,6 +10,7 @@ mod around;
 mod compare;
 mod context;
 mod sessions;
+mod stores;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,6 +79,7 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "stores" => Some(stores::run),
         _ => None,
     }
 }
