@@ -16,10 +16,9 @@ use super::pipeline;
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
-use crate::error::{Error, ErrorCode, Result};
-use crate::model::{ArtifactRef, ContextItem, ContextPack, Episode, Fact, Phase, ResultEnvelope, SelectableItem};
+use crate::error::Result;
+use crate::model::{ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
-use crate::text::unicode::quote;
 
 /// A log with everything that belongs to it.
 #[derive(Debug)]
@@ -33,6 +32,10 @@ pub struct ContextManager {
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
     pub(super) manifests: [Option<Manifest>; Phase::ALL.len()],
     pub(super) fact_sequence: Option<u64>,
+    /// Changes of the artifact store that the index has seen; none when it has missed something else.
+    pub(super) indexed_changes: Option<u64>,
+    /// Fields of a snapshot that are not known.
+    pub(super) unknown: JsonMap,
     pub(super) answers: Answers,
     metrics: Metrics,
     last_work: u64,
@@ -71,7 +74,7 @@ impl ContextManager {
     /// Makes a manager with an empty log.
     pub fn new(options: ManagerOptions) -> Self {
         Self {
-            artifacts: ArtifactStore::with_limits(options.limits.artifact_bytes, options.limits.store_bytes),
+            artifacts: ArtifactStore::with_options(options.limits.store),
             events: EventLog::with_limit(options.limits.items),
             options,
             episodes: EpisodicStore::new(),
@@ -80,6 +83,8 @@ impl ContextManager {
             envelopes: HashMap::new(),
             manifests: [const { None }; Phase::ALL.len()],
             fact_sequence: None,
+            indexed_changes: Some(0),
+            unknown: JsonMap::new(),
             answers: Answers::default(),
             metrics: Metrics::new(),
             last_work: 0,
@@ -104,11 +109,6 @@ impl ContextManager {
     /// Returns the facts.
     pub fn facts(&self) -> &FactStore {
         &self.facts
-    }
-
-    /// Stores bytes under a handle of the caller's choosing.
-    pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        self.artifacts.put(handle, bytes, media_type, label)
     }
 
     /// Returns the episodes.
@@ -144,28 +144,6 @@ impl ContextManager {
         self.ingest_all(vec![item])
     }
 
-    /// Adds an episode.
-    pub fn add_episode(&mut self, episode: Episode) -> Result<()> {
-        self.episodes.add(episode)
-    }
-
-    /// Adds a fact. Without an id it gets `fact:<key>:<n>`, `n` counting up over all keys. Returns the id.
-    pub fn add_fact(&mut self, id: Option<String>, mut fact: Fact) -> Result<String> {
-        let next = self.fact_sequence.unwrap_or_else(|| self.facts.next_sequence());
-        let made = id.is_none();
-        fact.fact_id = id.unwrap_or_else(|| format!("fact:{}:{next}", fact.key));
-        if self.facts.contains(&fact.fact_id) {
-            return Err(Error::new(ErrorCode::DuplicateId, format!("a fact with id {} exists", quote(&fact.fact_id)))
-                .at("/fact_id"));
-        }
-        let id = fact.fact_id.clone();
-        self.facts.put(fact)?;
-        if made {
-            self.fact_sequence = Some(next + 1);
-        }
-        Ok(id)
-    }
-
     fn sources(&self) -> Sources<'_> {
         Sources {
             events: &self.events,
@@ -189,6 +167,7 @@ impl ContextManager {
                 Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
             });
         }
+        self.refresh_index();
         let built = pipeline::build(&self.sources(), request, self.manifests[request.phase as usize].as_ref());
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
@@ -256,7 +235,7 @@ impl ContextManager {
     pub fn stats(&self) -> ManagerStats {
         ManagerStats {
             items: self.events.len(),
-            artifacts: self.artifacts.list().count(),
+            artifacts: self.artifacts.len(),
             artifact_bytes: self.artifacts.total_bytes(),
             facts: self.facts.len(),
             episodes: self.episodes.all().len(),

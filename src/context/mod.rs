@@ -34,6 +34,7 @@ pub mod score;
 pub mod select;
 pub mod sensitivity;
 mod snapshot;
+mod stores;
 mod summaries;
 
 pub use draft::Event;

@@ -8,6 +8,7 @@ use crate::limits;
 use crate::model::{
     ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
 };
+use crate::store::{Eviction, StoreOptions};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
@@ -110,23 +111,17 @@ impl FirewallOptions {
 }
 
 /// Upper bounds that the caller may lower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Items of the log.
     pub items: usize,
-    /// Bytes of one artifact.
-    pub artifact_bytes: usize,
-    /// Bytes of all artifacts.
-    pub store_bytes: usize,
+    /// Bounds of the artifact store.
+    pub store: StoreOptions,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            items: limits::MAX_ITEMS,
-            artifact_bytes: limits::MAX_ARTIFACT_BYTES,
-            store_bytes: limits::MAX_STORE_BYTES,
-        }
+        Self { items: limits::MAX_ITEMS, store: StoreOptions::default() }
     }
 }
 
@@ -267,11 +262,13 @@ impl ManagerOptions {
         if let Some(mut bounds) = fields.nested("limits")? {
             let mut bound =
                 |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
-            self.limits = Limits {
-                items: bound("max_items", limits::MAX_ITEMS)?,
-                artifact_bytes: bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?,
-                store_bytes: bound("max_store_bytes", limits::MAX_STORE_BYTES)?,
-            };
+            let store = &mut self.limits.store;
+            self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
+            store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;
+            store.store_bytes = bound("max_store_bytes", limits::MAX_STORE_BYTES)?;
+            store.max_artifacts = bound("max_artifacts", limits::MAX_ARTIFACTS)?;
+            store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
+            store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
             bounds.finish()?;
         }
         Ok(())

@@ -57,7 +57,7 @@ pub fn reference_class(error: &Error) -> &'static str {
     match error.code() {
         ErrorCode::DuplicateId => "DuplicateItemError",
         ErrorCode::NotFound => "ItemNotFoundError",
-        ErrorCode::ArtifactNotFound => "ArtifactNotFoundError",
+        ErrorCode::ArtifactNotFound | ErrorCode::ArtifactExpired => "ArtifactNotFoundError",
         ErrorCode::Determinism => "DeterminismError",
         ErrorCode::PolicyViolation => "PolicyViolationError",
         ErrorCode::BudgetExceeded => "BudgetOverflowError",

@@ -13,6 +13,7 @@ mod drilldown;
 mod drilldown_policy;
 mod firewall;
 mod sessions;
+mod stores;
 mod summarize;
 mod views;
 
@@ -87,6 +88,7 @@ fn runner(area: &str) -> Option<Runner> {
         "firewall" => Some(firewall::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),
+        "stores" => Some(stores::run),
         _ => None,
     }
 }

@@ -3,6 +3,10 @@
 //! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
+mod stores;
+
+pub use stores::{artifact_bytes, put_artifact};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -16,8 +20,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::{
-    BuildStats, ContextItem, ContextPack, Episode, Explanation, Fact, ItemKind, MemoryEntry, Phase, ResultEnvelope,
-    SelectableItem, Sensitivity,
+    BuildStats, ContextItem, ContextPack, Explanation, MemoryEntry, Phase, ResultEnvelope, SelectableItem, Sensitivity,
 };
 use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
@@ -75,25 +78,12 @@ pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[
     }
 }
 
-/// Returns the bytes of an artifact, for the caller's own use; the policy governs prompts and drilldowns.
-pub fn artifact_bytes(manager: &ContextManager, handle: &str) -> Result<Vec<u8>> {
-    manager.artifacts().get(handle).map(<[u8]>::to_vec)
-}
-
 /// Runs an operation of a manager.
 pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> Result<String> {
     let arguments = json::parse(arguments)?;
     match operation {
         "ingest" => ingest(manager, arguments),
         "ingest_envelope" => ingest_envelope(manager, arguments),
-        "add_fact" => {
-            let (id, fact) = Fact::with_optional_id(arguments, "")?;
-            done(&json!({ "fact_id": manager.add_fact(id, fact)? }))
-        }
-        "add_episode" => {
-            manager.add_episode(Episode::from_value(arguments, "")?)?;
-            done(&json!({}))
-        }
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
         "handoff" => handoff(manager, arguments),
@@ -111,16 +101,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
             done(&json!({}))
         }
         "snapshot" => done(&manager.snapshot()),
-        "event_get" => {
-            let mut fields = Fields::open(arguments, "")?;
-            done(manager.events().get(&fields.string("id")?)?)
-        }
-        "events" => events(manager, arguments),
-        "event_count" => done(&json!({ "count": manager.events().len() })),
-        "artifacts" => done(&One("artifacts", &manager.artifacts().list().collect::<Vec<_>>())),
-        "facts" => done(manager.facts()),
-        "episodes" => done(manager.episodes()),
-        other => Err(unknown(other)),
+        other => stores::call(manager, other, arguments),
     }
 }
 
@@ -240,20 +221,6 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
     }
     let ids: Vec<&str> = items.iter().filter_map(|item| item.id.strip_prefix("memory:")).collect();
     done(&Selected { selected: ids, items: &items })
-}
-
-fn events(manager: &ContextManager, arguments: Value) -> Result<String> {
-    let mut fields = Fields::open(arguments, "")?;
-    let kinds = if fields.has("kinds") {
-        let names = fields.strings("kinds")?;
-        Some(names.iter().map(|name| ItemKind::parse(name)).collect::<Result<Vec<_>>>()?)
-    } else {
-        None
-    };
-    let since = fields.uint_or("since", 0, u64::from(u32::MAX))? as usize;
-    let limit = fields.uint_or("limit", u64::from(u32::MAX), u64::from(u32::MAX))? as usize;
-    fields.finish()?;
-    done(&One("items", &manager.events().query(kinds.as_deref(), since, limit)))
 }
 
 /// Runs a function on text.
