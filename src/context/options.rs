@@ -338,3 +338,41 @@ fn custom_name(value: Value, path: &str) -> Result<String> {
     fields.finish()?;
     Ok(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn plugins_and_firewall_options_are_closed() {
+        let table = [
+            (json!({ "firewall": { "size": 1 } }), "UNKNOWN_FIELD", "/firewall/size"),
+            (json!({ "firewall": { "deterministic": 1 } }), "INVALID_INPUT", "/firewall/deterministic"),
+            (json!({ "firewall": { "summary_tokens": -1 } }), "OUT_OF_RANGE", "/firewall/summary_tokens"),
+            (json!({ "summarizer": "structured" }), "INVALID_INPUT", "/summarizer"),
+            (json!({ "extractor": { "custom": "f", "llm": true } }), "UNKNOWN_FIELD", "/extractor/llm"),
+            (
+                json!({ "summarizer": { "custom": "f", "provider_metadata": { "a": 1 } } }),
+                "INVALID_INPUT",
+                "/summarizer/provider_metadata/a",
+            ),
+            (json!({ "summarizer": "rule_based" }), "UNSUPPORTED", "/summarizer"),
+            (json!({ "extractor": "structured" }), "UNSUPPORTED", "/extractor"),
+        ];
+        for (options, code, path) in table {
+            let error = ManagerOptions::from_value(options.clone()).unwrap_err();
+            assert_eq!((error.code().as_str(), error.path()), (code, path), "{options}");
+        }
+        let given = json!({
+            "compat": "0.18",
+            "firewall": { "threshold_tokens": 7, "summary_tokens": 8, "deterministic": true },
+            "summarizer": "rule_based",
+            "extractor": { "custom": "f", "is_llm": true },
+        });
+        let options = ManagerOptions::from_value(given).unwrap();
+        assert_eq!(options.firewall, FirewallOptions { threshold_tokens: 7, summary_tokens: 8, deterministic: true });
+        assert!(options.summarizer.is_some_and(|plugin| plugin.built_in));
+        assert!(options.extractor.is_some_and(|plugin| plugin.is_llm && !plugin.built_in));
+    }
+}
