@@ -3,6 +3,7 @@
 //! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
+mod results;
 mod stores;
 
 pub use stores::{artifact_bytes, put_artifact};
@@ -15,7 +16,7 @@ use crate::context::callbacks::{Need, Outcome};
 use crate::context::handoff::HandoffPack;
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
-use crate::context::{self, BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, ToolResult};
+use crate::context::{self, BuildRequest, ContextManager, ManagerOptions, ToolResult};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
@@ -91,17 +92,23 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "select_memory" => select_memory(manager, arguments),
         "stats" => done(&manager.stats()),
         "inspect" => inspect(manager, arguments),
-        "drilldown" => match manager.drilldown(&DrilldownRequest::from_value(arguments)?)? {
-            Outcome::Need(needs) => need(&needs),
-            Outcome::Done(slice) => done(&slice),
-        },
         "supply" => {
             let mut fields = Fields::open(arguments, "")?;
             manager.supply(fields.list("answers")?)?;
             done(&json!({}))
         }
         "snapshot" => done(&manager.snapshot()),
-        other => stores::call(manager, other, arguments),
+        other => match results::call(manager, other, arguments) {
+            Ok(answer) => answer,
+            Err(arguments) => stores::call(manager, other, arguments),
+        },
+    }
+}
+
+fn answered<T: Serialize>(outcome: Outcome<T>) -> Result<String> {
+    match outcome {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(result) => done(&result),
     }
 }
 
@@ -236,6 +243,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
             json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
+        "drilldown_tool" => json!(context::drilldown_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;

@@ -6,7 +6,6 @@ mod episodic;
 mod event_log;
 mod facts;
 mod recall;
-mod selector;
 mod unknown;
 
 pub use artifacts::{ArtifactStore, Eviction, NewArtifact, StoreOptions, content_hash};
@@ -14,5 +13,4 @@ pub use bundle::StoreBundle;
 pub use episodic::EpisodicStore;
 pub use event_log::EventLog;
 pub use facts::{FactStore, sequence_of};
-pub use selector::Selector;
 pub use unknown::Unknown;

@@ -2,12 +2,14 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use contextweaver::content::reference::select;
 use contextweaver::error::{Error, ErrorCode, Result};
 use contextweaver::json::Fields;
 use contextweaver::model::{
-    ArtifactRef, ContextItem, Episode, Fact, FirewallStats, HydrationResult, ItemKind, ResultEnvelope, ViewSpec,
+    ArtifactRef, ContextItem, Episode, Fact, FirewallStats, HydrationResult, ItemKind, JsonMap, ResultEnvelope,
+    ViewSpec,
 };
-use contextweaver::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, Selector, StoreBundle, StoreOptions};
+use contextweaver::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle, StoreOptions};
 use contextweaver::text::redact::SecretRules;
 use serde_json::{Value, json};
 
@@ -119,7 +121,8 @@ impl Scripted for Artifacts {
             "drilldown" => {
                 // Not found comes before a bad selector.
                 self.store.get(handle)?;
-                Ok(json!(self.store.drilldown(handle, &Selector::from_value(op["selector"].clone(), "")?)?))
+                let text = String::from_utf8_lossy(self.store.get(handle)?).into_owned();
+                Ok(json!(select(op["selector"].as_object().unwrap_or(&JsonMap::new()), &text)?))
             }
             "restore" => self.restore(op["snapshot"].clone()),
             "roundtrip" | "reopen" => self.restore(json!(self.store)),

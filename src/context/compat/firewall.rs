@@ -67,20 +67,15 @@ impl<'a> Rules<'a> {
     }
 
     /// Refuses a plugin that a model backs where only deterministic ones may run.
-    fn permit(&self, plugin: Option<&Plugin>, path: &str) -> Result<()> {
-        match plugin.filter(|plugin| plugin.is_llm && self.deterministic) {
-            None => Ok(()),
-            Some(plugin) => {
-                let message =
-                    format!("{} is backed by a model, and only deterministic work may be done", quote(&plugin.name));
-                Err(Error::new(ErrorCode::Determinism, message).at(path))
-            }
-        }
+    fn permit(&self, plugin: Option<&Plugin>) -> Result<()> {
+        let Some(plugin) = plugin.filter(|plugin| plugin.is_llm && self.deterministic) else { return Ok(()) };
+        let message = format!("{} is backed by a model, and only deterministic work may be done", quote(&plugin.name));
+        Err(Error::new(ErrorCode::Determinism, message))
     }
 
     /// Returns the facts of a text. A function that fails finds none.
     pub fn facts(&self, item: &ContextItem, text: &str, answers: &Answers) -> Result<(Vec<String>, Status)> {
-        self.permit(self.extractor, "/extractor")?;
+        self.permit(self.extractor)?;
         let found = match self.extractor {
             None => Ok(facts(text)),
             Some(plugin) if plugin.built_in => {
@@ -93,8 +88,8 @@ impl<'a> Rules<'a> {
     }
 
     fn summarise(&self, item: &ContextItem, text: &str, answers: &Answers) -> Result<Digest> {
-        self.permit(self.summarizer, "/summarizer")?;
-        self.permit(self.extractor, "/extractor")?;
+        self.permit(self.summarizer)?;
+        self.permit(self.extractor)?;
         let written = match self.summarizer {
             None => Ok(first_paragraph(text)),
             Some(plugin) if plugin.built_in => {
@@ -274,6 +269,17 @@ mod tests {
             assert_eq!(done.text, "{\"a\": 1}");
         }
         assert!(!answers.is_waiting());
+    }
+
+    #[test]
+    fn what_is_stored_under_a_handle_stays() {
+        let (answers, mut artifacts) = (Answers::default(), ArtifactStore::new());
+        for text in ["raw output", "[REDACTED: confidential]"] {
+            let item = ContextItem::new("r", ItemKind::ToolResult, text);
+            let (item, envelope) = apply(item, &rules(&[]), &answers, &mut artifacts).unwrap();
+            assert_eq!((item.text.as_str(), envelope.unwrap().artifacts[0].handle.as_str()), (text, "artifact:r"));
+            assert_eq!(artifacts.get("artifact:r").unwrap(), b"raw output");
+        }
     }
 
     #[test]

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use self::room::{Lost, Tombstones};
-use super::Selector;
 use super::unknown::Unknown;
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::ArtifactRef;
@@ -317,11 +316,6 @@ impl ArtifactStore {
     /// Returns how often bytes were removed or replaced: whoever keeps something derived from them compares.
     pub fn changes(&self) -> u64 {
         self.changes
-    }
-
-    /// Reads a part of an artifact; malformed UTF-8 shows as U+FFFD.
-    pub fn drilldown(&self, handle: &str, selector: &Selector) -> Result<String> {
-        selector.apply(&String::from_utf8_lossy(self.get(handle)?))
     }
 
     /// Takes over what a changed clone of this store has more or less; handles known here keep their bytes.
