@@ -10,9 +10,11 @@ export type Need =
   | { readonly kind: "count"; readonly text: string }
   | { readonly kind: "classify"; readonly item: unknown }
   | { readonly kind: "summarize"; readonly item: unknown; readonly text: string }
+  | { readonly kind: "extract"; readonly item: unknown; readonly text: string }
   | { readonly kind: "redact"; readonly hook: string; readonly item: unknown };
 
 const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "context_built"];
+const PLUGINS = [["summarizer", "summarize"], ["extractor", "extract"]] as const;
 const LEVELS = ["public", "internal", "confidential", "restricted"];
 
 /** The caller's functions, and the options without them. @internal */
@@ -30,7 +32,9 @@ export class Callbacks {
     for (const key of ["estimator", "classifier"]) {
       if (typeof own[key] === "function") own[key] = this.#keep(key, own[key] as Fn, undefined);
     }
-    if (own["summarizer"] !== undefined) own["summarizer"] = this.#summarizer(own["summarizer"]);
+    for (const [key, method] of PLUGINS) {
+      if (own[key] !== undefined && typeof own[key] !== "string") own[key] = this.#plugin(key, method, own[key]);
+    }
     if (own["redaction_hooks"] !== undefined) {
       collect(own["redaction_hooks"], "/redaction_hooks", this.#redaction);
       own["redaction_hooks"] = [...this.#redaction.keys()];
@@ -52,7 +56,7 @@ export class Callbacks {
   }
 
   /** Asks one of the functions. An answer that cannot be used is CALLBACK_FAILED. */
-  answer(need: Need): string | number {
+  answer(need: Need): string | number | readonly string[] {
     switch (need.kind) {
       case "count":
         return ask("estimator", this.#functions.get("estimator"), [need.text], isCount, "a whole number from 0");
@@ -60,6 +64,8 @@ export class Callbacks {
         return ask("classifier", this.#functions.get("classifier"), [need.item], isLevel, `one of ${LEVELS.join(" ")}`);
       case "summarize":
         return ask("summarizer", this.#functions.get("summarizer"), [need.item, need.text], isString, "a string");
+      case "extract":
+        return ask("extractor", this.#functions.get("extractor"), [need.item, need.text], isStrings, "an array of strings");
       case "redact":
         return ask("redaction hook", this.#redaction.get(need.hook), [need.item], isString, "a string");
     }
@@ -93,11 +99,12 @@ export class Callbacks {
     return warnings;
   }
 
-  #summarizer(value: unknown): unknown {
-    if (typeof value === "function") return this.#keep("summarizer", value as Fn, undefined);
-    const { summarize, name, ...rest } = fields(value, "/summarizer");
-    if (typeof summarize !== "function") throw notAFunction("/summarizer/summarize");
-    return { ...rest, ...this.#keep("summarizer", summarize as Fn, name) };
+  /** Keeps the function of a plugin; what else it says of itself is for the engine. */
+  #plugin(key: string, method: string, value: unknown): unknown {
+    if (typeof value === "function") return this.#keep(key, value as Fn, undefined);
+    const { [method]: fn, name, ...rest } = fields(value, `/${key}`);
+    if (typeof fn !== "function") throw notAFunction(`/${key}/${method}`);
+    return { ...rest, ...this.#keep(key, fn as Fn, name) };
   }
 
   #keep(key: string, fn: Fn, name: unknown): { custom: unknown } {
@@ -166,5 +173,6 @@ function isPromise(value: unknown, rejected: () => void): boolean {
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !isPromise(value, () => undefined);
 const isString = (value: unknown): value is string => typeof value === "string";
+const isStrings = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isString);
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const isLevel = (value: unknown): value is string => LEVELS.includes(value as string);

@@ -21,6 +21,9 @@ export type Classifier = (item: StoredItem) => Sensitivity;
 /** Writes the text that stands for a large tool result. Must be synchronous. */
 export type Summarizer = (item: StoredItem, text: string) => string;
 
+/** Finds the facts of a tool result, one string each. Must be synchronous. */
+export type Extractor = (item: StoredItem, text: string) => readonly string[];
+
 /** Tells the time in milliseconds since 1970, as `Date.now` does. Must be synchronous. */
 export type Clock = () => number;
 
@@ -37,6 +40,29 @@ export interface NamedSummarizer {
   readonly name?: string;
   /** Whether a model wrote the summaries, for the record. Default: false. */
   readonly is_llm?: boolean;
+  /** What a model-backed summarizer says of itself, for the firewall's stats. Default: nothing. */
+  readonly provider_metadata?: Readonly<Record<string, string>>;
+}
+
+/** An extractor that says something about itself. */
+export interface NamedExtractor {
+  readonly extract: Extractor;
+  /** Default: the function's name. */
+  readonly name?: string;
+  /** Whether a model finds the facts. Default: false. */
+  readonly is_llm?: boolean;
+  /** What a model-backed extractor says of itself. Default: nothing. */
+  readonly provider_metadata?: Readonly<Record<string, string>>;
+}
+
+/** What becomes of large results. */
+export interface FirewallOptions {
+  /** Results above it are summarised in the prompt and kept as artifacts. Default: 500. */
+  readonly threshold_tokens?: number;
+  /** Most tokens of a summary. Default: 160. */
+  readonly summary_tokens?: number;
+  /** Refuse summarizers and extractors that a model backs: `DETERMINISM`. Default: false. */
+  readonly deterministic?: boolean;
 }
 
 /**
@@ -151,8 +177,8 @@ export interface ContextManagerOptions {
   readonly policy?: ContextPolicy;
   /** Default: `{ method: "bm25n" }`, or `{ method: "reference" }` under `compat: "0.18"`. */
   readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
-  /** Results above the threshold are summarised in the prompt and kept as artifacts. Default: 500 tokens. */
-  readonly firewall?: { readonly threshold_tokens?: number };
+  /** What becomes of large results. */
+  readonly firewall?: FirewallOptions;
   /** Bounds below the package's own: 100,000 items, 16 MiB per artifact, 64 MiB for all artifacts. */
   readonly limits?: {
     readonly max_items?: number;
@@ -177,8 +203,10 @@ export interface ContextManagerOptions {
   readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator;
   /** `heuristic` finds secrets and personal data, `heuristic-no-pii` only secrets. Default: nobody classifies. */
   readonly classifier?: "heuristic" | "heuristic-no-pii" | Classifier;
-  /** Default: the built-in, rule-based one. */
-  readonly summarizer?: Summarizer | NamedSummarizer;
+  /** Default: a built-in one. `rule_based` exists under `compat` only. */
+  readonly summarizer?: "rule_based" | Summarizer | NamedSummarizer;
+  /** Default: a built-in one. Others exist under `compat` only. */
+  readonly extractor?: "structured" | Extractor | NamedExtractor;
   /** Redaction hooks by name; `policy.redaction_hooks` says which apply. */
   readonly redaction_hooks?: Readonly<Record<string, RedactionHook>>;
   readonly hooks?: Hooks;

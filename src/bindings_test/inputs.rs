@@ -45,7 +45,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     (
         "ContextManagerOptions",
         "compat profile budget policy scoring firewall limits append active_turn redact_secrets estimator classifier summarizer \
-         redaction_hooks listens",
+         extractor redaction_hooks listens",
         Function(|value| ManagerOptions::from_value(value).map(drop)),
     ),
     (
@@ -62,7 +62,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("Fact", "", Function(|value| Fact::with_optional_id(value, "").map(drop))),
     (
         "FirewallOptions",
-        "threshold_tokens",
+        "threshold_tokens summary_tokens deterministic",
         Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
     ),
     ("HandoffOptions", "budget_tokens", Operation("handoff")),

@@ -40,7 +40,7 @@ impl<'a> Table<'a> {
 fn split(text: &str, separator: u8, quotes: bool) -> Option<Vec<&str>> {
     let bytes = text.as_bytes();
     let (mut records, mut start, mut at) = (Vec::new(), 0, 0);
-    // Whether a cell begins here, and whether it is inside.
+    // Whether a cell begins here, and whether this is inside quotes.
     let (mut fresh, mut inside) = (true, false);
     while let Some(byte) = bytes.get(at) {
         at += 1;
@@ -73,7 +73,7 @@ fn push<'a>(records: &mut Vec<&'a str>, record: &'a str) {
     }
 }
 
-/// Returns the cells of one record: inside cells without their quotes, others trimmed.
+/// Returns the cells of one record: quoted cells without their quotes, others trimmed.
 pub fn cells(record: &str, separator: u8) -> Vec<Cow<'_, str>> {
     let mut cells = Vec::new();
     let mut rest = record;

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{as_string, as_uint};
+use crate::json::{as_string, as_uint, wrong_type};
 use crate::limits;
 use crate::model::{ContextItem, Sensitivity};
 use crate::text::tokens::Estimator;
@@ -31,6 +31,13 @@ pub enum Need {
     },
     /// What is the summary of this result?
     Summarize {
+        /// The item to be.
+        item: ContextItem,
+        /// Its whole text.
+        text: String,
+    },
+    /// Which facts are in this result?
+    Extract {
         /// The item to be.
         item: ContextItem,
         /// Its whole text.
@@ -66,6 +73,8 @@ enum Answer {
     Tokens(u64),
     Level(Sensitivity),
     Text(String),
+    Texts(Vec<String>),
+    Failed(String),
 }
 
 impl Need {
@@ -74,6 +83,7 @@ impl Need {
             Self::Count { text } => format!("count\0{text}"),
             Self::Classify { item } => format!("classify\0{}\0{}", item.id, item.text),
             Self::Summarize { item, text } => format!("summarize\0{}\0{text}", item.id),
+            Self::Extract { item, text } => format!("extract\0{}\0{text}", item.id),
             Self::Redact { hook, item } => format!("redact\0{hook}\0{}\0{}", item.id, item.text),
         }
     }
@@ -130,18 +140,25 @@ impl Answers {
         }
     }
 
-    /// Returns the caller's summary of a text, or asks for it.
-    pub fn summary(&self, item: &ContextItem, text: &str) -> Option<String> {
-        self.text(Need::Summarize { item: item.clone(), text: text.to_owned() })
+    /// Returns the caller's summary of a text or how that failed, or asks for it.
+    pub fn summary(&self, item: &ContextItem, text: &str) -> Option<Result<String>> {
+        match self.answer(Need::Summarize { item: item.clone(), text: text.to_owned() }) {
+            Some(Answer::Text(text)) => Some(Ok(text)),
+            other => other.and_then(failure),
+        }
+    }
+
+    /// Returns the facts the caller finds in a text or how that failed, or asks for them.
+    pub fn facts(&self, item: &ContextItem, text: &str) -> Option<Result<Vec<String>>> {
+        match self.answer(Need::Extract { item: item.clone(), text: text.to_owned() }) {
+            Some(Answer::Texts(facts)) => Some(Ok(facts)),
+            other => other.and_then(failure),
+        }
     }
 
     /// Returns what the caller's hook makes of an item, or asks for it.
     pub fn redaction(&self, hook: &str, item: &ContextItem) -> Option<String> {
-        self.text(Need::Redact { hook: hook.to_owned(), item: item.clone() })
-    }
-
-    fn text(&self, need: Need) -> Option<String> {
-        match self.answer(need) {
+        match self.answer(Need::Redact { hook: hook.to_owned(), item: item.clone() }) {
             Some(Answer::Text(text)) => Some(text),
             _ => None,
         }
@@ -167,10 +184,28 @@ impl Answers {
     }
 }
 
+fn failure<T>(answer: Answer) -> Option<Result<T>> {
+    match answer {
+        Answer::Failed(message) => Some(Err(Error::new(ErrorCode::CallbackFailed, message))),
+        _ => None,
+    }
+}
+
+/// Reads an answer. Work on results may fail, which is said by `{"failed": message}`.
 fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
+    let may_fail = matches!(need, Need::Summarize { .. } | Need::Extract { .. });
+    if let Some(message) = answer.get("failed").filter(|_| may_fail) {
+        return as_string(message.clone(), at).map(Answer::Failed);
+    }
     match need {
         Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(Answer::Tokens),
         Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(Answer::Level),
         Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(Answer::Text),
+        Need::Extract { .. } => match answer {
+            serde_json::Value::Array(facts) => {
+                facts.into_iter().map(|fact| as_string(fact, at)).collect::<Result<_>>().map(Answer::Texts)
+            }
+            other => Err(wrong_type(at, "an array of strings", &other)),
+        },
     }
 }

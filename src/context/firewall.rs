@@ -1,18 +1,18 @@
 //! Stage 4: large results stay out of the prompt, their bytes stay in the artifact store.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 
-use super::callbacks::Answers;
+use super::drilldown::reference_of;
+use super::footer;
 use super::options::{ManagerOptions, Summarizer};
+use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
-use crate::error::Result;
-use crate::limits;
+use crate::content::digest::digest;
+use crate::content::sniff;
+use crate::content::views::views;
 use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
-use crate::store::ArtifactStore;
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::tokens::Estimator;
-use crate::text::unicode;
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {
@@ -28,78 +28,6 @@ pub fn label_of(item_id: &str) -> String {
 pub fn is_processed(item: &ContextItem) -> bool {
     item.metadata_str("ingest") == Some("envelope")
         || item.artifact_ref.as_ref().is_some_and(|artifact| !artifact.content_hash.is_empty())
-}
-
-/// The reference's summary: the first paragraph, at most 500 characters.
-pub fn first_paragraph(text: &str) -> String {
-    let paragraph = text.split("\n\n").next().unwrap_or("");
-    unicode::truncate(unicode::trim(paragraph), limits::SUMMARY_CHARS)
-}
-
-/// The default summary: the first lines and the last, with what lies between them counted.
-pub fn head_and_tail(text: &str) -> String {
-    let total = text.chars().count();
-    if total <= limits::SUMMARY_CHARS {
-        return text.to_owned();
-    }
-    let (head_chars, tail_chars) = (limits::SUMMARY_CHARS * 7 / 10, limits::SUMMARY_CHARS * 3 / 10);
-    let head = unicode::prefix(text, head_chars);
-    let tail_start = text.char_indices().nth(total - tail_chars).map_or(text.len(), |(at, _)| at);
-    format!("{head} … [{} of {total} characters omitted] … {}", total - head_chars - tail_chars, &text[tail_start..])
-}
-
-/// Finds `key: value` lines, numbered and bulleted lines, in that order; exact duplicates once.
-pub fn extract_facts(text: &str) -> Vec<String> {
-    let mut pairs: Vec<(String, &str)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    let (mut numbered, mut bullets) = (Vec::new(), Vec::new());
-    for line in text.split('\n') {
-        if let Some((key, value)) = key_value(line) {
-            if let Some(place) = places.get(&key) {
-                pairs[*place].1 = value;
-            } else {
-                places.insert(key.clone(), pairs.len());
-                pairs.push((key, value));
-            }
-        }
-        numbered.extend(numbered_entry(line));
-        bullets.extend(bullet_entry(line));
-    }
-    let mut facts: Vec<String> = Vec::new();
-    let mut seen = HashSet::new();
-    let pairs = pairs.into_iter().map(|(key, value)| format!("{key}: {value}"));
-    for fact in pairs.chain(numbered.into_iter().map(str::to_owned)).chain(bullets.into_iter().map(str::to_owned)) {
-        if seen.insert(fact.clone()) {
-            facts.push(fact);
-        }
-    }
-    facts
-}
-
-/// Reads `key: value` or `key = value`: a key of ASCII letters, digits, `_` and spaces that starts with no digit.
-fn key_value(line: &str) -> Option<(String, &str)> {
-    let line = line.trim_start_matches(unicode::is_space);
-    let end = line.find([':', '='])?;
-    let key = line[..end].trim_end_matches(unicode::is_space);
-    let starts = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_');
-    let plain = |ch: char| ch.is_ascii_alphanumeric() || ch == '_' || unicode::is_space(ch);
-    if !starts || !key.chars().all(plain) {
-        return None;
-    }
-    let key = key.to_lowercase().replace(' ', "_");
-    Some((key, unicode::trim(&line[end + 1..])))
-}
-
-fn numbered_entry(line: &str) -> Option<&str> {
-    let line = line.trim_start_matches(unicode::is_space);
-    let rest = line.trim_start_matches(char::is_numeric);
-    let rest = (rest.len() < line.len()).then_some(rest)?.strip_prefix(['.', ')'])?;
-    rest.starts_with(unicode::is_space).then(|| unicode::trim(rest))
-}
-
-fn bullet_entry(line: &str) -> Option<&str> {
-    let rest = line.trim_start_matches(unicode::is_space).strip_prefix(['-', '*', '•'])?;
-    rest.starts_with(unicode::is_space).then(|| unicode::trim(rest))
 }
 
 /// Masks secrets where the options ask for it.
@@ -119,32 +47,41 @@ pub struct Compaction {
     pub envelope: ResultEnvelope,
 }
 
-/// Replaces a result's text by a summary. The artifact reference is attached by whoever stores the bytes.
-///
-/// Secrets are masked before the cut in the default mode, after it in compat mode.
-pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answers) -> Compaction {
-    let raw = std::mem::take(&mut item.text);
-    let source = if options.compat { Cow::Borrowed(raw.as_str()) } else { clean(&raw, options) };
-    let by_caller = options.summarizer.as_ref();
-    let mut summary = match by_caller {
-        Some(_) => answers.summary(&item, &source).unwrap_or_default(),
-        None if options.compat => first_paragraph(&source),
-        None => head_and_tail(&source),
-    };
-    // A summary by the caller may quote what the source no longer holds, so it is cleaned in either mode.
-    summary = clean(&summary, options).into_owned();
-    let facts = extract_facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
-    let stats = stats_of(&raw, &summary, by_caller);
+/// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
+pub fn compact(raw: &str, reduction: &Reduction) -> Compaction {
+    let Reduction { item, source, media_type, options, .. } = *reduction;
+    let Reduced { text, strategy, status, view, facts } = reduction.run();
+    let by_caller = options.summarizer.as_ref().filter(|_| strategy == Strategy::LlmSummary);
+    let mut done = compacted(item.clone(), raw, text, facts, by_caller);
+    done.envelope.status = status;
+    if let Some(stats) = &mut done.envelope.firewall_stats {
+        stats.strategy = strategy;
+    }
+    let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
+    done.envelope.views = views(&reference, source, sniff::shape(media_type, source));
+    let view = view.or_else(|| done.envelope.views.first().map(|view| view.selector.clone()));
+    footer::record(&mut done.item, strategy, options.estimator.tokens(source), view);
+    done
+}
+
+/// Makes an item and its envelope from what a text was reduced to.
+pub fn compacted(
+    mut item: ContextItem,
+    raw: &str,
+    summary: String,
+    facts: Vec<String>,
+    by_caller: Option<&Summarizer>,
+) -> Compaction {
     item.text.clone_from(&summary);
     item.token_estimate = Estimator::V2.tokens(&summary);
     let envelope = ResultEnvelope {
         status: Status::Ok,
-        summary,
         facts,
         artifacts: Vec::new(),
         views: Vec::new(),
         provenance: ResultEnvelope::provenance_of(&item.id),
-        firewall_stats: Some(stats),
+        firewall_stats: Some(stats_of(raw, &summary, by_caller)),
+        summary,
     };
     Compaction { item, envelope }
 }
@@ -167,37 +104,12 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
 /// Masks secrets of an item and cuts a large result that has not been processed, for texts outside a prompt.
 pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
     let clean = clean(&item.text, options);
-    let is_large = item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.threshold_tokens;
-    item.text = if is_large { head_and_tail(&clean) } else { clean.into_owned() };
+    let is_large =
+        item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.firewall.threshold_tokens;
+    let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
+    let room = options.firewall.summary_tokens;
+    item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
     item
-}
-
-/// Runs the stage as the reference does: every result not yet processed is summarised whatever its size, and its text
-/// is stored.
-pub fn compact_all(
-    items: Vec<ContextItem>,
-    options: &ManagerOptions,
-    answers: &Answers,
-    artifacts: &mut ArtifactStore,
-) -> Result<(Vec<ContextItem>, Vec<ResultEnvelope>)> {
-    let mut envelopes = Vec::new();
-    let mut out = Vec::with_capacity(items.len());
-    for item in items {
-        if item.kind != ItemKind::ToolResult || is_processed(&item) {
-            out.push(item);
-            continue;
-        }
-        let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
-        let raw = item.text.clone();
-        let mut done = compact(item, options, answers);
-        // The reference forgets the label here; a later stage has no use for it, explanations show it.
-        done.item.sensitivity = crate::model::Sensitivity::Public;
-        let stored = artifacts.put(&handle_of(&done.item.id), raw.as_bytes(), &media_type, &label_of(&done.item.id))?;
-        attach(&mut done, stored);
-        out.push(done.item);
-        envelopes.push(done.envelope);
-    }
-    Ok((out, envelopes))
 }
 
 /// Connects a compaction with its stored bytes.

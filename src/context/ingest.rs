@@ -4,13 +4,17 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::compat::FIREWALL_REASON;
+use super::compat::{self, FIREWALL_REASON};
 use super::draft::Event;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
+use super::options::{Classifier, ManagerOptions};
+use super::reduce::{self, Reduction};
+use super::{drilldown, footer, sensitivity};
+use crate::content::keep::KeepPath;
+use crate::content::reference::facts;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
-use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
@@ -28,6 +32,8 @@ pub struct ToolResult {
     pub sensitivity: Sensitivity,
     /// Anything the caller wants kept.
     pub metadata: JsonMap,
+    /// Of a large JSON result, the paths that may stand in the prompt; empty for no such rule.
+    pub keep: Vec<KeepPath>,
 }
 
 impl ToolResult {
@@ -40,12 +46,13 @@ impl ToolResult {
             media_type: fields.string_or("media_type", "text/plain")?,
             sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
             metadata: fields.object("metadata")?,
+            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
         };
         fields.finish()?;
         Ok(result)
     }
 
-    fn item(&self, text: &str) -> ContextItem {
+    pub(super) fn item(&self, text: &str) -> ContextItem {
         let mut item = ContextItem::new(format!("result:{}", self.tool_call_id), ItemKind::ToolResult, text);
         item.parent_id = Some(self.tool_call_id.clone());
         item.sensitivity = self.sensitivity;
@@ -80,103 +87,85 @@ impl ContextManager {
     ///
     /// Bytes that are not UTF-8 are stored and described, never shown as text.
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
+        if self.options.compat {
+            return compat::ingest::tool_result(self, result, raw, &compat::ingest::Gate::of(result));
+        }
         self.answers.reset();
-        let id = format!("result:{}", result.tool_call_id);
-        if self.events.position(&id).is_some() {
-            return Err(Error::new(
-                ErrorCode::DuplicateId,
-                format!("call {} has a result", quote(&result.tool_call_id)),
-            )
-            .at("/tool_call_id"));
-        }
-        let handle = firewall::handle_of(&id);
-        if self.artifacts.exists(&handle) {
-            return Err(Error::new(ErrorCode::DuplicateId, format!("an artifact {} exists", quote(&handle)))
-                .at("/tool_call_id"));
-        }
-        self.artifacts.check(&handle, raw.len()).map_err(|error| error.at("/raw_output"))?;
-        let mut done = match std::str::from_utf8(raw) {
-            Ok(text) if text.len() <= limits::MAX_STRING_BYTES => self.digest_text(result, text),
-            _ => Self::describe_bytes(result, raw.len()),
+        reduce::check_deterministic(&self.options)?;
+        let id = self.check_result(result, raw)?;
+        let done = match drilldown::readable(raw, &result.media_type) {
+            Some(text) => self.digest_text(result, &text),
+            None => describe_bytes(result, raw.len()),
         };
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        self.events.check(std::slice::from_ref(&done.item))?;
-        let stored = self.artifacts.put(&handle, raw, &result.media_type, &firewall::label_of(&id))?;
-        firewall::attach(&mut done, stored);
-        self.ingest(done.item.clone())?;
-        self.answers.settle(self.events.len());
-        if !self.options.compat {
-            self.envelopes.insert(id, done.envelope.clone());
-        }
-        let ingested = Ingested { item: done.item, envelope: done.envelope };
-        self.observe(&ingested.events());
+        let ingested = self.store_result(done, raw, &result.media_type)?;
+        // Views are derived anew where they are wanted: kept, they would outweigh the results.
+        let kept = ResultEnvelope { views: Vec::new(), ..ingested.envelope.clone() };
+        self.envelopes.insert(id, kept);
         Ok(Outcome::Done(ingested))
     }
 
-    fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let item = result.item(text);
-        let is_large = if self.options.compat {
-            text.chars().nth(limits::REFERENCE_THRESHOLD_CHARS).is_some()
+    /// Checks that a result is new and its bytes can be stored; returns the id of its item.
+    pub(super) fn check_result(&self, result: &ToolResult, raw: &[u8]) -> Result<String> {
+        let id = format!("result:{}", result.tool_call_id);
+        let message = if self.events.position(&id).is_some() {
+            format!("call {} has a result", quote(&result.tool_call_id))
+        } else if self.artifacts.exists(&firewall::handle_of(&id)) {
+            format!("an artifact {} exists", quote(&firewall::handle_of(&id)))
         } else {
-            self.options.estimator.tokens(text) > self.options.threshold_tokens
+            self.artifacts.check(&firewall::handle_of(&id), raw.len()).map_err(|error| error.at("/raw_output"))?;
+            return Ok(id);
         };
-        if !is_large {
-            return self.pass_through(item, result);
-        }
-        let mut done = firewall::compact(item, &self.options, &self.answers);
-        if let Some(stats) = done.envelope.firewall_stats.as_mut().filter(|_| self.options.compat) {
-            stats.threshold_chars = limits::REFERENCE_THRESHOLD_CHARS as u64;
-        }
-        done
+        Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"))
     }
 
-    fn pass_through(&self, mut item: ContextItem, result: &ToolResult) -> Compaction {
-        let facts = firewall::extract_facts(&item.text);
-        let original = item.text.clone();
-        item.text = firewall::clean(&original, &self.options).into_owned();
-        item.token_estimate = Estimator::V2.tokens(&item.text);
-        let mut provenance = ResultEnvelope::provenance_of(&item.id);
-        provenance.insert("tool_name".into(), result.tool_name.clone().into());
-        let sizes = |text: &str| (text.chars().count() as u64, Estimator::V2.tokens(text));
-        let ((original_chars, original_tokens), (summary_chars, summary_tokens)) =
-            (sizes(&original), sizes(&item.text));
-        let stats = FirewallStats {
-            strategy: Strategy::Passthrough,
-            threshold_chars: if self.options.compat { limits::REFERENCE_THRESHOLD_CHARS as u64 } else { 0 },
-            original_chars,
-            original_tokens,
-            summary_chars,
-            summary_tokens,
-            ..FirewallStats::noop()
-        };
-        let envelope = ResultEnvelope {
-            status: Status::Ok,
-            summary: item.text.clone(),
-            facts: facts.iter().map(|fact| firewall::clean(fact, &self.options).into_owned()).collect(),
-            artifacts: Vec::new(),
-            views: Vec::new(),
-            provenance,
-            firewall_stats: Some(stats),
-        };
-        Compaction { item, envelope }
+    /// Stores the bytes of a checked result and appends its item.
+    pub(super) fn store_result(&mut self, mut done: Compaction, raw: &[u8], media_type: &str) -> Result<Ingested> {
+        self.events.check(std::slice::from_ref(&done.item))?;
+        let id = &done.item.id;
+        let stored = self.artifacts.put(&firewall::handle_of(id), raw, media_type, &firewall::label_of(id))?;
+        firewall::attach(&mut done, stored);
+        self.ingest(done.item.clone())?;
+        self.answers.settle(self.events.len());
+        let ingested = Ingested { item: done.item, envelope: done.envelope };
+        self.observe(&ingested.events());
+        Ok(ingested)
     }
 
-    fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
-        let text = format!("(binary, {}, {size} bytes)", crate::context::render::flatten(&result.media_type));
-        let mut item = result.item(&text);
-        item.token_estimate = Estimator::V2.tokens(&text);
-        let envelope = ResultEnvelope {
-            status: Status::Ok,
-            summary: text,
-            facts: Vec::new(),
-            artifacts: Vec::new(),
-            views: Vec::new(),
-            provenance: ResultEnvelope::provenance_of(&item.id),
-            firewall_stats: None,
+    fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
+        let source = firewall::clean(text, &self.options);
+        let mut item = result.item("");
+        self.label_by_whole_text(&mut item, &source);
+        if self.options.estimator.tokens(&source) <= self.options.firewall.threshold_tokens {
+            item.text = text.to_owned();
+            return pass_through(item, result, &self.options);
+        }
+        let reduction = Reduction {
+            item: &item,
+            source: &source,
+            media_type: &result.media_type,
+            keep: &result.keep,
+            options: &self.options,
+            answers: &self.answers,
         };
-        Compaction { item, envelope }
+        firewall::compact(text, &reduction)
+    }
+
+    /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an
+    /// excerpt would.
+    fn label_by_whole_text(&self, item: &mut ContextItem, text: &str) {
+        if self.options.classifier == Classifier::None {
+            return;
+        }
+        let whole = ContextItem { text: text.to_owned(), ..item.clone() };
+        let level = sensitivity::classified(&whole, &self.options, &self.answers);
+        if level > item.sensitivity {
+            item.sensitivity = level;
+            let by = sensitivity::classifier_name(&self.options.classifier);
+            item.metadata.insert("sensitivity_raised_by".into(), by.into());
+        }
     }
 
     /// Takes a digest made elsewhere: the log gets its summary and a reference to its first artifact.
@@ -187,18 +176,80 @@ impl ContextManager {
         envelope: ResultEnvelope,
         sensitivity: Sensitivity,
     ) -> Result<ContextItem> {
-        let mut item =
-            ContextItem::new(format!("result:{tool_call_id}"), ItemKind::ToolResult, envelope.summary.clone());
-        item.parent_id = Some(tool_call_id.to_owned());
-        item.sensitivity = sensitivity;
-        item.metadata.insert("tool_name".into(), tool_name.into());
-        item.metadata.insert("ingest".into(), "envelope".into());
-        item.artifact_ref = envelope.artifacts.first().cloned();
-        item.token_estimate = Estimator::V2.tokens(&item.text);
-        self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
-        if !self.options.compat {
-            self.envelopes.insert(item.id.clone(), envelope);
+        if self.options.compat {
+            return compat::ingest::envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
         }
+        let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
+        if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {
+            let view = envelope.views.first().map(|view| view.selector.clone());
+            footer::record(&mut item, stats.strategy, stats.original_tokens, view);
+        }
+        self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+        self.envelopes.insert(item.id.clone(), envelope);
         Ok(item)
     }
+}
+
+/// Makes the item that stands for a digest made elsewhere.
+pub fn envelope_item(
+    tool_call_id: &str,
+    tool_name: &str,
+    envelope: &ResultEnvelope,
+    sensitivity: Sensitivity,
+) -> ContextItem {
+    let mut item = ContextItem::new(format!("result:{tool_call_id}"), ItemKind::ToolResult, envelope.summary.clone());
+    item.parent_id = Some(tool_call_id.to_owned());
+    item.sensitivity = sensitivity;
+    item.metadata.insert("tool_name".into(), tool_name.into());
+    item.metadata.insert("ingest".into(), "envelope".into());
+    item.artifact_ref = envelope.artifacts.first().cloned();
+    item.token_estimate = Estimator::V2.tokens(&item.text);
+    item
+}
+
+/// Keeps a text as it is.
+pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
+    let facts = facts(&item.text);
+    let original = item.text.clone();
+    item.text = firewall::clean(&original, options).into_owned();
+    item.token_estimate = Estimator::V2.tokens(&item.text);
+    let mut provenance = ResultEnvelope::provenance_of(&item.id);
+    provenance.insert("tool_name".into(), result.tool_name.clone().into());
+    let sizes = |text: &str| (text.chars().count() as u64, Estimator::V2.tokens(text));
+    let ((original_chars, original_tokens), (summary_chars, summary_tokens)) = (sizes(&original), sizes(&item.text));
+    let stats = FirewallStats {
+        strategy: Strategy::Passthrough,
+        original_chars,
+        original_tokens,
+        summary_chars,
+        summary_tokens,
+        ..FirewallStats::noop()
+    };
+    let envelope = ResultEnvelope {
+        status: Status::Ok,
+        summary: item.text.clone(),
+        facts: facts.iter().map(|fact| firewall::clean(fact, options).into_owned()).collect(),
+        artifacts: Vec::new(),
+        views: Vec::new(),
+        provenance,
+        firewall_stats: Some(stats),
+    };
+    Compaction { item, envelope }
+}
+
+/// Describes bytes that are no text.
+pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
+    let text = format!("(binary, {}, {size} bytes)", crate::context::render::flatten(&result.media_type));
+    let mut item = result.item(&text);
+    item.token_estimate = Estimator::V2.tokens(&text);
+    let envelope = ResultEnvelope {
+        status: Status::Ok,
+        summary: text,
+        facts: Vec::new(),
+        artifacts: Vec::new(),
+        views: Vec::new(),
+        provenance: ResultEnvelope::provenance_of(&item.id),
+        firewall_stats: None,
+    };
+    Compaction { item, envelope }
 }

@@ -3,9 +3,12 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, as_string};
+use crate::json::{Fields, pointer, wrong_type};
 use crate::limits;
-use crate::model::{ContextBudget, ContextPolicy, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod};
+use crate::model::{
+    ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
+};
+use crate::store::{Eviction, StoreOptions};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
@@ -23,33 +26,102 @@ pub enum Classifier {
     Custom(String),
 }
 
-/// The caller's summarizer.
+/// Who works on large results: a built-in, or a function of the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Summarizer {
+pub struct Plugin {
     /// Its name.
     pub name: String,
-    /// Whether a model writes the summaries.
+    /// Whether the name is that of a built-in, which needs no answers.
+    pub built_in: bool,
+    /// Whether a model does the work.
     pub is_llm: bool,
+    /// What a model-backed function says of itself.
+    pub provider: JsonMap,
+}
+
+/// Who summarises large results.
+pub type Summarizer = Plugin;
+
+/// Who finds facts in results.
+pub type Extractor = Plugin;
+
+/// Name of the built-in summarizer beside the default one, as in the reference.
+pub const RULE_BASED: &str = "rule_based";
+/// Name of the built-in extractor beside the default one, as in the reference.
+pub const STRUCTURED: &str = "structured";
+
+impl Plugin {
+    /// Reads the name of a built-in, or `{"custom": name, "is_llm"?: bool, "provider_metadata"?: object}`.
+    pub fn from_value(value: Value, path: &str, built_in: &str) -> Result<Self> {
+        if let Value::String(name) = value {
+            return if name == built_in {
+                Ok(Self { name, built_in: true, is_llm: false, provider: JsonMap::new() })
+            } else {
+                Err(Error::new(ErrorCode::InvalidInput, format!("unknown built-in {}", quote(&name)))
+                    .at(path)
+                    .hint(format!("{built_in}, or a function")))
+            };
+        }
+        let mut fields = Fields::open(value, path)?;
+        let plugin = Self {
+            name: fields.string("custom")?,
+            built_in: false,
+            is_llm: fields.bool_or("is_llm", false)?,
+            provider: fields.object("provider_metadata")?,
+        };
+        if let Some((key, value)) = plugin.provider.iter().find(|(_, value)| !value.is_string()) {
+            return Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value));
+        }
+        fields.finish()?;
+        Ok(plugin)
+    }
+}
+
+/// What becomes of large results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirewallOptions {
+    /// Tokens above which a result ingested as raw output is summarised in the prompt.
+    pub threshold_tokens: u64,
+    /// Most tokens of a summary.
+    pub summary_tokens: u64,
+    /// Whether functions backed by a model are refused.
+    pub deterministic: bool,
+}
+
+impl Default for FirewallOptions {
+    fn default() -> Self {
+        Self {
+            threshold_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
+            summary_tokens: limits::SUMMARY_TOKENS,
+            deterministic: false,
+        }
+    }
+}
+
+impl FirewallOptions {
+    /// Reads closed options.
+    fn read(&mut self, fields: &mut Fields) -> Result<()> {
+        let Some(mut firewall) = fields.nested("firewall")? else { return Ok(()) };
+        let mut tokens = |key: &str, default| firewall.uint_or(key, default, limits::MAX_BUDGET_TOKENS);
+        self.threshold_tokens = tokens("threshold_tokens", self.threshold_tokens)?;
+        self.summary_tokens = tokens("summary_tokens", self.summary_tokens)?;
+        self.deterministic = firewall.bool_or("deterministic", self.deterministic)?;
+        firewall.finish()
+    }
 }
 
 /// Upper bounds that the caller may lower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Items of the log.
     pub items: usize,
-    /// Bytes of one artifact.
-    pub artifact_bytes: usize,
-    /// Bytes of all artifacts.
-    pub store_bytes: usize,
+    /// Bounds of the artifact store.
+    pub store: StoreOptions,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            items: limits::MAX_ITEMS,
-            artifact_bytes: limits::MAX_ARTIFACT_BYTES,
-            store_bytes: limits::MAX_STORE_BYTES,
-        }
+        Self { items: limits::MAX_ITEMS, store: StoreOptions::default() }
     }
 }
 
@@ -65,8 +137,8 @@ pub struct ManagerOptions {
     pub policy: ContextPolicy,
     /// How relevance is weighed.
     pub scoring: ScoringConfig,
-    /// Tokens above which a result ingested as raw output is summarised in the prompt.
-    pub threshold_tokens: u64,
+    /// What becomes of large results.
+    pub firewall: FirewallOptions,
     /// Whether prompts only grow, for the sake of provider prompt caches.
     pub append: bool,
     /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails.
@@ -79,6 +151,8 @@ pub struct ManagerOptions {
     pub classifier: Classifier,
     /// Who summarises large results.
     pub summarizer: Option<Summarizer>,
+    /// Who finds facts in results.
+    pub extractor: Option<Extractor>,
     /// Names of the caller's redaction hooks.
     pub custom_hooks: Vec<String>,
     /// Whether builds say what happened, for hooks of the caller.
@@ -94,13 +168,14 @@ impl Default for ManagerOptions {
             budget: ContextBudget::default(),
             policy: ContextPolicy::default(),
             scoring: ScoringConfig::default(),
-            threshold_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
+            firewall: FirewallOptions::default(),
             append: false,
             trim_active_turn: false,
             redact_secrets: true,
             estimator: Estimator::V3,
             classifier: Classifier::None,
             summarizer: None,
+            extractor: None,
             custom_hooks: Vec::new(),
             listens: true,
             limits: Limits::default(),
@@ -175,11 +250,7 @@ impl ManagerOptions {
     }
 
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
-        if let Some(mut firewall) = fields.nested("firewall")? {
-            self.threshold_tokens =
-                firewall.uint_or("threshold_tokens", self.threshold_tokens, limits::MAX_BUDGET_TOKENS)?;
-            firewall.finish()?;
-        }
+        self.firewall.read(fields)?;
         self.append = fields.bool_or("append", false)?;
         self.trim_active_turn = fields.parsed_or("active_turn", false, |text| match text {
             "keep" => Ok(false),
@@ -191,11 +262,13 @@ impl ManagerOptions {
         if let Some(mut bounds) = fields.nested("limits")? {
             let mut bound =
                 |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
-            self.limits = Limits {
-                items: bound("max_items", limits::MAX_ITEMS)?,
-                artifact_bytes: bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?,
-                store_bytes: bound("max_store_bytes", limits::MAX_STORE_BYTES)?,
-            };
+            let store = &mut self.limits.store;
+            self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
+            store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;
+            store.store_bytes = bound("max_store_bytes", limits::MAX_STORE_BYTES)?;
+            store.max_artifacts = bound("max_artifacts", limits::MAX_ARTIFACTS)?;
+            store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
+            store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
             bounds.finish()?;
         }
         Ok(())
@@ -205,7 +278,7 @@ impl ManagerOptions {
         match fields.take("estimator") {
             None => {}
             Some(Value::String(name)) => self.estimator = Estimator::named(&name).map_err(|e| e.at("/estimator"))?,
-            Some(value) => self.estimator = Estimator::Custom(custom_name(value, "/estimator")?.0),
+            Some(value) => self.estimator = Estimator::Custom(custom_name(value, "/estimator")?),
         }
         match fields.take("classifier") {
             None => {}
@@ -218,11 +291,13 @@ impl ManagerOptions {
                     .at("/classifier")
                     .hint("one of: heuristic heuristic-no-pii, or a function"));
             }
-            Some(value) => self.classifier = Classifier::Custom(custom_name(value, "/classifier")?.0),
+            Some(value) => self.classifier = Classifier::Custom(custom_name(value, "/classifier")?),
         }
         if let Some(value) = fields.take("summarizer") {
-            let (name, is_llm) = custom_name(value, "/summarizer")?;
-            self.summarizer = Some(Summarizer { name, is_llm });
+            self.summarizer = Some(Plugin::from_value(value, "/summarizer", RULE_BASED)?);
+        }
+        if let Some(value) = fields.take("extractor") {
+            self.extractor = Some(Plugin::from_value(value, "/extractor", STRUCTURED)?);
         }
         self.custom_hooks = fields.strings("redaction_hooks")?;
         self.listens = fields.bool_or("listens", true)?;
@@ -241,11 +316,48 @@ impl ManagerOptions {
     }
 }
 
-/// Reads `{"custom": name, "is_llm"?: bool}`, which stands for a function on the other side of the boundary.
-fn custom_name(value: Value, path: &str) -> Result<(String, bool)> {
+/// Reads `{"custom": name}`, which stands for a function on the other side of the boundary.
+fn custom_name(value: Value, path: &str) -> Result<String> {
     let mut fields = Fields::open(value, path)?;
-    let name = fields.require("custom").and_then(|name| as_string(name, &fields.at("custom")))?;
-    let is_llm = fields.bool_or("is_llm", false)?;
+    let name = fields.string("custom")?;
     fields.finish()?;
-    Ok((name, is_llm))
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn plugins_and_firewall_options_are_closed() {
+        let table = [
+            (json!({ "firewall": { "size": 1 } }), "UNKNOWN_FIELD", "/firewall/size"),
+            (json!({ "firewall": { "deterministic": 1 } }), "INVALID_INPUT", "/firewall/deterministic"),
+            (json!({ "firewall": { "summary_tokens": -1 } }), "OUT_OF_RANGE", "/firewall/summary_tokens"),
+            (json!({ "summarizer": "structured" }), "INVALID_INPUT", "/summarizer"),
+            (json!({ "extractor": { "custom": "f", "llm": true } }), "UNKNOWN_FIELD", "/extractor/llm"),
+            (
+                json!({ "summarizer": { "custom": "f", "provider_metadata": { "a": 1 } } }),
+                "INVALID_INPUT",
+                "/summarizer/provider_metadata/a",
+            ),
+            (json!({ "summarizer": "rule_based" }), "UNSUPPORTED", "/summarizer"),
+            (json!({ "extractor": "structured" }), "UNSUPPORTED", "/extractor"),
+        ];
+        for (options, code, path) in table {
+            let error = ManagerOptions::from_value(options.clone()).unwrap_err();
+            assert_eq!((error.code().as_str(), error.path()), (code, path), "{options}");
+        }
+        let given = json!({
+            "compat": "0.18",
+            "firewall": { "threshold_tokens": 7, "summary_tokens": 8, "deterministic": true },
+            "summarizer": "rule_based",
+            "extractor": { "custom": "f", "is_llm": true },
+        });
+        let options = ManagerOptions::from_value(given).unwrap();
+        assert_eq!(options.firewall, FirewallOptions { threshold_tokens: 7, summary_tokens: 8, deterministic: true });
+        assert!(options.summarizer.is_some_and(|plugin| plugin.built_in));
+        assert!(options.extractor.is_some_and(|plugin| plugin.is_llm && !plugin.built_in));
+    }
 }

@@ -25,6 +25,8 @@ pub struct SelectableItem {
     pub namespace: String,
     /// JSON Schema of the arguments.
     pub args_schema: JsonMap,
+    /// JSON Schema of the result.
+    pub output_schema: Option<JsonMap>,
     /// Whether calling it changes something.
     pub side_effects: bool,
     /// Relative cost, 0 for unknown.
@@ -49,11 +51,68 @@ impl SelectableItem {
             tags: fields.strings("tags")?,
             namespace: fields.string_or("namespace", "")?,
             args_schema: fields.object("args_schema")?,
+            output_schema: fields.nested("output_schema")?.map(Fields::rest),
             side_effects: fields.bool_or("side_effects", false)?,
             cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
             examples: fields.strings("examples")?,
             constraints: fields.object("constraints")?,
             metadata: fields.object("metadata")?,
+        })
+    }
+}
+
+/// What a call of a tool needs to know.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
+pub struct HydrationResult {
+    /// The tool.
+    pub item: SelectableItem,
+    /// JSON Schema of its arguments.
+    pub args_schema: JsonMap,
+    /// Example calls.
+    pub examples: Vec<String>,
+    /// Conditions on the arguments.
+    pub constraints: JsonMap,
+    /// The arguments given and, after them, those found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
+    pub arguments: Option<JsonMap>,
+    /// Where each argument found came from: `{argument, source: {fact_id} | {item_id, path}}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
+    pub context_used: Option<Vec<Value>>,
+    /// Required arguments that are neither given nor found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
+    pub missing: Option<Vec<String>>,
+}
+
+impl HydrationResult {
+    /// Returns a tool's own schema, examples and constraints.
+    pub fn of(tool: &SelectableItem) -> Self {
+        Self {
+            item: tool.clone(),
+            args_schema: tool.args_schema.clone(),
+            examples: tool.examples.clone(),
+            constraints: tool.constraints.clone(),
+            arguments: None,
+            context_used: None,
+            missing: None,
+        }
+    }
+
+    /// Reads a result; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let item = SelectableItem::from_value(fields.require("item")?, &fields.at("item"))?;
+        Ok(Self {
+            args_schema: fields.object("args_schema")?,
+            examples: fields.strings("examples")?,
+            constraints: fields.object("constraints")?,
+            arguments: fields.has("arguments").then(|| fields.object("arguments")).transpose()?,
+            context_used: fields.has("context_used").then(|| fields.list("context_used")).transpose()?,
+            missing: fields.has("missing").then(|| fields.strings("missing")).transpose()?,
+            item,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod classify;
 pub mod first_fit;
+pub mod lines;
 pub mod redact;
 pub mod similarity;
 pub mod terms;

@@ -28,6 +28,29 @@ pub fn is_space(ch: char) -> bool {
     ch.is_whitespace() || matches!(ch, '\u{1c}'..='\u{1f}')
 }
 
+/// Tells whether a code point is part of a word: letters, numbers and `_`.
+pub fn is_word(ch: char) -> bool {
+    ch == '_' || ch.is_alphanumeric()
+}
+
+/// Zeros of the decimal digits (Unicode category Nd); nine more follow each. Sorted.
+const ZEROS: &[u32] = &[
+    0x30, 0x660, 0x6F0, 0x7C0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xDE6, 0xE50, 0xED0,
+    0xF20, 0x1040, 0x1090, 0x17E0, 0x1810, 0x1946, 0x19D0, 0x1A80, 0x1A90, 0x1B50, 0x1BB0, 0x1C40, 0x1C50, 0xA620,
+    0xA8D0, 0xA900, 0xA9D0, 0xA9F0, 0xAA50, 0xABF0, 0xFF10, 0x104A0, 0x10D30, 0x11066, 0x110F0, 0x11136, 0x111D0,
+    0x112F0, 0x11450, 0x114D0, 0x11650, 0x116C0, 0x11730, 0x118E0, 0x11950, 0x11C50, 0x11D50, 0x11DA0, 0x16A60,
+    0x16AC0, 0x16B50, 0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E950, 0x1FBF0,
+];
+
+/// Tells whether a code point is a decimal digit of any script; `½`, `²` and `Ⅷ` are numbers but no digits.
+pub fn is_digit(ch: char) -> bool {
+    if ch.is_ascii() {
+        return ch.is_ascii_digit();
+    }
+    let after = ZEROS.partition_point(|zero| *zero <= ch as u32);
+    after > 0 && ch as u32 - ZEROS[after - 1] < 10
+}
+
 /// Trims white space of [`is_space`] from both ends.
 pub fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
@@ -92,6 +115,15 @@ pub fn quote(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_are_decimal() {
+        assert!(ZEROS.is_sorted());
+        for (text, expected) in [("09٣𝟘۹\u{1d7ff}\u{1fbf9}", true), ("/:½²Ⅷ一a\u{65f}\u{66a}\u{1fbfa}", false)]
+        {
+            assert!(text.chars().all(|ch| is_digit(ch) == expected), "{text}");
+        }
+    }
 
     #[test]
     fn cutting_counts_code_points() {

@@ -29,6 +29,7 @@ import type {
   Estimator,
   EventQuery,
   Explanation,
+  Extractor,
   Fact,
   FirewallStats,
   FirewallStrategy,
@@ -163,6 +164,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
     | { kind: "count"; text: Parameters<Estimator>[0] }
     | { kind: "classify"; item: Parameters<Classifier>[0] }
     | { kind: "summarize"; item: Parameters<Summarizer>[0]; text: Parameters<Summarizer>[1] }
+    | { kind: "extract"; item: Parameters<Extractor>[0]; text: Parameters<Extractor>[1] }
     | { kind: "redact"; hook: string; item: Parameters<RedactionHook>[0] }
   >(),
   OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),

@@ -129,7 +129,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -193,6 +193,13 @@ export type HandoffEntry = {
   token_estimate: number,
 };
 
+export type HydrationResult = {
+  item: SelectableItem,
+  args_schema: JsonObject,
+  examples: Array<JsonValue>,
+  constraints: JsonObject,
+};
+
 export type Ingested = {
   item: ContextItem,
   envelope: ResultEnvelope,
@@ -244,6 +251,9 @@ export type Need = { "kind": "count",
 } | { "kind": "classify",
   item: ContextItem,
 } | { "kind": "summarize",
+  item: ContextItem,
+  text: string,
+} | { "kind": "extract",
   item: ContextItem,
   text: string,
 } | { "kind": "redact",
@@ -337,6 +347,7 @@ export type SelectableItem = {
   tags: Array<string>,
   namespace: string,
   args_schema: JsonObject,
+  output_schema: JsonObject | null,
   side_effects: boolean,
   cost_hint: number,
   examples: Array<string>,
@@ -394,6 +405,7 @@ export interface Records {
   FirewallStats: FirewallStats;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
+  HydrationResult: HydrationResult;
   Ingested: Ingested;
   ItemKind: ItemKind;
   ManagerStats: ManagerStats;
@@ -447,7 +459,7 @@ export interface Inputs {
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "classifier" | "compat" | "estimator" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   Envelope: { required: "status" | "summary"; fields: never };
@@ -455,7 +467,7 @@ export interface Inputs {
   Episode: { required: "episode_id" | "summary"; fields: never };
   EventQuery: { required: never; fields: "kinds" | "limit" | "since" };
   Fact: { required: "key" | "value"; fields: never };
-  FirewallOptions: { required: never; fields: "threshold_tokens" };
+  FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
   LimitOptions: { required: never; fields: "max_artifact_bytes" | "max_items" | "max_store_bytes" };

@@ -1,5 +1,10 @@
 //! The pipeline of contextweaver 0.18 for Python, stage by stage.
 
+pub mod compact;
+pub mod drilldown;
+pub mod firewall;
+pub mod ingest;
+
 use std::collections::HashSet;
 
 use super::draft::{Event, Sources};
@@ -7,7 +12,7 @@ use super::explain;
 use super::request::BuildRequest;
 use super::score::reference as score;
 use super::select::reference as select;
-use super::{candidates, closure, dedup, firewall, header, output, render, sensitivity};
+use super::{candidates, closure, dedup, header, output, render, sensitivity};
 use crate::error::Result;
 use crate::model::{
     BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
@@ -72,7 +77,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     let total = closed.len() as u64;
     let (visible, withheld) = sensitivity::filter(closed, options, answers)?;
     trace.sensitivity = ids(&visible);
-    let (visible, envelopes) = firewall::compact_all(visible, options, answers, artifacts)?;
+    let (visible, envelopes) = firewall::compact_all(visible, &firewall::Rules::of(options), answers, artifacts)?;
     let wanted = score::Wanted::new(&request.query, &request.tags);
     let scored = score::score_all(&visible, &wanted, &weights);
     trace.scored = scored.iter().map(|(score, item)| (item.id.clone(), *score)).collect();
