@@ -11,6 +11,7 @@ use std::collections::HashSet;
 
 use contextweaver::content::digest::digest;
 use contextweaver::content::reshape::reshape;
+use contextweaver::content::slice::{Selector, slice};
 use contextweaver::content::sniff::{self, Shape};
 use contextweaver::content::tree::{Kind, Node, Tree};
 use contextweaver::text::tokens::Estimator;
@@ -138,6 +139,11 @@ proptest! {
             prop_assert!(estimator.tokens(&made.text) <= room);
             prop_assert!(estimator.tokens(&made.text) <= estimator.tokens(&text));
             prop_assert_eq!(&made, &digest(&text, media_type, room, &estimator));
+            if let Some(focus) = &made.focus {
+                let selector = Selector::from_value(focus.selector.clone().into(), "").unwrap();
+                let part = slice(&text, media_type, &selector, None, &estimator);
+                prop_assert!(part.is_ok_and(|part| !part.text.is_empty()), "{:?} leads nowhere", focus.selector);
+            }
             let runs = |text: &str| -> Vec<String> {
                 text.split(|ch: char| !('а'..='я').contains(&ch)).filter(|run| !run.is_empty()).map(str::to_owned).collect()
             };

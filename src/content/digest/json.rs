@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::columns::{Columns, FAILED, Oddest, level_of};
 use super::level::{Hit, Level};
-use super::{Facts, Rank, around_within, count, lines as text_lines};
+use super::{Facts, Rank, around_within, count, lined};
 use crate::content::sniff::Shape;
 use crate::content::tree::{Kind, Node, Tree};
 use crate::order;
@@ -21,14 +21,24 @@ const MEMBER_CHARS: usize = 110;
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
 
-/// Names candidates of a JSON text that starts at byte `offset` of the source.
-pub fn value(text: &str, offset: usize, facts: &mut Facts) {
+/// Names candidates of a JSON text.
+pub fn value(text: &str, facts: &mut Facts) {
+    part(text, 0, false, facts);
+}
+
+/// Names candidates of a JSON value inside other text, from byte `offset`.
+pub fn embedded(text: &str, offset: usize, facts: &mut Facts) {
+    part(text, offset, true, facts);
+}
+
+fn part(text: &str, offset: usize, embedded: bool, facts: &mut Facts) {
     let Some(tree) = Tree::parse(text) else {
-        text_lines::prose(text, &[], Shape::Text, facts);
+        lined::prose(text, &[], Shape::Text, facts);
         return;
     };
     let root = tree.root();
-    let mut walk = Walk { offset, facts, tables: 0, size: text.len() };
+    let mut walk =
+        Walk { offset, facts, tables: 0, size: text.len(), source: if embedded { Source::Part } else { Source::Json } };
     if !is_table(root) {
         let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
         let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();
@@ -52,7 +62,7 @@ pub fn lines(text: &str, facts: &mut Facts) {
             }
         }
     };
-    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0 };
+    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0, source: Source::Lines };
     walk.table("", "record", true, &each);
 }
 
@@ -99,7 +109,8 @@ type Each<'a> = dyn Fn(&mut dyn FnMut(Row)) + 'a;
 
 /// A key as it is written, without quotes.
 fn inner(key: Node<'_>) -> &str {
-    key.raw().trim_matches('"')
+    let raw = key.raw();
+    raw.get(1..raw.len() - 1).unwrap_or(raw)
 }
 
 fn is_table(node: Node) -> bool {
@@ -124,8 +135,7 @@ fn alike(node: Node) -> bool {
 }
 
 fn path_of(path: &str, key: &str) -> String {
-    let plain =
-        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     match (path.is_empty(), plain) {
         (true, true) => key.to_owned(),
         (false, true) => format!("{path}.{key}"),
@@ -188,6 +198,18 @@ struct Walk<'f> {
     tables: usize,
     /// Bytes of the whole.
     size: usize,
+    source: Source,
+}
+
+/// What selectors of the source can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Paths.
+    Json,
+    /// One record per line.
+    Lines,
+    /// A value inside other text: nothing.
+    Part,
 }
 
 impl Walk<'_> {
@@ -226,6 +248,14 @@ impl Walk<'_> {
         }
     }
 
+    fn look_at(&mut self, label: &str, path: &str, index: usize) {
+        match self.source {
+            Source::Json if !path.is_empty() => self.facts.look_at(label, json!({ "type": "json_path", "path": path })),
+            Source::Lines => self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 })),
+            _ => {}
+        }
+    }
+
     fn place(&self, node: Node) -> usize {
         self.offset + node.start()
     }
@@ -253,7 +283,7 @@ impl Walk<'_> {
             };
             self.facts.add(rank, self.place(value), path, &quoted(key, value));
             if level == Level::Error {
-                self.facts.look_at("the failing part", json!({ "type": "json_path", "path": path }));
+                self.look_at("the failing part", path, 0);
             }
         }
         worst
@@ -351,7 +381,7 @@ impl Walk<'_> {
             self.facts.add(rank, place, &label, &text);
         }
         if score >= u32::from(FAILED) {
-            self.facts.look_at("the failing record", json!({ "type": "json_path", "path": full }));
+            self.look_at("the failing record", &full, row.index);
         }
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {

@@ -93,7 +93,9 @@ fn starts_word(before: u8, byte: u8, after: Option<u8>) -> bool {
 
 fn level_at(bytes: &[u8], at: usize) -> Level {
     let letter = usize::from(bytes[at].to_ascii_lowercase() - b'a');
-    let has = |level: usize| STEMS[letter][level].iter().any(|stem| matches_stem(&bytes[at..], stem));
+    let second = bytes.get(at + 1).copied().unwrap_or(0).to_ascii_lowercase();
+    let may = |stem: &str| stem.as_bytes()[1] == second;
+    let has = |level: usize| STEMS[letter][level].iter().any(|stem| may(stem) && matches_stem(&bytes[at..], stem));
     [Error, Warning, Note].into_iter().enumerate().find(|(at, _)| has(*at)).map_or(Level::None, |(_, level)| level)
 }
 

@@ -1,6 +1,6 @@
 //! HTML and XML: the text a reader sees, headings marked, the rest dropped.
 
-use super::{Facts, Rank, count, lines};
+use super::{Facts, Rank, count, lined};
 use crate::content::sniff::Shape;
 
 /// Elements whose content nobody sees.
@@ -17,7 +17,7 @@ pub fn facts(text: &str, facts: &mut Facts) {
     if let Some((name, times)) = repeated {
         facts.add(Rank::Head, 0, "", &format!("{} of <{name}>", count(times, "element")));
     }
-    lines::prose(&visible, &[], Shape::Markup, facts);
+    lined::prose(&visible, &[], Shape::Markup, facts);
     // Lines of the visible text are not lines of the source.
     facts.focus = None;
 }

@@ -10,13 +10,12 @@ use crate::content::sniff::{self, Shape};
 const MAX_KINDS: usize = 20_000;
 /// Kinds whose words are compared place by place, and words of a line.
 const MAX_COMPARED: usize = 8;
-const MAX_WORDS: usize = 24;
+const MAX_WORDS: usize = 16;
 
 /// A piece of the text: a line, or part of a long one.
 #[derive(Debug, Clone, Copy)]
 pub struct Unit<'a> {
     pub place: usize,
-    pub line: usize,
     /// With its indentation.
     pub text: &'a str,
 }
@@ -60,7 +59,8 @@ impl Survey {
         if level >= Level::Warning && self.alarms.len() < MAX_KINDS {
             *self.alarms.entry(form(bare(unit.text), false)).or_default() += 1;
         }
-        if let Some((path, _, _)) = sniff::match_parts(unit.text).filter(|_| shape == Shape::Matches) {
+        let path = if shape == Shape::Matches { sniff::match_parts(unit.text) } else { None };
+        if let Some((path, _, _)) = path {
             self.paths.insert(
                 path.bytes().fold(0, |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)),
             );
@@ -115,12 +115,15 @@ impl Survey {
 /// The words of a line; of `key=value` and of a number with a short unit, what can be compared.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_ascii_whitespace().map(|word| {
-        let value = word.rsplit('=').next().unwrap_or(word);
-        let value = value.trim_matches(|ch: char| matches!(ch, ',' | ';' | '(' | ')' | '[' | ']' | '"'));
-        let amount = value.trim_end_matches(|ch: char| ch.is_ascii_alphabetic());
-        let is_amount =
-            value.len() - amount.len() <= 3 && amount.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-        if is_amount && !amount.is_empty() { amount } else { value }
+        let bytes = word.as_bytes();
+        let mark = |byte: &u8| matches!(byte, b',' | b';' | b'(' | b')' | b'[' | b']' | b'"');
+        let from = bytes.iter().rposition(|byte| *byte == b'=').map_or(0, |at| at + 1);
+        let from = from + bytes[from..].iter().take_while(|byte| mark(byte)).count();
+        let end = bytes[from..].iter().rposition(|byte| !mark(byte)).map_or(from, |at| from + at + 1);
+        let unit = bytes[from..end].iter().rev().take_while(|byte| byte.is_ascii_alphabetic()).count();
+        let is_amount = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
+        let amount = unit <= 3 && unit < end - from && bytes[from..end - unit].iter().all(is_amount);
+        word.get(from..if amount { end - unit } else { end }).unwrap_or(word)
     })
 }
 
@@ -166,7 +169,9 @@ pub fn pair(text: &str) -> Option<(&str, &str)> {
     let at = text.bytes().take(48).position(|byte| matches!(byte, b':' | b'='))?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ' | b'/');
     let (key, value) = (text[..at].trim_end(), text[at + 1..].trim());
-    let named = !key.is_empty() && key.bytes().all(plain) && key.split(' ').count() <= 2;
+    let named = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || matches!(ch, '_' | '"'))
+        && key.bytes().all(plain)
+        && key.split(' ').count() <= 2;
     (named && !value.starts_with("//")).then_some((key, value))
 }
 

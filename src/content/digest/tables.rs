@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::columns::{Columns, FAILED, Oddest, number};
-use super::{Facts, Rank, around, count};
+use super::{Facts, Rank, around, count, lines_at};
 use crate::content::table::Table;
 
 /// Records shown because they are odd.
@@ -24,11 +24,11 @@ pub fn delimited(text: &str, separator: u8, facts: &mut Facts) {
         let record = records[at];
         (record.as_ptr() as usize - text.as_ptr() as usize, record.into(), table.cells(record))
     };
-    rows(records.len(), &read, facts);
+    rows(records.len(), &read, None, facts);
 }
 
-/// Names candidates of `len` records, the first of which may name the columns.
-fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, facts: &mut Facts) {
+/// Names candidates of `len` records, the first of which may name the columns; `within` is the text around the table.
+fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, within: Option<&str>, facts: &mut Facts) {
     if len == 0 {
         return;
     }
@@ -57,8 +57,12 @@ fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, facts: &mut Facts) {
     }
     for (score, at) in oddest.finish() {
         let rank = if score >= u32::from(FAILED) { Rank::Error } else { Rank::Odd };
-        facts.look_at("the row that stands out", json!({ "type": "rows", "start": at, "end": at + 1 }));
         let (place, shown, cells) = read(at);
+        let selector = match within {
+            Some(text) => lines_at(text, place, 0, 0),
+            None => json!({ "type": "rows", "start": at, "end": at + 1 }),
+        };
+        facts.look_at("the row that stands out", selector);
         if shown.chars().nth(120).is_none() {
             facts.add(rank, place, "", &shown);
             continue;
@@ -113,7 +117,7 @@ pub fn aligned(text: &str, facts: &mut Facts) -> Option<(usize, usize)> {
     if !titled {
         return None;
     }
-    rows(records.len(), &read, facts);
+    rows(records.len(), &read, Some(text), facts);
     Some((start, end))
 }
 

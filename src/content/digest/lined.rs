@@ -2,11 +2,9 @@
 
 use std::collections::HashSet;
 
-use serde_json::json;
-
 use super::level::{Hit, Level};
 use super::survey::{Survey, Unit, bare, form, has_digit, indent, level, pair};
-use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, tables};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, lines_at, tables};
 use crate::content::sniff::Shape;
 use crate::order;
 
@@ -19,7 +17,7 @@ const NEAR: usize = 6;
 pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
     let mut skip = Vec::new();
     if let Some((start, end)) = json::block(text) {
-        json::value(&text[start..end], start, facts);
+        json::embedded(&text[start..end], start, facts);
         skip.push((start, end));
     } else if let Some((start, end)) = tables::aligned(text, facts) {
         skip.push((start, end));
@@ -60,11 +58,10 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Fact
 }
 
 fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Unit<'a>)) {
-    let (mut place, mut number) = (0, 0);
+    let mut place = 0;
     for line in text.split_inclusive('\n') {
         let start = place;
         place += line.len();
-        number += 1;
         if skip.iter().any(|(from, to)| (*from..*to).contains(&start)) {
             continue;
         }
@@ -73,7 +70,7 @@ fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Un
             let end = if rest.len() > LONG_LINE { piece_end(rest) } else { rest.len() };
             let (piece, tail) = rest.split_at(end);
             if piece.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
-                take(Unit { place: start + (line.trim_end().len() - rest.len()), line: number - 1, text: piece });
+                take(Unit { place: start + (line.trim_end().len() - rest.len()), text: piece });
             }
             rest = tail.trim_start();
         }
@@ -131,15 +128,15 @@ impl<'a> Reader<'_, 'a, '_> {
 
     fn outline(&mut self, unit: Unit, text: &str) {
         let markdown = matches!(self.shape, Shape::Markdown | Shape::Markup) && unit.text.starts_with('#');
-        let pair = pair(unit.text);
         let section = indent(unit.text) == 0 && unit.text.ends_with(':') && text.len() < 60;
-        if markdown || (section && pair.is_some()) {
+        if markdown || (section && pair(unit.text).is_some()) {
             self.facts.add(Rank::Schema, unit.place, "", text);
         }
+        let before = &self.text[..unit.place];
+        self.opening &= self.at < 24 && !before.ends_with("\n\n") && !before.ends_with("\r\n\r\n");
+        let pair = if self.opening { pair(unit.text) } else { None };
         self.opening &= self.at <= 2 || pair.is_some();
-        let blank_before = self.text[..unit.place].ends_with("\n\n") || self.text[..unit.place].ends_with("\r\n\r\n");
-        self.opening &= !blank_before && self.at < 24;
-        if self.opening && pair.is_some_and(|(_, value)| !value.is_empty()) {
+        if pair.is_some_and(|(_, value)| !value.is_empty()) {
             self.facts.add(Rank::Id, unit.place, "", &around(text, 0));
         }
     }
@@ -227,9 +224,7 @@ impl<'a> Reader<'_, 'a, '_> {
                 if let Some((place, line)) = location(self.text, unit) {
                     self.facts.add(Rank::Cause, place, "", &around(line.trim(), 0));
                 }
-                let start = unit.line.saturating_sub(NEAR);
-                let selector = json!({ "type": "lines", "start": start, "end": unit.line + NEAR + 1 });
-                self.facts.look_at("around the first error", selector);
+                self.facts.look_at("around the first error", lines_at(self.text, unit.place, NEAR, NEAR));
             }
         }
         let mut notes = std::mem::take(&mut self.notes);
