@@ -160,7 +160,8 @@ fn flatten<'a>(
             Some(key) => name.push_str(inner(key)),
             None => _ = write!(name, "{index}"),
         }
-        if objects && value.kind() == Kind::Object && depth < RECORD_DEPTH && !value.is_empty() {
+        let few = value.kind() == Kind::Array && value.len() < MIN_ROWS && !is_leaf(value);
+        if depth < RECORD_DEPTH && !value.is_empty() && ((objects && value.kind() == Kind::Object) || few) {
             flatten(value, name, depth + 1, take);
         } else {
             take(name, key, value);
@@ -176,6 +177,7 @@ fn flatten<'a>(
 fn cell(value: Node<'_>) -> &str {
     match value.kind() {
         Kind::Array | Kind::Object if value.is_empty() => "[]",
+        Kind::Array if is_leaf(value) => value.raw(),
         Kind::Array => "[…]",
         Kind::Object => "{…}",
         _ => value.raw(),
@@ -269,15 +271,17 @@ impl Walk<'_> {
         };
         let worst = scalars().map(|(key, value)| level(key, value)).max().unwrap_or_default();
         let deep = path.matches(['.', '[']).count();
-        for (key, value) in scalars() {
+        // `total: {value: 8}`, `next: {token: "x"}`
+        let of_totals = is_total(&path.rsplit('.').next().unwrap_or("").to_ascii_lowercase());
+        for (key, value) in scalars().filter(|(_, value)| worst < Level::Error || !is_silent(*value)) {
             let name = key.map_or("", inner).to_ascii_lowercase();
             let level = level(key, value);
             let rank = match level {
                 Level::Error => Rank::Error,
                 Level::Warning => Rank::Warning,
+                _ if (is_total(&name) || of_totals) && !is_silent(value) => Rank::Total,
                 _ if worst >= Level::Error => Rank::Cause,
-                _ if is_total(&name) => Rank::Total,
-                _ if is_id(&name) && deep < 2 => Rank::Id,
+                _ if is_id(&name) && deep < 4 => Rank::Id,
                 _ if path.is_empty() => Rank::Schema,
                 _ => Rank::More,
             };
@@ -298,7 +302,7 @@ impl Walk<'_> {
     /// Names candidates of many like records.
     fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &Each) {
         let mut columns = Columns::default();
-        let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
+        let (mut rows, mut names, mut name) = (0, Vec::<String>::new(), String::new());
         each(&mut |row| {
             rows += 1;
             columns.row();
@@ -316,6 +320,8 @@ impl Walk<'_> {
         let number = count(rows, unit);
         let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
         self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
+        // The column that tells records apart stands for a record.
+        let identity = names.iter().position(|name| columns.is_free(name)).unwrap_or(0);
         let names = names.join(", ");
         self.facts.add(
             if is_main { Rank::Schema } else { Rank::More },
@@ -338,12 +344,12 @@ impl Walk<'_> {
         each(&mut |row| {
             let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
             if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
-                self.row(path, &row, score, &columns, rows);
+                self.row(path, &row, score, (&columns, identity), rows);
             }
         });
     }
 
-    fn row(&mut self, path: &str, row: &Row, score: u32, columns: &Columns, rows: usize) {
+    fn row(&mut self, path: &str, row: &Row, score: u32, (columns, identity): (&Columns, usize), rows: usize) {
         let label = match row.key {
             Some(key) => path_of(path, key),
             None => format!("{path}[{}]", row.index),
@@ -357,13 +363,17 @@ impl Walk<'_> {
             .to_owned();
         let base = self.offset + row.place;
         let mut name = String::new();
-        let mut shown = 0;
+        let (mut shown, mut at) = (0, 0);
         let mut taken: Vec<(Rank, usize, String)> = Vec::new();
         flatten(row.node, &mut name, 0, &mut |name, key, value| {
-            if value.is_container() {
+            if !is_leaf(value) {
                 return;
             }
             let oddness = columns.oddness(name, cell(value));
+            at += 1;
+            if oddness == 0 && at <= identity {
+                return;
+            }
             let rank = match oddness {
                 FAILED => Rank::Error,
                 1.. => Rank::Odd,
@@ -394,6 +404,11 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// A value that says that there is nothing.
+fn is_silent(value: Node) -> bool {
+    matches!(value.raw(), "0" | "null" | "\"\"" | "[]")
 }
 
 /// Counts and where the next page starts.

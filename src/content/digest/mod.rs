@@ -201,7 +201,7 @@ fn fill(mut facts: Vec<Fact>, room_tokens: u64, estimator: &Estimator) -> String
 /// use it up.
 const fn enough(rank: Rank, pass: usize) -> u64 {
     match rank {
-        Rank::More if pass == 0 => 33,
+        Rank::More if pass == 0 => 40,
         Rank::More => 0,
         Rank::Schema if pass == 1 => 80,
         _ => 100,
