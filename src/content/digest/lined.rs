@@ -4,21 +4,21 @@ use std::collections::HashSet;
 
 use super::level::{Hit, Level};
 use super::survey::{Survey, Unit, bare, form, has_digit, indent, level, pair};
-use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, lines_at, tables};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
 use crate::content::sniff::Shape;
 use crate::order;
 
 /// Bytes from which on a line is read piece by piece.
 const LONG_LINE: usize = 400;
 /// Characters of the first and the last line.
-const ENDS_CHARS: usize = 90;
+const ENDS_CHARS: usize = 75;
 /// Lines around an error that are searched for its place.
 const NEAR: usize = 6;
 
 /// Names candidates of a text of lines.
 pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
     let mut skip = Vec::new();
-    if let Some((start, end)) = json::block(text) {
+    if let Some((start, end)) = leaves::block(text) {
         json::embedded(&text[start..end], start, facts);
         skip.push((start, end));
     } else if let Some((start, end)) = tables::aligned(text, facts) {

@@ -7,6 +7,7 @@
 mod columns;
 mod diff;
 mod json;
+mod leaves;
 mod level;
 mod lined;
 mod markup;
@@ -150,8 +151,8 @@ const fn share(rank: Rank) -> u64 {
     match rank {
         Rank::Head => 100,
         Rank::Error => 55,
-        Rank::Odd | Rank::Total => 30,
-        Rank::Cause | Rank::Warning | Rank::Ends | Rank::Schema => 20,
+        Rank::Odd | Rank::Total | Rank::Ends => 30,
+        Rank::Cause | Rank::Warning | Rank::Schema => 20,
         Rank::Id => 15,
         Rank::More => 10,
     }
