@@ -129,7 +129,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -196,8 +196,11 @@ export type HandoffEntry = {
 export type HydrationResult = {
   item: SelectableItem,
   args_schema: JsonObject,
-  examples: Array<JsonValue>,
+  examples: Array<string>,
   constraints: JsonObject,
+  arguments?: JsonObject,
+  context_used?: Array<JsonValue>,
+  missing?: Array<string>,
 };
 
 export type Ingested = {
@@ -363,9 +366,13 @@ export type Slice = {
   handle: string,
   selector: JsonValue,
   text: string,
-  chars: number,
-  total_chars: number,
+  tokens: number,
+  unit: string,
+  total: number,
+  start: number,
+  end: number,
   truncated: boolean,
+  next?: JsonObject,
   item_id?: string,
 };
 
@@ -373,7 +380,7 @@ export type Stage = "candidates" | "closure" | "sensitivity" | "firewall" | "sco
 
 export type Status = "ok" | "partial" | "error";
 
-export type Strategy = "noop" | "passthrough" | "summary" | "structured" | "llm_summary" | "mixed";
+export type Strategy = "noop" | "passthrough" | "summary" | "reshaped" | "structured" | "llm_summary" | "mixed";
 
 export type ViewSpec = {
   view_id: string,
