@@ -146,6 +146,8 @@ export interface SelectableItem {
   readonly namespace?: string;
   /** JSON Schema of the arguments. */
   readonly args_schema?: JsonObject;
+  /** JSON Schema of the result. */
+  readonly output_schema?: JsonObject | null;
   /** Whether calling it changes something. Default: false. */
   readonly side_effects?: boolean;
   /** Relative cost; 0, the default, means unknown. */
@@ -154,6 +156,16 @@ export interface SelectableItem {
   /** Conditions on the arguments. */
   readonly constraints?: JsonObject;
   readonly metadata?: JsonObject;
+}
+
+/** A tool with everything needed to call it. */
+export interface HydrationResult {
+  readonly item: Required<SelectableItem>;
+  /** JSON Schema of the arguments. */
+  readonly args_schema: JsonObject;
+  readonly examples: readonly JsonValue[];
+  /** Conditions on the arguments. */
+  readonly constraints: JsonObject;
 }
 
 /** A way to look into an artifact; `selector` is what `drilldown` takes. */
