@@ -348,14 +348,17 @@ fn numbers_of_facts_are_never_used_twice() {
 
 #[test]
 fn deleted_bytes_are_not_quoted_again() {
-    let raw = format!("{}\nthe needle is 4711\n{}", "filler line\n".repeat(400), "more filler\n".repeat(400));
+    // The digest is the item's own text and stays; the needle must not be in it.
+    let filler = |from: usize| (from..from + 400).map(|n| format!("row {n} of {}\n", n * 7)).collect::<String>();
+    let raw = format!("{}the needle is 4711\n{}", filler(0), filler(400));
     let mut manager = ContextManager::new(ManagerOptions::default());
     let items = json!([
         { "id": "u", "kind": "user_turn", "text": "What is the needle?" },
         { "id": "c1", "kind": "tool_call", "text": "search(needle)", "parent_id": "u" }
     ]);
     call(&mut manager, "ingest", &json!({ "items": items })).unwrap();
-    support::ingest_result(&mut manager, "c1", &raw).unwrap();
+    let ingested = support::ingest_result(&mut manager, "c1", &raw).unwrap();
+    assert!(!ingested.item.text.contains("the needle is 4711"));
     // The last item of a log is not quoted in part.
     let last = json!({ "id": "v", "kind": "user_turn", "text": "Is the needle 4711?" });
     call(&mut manager, "ingest", &json!({ "items": [last] })).unwrap();

@@ -452,7 +452,7 @@ export interface AnswerKeys {
   InspectionReport: "artifacts" | "build" | "candidates" | "phase" | "routing" | "version";
   MemorySelection: "items" | "selected";
   Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "schema_version";
-  SnapshotArtifacts: "data" | "refs";
+  SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";
   SnapshotFacts: "facts";
@@ -460,6 +460,7 @@ export interface AnswerKeys {
 
 /** Inputs: the fields the engine must have, and those it knows where it refuses others. */
 export interface Inputs {
+  ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "pin" | "query" | "query_tags" | "schema" | "tool" };
   BuildOptions: { required: never; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
@@ -472,12 +473,14 @@ export interface Inputs {
   Envelope: { required: "status" | "summary"; fields: never };
   EnvelopeResult: { required: "envelope" | "tool_call_id"; fields: "envelope" | "sensitivity" | "tool_call_id" | "tool_name" };
   Episode: { required: "episode_id" | "summary"; fields: never };
+  EpisodeSearchOptions: { required: "query"; fields: "query" | "top_k" };
+  EventCountQuery: { required: never; fields: "kinds" };
   EventQuery: { required: never; fields: "kinds" | "limit" | "since" };
   Fact: { required: "key" | "value"; fields: never };
   FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
-  LimitOptions: { required: never; fields: "max_artifact_bytes" | "max_items" | "max_store_bytes" };
+  LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
