@@ -202,15 +202,6 @@ export interface ContextManagerOptions {
   readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
   /** What becomes of large results. */
   readonly firewall?: FirewallOptions;
-  /** Bounds below the package's own: 100,000 items, 16 MiB per artifact, 64 MiB for all artifacts. */
-  readonly limits?: {
-    readonly max_items?: number;
-    readonly max_artifact_bytes?: number;
-    readonly max_store_bytes?: number;
-  };
-  /** Time for memories that expire or age. The engine itself has no clock. Default: none. */
-  /** Results above the threshold are summarised in the prompt and kept as artifacts. Default: 500 tokens. */
-  readonly firewall?: { readonly threshold_tokens?: number };
   readonly limits?: Limits;
   /** Time for memories and artifacts that expire or age. The engine itself has no clock. Default: none. */
   readonly clock?: Clock;
