@@ -1,6 +1,7 @@
 //! What a text consists of: headings, keys, files, lines that stand out.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use super::json::{push_key, squeeze};
 use super::records::{Records, one_line};
@@ -63,11 +64,11 @@ fn describe(node: Node) -> String {
             let mut out = format!("array of {}", node.len());
             if let Some(first) = node.items().next() {
                 let kind = first.kind().name();
-                out += &format!(" {kind}{}", if node.len() == 1 || first.kind() == Kind::Null { "" } else { "s" });
+                let _ = write!(out, " {kind}{}", if node.len() == 1 || first.kind() == Kind::Null { "" } else { "s" });
                 let keys: Vec<String> = first.members().take(KEYS).map(|(key, _)| one_line(&key)).collect();
                 if !keys.is_empty() {
                     let more = if first.len() > KEYS { ", …" } else { "" };
-                    out += &format!(" {{{}{more}}}", keys.join(", "));
+                    let _ = write!(out, " {{{}{more}}}", keys.join(", "));
                 }
             }
             out
@@ -153,8 +154,9 @@ fn titles(text: &str) -> (String, Vec<String>) {
         if !level && !name.eq_ignore_ascii_case("title") {
             continue;
         }
-        // Only a short piece is looked at, so that a heading that never closes costs nothing.
-        let piece = prefix(rest, 4 * LINE_CHARS).split_once('>').map_or("", |(_, inner)| inner);
+        // A tag ends before the next begins; of what follows only a short piece is looked at.
+        let Some(end) = rest.find(['<', '>']).filter(|end| rest[*end..].starts_with('>')) else { continue };
+        let piece = prefix(&rest[end + 1..], 2 * LINE_CHARS);
         let end = piece.to_ascii_lowercase().find(&format!("</{}", name.to_ascii_lowercase())).unwrap_or(piece.len());
         let mut shown = String::new();
         for (index, part) in piece[..end].split('<').enumerate() {

@@ -217,7 +217,7 @@ fn window(text: &str, page: u64) -> usize {
     let cut = |marks: &[&str]| {
         marks.iter().filter_map(|mark| text[..end].rfind(mark).map(|at| at + mark.len())).filter(|at| *at > half).max()
     };
-    cut(&["\n", ">", ". ", "; ", "}", "]"]).or_else(|| cut(&[" ", ","])).unwrap_or(end)
+    cut(&["\n", ">", ". ", "; ", "}", "]"]).or_else(|| cut(&[" "])).or_else(|| cut(&[","])).unwrap_or(end)
 }
 
 /// Views about the first errors of each kind, as much about them as a page holds.
