@@ -352,3 +352,127 @@ fn hostile_texts_are_handled_in_one_pass() {
         }
     }
 }
+
+#[test]
+fn slices_show_what_was_asked_for() {
+    let table = "id,name\n1,\"x, y\"\n2,\"two\nlines\"\n3,z\n";
+    let data =
+        r#"{"n": 1.50, "data": [{"id": "a", "v": 1, "s": "ok"}, {"id": "b", "v": 20, "s": "bad"}], "t": "abcdef"}"#;
+    let plain = format!("id,name\n{}", "1,x\n".repeat(20));
+    let lines = "a\nb\nc\nd\ne\n";
+    let nd = "{\"a\":1}\n\n{\"a\":2,\"b\":[1]}\n";
+    let cases = [
+        (lines, json!({ "type": "lines", "start": -2 }), "d\ne"),
+        (lines, json!({ "type": "lines", "end": -3 }), "a\nb"),
+        (lines, json!({ "type": "lines", "start": 3, "end": 1 }), ""),
+        (lines, json!({ "type": "around", "line": 3, "context": 1 }), "c\nd\ne"),
+        (lines, json!({ "type": "around", "line": 99 }), ""),
+        (lines, json!({ "type": "rows", "start": 1, "end": 2 }), "b"),
+        (lines, json!({ "type": "head", "chars": 3 }), "a\nb"),
+        (lines, json!({ "type": "head", "start": 2, "chars": 1 }), "b"),
+        (lines, json!({ "type": "tail", "chars": 2 }), "e\n"),
+        (lines, json!({ "type": "search", "text": "c", "context": 1 }), "1-b\n2:c\n3-d"),
+        (
+            lines,
+            json!({ "type": "search", "pattern": "^[ae]$", "regex": true, "context": 1 }),
+            "0:a\n1-b\n--\n3-d\n4:e",
+        ),
+        (lines, json!({ "type": "search", "text": "B", "ignore_case": true, "context": 0 }), "1:b"),
+        (table, json!({ "type": "rows", "start": 0, "end": 2 }), "id,name\n1,\"x, y\""),
+        (table, json!({ "type": "rows", "start": 2, "end": 3 }), "id,name\n2,\"two\nlines\""),
+        (table, json!({ "type": "rows", "start": -1, "header": false }), "3,z"),
+        (table, json!({ "type": "rows", "columns": ["name"], "start": 1, "end": 2 }), "name\n\"x, y\""),
+        (
+            table,
+            json!({ "type": "rows", "where": [{ "column": "id", "op": ">", "value": 1 }] }),
+            "id,name\n2,\"two\nlines\"\n3,z",
+        ),
+        (&*plain, json!({ "type": "columns" }), "20 rows, 2 columns\nid: integer\nname: string"),
+        (nd, json!({ "type": "rows", "start": 1 }), "{\"a\":2,\"b\":[1]}"),
+        (nd, json!({ "type": "rows", "where": [{ "column": "b[0]", "value": 1 }], "columns": ["b"] }), "{\"b\": [1]}"),
+        (data, json!({ "type": "json_keys", "keys": ["t", "n", "n", "zz"] }), "{\"n\": 1.50, \"t\": \"abcdef\"}"),
+        (data, json!({ "type": "json_keys", "keys": [] }), "{}"),
+        (data, json!({ "type": "json_path", "path": "data[-1].id" }), "\"b\""),
+        (data, json!({ "type": "json_path", "path": "data[*].v" }), "[1, 20]"),
+        (data, json!({ "type": "json_path", "path": "data[5:9]" }), "[]"),
+        (data, json!({ "type": "json_path", "path": "t[1:3]" }), "\"bc\""),
+        (data, json!({ "type": "json_path", "path": "$", "start": 2 }), "{\"t\": \"abcdef\"}"),
+        (
+            data,
+            json!({ "type": "rows", "where": [{ "column": "s", "op": "!=", "value": "ok" }], "columns": ["v", "id"] }),
+            "[{\"v\": 20, \"id\": \"b\"}]",
+        ),
+        (
+            data,
+            json!({ "type": "search", "text": "abc" }),
+            "{\"n\": 1.50, \"data\": [{\"id\": \"a\", \"v\": 1, \"s\": \"ok\"}, {\"id\": \"b\", \"v\": 20, \"s\": \"bad\"}], \"t\": \"abcdef\"}",
+        ),
+        (data, json!({ "type": "outline", "end": 2 }), "object of 3\nn: 1.50\ndata: array of 2 objects {id, v, s}"),
+        ("", json!({ "type": "lines" }), ""),
+        ("", json!({ "type": "outline" }), ""),
+    ];
+    for (text, selector, expected) in cases {
+        let media_type = if text == table { "text/csv" } else { "text/plain" };
+        let slice = cut(text, media_type, &selector, None).unwrap();
+        assert_eq!(slice.text, expected, "{selector}");
+        assert!(!slice.truncated && slice.next.is_none(), "{selector}");
+    }
+}
+
+#[test]
+fn what_a_text_cannot_give_is_an_error() {
+    let cases = [
+        ("x", json!({ "type": "json_keys", "keys": ["a"] }), ErrorCode::DecodeFailed, "/selector"),
+        ("[1]", json!({ "type": "json_keys", "keys": ["a"] }), ErrorCode::DecodeFailed, "/selector"),
+        ("{\"a\": 1", json!({ "type": "json_path", "path": "a" }), ErrorCode::DecodeFailed, "/selector"),
+        ("{\"a\": 1}", json!({ "type": "json_path", "path": "b" }), ErrorCode::NotFound, "/selector/path"),
+        ("x", json!({ "type": "stats" }), ErrorCode::Unsupported, "/selector"),
+        ("x", json!({ "type": "rows", "columns": ["a"] }), ErrorCode::Unsupported, "/selector"),
+        ("a,b\n1,2\n3,4\n", json!({ "type": "rows", "columns": ["c"] }), ErrorCode::NotFound, "/selector/columns"),
+        (
+            "a,b\n1,2\n3,4\n",
+            json!({ "type": "rows", "where": [{ "column": "c" }] }),
+            ErrorCode::NotFound,
+            "/selector/where",
+        ),
+        ("a,b\n1,2\n3,4\n", json!({ "type": "stats", "columns": ["c"] }), ErrorCode::NotFound, "/selector/columns"),
+    ];
+    for (text, selector, code, path) in cases {
+        let error = cut(text, "text/plain", &selector, None).unwrap_err();
+        assert_eq!((error.code(), error.path()), (code, path), "{selector}");
+    }
+}
+
+#[test]
+fn a_hit_in_a_long_line_is_shown_with_its_surroundings() {
+    let long = format!("{} needle {}", "x".repeat(5000), "y".repeat(5000));
+    let text = format!("first\n{long}\nneedle\n");
+    let slice = cut(&text, "text/plain", &json!({ "type": "search", "text": "needle" }), Some(120)).unwrap();
+    assert_eq!((slice.total, slice.end), (2, 2), "{}", slice.text);
+    assert!(slice.text.contains("1:…xxx") && slice.text.ends_with("\n2:needle"), "{}", slice.text);
+    let nested = json!({ "log": long, "b": [{ "deep": [1, { "k": "needle 2" }] }] }).to_string();
+    let slice = cut(&nested, "application/json", &json!({ "type": "search", "text": "needle" }), None).unwrap();
+    assert!(
+        slice.text.starts_with("log: …") && slice.text.ends_with("\nb: [{\"deep\":[1,{\"k\":\"needle 2\"}]}]"),
+        "{}",
+        slice.text
+    );
+}
+
+#[test]
+fn outlines_count_and_name_the_parts() {
+    let outline =
+        |text: &str, media_type: &str| cut(text, media_type, &json!({ "type": "outline" }), None).unwrap().text;
+    let diff = "diff --git a/x.ts b/x.ts\n--- a/x.ts\n+++ b/x.ts\n@@ -1,2 +1,3 @@\n a\n--- gone\n+++ come\n+b\n\
+                --- a/y\n+++ b/y\n@@ -1 +1 @@\n-a\n+b\n";
+    assert_eq!(outline(diff, "text/x-diff"), "2 files, +3 -2\nx.ts +2 -1 (line 0)\na/y +1 -1 (line 8)");
+    let found = "a/b.rs:1:x x x x x x x x x x x x\na/b.rs:2:y y y y y y y y\nc.rs:3:z\n";
+    assert_eq!(outline(found, "text/plain"), "3 matches in 2 files\na/b.rs: 2\nc.rs: 1");
+    let page = format!("<html><title>T</title><h1>A <b>b</b>\n c</h1>{}</html>", "<p>words</p>".repeat(20));
+    assert_eq!(
+        outline(&page, "text/html"),
+        format!("2 headings, 24 elements, {} characters: html, title, h1, b, p x20\ntitle: T\nh1: A b c", page.len())
+    );
+    let notes = "# A\n\nwords words words words words words\n\n```\n# no\n```\n\n## B\n";
+    assert_eq!(outline(notes, "text/markdown"), "2 headings, 9 lines\n# A (line 0)\n## B (line 8)");
+}

@@ -342,15 +342,17 @@ impl Column {
         }
         sort_distinct(&mut self.hashes);
         let _ = write!(line, ", {} distinct", self.hashes.len());
-        if self.values.len() <= MAX_VALUES && self.hashes.len() < self.filled {
+        let few = self.values.len() <= MAX_VALUES && self.hashes.len() < self.filled;
+        if few {
             let counted: Vec<String> =
                 self.values.iter().map(|(value, count)| format!("{} x{count}", one_line(value))).collect();
             let _ = write!(line, " ({})", counted.join(", "));
         }
         if let (Some((_, least)), Some((_, most))) = (&self.least, &self.most) {
-            let _ = write!(line, ", min {least}, max {most}, sum {}", rounded(self.sum));
+            let _ = write!(line, ", min {}, max {}", one_line(least), one_line(most));
+            let _ = write!(line, ", sum {}", rounded(self.sum));
             let _ = write!(line, ", mean {}", rounded(self.sum / self.filled.max(1) as f64));
-        } else if let (Some(first), Some(last)) = (&self.first, &self.last) {
+        } else if let (false, Some(first), Some(last)) = (few, &self.first, &self.last) {
             let _ = write!(line, ", from {} to {}", one_line(first), one_line(last));
         }
         line

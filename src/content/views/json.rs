@@ -28,7 +28,7 @@ pub(super) fn views(list: &mut List, root: Node) {
         let mut errors = Errors { list, found: 0, covered: 0 };
         errors.value(root, &mut String::new(), None);
     }
-    list.add_written(pages.len(), has_columns(root));
+    list.add_written(pages.len(), true, has_columns(root));
     if pages.len() > 1 {
         for (key, value) in root.members().filter(|(_, value)| value.is_container()).take(MAX_KEYS) {
             let quarters = bounded_cost(value, PAGE).unwrap_or(value.raw().len() as u64);
@@ -115,9 +115,10 @@ impl Pages<'_> {
                 }
                 path.truncate(mark);
             }
-            let within = if path.is_empty() { String::new() } else { format!("{}: ", one_line(path)) };
-            let name = if keyed { format!("{within}keys") } else { format!("{within}items") };
-            let mut name = label(&name, start, end, node.len(), quarters);
+            let mut name = label(if keyed { "Keys" } else { "Items" }, start, end, node.len(), quarters);
+            if !path.is_empty() {
+                name = format!("{}: {name}", one_line(path));
+            }
             let names: Vec<String> =
                 keys.iter().take(5).filter_map(|(key, _)| Some(one_line(&key.as_ref()?.text()))).collect();
             if !names.is_empty() {
@@ -136,7 +137,7 @@ impl Pages<'_> {
             // Escapes make the shown text longer than the text.
             let (part, tail) = rest.split_at(window(rest, self.page * 7 / 8));
             let end = start + part.chars().count();
-            let name = label(&format!("{}: characters", one_line(path)), start, end, total, cost(part));
+            let name = format!("{}: {}", one_line(path), label("Characters", start, end, total, cost(part)));
             self.add(&format!("{path}[{start}:{end}]"), None, name);
             (rest, start) = (tail, end);
         }
