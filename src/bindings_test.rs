@@ -18,8 +18,9 @@ use crate::context::memory::{ConsolidationPolicy, ConsolidationReport};
 use crate::context::{Event, Ingested, ManagerStats, Slice};
 use crate::error::ErrorCode;
 use crate::model::{
-    Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, ItemKind, MemoryEntry, Mode, OverflowAction, Phase,
-    ProfileConfig, RenderedAs, SelectableItem, Sensitivity, SensitivityAction, Stage, Status, Strategy,
+    Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, ItemKind, MemoryEntry, Mode,
+    OverflowAction, Phase, ProfileConfig, RenderedAs, SelectableItem, Sensitivity, SensitivityAction, Stage, Status,
+    Strategy,
 };
 
 const GENERATED: &str = "tests/package/types/generated.ts";
@@ -112,6 +113,7 @@ impl Declarations {
         all.visit::<Fact>();
         all.visit::<MemoryEntry>();
         all.visit::<SelectableItem>();
+        all.visit::<HydrationResult>();
         all.visit::<ProfileConfig>();
         all.visit::<Bm25nWeights>();
         all.visit::<Need>();

@@ -29,7 +29,7 @@ pub enum ErrorCode {
     TooDeep,
     /// A value is larger than the limit.
     TooLarge,
-    /// A store is full; nothing was evicted.
+    /// A store is full, and nothing may be evicted or that would not be enough.
     QuotaExceeded,
     /// The items that must be in the prompt do not fit, or the overflow policy asks for an error.
     BudgetExceeded,
@@ -39,6 +39,8 @@ pub enum ErrorCode {
     Determinism,
     /// No artifact has this handle.
     ArtifactNotFound,
+    /// The artifact expired or was evicted to make room, as the caller's limits ask for.
+    ArtifactExpired,
     /// Text is not valid JSON, UTF-8 or base64.
     DecodeFailed,
     /// The operation or value is not supported.
@@ -74,6 +76,7 @@ impl ErrorCode {
         Self::PolicyViolation,
         Self::Determinism,
         Self::ArtifactNotFound,
+        Self::ArtifactExpired,
         Self::DecodeFailed,
         Self::Unsupported,
         Self::SnapshotVersion,
@@ -101,6 +104,7 @@ impl ErrorCode {
             Self::PolicyViolation => "POLICY_VIOLATION",
             Self::Determinism => "DETERMINISM",
             Self::ArtifactNotFound => "ARTIFACT_NOT_FOUND",
+            Self::ArtifactExpired => "ARTIFACT_EXPIRED",
             Self::DecodeFailed => "DECODE_FAILED",
             Self::Unsupported => "UNSUPPORTED",
             Self::SnapshotVersion => "SNAPSHOT_VERSION",

@@ -97,6 +97,15 @@ impl Fields {
         }
     }
 
+    /// Opens an object that has no fields but the known ones.
+    pub fn open_closed(value: Value, path: &str, known: &[&str]) -> Result<Self> {
+        let fields = Self::open(value, path)?;
+        match fields.map.keys().find(|key| !known.contains(&key.as_str())) {
+            None => Ok(fields),
+            Some(key) => Err(unknown_field(path, key)),
+        }
+    }
+
     /// Returns the path of the object.
     pub fn path(&self) -> &str {
         &self.path
@@ -220,10 +229,13 @@ impl Fields {
     pub fn finish(self) -> Result<()> {
         match self.map.keys().next() {
             None => Ok(()),
-            Some(key) => Err(Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key)))
-                .at(pointer(&self.path, key))),
+            Some(key) => Err(unknown_field(&self.path, key)),
         }
     }
+}
+
+fn unknown_field(path: &str, key: &str) -> Error {
+    Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(pointer(path, key))
 }
 
 /// Makes the error for a value of the wrong type.

@@ -9,6 +9,7 @@
 //! | [`MAX_ITEMS`] | 100,000 | items of one event log |
 //! | [`MAX_ARTIFACT_BYTES`] | 16 MiB | one artifact |
 //! | [`MAX_STORE_BYTES`] | 64 MiB | all artifacts of one store |
+//! | [`MAX_ARTIFACTS`] | 100,000 | artifacts of one store |
 //! | [`MAX_BUDGET_TOKENS`] | 16,777,216 | tokens of one prompt |
 //! | [`MAX_TOKEN_ESTIMATE`] | 16,777,216 | tokens of one item |
 //! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
@@ -29,12 +30,20 @@ pub const MAX_ITEMS: usize = 100_000;
 pub const MAX_ARTIFACT_BYTES: usize = 16 * 1024 * 1024;
 /// Bytes of all artifacts of one store; a full store is an error, never a silent eviction.
 pub const MAX_STORE_BYTES: usize = 64 * 1024 * 1024;
+/// Artifacts of one store.
+pub const MAX_ARTIFACTS: usize = 100_000;
+/// Artifacts that expired or were evicted whose handles are remembered, to say so.
+pub const MAX_TOMBSTONES: usize = 10_000;
+/// Seconds an artifact may be given to live: some thirty thousand years, so that sums of times stay exact.
+pub const MAX_TTL_SECONDS: f64 = 1e12;
 /// Largest budget of one phase.
 pub const MAX_BUDGET_TOKENS: u64 = 1 << 24;
 /// Largest stored token estimate of one item.
 pub const MAX_TOKEN_ESTIMATE: u64 = 1 << 24;
 /// Facts of one fact store, and episodes of one episodic store.
 pub const MAX_MEMORY_ENTRIES: usize = 10_000;
+/// End of the numbers that count facts: whole numbers up to here are exact in JavaScript.
+pub const MAX_SEQUENCE: u64 = 1 << 53;
 
 /// Results above this many tokens are kept out of the prompt as a whole: the artifact keeps the bytes,
 /// the prompt gets a summary or an excerpt. About 2,000 characters of English, the reference's threshold.
@@ -43,6 +52,12 @@ pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the reference, in characters.
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Results handed out at a time for a summary, with their texts.
+pub const SUMMARY_REQUESTS: u64 = 16;
+/// Facts of one envelope that the caller's summarizer may give.
+pub const MAX_FACTS: usize = 256;
+/// Tokens of what the reference's `compact_tool_result` returns of a text.
+pub const COMPACT_TOKENS: u64 = 800;
 /// Characters of the reference's default summary.
 pub const SUMMARY_CHARS: usize = 500;
 
@@ -54,6 +69,9 @@ pub const HEADER_LINE_CHARS: usize = 400;
 pub const HEADER_FACTS: usize = 64;
 /// Characters of the fact section, as in the reference.
 pub const HEADER_FACT_CHARS: usize = 2000;
+
+/// Episodes a search returns.
+pub const SEARCH_EPISODES: u64 = 5;
 
 /// Items of one kind in one reference-scored prompt, as in the reference.
 pub const REFERENCE_ITEMS_PER_KIND: usize = 50;

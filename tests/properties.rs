@@ -6,11 +6,12 @@ mod support;
 
 use std::collections::{HashMap, HashSet};
 
+use contextweaver::content::keep::{KeepPath, Segment, project};
 use contextweaver::context::{ContextManager, ManagerOptions};
 use contextweaver::error::ErrorCode;
 use contextweaver::model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use support::{Log, Setup, build, log, setup};
 
@@ -364,5 +365,66 @@ fn the_generator_reaches_every_branch() {
     let forms = RenderedAs::ALL.iter().map(|form| format!("form {form}"));
     for branch in phases.chain(reasons).chain(forms).chain(["error".to_owned()]) {
         assert!(seen.get(&branch).copied().unwrap_or(0) >= 20, "{branch} is hardly reached: {seen:?}");
+    }
+}
+
+/// JSON of few keys, so that random paths meet it.
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::from), (0..9_i64).prop_map(Value::from)];
+    leaf.prop_recursive(4, 40, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[abc]", inner, 0..4)
+                .prop_map(|map| Value::Object(map.into_iter().collect::<serde_json::Map<_, _>>())),
+        ]
+    })
+}
+
+/// Where a leaf is: keys, and `None` with a position in a list.
+type Place = Vec<(Option<String>, usize)>;
+
+/// The leaves that are no containers, each with its place.
+fn leaves(value: &Value, place: &mut Place, found: &mut Vec<(Place, Value)>) {
+    match value {
+        Value::Array(list) => {
+            for (index, entry) in list.iter().enumerate() {
+                place.push((None, index));
+                leaves(entry, place, found);
+                place.pop();
+            }
+        }
+        Value::Object(map) => {
+            for (key, entry) in map {
+                place.push((Some(key.clone()), 0));
+                leaves(entry, place, found);
+                place.pop();
+            }
+        }
+        leaf => found.push((place.clone(), leaf.clone())),
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn a_projection_has_the_leaves_under_its_paths_and_no_others(
+        value in value(),
+        paths in prop::collection::vec("[abc]?(\\[\\]){0,2}(\\.[abc](\\[\\]){0,2}){0,2}", 0..4),
+    ) {
+        let keep: Vec<KeepPath> = paths.iter().filter_map(|path| KeepPath::parse(path).ok()).collect();
+        let projected = project(&value, &keep, false);
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        leaves(&value, &mut Vec::new(), &mut before);
+        leaves(&projected, &mut Vec::new(), &mut after);
+        let steps: Vec<Vec<Segment>> = keep.iter().map(|path| path.segments(false)).collect();
+        before.retain(|(place, _)| {
+            let matches = |(step, (key, _)): (&Segment, &(Option<String>, usize))| match step {
+                Segment::Elements => key.is_none(),
+                Segment::Key(wanted) => key.as_ref() == Some(wanted),
+            };
+            steps.iter().any(|path| path.len() <= place.len() && path.iter().zip(place).all(matches))
+        });
+        prop_assert_eq!(before, after, "{} of {}", projected, value);
     }
 }

@@ -22,7 +22,7 @@ export const ERROR_CODES = [
   "TOO_DEEP",
   /** A value is larger than the limit. */
   "TOO_LARGE",
-  /** A store is full; nothing was evicted. */
+  /** A store is full, and nothing may be evicted or that would not be enough. */
   "QUOTA_EXCEEDED",
   /** What must be in the prompt does not fit (`details.over_by`), or the overflow policy asks for an error. */
   "BUDGET_EXCEEDED",
@@ -32,6 +32,8 @@ export const ERROR_CODES = [
   "DETERMINISM",
   /** No artifact has this handle. */
   "ARTIFACT_NOT_FOUND",
+  /** The artifact expired or was evicted to make room, as your `limits` ask for (`details.reason`: `ttl` or `lru`). */
+  "ARTIFACT_EXPIRED",
   /** Text is not valid JSON, UTF-8 or base64. */
   "DECODE_FAILED",
   /** The operation or value is not supported, or the engine is used before it was started. */

@@ -146,6 +146,8 @@ export interface SelectableItem {
   readonly namespace?: string;
   /** JSON Schema of the arguments. */
   readonly args_schema?: JsonObject;
+  /** JSON Schema of the result. */
+  readonly output_schema?: JsonObject | null;
   /** Whether calling it changes something. Default: false. */
   readonly side_effects?: boolean;
   /** Relative cost; 0, the default, means unknown. */

@@ -2,7 +2,10 @@
 //!
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
+pub mod digest;
+pub mod keep;
 pub mod reference;
+pub mod reshape;
 pub mod signals;
 pub mod slice;
 pub mod sniff;

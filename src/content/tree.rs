@@ -132,6 +132,21 @@ impl<'a> Node<'a> {
         })
     }
 
+    /// Returns the members of an object with their keys, or the elements of an array without.
+    pub fn entries(self) -> impl Iterator<Item = (Option<Self>, Self)> {
+        let mut children = self.children();
+        let keyed = self.kind() == Kind::Object;
+        std::iter::from_fn(move || {
+            let first = children.next()?;
+            if keyed { Some((Some(first), children.next()?)) } else { Some((None, first)) }
+        })
+    }
+
+    /// Returns the text from this node's start to the end of a later one, such as a key with its value.
+    pub fn through(self, last: Self) -> &'a str {
+        &self.text[self.start()..last.entry().end as usize]
+    }
+
     /// Returns the elements of an array; of anything else, nothing.
     pub fn items(self) -> impl Iterator<Item = Self> {
         self.children().filter(move |_| self.kind() == Kind::Array)
@@ -141,16 +156,6 @@ impl<'a> Node<'a> {
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
         let mut children = self.children().filter(move |_| self.kind() == Kind::Object);
         std::iter::from_fn(move || Some((children.next()?.text(), children.next()?)))
-    }
-
-    /// Returns the elements of an array, or the members of an object with the nodes of their keys.
-    pub fn entries(self) -> impl Iterator<Item = (Option<Self>, Self)> {
-        let mut children = self.children();
-        let keyed = self.kind() == Kind::Object;
-        std::iter::from_fn(move || {
-            let first = children.next()?;
-            if keyed { Some((Some(first), children.next()?)) } else { Some((None, first)) }
-        })
     }
 
     /// Returns the last member with this key, as JSON readers do.

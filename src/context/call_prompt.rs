@@ -54,7 +54,7 @@ pub fn schema_header(tool: &SelectableItem, overrides: &SchemaOverrides, referen
 
 /// Indents what follows the first line deeper than an example's dash, and escapes lines that look like labels.
 fn hanging(text: &str) -> String {
-    super::render::escape_labels(&unicode::sanitize(text).replace('\n', "\n    "))
+    super::render::escape_labels(&unicode::sanitize(text).replace('\n', "\n    ")).into_owned()
 }
 
 #[cfg(test)]

@@ -327,10 +327,11 @@ impl Draft<'_> {
 
     /// Returns what makes sections of rows, for a limit in quarter tokens.
     pub fn planner<'p>(&'p self, terms: &'p bm25n::TermWeights, limit: u64) -> Planner<'p> {
-        let Sources { events, index, options, answers, .. } = *self.sources;
+        let Sources { events, index, artifacts, options, answers, .. } = *self.sources;
         Planner {
             items: events.items(),
             index,
+            artifacts,
             options,
             answers,
             wanted: Wanted { index, terms, visible: self.rows.len() },

@@ -2,15 +2,17 @@
 
 use std::borrow::Cow;
 
-use super::callbacks::Answers;
+use super::drilldown::reference_of;
+use super::footer;
 use super::options::{ManagerOptions, Summarizer};
+use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
-use crate::content::reference::facts;
-use crate::limits;
+use crate::content::digest::digest;
+use crate::content::sniff;
+use crate::content::views::views;
 use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::tokens::Estimator;
-use crate::text::unicode;
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {
@@ -26,18 +28,6 @@ pub fn label_of(item_id: &str) -> String {
 pub fn is_processed(item: &ContextItem) -> bool {
     item.metadata_str("ingest") == Some("envelope")
         || item.artifact_ref.as_ref().is_some_and(|artifact| !artifact.content_hash.is_empty())
-}
-
-/// The default summary: the first lines and the last, with what lies between them counted.
-pub fn head_and_tail(text: &str) -> String {
-    let total = text.chars().count();
-    if total <= limits::SUMMARY_CHARS {
-        return text.to_owned();
-    }
-    let (head_chars, tail_chars) = (limits::SUMMARY_CHARS * 7 / 10, limits::SUMMARY_CHARS * 3 / 10);
-    let head = unicode::prefix(text, head_chars);
-    let tail_start = text.char_indices().nth(total - tail_chars).map_or(text.len(), |(at, _)| at);
-    format!("{head} … [{} of {total} characters omitted] … {}", total - head_chars - tail_chars, &text[tail_start..])
 }
 
 /// Masks secrets where the options ask for it.
@@ -57,21 +47,21 @@ pub struct Compaction {
     pub envelope: ResultEnvelope,
 }
 
-/// Replaces a result's text by a summary. The artifact reference is attached by whoever stores the bytes.
-///
-/// Secrets are masked before the cut, as a cut may leave half of one.
-pub fn compact(mut item: ContextItem, options: &ManagerOptions, answers: &Answers) -> Compaction {
-    let raw = std::mem::take(&mut item.text);
-    let source = clean(&raw, options);
-    let summary = match &options.summarizer {
-        // A summary by the caller may quote what the source no longer holds.
-        Some(_) => {
-            clean(&answers.summary(&item, &source).and_then(Result::ok).unwrap_or_default(), options).into_owned()
-        }
-        None => clean(&head_and_tail(&source), options).into_owned(),
-    };
-    let facts = facts(&source).iter().map(|fact| clean(fact, options).into_owned()).collect();
-    compacted(item, &raw, summary, facts, options.summarizer.as_ref())
+/// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
+pub fn compact(raw: &str, reduction: &Reduction) -> Compaction {
+    let Reduction { item, source, media_type, options, .. } = *reduction;
+    let Reduced { text, strategy, status, view, facts } = reduction.run();
+    let by_caller = options.summarizer.as_ref().filter(|_| strategy == Strategy::LlmSummary);
+    let mut done = compacted(item.clone(), raw, text, facts, by_caller);
+    done.envelope.status = status;
+    if let Some(stats) = &mut done.envelope.firewall_stats {
+        stats.strategy = strategy;
+    }
+    let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
+    done.envelope.views = views(&reference, source, sniff::shape(media_type, source));
+    let view = view.or_else(|| done.envelope.views.first().map(|view| view.selector.clone()));
+    footer::record(&mut done.item, strategy, options.estimator.tokens(source), view);
+    done
 }
 
 /// Makes an item and its envelope from what a text was reduced to.
@@ -116,7 +106,9 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
     let clean = clean(&item.text, options);
     let is_large =
         item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.firewall.threshold_tokens;
-    item.text = if is_large { head_and_tail(&clean) } else { clean.into_owned() };
+    let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
+    let room = options.firewall.summary_tokens;
+    item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
     item
 }
 

@@ -132,7 +132,8 @@ impl ContextManager {
             if !matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult) || item.metadata_flag("redacted") {
                 continue;
             }
-            let text = if self.options.compat { &item.text } else { self.index.entry(at).source(item) };
+            let text =
+                if self.options.compat { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
             let Some(tree) = Tree::parse(json) else { continue };

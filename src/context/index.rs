@@ -2,12 +2,13 @@
 //!
 //! Maintained as items come in, so that a build only touches the words of the query and of the current turn.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::callbacks::Answers;
 use super::options::ManagerOptions;
 use super::render::{self, Mark};
-use super::{dedup, firewall};
+use super::{dedup, firewall, footer};
 use crate::model::{ContextItem, ItemKind};
 use crate::store::ArtifactStore;
 use crate::text::terms::{for_each_term, is_identifier};
@@ -33,13 +34,22 @@ pub struct Passage {
     pub length: u32,
 }
 
+/// Where the text behind a summary is.
+#[derive(Debug, Clone)]
+enum Source {
+    /// In the artifact store, fit to be shown as it is.
+    Stored,
+    /// Here, because secrets had to be masked or lines escaped.
+    Own(Box<str>),
+}
+
 /// What is known of one item.
 #[derive(Debug, Clone)]
 pub struct Entry {
     /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
     shown: Option<Box<str>>,
     /// The whole result behind a summarised one, clean and escaped, for excerpts.
-    source: Option<Box<str>>,
+    source: Option<Source>,
     /// Weight of the label line and the body, in quarter tokens.
     pub part_quarters: u64,
     /// What repeats of the item share; 0 when it cannot be one.
@@ -54,9 +64,15 @@ impl Entry {
         self.shown.as_deref().unwrap_or(&item.text)
     }
 
-    /// Returns the text excerpts are taken from.
-    pub fn source<'a>(&'a self, item: &'a ContextItem) -> &'a str {
-        self.source.as_deref().unwrap_or_else(|| self.shown(item))
+    /// Returns the text excerpts are taken from; that which is shown when the stored one is gone.
+    pub fn source<'a>(&'a self, item: &'a ContextItem, artifacts: &'a ArtifactStore) -> &'a str {
+        let stored = || item.artifact_ref.as_ref().and_then(|artifact| artifacts.text(&artifact.handle));
+        let source = match &self.source {
+            None => None,
+            Some(Source::Stored) => stored(),
+            Some(Source::Own(text)) => Some(&**text),
+        };
+        source.unwrap_or_else(|| self.shown(item))
     }
 
     /// Tells whether the shown text stands for a longer one.
@@ -116,16 +132,28 @@ impl LogIndex {
     /// Adds the next item of the log.
     pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) {
         let clean = firewall::clean(&item.text, options);
-        let body = render::default_body(item, &clean);
-        let shown = (body != item.text).then(|| body.into_boxed_str());
-        let source = source_of(item, options, artifacts);
-        let label = render::label_line(item, Mark::None);
-        let text = source.as_deref().unwrap_or(&clean);
-        let found = self.terms_of(text);
+        let (source, found) = match source_of(item, options, artifacts) {
+            None => (None, self.terms_of(&clean)),
+            Some(Cow::Borrowed(text)) => (Some(Source::Stored), self.terms_of(text)),
+            Some(Cow::Owned(text)) => (Some(Source::Own(text.as_str().into())), self.terms_of(&text)),
+        };
         let terms = self.add_passages(&found);
-        let mut entry = Entry { shown, source, part_quarters: 0, fingerprint: dedup::fingerprint(item), terms };
-        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(entry.shown(item));
-        self.entries.push(entry);
+        let fingerprint = dedup::fingerprint(item);
+        self.entries.push(Entry { shown: None, source, part_quarters: 0, fingerprint, terms });
+        self.show(self.entries.len() - 1, item, options);
+    }
+
+    /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
+    pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
+        let clean = firewall::clean(&item.text, options);
+        let mut body = render::default_body(item, &clean);
+        if let Some(footer) = footer::footer(item, options.estimator.tokens(&body)) {
+            body = format!("{body}\n{footer}");
+        }
+        let label = render::label_line(item, Mark::None);
+        let entry = &mut self.entries[at];
+        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(&body);
+        entry.shown = (body != item.text).then(|| body.into_boxed_str());
     }
 
     /// Returns the ids of a text's terms in order; new terms enter the vocabulary.
@@ -184,12 +212,14 @@ impl LogIndex {
     }
 }
 
-/// Returns the stored text behind a result whose own text is a summary of it.
-fn source_of(item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) -> Option<Box<str>> {
+/// Returns the stored text behind a result whose own text is a summary of it, borrowed when it can be shown as it is.
+fn source_of<'a>(item: &ContextItem, options: &ManagerOptions, artifacts: &'a ArtifactStore) -> Option<Cow<'a, str>> {
     let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
-    let clean = firewall::clean(raw, options);
-    Some(render::escape_labels(&clean).into_boxed_str())
+    footer::allows_excerpts(item).then(|| match firewall::clean(raw, options) {
+        Cow::Borrowed(clean) => render::escape_labels(clean),
+        Cow::Owned(clean) => Cow::Owned(render::escape_labels(&clean).into_owned()),
+    })
 }
 
 /// Returns the weight of a rendered section, counted by the caller's function where there is one.

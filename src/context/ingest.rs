@@ -8,11 +8,13 @@ use super::compat::{self, FIREWALL_REASON};
 use super::draft::Event;
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
-use super::options::ManagerOptions;
+use super::options::{Classifier, ManagerOptions};
+use super::reduce::{self, Reduction};
+use super::{drilldown, footer, sensitivity};
+use crate::content::keep::KeepPath;
 use crate::content::reference::facts;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
-use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
@@ -30,6 +32,8 @@ pub struct ToolResult {
     pub sensitivity: Sensitivity,
     /// Anything the caller wants kept.
     pub metadata: JsonMap,
+    /// Of a large JSON result, the paths that may stand in the prompt; empty for no such rule.
+    pub keep: Vec<KeepPath>,
 }
 
 impl ToolResult {
@@ -42,6 +46,7 @@ impl ToolResult {
             media_type: fields.string_or("media_type", "text/plain")?,
             sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
             metadata: fields.object("metadata")?,
+            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
         };
         fields.finish()?;
         Ok(result)
@@ -83,19 +88,22 @@ impl ContextManager {
     /// Bytes that are not UTF-8 are stored and described, never shown as text.
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
         if self.options.compat {
-            return compat::ingest::tool_result(self, result, raw);
+            return compat::ingest::tool_result(self, result, raw, &compat::ingest::Gate::of(result));
         }
         self.answers.reset();
+        reduce::check_deterministic(&self.options)?;
         let id = self.check_result(result, raw)?;
-        let done = match std::str::from_utf8(raw) {
-            Ok(text) if text.len() <= limits::MAX_STRING_BYTES => self.digest_text(result, text),
-            _ => describe_bytes(result, raw.len()),
+        let done = match drilldown::readable(raw, &result.media_type) {
+            Some(text) => self.digest_text(result, &text),
+            None => describe_bytes(result, raw.len()),
         };
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let ingested = self.store_result(done, raw, &result.media_type)?;
-        self.envelopes.insert(id, ingested.envelope.clone());
+        // Views are derived anew where they are wanted: kept, they would outweigh the results.
+        let kept = ResultEnvelope { views: Vec::new(), ..ingested.envelope.clone() };
+        self.envelopes.insert(id, kept);
         Ok(Outcome::Done(ingested))
     }
 
@@ -127,11 +135,36 @@ impl ContextManager {
     }
 
     fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let item = result.item(text);
-        if self.options.estimator.tokens(text) > self.options.firewall.threshold_tokens {
-            firewall::compact(item, &self.options, &self.answers)
-        } else {
-            pass_through(item, result, &self.options)
+        let source = firewall::clean(text, &self.options);
+        let mut item = result.item("");
+        self.label_by_whole_text(&mut item, &source);
+        if self.options.estimator.tokens(&source) <= self.options.firewall.threshold_tokens {
+            item.text = text.to_owned();
+            return pass_through(item, result, &self.options);
+        }
+        let reduction = Reduction {
+            item: &item,
+            source: &source,
+            media_type: &result.media_type,
+            keep: &result.keep,
+            options: &self.options,
+            answers: &self.answers,
+        };
+        firewall::compact(text, &reduction)
+    }
+
+    /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an
+    /// excerpt would.
+    fn label_by_whole_text(&self, item: &mut ContextItem, text: &str) {
+        if self.options.classifier == Classifier::None {
+            return;
+        }
+        let whole = ContextItem { text: text.to_owned(), ..item.clone() };
+        let level = sensitivity::classified(&whole, &self.options, &self.answers);
+        if level > item.sensitivity {
+            item.sensitivity = level;
+            let by = sensitivity::classifier_name(&self.options.classifier);
+            item.metadata.insert("sensitivity_raised_by".into(), by.into());
         }
     }
 
@@ -146,7 +179,11 @@ impl ContextManager {
         if self.options.compat {
             return compat::ingest::envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
         }
-        let item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
+        let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
+        if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {
+            let view = envelope.views.first().map(|view| view.selector.clone());
+            footer::record(&mut item, stats.strategy, stats.original_tokens, view);
+        }
         self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
         self.envelopes.insert(item.id.clone(), envelope);
         Ok(item)

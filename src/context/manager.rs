@@ -16,13 +16,9 @@ use super::pipeline;
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
-use crate::error::{Error, ErrorCode, Result};
-use crate::limits;
-use crate::model::{
-    ArtifactRef, ContextItem, ContextPack, Episode, Fact, ItemKind, Phase, ResultEnvelope, SelectableItem, Sensitivity,
-};
-use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, Selector};
-use crate::text::unicode::quote;
+use crate::error::Result;
+use crate::model::{ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
+use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 
 /// A log with everything that belongs to it.
 #[derive(Debug)]
@@ -36,6 +32,10 @@ pub struct ContextManager {
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
     pub(super) manifests: [Option<Manifest>; Phase::ALL.len()],
     pub(super) fact_sequence: Option<u64>,
+    /// Changes of the artifact store that the index has seen; none when it has missed something else.
+    pub(super) indexed_changes: Option<u64>,
+    /// Fields of a snapshot that are not known.
+    pub(super) unknown: JsonMap,
     pub(super) answers: Answers,
     metrics: Metrics,
     last_work: u64,
@@ -70,68 +70,11 @@ pub struct ManagerStats {
     pub builds: MetricsSummary,
 }
 
-/// A part of an artifact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
-pub struct Slice {
-    /// The artifact.
-    pub handle: String,
-    /// The selector, as given.
-    pub selector: serde_json::Value,
-    /// The text, secrets masked.
-    pub text: String,
-    /// Its characters.
-    pub chars: u64,
-    /// Characters of the whole artifact.
-    pub total_chars: u64,
-    /// Whether `max_tokens` cut the text.
-    pub truncated: bool,
-    /// The item that was added to the log, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
-    pub item_id: Option<String>,
-}
-
-/// A request for a part of an artifact.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrilldownRequest {
-    /// The artifact.
-    pub handle: String,
-    /// The part.
-    pub selector: Selector,
-    /// The selector as the caller wrote it, for the record.
-    pub selector_json: serde_json::Value,
-    /// Whether to add the part to the log.
-    pub inject: bool,
-    /// Parent of the added item.
-    pub parent_id: Option<String>,
-    /// Most tokens of the text.
-    pub max_tokens: Option<u64>,
-}
-
-impl DrilldownRequest {
-    /// Reads a closed request.
-    pub fn from_value(value: serde_json::Value) -> Result<Self> {
-        let mut fields = crate::json::Fields::open(value, "")?;
-        let selector_json = fields.require("selector")?;
-        let request = Self {
-            handle: fields.string("handle")?,
-            selector: Selector::from_value(selector_json.clone(), "/selector")?,
-            selector_json,
-            inject: fields.bool_or("inject", false)?,
-            parent_id: fields.opt_string("parent_id")?,
-            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
-        };
-        fields.finish()?;
-        Ok(request)
-    }
-}
-
 impl ContextManager {
     /// Makes a manager with an empty log.
     pub fn new(options: ManagerOptions) -> Self {
         Self {
-            artifacts: ArtifactStore::with_limits(options.limits.artifact_bytes, options.limits.store_bytes),
+            artifacts: ArtifactStore::with_options(options.limits.store),
             events: EventLog::with_limit(options.limits.items),
             options,
             episodes: EpisodicStore::new(),
@@ -140,6 +83,8 @@ impl ContextManager {
             envelopes: HashMap::new(),
             manifests: [const { None }; Phase::ALL.len()],
             fact_sequence: None,
+            indexed_changes: Some(0),
+            unknown: JsonMap::new(),
             answers: Answers::default(),
             metrics: Metrics::new(),
             last_work: 0,
@@ -164,11 +109,6 @@ impl ContextManager {
     /// Returns the facts.
     pub fn facts(&self) -> &FactStore {
         &self.facts
-    }
-
-    /// Stores bytes under a handle of the caller's choosing.
-    pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        self.artifacts.put(handle, bytes, media_type, label)
     }
 
     /// Returns the episodes.
@@ -204,28 +144,6 @@ impl ContextManager {
         self.ingest_all(vec![item])
     }
 
-    /// Adds an episode.
-    pub fn add_episode(&mut self, episode: Episode) -> Result<()> {
-        self.episodes.add(episode)
-    }
-
-    /// Adds a fact. Without an id it gets `fact:<key>:<n>`, `n` counting up over all keys. Returns the id.
-    pub fn add_fact(&mut self, id: Option<String>, mut fact: Fact) -> Result<String> {
-        let next = self.fact_sequence.unwrap_or_else(|| self.facts.next_sequence());
-        let made = id.is_none();
-        fact.fact_id = id.unwrap_or_else(|| format!("fact:{}:{next}", fact.key));
-        if self.facts.contains(&fact.fact_id) {
-            return Err(Error::new(ErrorCode::DuplicateId, format!("a fact with id {} exists", quote(&fact.fact_id)))
-                .at("/fact_id"));
-        }
-        let id = fact.fact_id.clone();
-        self.facts.put(fact)?;
-        if made {
-            self.fact_sequence = Some(next + 1);
-        }
-        Ok(id)
-    }
-
     fn sources(&self) -> Sources<'_> {
         Sources {
             events: &self.events,
@@ -249,6 +167,7 @@ impl ContextManager {
                 Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
             });
         }
+        self.refresh_index();
         let built = pipeline::build(&self.sources(), request, self.manifests[request.phase as usize].as_ref());
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
@@ -316,7 +235,7 @@ impl ContextManager {
     pub fn stats(&self) -> ManagerStats {
         ManagerStats {
             items: self.events.len(),
-            artifacts: self.artifacts.list().count(),
+            artifacts: self.artifacts.len(),
             artifact_bytes: self.artifacts.total_bytes(),
             facts: self.facts.len(),
             episodes: self.episodes.all().len(),
@@ -337,7 +256,12 @@ impl ContextManager {
         let options = HandoffOptions { budget_tokens, reference };
         let shown = if reference {
             let mut artifacts = self.artifacts.clone();
-            let (shown, _) = compat::firewall::compact_all(kept, &self.options, &self.answers, &mut artifacts)?;
+            let (shown, _) = compat::firewall::compact_all(
+                kept,
+                &compat::firewall::Rules::of(&self.options),
+                &self.answers,
+                &mut artifacts,
+            )?;
             if self.answers.is_waiting() {
                 return Ok(Outcome::Need(self.answers.take_needs()));
             }
@@ -363,80 +287,5 @@ impl ContextManager {
             report.apply(&mut self.facts, policy)?;
         }
         Ok(report)
-    }
-
-    /// Reads a part of an artifact. Refused when any item that refers to it is at or above the floor, or redacted.
-    pub fn drilldown(&mut self, request: &DrilldownRequest) -> Result<Outcome<Slice>> {
-        self.answers.reset();
-        let sensitivity = self.owner_sensitivity(&request.handle)?;
-        if self.answers.is_waiting() {
-            return Ok(Outcome::Need(self.answers.take_needs()));
-        }
-        let raw = self.artifacts.drilldown(&request.handle, &request.selector)?;
-        let text = super::firewall::clean(&raw, &self.options);
-        let (text, truncated) = self.cut(&text, request.max_tokens);
-        let total_chars = String::from_utf8_lossy(self.artifacts.get(&request.handle)?).chars().count() as u64;
-        let item_id = if request.inject { Some(self.inject(request, &text, sensitivity)?) } else { None };
-        Ok(Outcome::Done(Slice {
-            handle: request.handle.clone(),
-            selector: request.selector_json.clone(),
-            chars: text.chars().count() as u64,
-            total_chars,
-            truncated,
-            text,
-            item_id,
-        }))
-    }
-
-    /// Returns the highest label of the items that refer to an artifact, or the policy's refusal.
-    fn owner_sensitivity(&self, handle: &str) -> Result<Sensitivity> {
-        let policy = &self.options.policy;
-        let mut highest = Sensitivity::Public;
-        let owners = self
-            .events
-            .items()
-            .iter()
-            .filter(|item| item.artifact_ref.as_ref().is_some_and(|artifact| artifact.handle == handle));
-        for owner in owners {
-            let level = sensitivity::classified(owner, &self.options, &self.answers);
-            let forbidden = level >= policy.sensitivity_floor || owner.metadata_flag("redacted");
-            if forbidden && !policy.allow_redacted_drilldown {
-                let message = format!("artifact {} belongs to an item that is withheld", quote(handle));
-                return Err(Error::new(ErrorCode::PolicyViolation, message)
-                    .at("/handle")
-                    .hint("policy.allow_redacted_drilldown permits it"));
-            }
-            highest = highest.max(level);
-            if self.options.compat {
-                break;
-            }
-        }
-        Ok(highest)
-    }
-
-    fn cut(&self, text: &str, max_tokens: Option<u64>) -> (String, bool) {
-        let estimator = &self.options.estimator;
-        let Some(limit) = max_tokens.filter(|limit| estimator.tokens(text) > *limit) else {
-            return (text.to_owned(), false);
-        };
-        let mut used = 0;
-        let end = text.char_indices().find(|(at, ch)| {
-            used += estimator.quarters(&text[*at..*at + ch.len_utf8()]);
-            used / 4 > limit
-        });
-        (text[..end.map_or(text.len(), |(at, _)| at)].to_owned(), true)
-    }
-
-    fn inject(&mut self, request: &DrilldownRequest, text: &str, sensitivity: Sensitivity) -> Result<String> {
-        let kind = request.selector_json.get("type").and_then(serde_json::Value::as_str).unwrap_or("");
-        let id = format!("drilldown:{}:{kind}:{}", request.handle, self.events.len());
-        let mut item = ContextItem::new(id.clone(), ItemKind::ToolResult, text);
-        item.sensitivity = sensitivity;
-        item.token_estimate = self.options.estimator.tokens(text);
-        item.parent_id.clone_from(&request.parent_id);
-        item.metadata.insert("drilldown_handle".into(), request.handle.clone().into());
-        item.metadata.insert("selector".into(), request.selector_json.clone());
-        self.ingest(item)?;
-        Ok(id)
     }
 }

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
+use crate::json::{Fields, pointer, wrong_type};
 use crate::limits;
 use crate::model::{
     ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
 };
+use crate::store::{Eviction, StoreOptions};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
@@ -68,6 +69,9 @@ impl Plugin {
             is_llm: fields.bool_or("is_llm", false)?,
             provider: fields.object("provider_metadata")?,
         };
+        if let Some((key, value)) = plugin.provider.iter().find(|(_, value)| !value.is_string()) {
+            return Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value));
+        }
         fields.finish()?;
         Ok(plugin)
     }
@@ -107,23 +111,17 @@ impl FirewallOptions {
 }
 
 /// Upper bounds that the caller may lower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     /// Items of the log.
     pub items: usize,
-    /// Bytes of one artifact.
-    pub artifact_bytes: usize,
-    /// Bytes of all artifacts.
-    pub store_bytes: usize,
+    /// Bounds of the artifact store.
+    pub store: StoreOptions,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            items: limits::MAX_ITEMS,
-            artifact_bytes: limits::MAX_ARTIFACT_BYTES,
-            store_bytes: limits::MAX_STORE_BYTES,
-        }
+        Self { items: limits::MAX_ITEMS, store: StoreOptions::default() }
     }
 }
 
@@ -264,11 +262,13 @@ impl ManagerOptions {
         if let Some(mut bounds) = fields.nested("limits")? {
             let mut bound =
                 |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
-            self.limits = Limits {
-                items: bound("max_items", limits::MAX_ITEMS)?,
-                artifact_bytes: bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?,
-                store_bytes: bound("max_store_bytes", limits::MAX_STORE_BYTES)?,
-            };
+            let store = &mut self.limits.store;
+            self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
+            store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;
+            store.store_bytes = bound("max_store_bytes", limits::MAX_STORE_BYTES)?;
+            store.max_artifacts = bound("max_artifacts", limits::MAX_ARTIFACTS)?;
+            store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
+            store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
             bounds.finish()?;
         }
         Ok(())
@@ -304,22 +304,10 @@ impl ManagerOptions {
         Ok(())
     }
 
-    /// Nothing a caller asks for is left out in silence.
-    fn check_plugins(&self) -> Result<()> {
-        let unused = match (&self.summarizer, &self.extractor) {
-            _ if self.compat => return Ok(()),
-            (Some(summarizer), _) if summarizer.built_in => "/summarizer",
-            (_, Some(_)) => "/extractor",
-            _ => return Ok(()),
-        };
-        Err(Error::new(ErrorCode::Unsupported, "this exists in compat mode only").at(unused))
-    }
-
     fn check(&self) -> Result<()> {
         if self.compat && self.append {
             return Err(Error::new(ErrorCode::Unsupported, "append mode does not exist in compat mode").at("/append"));
         }
-        self.check_plugins()?;
         if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
             return Err(Error::new(ErrorCode::DuplicateId, "a built-in redaction hook has this name")
                 .at(format!("/redaction_hooks/{index}")));
@@ -334,4 +322,42 @@ fn custom_name(value: Value, path: &str) -> Result<String> {
     let name = fields.string("custom")?;
     fields.finish()?;
     Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn plugins_and_firewall_options_are_closed() {
+        let table = [
+            (json!({ "firewall": { "size": 1 } }), "UNKNOWN_FIELD", "/firewall/size"),
+            (json!({ "firewall": { "deterministic": 1 } }), "INVALID_INPUT", "/firewall/deterministic"),
+            (json!({ "firewall": { "summary_tokens": -1 } }), "OUT_OF_RANGE", "/firewall/summary_tokens"),
+            (json!({ "summarizer": "structured" }), "INVALID_INPUT", "/summarizer"),
+            (json!({ "extractor": { "custom": "f", "llm": true } }), "UNKNOWN_FIELD", "/extractor/llm"),
+            (
+                json!({ "summarizer": { "custom": "f", "provider_metadata": { "a": 1 } } }),
+                "INVALID_INPUT",
+                "/summarizer/provider_metadata/a",
+            ),
+            (json!({ "summarizer": "rule_based" }), "UNSUPPORTED", "/summarizer"),
+            (json!({ "extractor": "structured" }), "UNSUPPORTED", "/extractor"),
+        ];
+        for (options, code, path) in table {
+            let error = ManagerOptions::from_value(options.clone()).unwrap_err();
+            assert_eq!((error.code().as_str(), error.path()), (code, path), "{options}");
+        }
+        let given = json!({
+            "compat": "0.18",
+            "firewall": { "threshold_tokens": 7, "summary_tokens": 8, "deterministic": true },
+            "summarizer": "rule_based",
+            "extractor": { "custom": "f", "is_llm": true },
+        });
+        let options = ManagerOptions::from_value(given).unwrap();
+        assert_eq!(options.firewall, FirewallOptions { threshold_tokens: 7, summary_tokens: 8, deterministic: true });
+        assert!(options.summarizer.is_some_and(|plugin| plugin.built_in));
+        assert!(options.extractor.is_some_and(|plugin| plugin.is_llm && !plugin.built_in));
+    }
 }

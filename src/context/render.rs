@@ -1,5 +1,6 @@
 //! Stage 8: items become text, and no item can pass for a section of its own.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::model::{ContextItem, ItemKind};
@@ -83,7 +84,8 @@ fn section_name(text: &str) -> String {
     unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
 }
 
-fn safe_handle(handle: &str) -> String {
+/// Returns a handle with brackets, controls and invisible characters escaped.
+pub fn safe_handle(handle: &str) -> String {
     let mut out = String::with_capacity(handle.len());
     for ch in handle.chars() {
         if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
@@ -98,7 +100,7 @@ fn safe_handle(handle: &str) -> String {
 /// Returns the body of the default mode: the text with lines that look like labels escaped.
 pub fn default_body(item: &ContextItem, text: &str) -> String {
     let function = item.metadata_str("function_name").map(flatten);
-    escape_labels(&body(item, function.as_deref(), text))
+    escape_labels(&body(item, function.as_deref(), text)).into_owned()
 }
 
 /// Replaces line breaks by spaces.
@@ -112,28 +114,29 @@ const fn is_line_end(ch: char) -> bool {
 
 /// Puts a backslash before the bracket of every line that a reader could take for a section label: `[WORDS]` or
 /// `[WORDS [handle]]` without a lower-case ASCII letter, or one of the known labels in any case, whatever invisible characters it hides.
-pub fn escape_labels(text: &str) -> String {
-    if !text.contains('[') {
-        return text.to_owned();
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
-    loop {
-        let end = rest.find(is_line_end).unwrap_or(rest.len());
-        let line = &rest[..end];
-        match line.find('[') {
-            Some(bracket) if looks_like_label(line) => {
-                out.push_str(&line[..bracket]);
-                out.push('\\');
-                out.push_str(&line[bracket..]);
-            }
-            _ => out.push_str(line),
+pub fn escape_labels(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut done, mut start) = (0, 0);
+    // A label has a bracket, so only lines with one are looked at.
+    while let Some(bracket) = text[start..].find('[').map(|at| start + at) {
+        let begin = text[start..bracket].rfind(is_line_end).map_or(start, |at| start + at);
+        let end = text[bracket..].find(is_line_end).map_or(text.len(), |at| bracket + at);
+        if looks_like_label(text[begin..end].trim_start_matches(is_line_end)) {
+            out.push_str(&text[done..bracket]);
+            out.push('\\');
+            done = bracket;
         }
-        let Some(terminator) = rest[end..].chars().next() else { return out };
-        out.push(terminator);
-        rest = &rest[end + terminator.len_utf8()..];
+        start = end;
     }
+    if done == 0 && out.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
 }
+
+/// More than a section name of 64 characters with its mark has.
+const LABEL_CHARS: usize = 600;
 
 const KNOWN_LABELS: &[&str] = &[
     "USER",
@@ -154,11 +157,22 @@ const KNOWN_LABELS: &[&str] = &[
 ];
 
 fn looks_like_label(line: &str) -> bool {
-    let shown: String = line.chars().filter(|ch| !unicode::is_invisible(*ch) && !ch.is_control()).collect();
-    let Some(inner) = unicode::trim(&shown).strip_prefix('[').and_then(|inner| inner.strip_suffix(']')) else {
+    let is_shown = |ch: &char| !unicode::is_invisible(*ch) && !ch.is_control() && !unicode::is_space(*ch);
+    // Most lines are ruled out by their ends, without a copy.
+    if line.chars().find(is_shown) != Some('[') || line.chars().rev().find(is_shown) != Some(']') {
         return false;
-    };
-    let head = inner.split('[').next().unwrap_or("").trim();
+    }
+    let visible = line.chars().filter(|ch| !unicode::is_invisible(*ch) && !ch.is_control());
+    // Without the bracket that opens it, up to the handle or the end; no name is that long.
+    let mut head: String =
+        visible.skip_while(|ch| *ch != '[').skip(1).take_while(|ch| *ch != '[').take(LABEL_CHARS).collect();
+    if head.len() >= LABEL_CHARS {
+        return false;
+    }
+    if head.trim_end_matches(unicode::is_space).ends_with(']') {
+        head.truncate(head.rfind(']').unwrap_or(0));
+    }
+    let head = head.trim();
     let head = head.strip_suffix("(EXCERPT)").or_else(|| head.strip_suffix("(RECALLED)")).unwrap_or(head).trim();
     let is_name = head.chars().any(char::is_alphabetic)
         && head.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.'));

@@ -8,8 +8,9 @@ use super::manager::ContextManager;
 use super::options::ManagerOptions;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, pointer};
-use crate::model::{Phase, ResultEnvelope};
-use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+use crate::limits;
+use crate::model::{JsonMap, Phase, ResultEnvelope};
+use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
 
 /// Version of the snapshot format.
 pub const SNAPSHOT_VERSION: u64 = 1;
@@ -27,6 +28,8 @@ pub struct Snapshot<'a> {
     envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
     #[serde(serialize_with = "pairs")]
     append: Vec<(Phase, &'a Manifest)>,
+    #[serde(flatten)]
+    unknown: &'a JsonMap,
 }
 
 fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> std::result::Result<S::Ok, S::Error> {
@@ -47,6 +50,7 @@ impl ContextManager {
             fact_sequence: self.fact_sequence,
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
             append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
+            unknown: &self.unknown,
         }
     }
 
@@ -60,20 +64,19 @@ impl ContextManager {
                 .hint(format!("this release reads version {SNAPSHOT_VERSION}")));
         }
         let mut manager = Self::new(options);
-        if let Some(value) = fields.take("artifact_store") {
-            manager.artifacts = ArtifactStore::from_value(value, "/artifact_store")?;
-            manager.artifacts.set_limits(manager.options.limits.artifact_bytes, manager.options.limits.store_bytes);
+        let stores = StoreBundle::take(&mut fields, true)?;
+        if let Some(artifacts) = stores.artifact_store {
+            manager.artifacts = artifacts;
+            manager.artifacts.set_options(manager.options.limits.store);
         }
-        if let Some(value) = fields.take("episodic_store") {
-            manager.episodes = EpisodicStore::from_value(value, "/episodic_store")?;
-        }
-        if let Some(value) = fields.take("fact_store") {
-            manager.facts = FactStore::from_value(value, "/fact_store")?;
-        }
-        manager.fact_sequence = fields.opt_uint("fact_sequence", u64::MAX - 1)?;
-        if let Some(value) = fields.take("event_log") {
-            let log = EventLog::from_value(value, "/event_log")?;
-            manager.ingest_all(log.into_items())?;
+        manager.episodes = stores.episodic_store.unwrap_or_default();
+        manager.facts = stores.fact_store.unwrap_or_default();
+        manager.fact_sequence = fields.opt_uint("fact_sequence", limits::MAX_SEQUENCE)?;
+        manager.indexed_changes = Some(manager.artifacts.changes());
+        if let Some(log) = stores.event_log {
+            let (items, unknown) = log.into_parts();
+            manager.ingest_all(items)?;
+            manager.events.keep_unknown(unknown);
         }
         for (id, envelope) in fields.object("envelopes")? {
             let at = pointer("/envelopes", &id);
@@ -84,6 +87,7 @@ impl ContextManager {
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
             manager.manifests[phase as usize] = Some(Manifest::from_value(manifest, &at, manager.events.len())?);
         }
+        manager.unknown = fields.rest();
         Ok(manager)
     }
 }

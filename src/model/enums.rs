@@ -176,6 +176,8 @@ string_enum! {
         Passthrough = "passthrough",
         /// Replaced by a summary.
         Summary = "summary",
+        /// The same content in fewer tokens: white space, repeats and repeated keys gone, nothing lost.
+        Reshaped = "reshaped",
         /// Replaced by a projection of kept paths.
         Structured = "structured",
         /// Replaced by the summary of a model-backed summarizer.

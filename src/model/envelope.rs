@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{JsonMap, Status, Strategy};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::json::{Fields, as_uint};
 
 /// A reference to stored bytes.
@@ -26,21 +26,16 @@ pub struct ArtifactRef {
 }
 
 impl ArtifactRef {
-    /// Reads a reference; `size_bytes` may be a numeric string, as the reference writes in places.
+    /// Reads a reference; `size_bytes` may be a numeric string or have a fraction, as Python's `int` takes them.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let handle = fields.string("handle")?;
         let media_type = fields.string("media_type")?;
-        let size = match fields.require("size_bytes")? {
-            Value::String(text) => text.trim().parse::<u64>().map(Value::from).map_err(|_| {
-                Error::new(ErrorCode::InvalidInput, "expected a whole number").at(fields.at("size_bytes"))
-            })?,
-            other => other,
-        };
+        let size = fields.require("size_bytes")?;
         Ok(Self {
             handle,
             media_type,
-            size_bytes: as_uint(&size, &fields.at("size_bytes"), u64::MAX)?,
+            size_bytes: as_count(size, &fields.at("size_bytes"))?,
             label: fields.string_or("label", "")?,
             content_hash: fields.string_or("content_hash", "")?,
         })
@@ -53,6 +48,35 @@ impl ArtifactRef {
             Some(Value::Object(map)) if map.is_empty() => Ok(None),
             Some(value) => Self::from_value(value, &fields.at(key)).map(Some),
         }
+    }
+}
+
+/// Reads a count as Python's `int` does: from a number in text, or by cutting off a fraction.
+fn as_count(value: Value, path: &str) -> Result<u64> {
+    match number_in_text(value) {
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().map_or(-1.0, f64::trunc);
+            as_uint(&json!(whole), path, u64::MAX)
+        }
+        other => as_uint(&other, path, u64::MAX),
+    }
+}
+
+/// Turns a text that is a whole number into that number; anything else stays.
+pub(super) fn number_in_text(value: Value) -> Value {
+    let number = value.as_str().and_then(|text| text.trim().parse::<u64>().ok());
+    number.map_or(value, Value::from)
+}
+
+/// Tells whether Python takes a value for true.
+pub(super) fn is_truthy(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Number(number) => number.as_f64() != Some(0.0),
+        Value::Array(list) => !list.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+        Value::Bool(true) => true,
     }
 }
 
@@ -71,7 +95,8 @@ pub struct ViewSpec {
 }
 
 impl ViewSpec {
-    fn from_value(value: Value, path: &str) -> Result<Self> {
+    /// Reads a view.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
             view_id: fields.string("view_id")?,
@@ -126,7 +151,7 @@ impl FirewallStats {
         }
     }
 
-    /// Reads stats; a `llm_provider` that is no object, or empty, counts as none.
+    /// Reads stats; counts and flags as Python's `int` and `bool` take them, and a `llm_provider` that is no object, or empty, counts as none.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let provider = match fields.take("llm_provider") {
@@ -135,18 +160,33 @@ impl FirewallStats {
             }
             _ => None,
         };
+        let flag = |value: Option<Value>| value.as_ref().is_some_and(is_truthy);
+        let count = |fields: &mut Fields, key: &str| match fields.take(key) {
+            None => Ok(0),
+            Some(value) => as_count(value, &fields.at(key)),
+        };
         Ok(Self {
-            triggered: fields.bool_or("triggered", false)?,
+            triggered: flag(fields.take("triggered")),
             strategy: fields.parsed_or("strategy", Strategy::Noop, Strategy::parse)?,
-            threshold_chars: fields.uint_or("threshold_chars", 0, u64::MAX)?,
-            original_chars: fields.uint_or("original_chars", 0, u64::MAX)?,
-            original_tokens: fields.uint_or("original_tokens", 0, u64::MAX)?,
-            summary_chars: fields.uint_or("summary_chars", 0, u64::MAX)?,
-            summary_tokens: fields.uint_or("summary_tokens", 0, u64::MAX)?,
+            threshold_chars: count(&mut fields, "threshold_chars")?,
+            original_chars: count(&mut fields, "original_chars")?,
+            original_tokens: count(&mut fields, "original_tokens")?,
+            summary_chars: count(&mut fields, "summary_chars")?,
+            summary_tokens: count(&mut fields, "summary_tokens")?,
             artifact_ref: fields.opt_string("artifact_ref")?,
-            summarized_by_llm: fields.bool_or("summarized_by_llm", false)?,
+            summarized_by_llm: flag(fields.take("summarized_by_llm")),
             llm_provider: provider,
         })
+    }
+
+    /// Returns the characters that the prompt was spared.
+    pub const fn chars_saved(&self) -> u64 {
+        self.original_chars.saturating_sub(self.summary_chars)
+    }
+
+    /// Returns the tokens that the prompt was spared.
+    pub const fn tokens_saved(&self) -> u64 {
+        self.original_tokens.saturating_sub(self.summary_tokens)
     }
 }
 

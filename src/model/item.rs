@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::envelope::{is_truthy, number_in_text};
 use super::{ArtifactRef, ItemKind, JsonMap, Sensitivity};
 use crate::error::Result;
-use crate::json::Fields;
+use crate::json::{Fields, as_uint};
 use crate::limits;
 
 /// One entry of the event log.
@@ -45,14 +46,17 @@ impl ContextItem {
         }
     }
 
-    /// Reads an item; unknown fields are ignored, as the reference does.
+    /// Reads an item; unknown fields are ignored, as the reference does. `token_estimate` may be a number in text.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
             id: fields.string("id")?,
             kind: ItemKind::parse(&fields.string("kind")?).map_err(|e| e.at(fields.at("kind")))?,
             text: fields.string("text")?,
-            token_estimate: fields.uint_or("token_estimate", 0, limits::MAX_TOKEN_ESTIMATE)?,
+            token_estimate: match fields.take("token_estimate").map(number_in_text) {
+                None => 0,
+                Some(count) => as_uint(&count, &fields.at("token_estimate"), limits::MAX_TOKEN_ESTIMATE)?,
+            },
             sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
             metadata: fields.object("metadata")?,
             parent_id: fields.opt_string("parent_id")?,
@@ -67,12 +71,8 @@ impl ContextItem {
 
     /// Tells whether a metadata flag is set to something truthy.
     pub fn metadata_flag(&self, key: &str) -> bool {
-        match self.metadata.get(key) {
-            None | Some(Value::Null | Value::Bool(false)) => false,
-            Some(Value::String(text)) => !text.is_empty(),
-            Some(Value::Number(number)) => number.as_f64() != Some(0.0),
-            Some(_) => true,
-        }
+        // An empty list or object counts as set, as it does in JavaScript: these flags withhold.
+        self.metadata.get(key).is_some_and(|value| is_truthy(value) || value.is_array() || value.is_object())
     }
 
     /// Returns the strings of `metadata.tags`.

@@ -25,6 +25,8 @@ pub struct SelectableItem {
     pub namespace: String,
     /// JSON Schema of the arguments.
     pub args_schema: JsonMap,
+    /// JSON Schema of the result.
+    pub output_schema: Option<JsonMap>,
     /// Whether calling it changes something.
     pub side_effects: bool,
     /// Relative cost, 0 for unknown.
@@ -49,6 +51,7 @@ impl SelectableItem {
             tags: fields.strings("tags")?,
             namespace: fields.string_or("namespace", "")?,
             args_schema: fields.object("args_schema")?,
+            output_schema: fields.nested("output_schema")?.map(Fields::rest),
             side_effects: fields.bool_or("side_effects", false)?,
             cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
             examples: fields.strings("examples")?,

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::unknown::{ITEM, Record, Unknown, write_list};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -12,15 +13,13 @@ use crate::model::{ContextItem, ItemKind};
 use crate::text::unicode::quote;
 
 /// Items in the order they came, found by id and by parent in constant time; as JSON, `{"items": [...]}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub struct EventLog {
     items: Vec<ContextItem>,
-    #[serde(skip)]
     by_id: HashMap<String, usize>,
-    #[serde(skip)]
     children: HashMap<String, Vec<usize>>,
-    #[serde(skip)]
     limit: usize,
+    unknown: Unknown,
 }
 
 impl Default for EventLog {
@@ -37,7 +36,7 @@ impl EventLog {
 
     /// Makes an empty log of at most `limit` items.
     pub fn with_limit(limit: usize) -> Self {
-        Self { items: Vec::new(), by_id: HashMap::new(), children: HashMap::new(), limit }
+        Self { items: Vec::new(), by_id: HashMap::new(), children: HashMap::new(), limit, unknown: Unknown::default() }
     }
 
     /// Checks that a batch could be appended: ids free, room left. Paths name the item of the batch at fault.
@@ -77,14 +76,27 @@ impl EventLog {
         self.append_all(vec![item])
     }
 
+    /// Puts an item in the place of another with the same id and parent.
+    pub fn replace(&mut self, position: usize, item: ContextItem) {
+        let same = |old: &ContextItem| old.id == item.id && old.parent_id == item.parent_id;
+        if self.items.get(position).is_some_and(same) {
+            self.items[position] = item;
+        }
+    }
+
     /// Returns all items, oldest first.
     pub fn items(&self) -> &[ContextItem] {
         &self.items
     }
 
-    /// Takes all items out.
-    pub fn into_items(self) -> Vec<ContextItem> {
-        self.items
+    /// Takes the log apart: its items, and what its snapshot held beside them.
+    pub fn into_parts(self) -> (Vec<ContextItem>, Unknown) {
+        (self.items, self.unknown)
+    }
+
+    /// Keeps what a snapshot held that is not known.
+    pub fn keep_unknown(&mut self, unknown: Unknown) {
+        self.unknown = unknown;
     }
 
     /// Returns the number of items.
@@ -140,13 +152,33 @@ impl EventLog {
             .collect()
     }
 
+    /// Returns the items of some kinds, in log order.
+    pub fn filter_by_kind(&self, kinds: &[ItemKind]) -> Vec<&ContextItem> {
+        self.query(Some(kinds), 0, usize::MAX)
+    }
+
     /// Reads a snapshot; a missing list is an empty log.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let at = fields.at("items");
-        let items = fields.records("items", ContextItem::from_value)?;
         let mut log = Self::new();
-        log.append_all(items).map_err(|error| error.at(at))?;
+        let mut items = Vec::new();
+        for (item, unknown) in ITEM.take(&mut fields, "items", ContextItem::from_value)? {
+            log.unknown.keep(&item.id, unknown);
+            items.push(item);
+        }
+        log.append_all(items).map_err(|error| {
+            let path = format!("{at}{}", error.path());
+            error.under(path)
+        })?;
+        log.unknown.top = fields.rest();
         Ok(log)
+    }
+}
+
+impl Serialize for EventLog {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let records = self.items.iter().map(|item| Record(item, self.unknown.of(&item.id)));
+        write_list(s, "items", &records.collect::<Vec<_>>(), &self.unknown.top)
     }
 }

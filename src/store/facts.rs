@@ -5,17 +5,24 @@ use std::collections::BTreeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::unknown::{FACT, Record, Unknown, write_list};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::Fact;
+use crate::order::sort_distinct;
 use crate::text::unicode::quote;
 
 /// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default)]
 pub struct FactStore {
-    #[serde(serialize_with = "as_list")]
     facts: BTreeMap<String, Fact>,
+    unknown: Unknown,
+}
+
+/// Returns the whole number after the last colon of an id; one that JavaScript could not count on from is none.
+pub fn sequence_of(id: &str) -> Option<u64> {
+    id.rsplit(':').next().and_then(|tail| tail.parse::<u64>().ok()).filter(|number| *number < limits::MAX_SEQUENCE)
 }
 
 impl FactStore {
@@ -32,13 +39,21 @@ impl FactStore {
                 format!("the store has {} facts, its limit", limits::MAX_MEMORY_ENTRIES),
             ));
         }
+        self.unknown.forget(&fact.fact_id);
         self.facts.insert(fact.fact_id.clone(), fact);
         Ok(())
     }
 
     /// Returns the fact with this id.
     pub fn get(&self, id: &str) -> Result<&Fact> {
-        self.facts.get(id).ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no fact with id {}", quote(id))))
+        self.facts.get(id).ok_or_else(|| missing(id))
+    }
+
+    /// Removes the fact with this id.
+    pub fn delete(&mut self, id: &str) -> Result<()> {
+        self.facts.remove(id).ok_or_else(|| missing(id))?;
+        self.unknown.forget(id);
+        Ok(())
     }
 
     /// Tells whether the id is taken.
@@ -49,6 +64,19 @@ impl FactStore {
     /// Returns all facts, sorted by id.
     pub fn all(&self) -> impl Iterator<Item = &Fact> {
         self.facts.values()
+    }
+
+    /// Returns the facts about a key, sorted by id.
+    pub fn get_by_key(&self, key: &str) -> impl Iterator<Item = &Fact> {
+        self.all().filter(move |fact| fact.key == key)
+    }
+
+    /// Returns the keys that start with a prefix, each once, sorted.
+    pub fn list_keys(&self, prefix: &str) -> Vec<&str> {
+        let keys = self.all().map(|fact| fact.key.as_str());
+        let mut keys: Vec<&str> = keys.filter(|key| key.starts_with(prefix)).collect();
+        sort_distinct(&mut keys);
+        keys
     }
 
     /// Returns the number of facts.
@@ -63,24 +91,30 @@ impl FactStore {
 
     /// Returns one more than the largest number at the end of an id, 0 when there is none: where a sequence goes on.
     pub fn next_sequence(&self) -> u64 {
-        self.facts
-            .keys()
-            .filter_map(|id| id.rsplit(':').next().and_then(|tail| tail.parse::<u64>().ok()))
-            .max()
-            .map_or(0, |highest| highest.saturating_add(1))
+        self.facts.keys().filter_map(|id| sequence_of(id)).max().map_or(0, |highest| highest + 1)
     }
 
     /// Reads a snapshot; of repeated ids the last one stays.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut store = Self::new();
-        for fact in fields.records("facts", Fact::from_value)? {
+        for (fact, unknown) in FACT.take(&mut fields, "facts", Fact::from_value)? {
+            let id = fact.fact_id.clone();
             store.put(fact)?;
+            store.unknown.keep(&id, unknown);
         }
+        store.unknown.top = fields.rest();
         Ok(store)
     }
 }
 
-fn as_list<S: Serializer>(facts: &BTreeMap<String, Fact>, s: S) -> std::result::Result<S::Ok, S::Error> {
-    s.collect_seq(facts.values())
+fn missing(id: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no fact with id {}", quote(id)))
+}
+
+impl Serialize for FactStore {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let records = self.all().map(|fact| Record(fact, self.unknown.of(&fact.fact_id)));
+        write_list(s, "facts", &records.collect::<Vec<_>>(), &self.unknown.top)
+    }
 }

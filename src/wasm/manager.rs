@@ -66,6 +66,12 @@ pub fn manager_ingest_tool_result(handle: u32, arguments: &str, raw: &[u8]) -> s
     with(handle, |manager| api::ingest_tool_result(manager, arguments, raw))
 }
 
+/// Stores bytes under a handle of the caller's choosing.
+#[wasm_bindgen]
+pub fn manager_put_artifact(handle: u32, arguments: &str, bytes: &[u8]) -> std::result::Result<String, String> {
+    with(handle, |manager| api::put_artifact(manager, arguments, bytes))
+}
+
 /// Returns the bytes of an artifact.
 #[wasm_bindgen]
 pub fn artifact_bytes(handle: u32, artifact: &str) -> std::result::Result<Vec<u8>, String> {

@@ -8,7 +8,8 @@ mod manager;
 mod trap;
 
 pub use manager::{
-    artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_restore, text_call,
+    artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_put_artifact,
+    manager_restore, text_call,
 };
 
 use std::sync::Mutex;

@@ -57,7 +57,8 @@ pub fn reference_class(error: &Error) -> &'static str {
     match error.code() {
         ErrorCode::DuplicateId => "DuplicateItemError",
         ErrorCode::NotFound => "ItemNotFoundError",
-        ErrorCode::ArtifactNotFound => "ArtifactNotFoundError",
+        ErrorCode::ArtifactNotFound | ErrorCode::ArtifactExpired => "ArtifactNotFoundError",
+        ErrorCode::Determinism => "DeterminismError",
         ErrorCode::PolicyViolation => "PolicyViolationError",
         ErrorCode::BudgetExceeded => "BudgetOverflowError",
         ErrorCode::Unsupported => "ContextWeaverError",
@@ -71,6 +72,20 @@ pub fn reference_class(error: &Error) -> &'static str {
         }
         _ => "ConfigError",
     }
+}
+
+/// Names the class and the code the reference raises where we return this code.
+pub fn reference_error(error: &Error) -> Value {
+    let class = reference_class(error);
+    let mut code = "CW".to_owned();
+    for ch in class.trim_end_matches("Error").chars() {
+        if ch.is_ascii_uppercase() {
+            code.push('_');
+        }
+        code.push(ch.to_ascii_uppercase());
+    }
+    let code = if class == "ContextWeaverError" { "CW_ERROR".to_owned() } else { code };
+    json!({ "error": class, "code": code })
 }
 
 pub fn text<'a>(input: &'a Value, key: &str) -> &'a str {

@@ -9,7 +9,13 @@
 mod around;
 mod compare;
 mod context;
+mod drilldown;
+mod drilldown_policy;
+mod firewall;
 mod sessions;
+mod stores;
+mod summarize;
+mod views;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -78,6 +84,11 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "drilldown" => Some(drilldown::run),
+        "firewall" => Some(firewall::run),
+        "summarize" => Some(summarize::run),
+        "views" => Some(views::run),
+        "stores" => Some(stores::run),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use self::pager::{Body, Frame, Page, Room, Unit, fill, skip_chars};
 use self::records::Records;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::Kind;
-pub use self::selector::Selector;
+pub use self::selector::{SELECTORS, Selector};
 use super::sniff;
 use super::tree::{Kind as JsonKind, Tree};
 use crate::error::{Error, ErrorCode, Result};

@@ -69,7 +69,8 @@ pub(super) struct Condition {
 }
 
 const OPERATORS: &[&str] = &["=", "!=", "<", "<=", ">", ">=", "contains"];
-const TYPES: &str = "head tail lines around rows json_keys json_path search columns stats outline";
+/// Types of selectors, between spaces.
+pub const SELECTORS: &str = "head tail lines around rows json_keys json_path search columns stats outline";
 /// Characters, lines, rows and hits are counted up to here, which leaves room for a context in 32 bits.
 const MAX: u64 = (1 << 31) - MAX_CONTEXT - 2;
 const MAX_HITS: u64 = 1000;
@@ -115,7 +116,7 @@ impl Selector {
             other => {
                 return Err(Error::new(ErrorCode::Unsupported, format!("unknown selector {}", quote(other)))
                     .at(fields.at("type"))
-                    .hint(format!("one of: {TYPES}")));
+                    .hint(format!("one of: {SELECTORS}")));
             }
         };
         let mut range = Range::default();

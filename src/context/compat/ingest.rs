@@ -1,26 +1,83 @@
 //! How the reference takes results of tools into the log.
 
-use super::firewall;
+use super::firewall::{Digest, Reduced, Rules, reduce};
+use crate::content::keep::{KeepPath, StructuredFirewall};
 use crate::context::callbacks::Outcome;
-use crate::context::firewall::Compaction;
-use crate::context::ingest::{Ingested, ToolResult, describe_bytes, envelope_item, pass_through};
+use crate::context::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
 use crate::context::manager::ContextManager;
 use crate::error::Result;
 use crate::limits;
-use crate::model::{ContextItem, ResultEnvelope, Sensitivity};
+use crate::model::{ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Strategy};
 
-/// Takes a raw result: summarised above a threshold in characters, stored in any case.
-pub fn tool_result(manager: &mut ContextManager, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
+/// Which results are reduced, and to what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    threshold_chars: u64,
+    keep: Vec<String>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { threshold_chars: limits::REFERENCE_THRESHOLD_CHARS as u64, keep: Vec::new() }
+    }
+}
+
+impl Gate {
+    /// Makes the gate that a result asks for.
+    pub fn of(result: &ToolResult) -> Self {
+        Self { keep: result.keep.iter().map(KeepPath::text).collect(), ..Self::default() }
+    }
+
+    /// Makes a gate for texts longer than a number of characters. A list of paths to keep must name something.
+    pub fn new(threshold_chars: u64, keep: Option<Vec<String>>) -> Result<Self> {
+        if let Some(keep) = &keep {
+            StructuredFirewall::new(keep, limits::SUMMARY_CHARS, true)?;
+        }
+        Ok(Self { threshold_chars, keep: keep.unwrap_or_default() })
+    }
+}
+
+/// Takes a raw result: reduced above the gate, stored in any case.
+pub fn tool_result(
+    manager: &mut ContextManager,
+    result: &ToolResult,
+    raw: &[u8],
+    gate: &Gate,
+) -> Result<Outcome<Ingested>> {
     manager.answers.reset();
     manager.check_result(result, raw)?;
-    let done = match std::str::from_utf8(raw) {
-        Ok(text) if text.len() <= limits::MAX_STRING_BYTES => digest(manager, result, text),
-        _ => describe_bytes(result, raw.len()),
+    let reduced = match std::str::from_utf8(raw) {
+        Ok(text) if text.len() <= limits::MAX_STRING_BYTES => digest(manager, result, text, gate)?,
+        _ => {
+            let described = describe_bytes(result, raw.len());
+            Reduced { item: described.item, envelope: described.envelope, projection: None }
+        }
     };
     if manager.answers.is_waiting() {
         return Ok(Outcome::Need(manager.answers.take_needs()));
     }
-    manager.store_result(done, raw, &result.media_type).map(Outcome::Done)
+    manager.events.check(std::slice::from_ref(&reduced.item))?;
+    let Reduced { item, envelope, .. } = reduced.store(raw, &result.media_type, &mut manager.artifacts)?;
+    manager.ingest(item.clone())?;
+    manager.answers.settle(manager.events.len());
+    let ingested = Ingested { item, envelope };
+    manager.observe(&ingested.events());
+    Ok(Outcome::Done(ingested))
+}
+
+fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate) -> Result<Reduced> {
+    let mut item = result.item(text);
+    let rules = Rules { keep: &gate.keep, threshold_chars: gate.threshold_chars, ..Rules::of(&manager.options) };
+    if text.chars().count() as u64 > gate.threshold_chars {
+        item.text.clear();
+        return reduce(item, text, &rules, &manager.answers);
+    }
+    let (facts, status) = rules.facts(&item, text, &manager.answers)?;
+    let digest = Digest { summary: text.to_owned(), facts, status };
+    let passthrough = FirewallStats { strategy: Strategy::Passthrough, ..FirewallStats::noop() };
+    let mut passed = Reduced::of(item, text, digest, passthrough, &rules);
+    passed.envelope.provenance.insert("tool_name".into(), result.tool_name.clone().into());
+    Ok(passed)
 }
 
 /// Takes a digest made elsewhere; only its summary and its first artifact survive.
@@ -34,18 +91,4 @@ pub fn envelope(
     let item = envelope_item(tool_call_id, tool_name, envelope, sensitivity);
     manager.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
     Ok(item)
-}
-
-fn digest(manager: &ContextManager, result: &ToolResult, text: &str) -> Compaction {
-    let item = result.item(text);
-    let is_large = text.chars().nth(limits::REFERENCE_THRESHOLD_CHARS).is_some();
-    let mut done = if is_large {
-        firewall::compact(item, &manager.options, &manager.answers)
-    } else {
-        pass_through(item, result, &manager.options)
-    };
-    if let Some(stats) = &mut done.envelope.firewall_stats {
-        stats.threshold_chars = limits::REFERENCE_THRESHOLD_CHARS as u64;
-    }
-    done
 }

@@ -1,5 +1,7 @@
 //! The pipeline of contextweaver 0.18 for Python, stage by stage.
 
+pub mod compact;
+pub mod drilldown;
 pub mod firewall;
 pub mod ingest;
 
@@ -75,7 +77,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     let total = closed.len() as u64;
     let (visible, withheld) = sensitivity::filter(closed, options, answers)?;
     trace.sensitivity = ids(&visible);
-    let (visible, envelopes) = firewall::compact_all(visible, options, answers, artifacts)?;
+    let (visible, envelopes) = firewall::compact_all(visible, &firewall::Rules::of(options), answers, artifacts)?;
     let wanted = score::Wanted::new(&request.query, &request.tags);
     let scored = score::score_all(&visible, &wanted, &weights);
     trace.scored = scored.iter().map(|(score, item)| (item.id.clone(), *score)).collect();

@@ -3,11 +3,14 @@
 use std::cell::Cell;
 
 use crate::context::callbacks::Answers;
+use crate::context::drilldown::HANDLE_FIELD;
 use crate::context::excerpt::{self, Wanted};
+use crate::context::footer;
 use crate::context::index::LogIndex;
 use crate::context::options::ManagerOptions;
 use crate::context::render::{self, Mark};
 use crate::model::{ContextItem, ItemKind, RenderedAs, Sensitivity};
+use crate::store::ArtifactStore;
 
 /// Weight of the blank line between two sections, in quarter tokens.
 pub const SEPARATOR_QUARTERS: u64 = 2;
@@ -73,6 +76,8 @@ pub struct Planner<'a> {
     pub index: &'a LogIndex,
     /// Settings.
     pub options: &'a ManagerOptions,
+    /// Stored texts.
+    pub artifacts: &'a ArtifactStore,
     /// Counts of the caller's estimator.
     pub answers: &'a Answers,
     /// Words that matter.
@@ -107,8 +112,11 @@ impl Planner<'_> {
             return members.iter().map(|index| self.whole(*index, &rows[*index])).collect();
         }
         let stays = |row: &Row| {
-            let is_last = Some(row.at) == self.last && squeeze == Squeeze::None;
-            !self.can_cut(row) || is_last || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
+            // What was just fetched stays whole, and what was fetched on purpose.
+            let is_wanted = Some(row.at) == self.last || self.items[row.at].metadata.contains_key(HANDLE_FIELD);
+            !self.can_cut(row)
+                || (is_wanted && squeeze == Squeeze::None)
+                || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
         };
         let kept: u64 =
             members.iter().map(|i| &rows[*i]).filter(|row| stays(row)).map(|row| row.quarters).sum::<u64>() / 4;
@@ -156,15 +164,26 @@ impl Planner<'_> {
 
     fn excerpt(&self, index: usize, row: &Row, room_tokens: u64) -> Part {
         let item = &self.items[row.at];
-        let entry = self.index.entry(row.at);
-        let room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
-        let found = excerpt::excerpt(entry.source(item), room, &self.wanted, &self.options.estimator);
+        let source = self.index.entry(row.at).source(item, self.artifacts);
+        let estimator = &self.options.estimator;
+        let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
+        // The line below an excerpt is worth its room where it leaves most of it.
+        let below = footer::footer(item, room_tokens).map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
+        let has_footer = below > 0 && 3 * below < room;
+        if has_footer {
+            room -= below;
+        }
+        let found = excerpt::excerpt(source, room, &self.wanted, estimator);
         self.work.set(self.work.get() + found.work);
-        let text = format!("{}\n{}", render::label_line(item, Mark::Excerpt), render::escape_labels(&found.text));
         if found.omitted_chars == 0 {
             // Nothing was left out, so this is the whole text behind the summary.
-            let text = format!("{}\n{}", render::label_line(item, Mark::None), entry.source(item));
+            let text = format!("{}\n{source}", render::label_line(item, Mark::None));
             return self.written(index, row, RenderedAs::Whole, text, None);
+        }
+        let mut text = format!("{}\n{}", render::label_line(item, Mark::Excerpt), render::escape_labels(&found.text));
+        if let Some(line) = footer::footer(item, estimator.tokens(&found.text)).filter(|_| has_footer) {
+            text.push('\n');
+            text.push_str(&line);
         }
         let part = self.written(index, row, RenderedAs::Excerpt, text, Some(found.omitted_chars));
         if self.has_more(row) { part } else { self.smaller(index, row, part) }

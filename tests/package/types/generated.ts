@@ -129,7 +129,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -191,6 +191,13 @@ export type HandoffEntry = {
   source_ids: Array<string>,
   confidence: number,
   token_estimate: number,
+};
+
+export type HydrationResult = {
+  item: SelectableItem,
+  args_schema: JsonObject,
+  examples: Array<JsonValue>,
+  constraints: JsonObject,
 };
 
 export type Ingested = {
@@ -340,6 +347,7 @@ export type SelectableItem = {
   tags: Array<string>,
   namespace: string,
   args_schema: JsonObject,
+  output_schema: JsonObject | null,
   side_effects: boolean,
   cost_hint: number,
   examples: Array<string>,
@@ -397,6 +405,7 @@ export interface Records {
   FirewallStats: FirewallStats;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
+  HydrationResult: HydrationResult;
   Ingested: Ingested;
   ItemKind: ItemKind;
   ManagerStats: ManagerStats;

@@ -3,6 +3,11 @@
 //! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
+mod results;
+mod stores;
+
+pub use stores::{artifact_bytes, put_artifact};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,13 +16,12 @@ use crate::context::callbacks::{Need, Outcome};
 use crate::context::handoff::HandoffPack;
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
-use crate::context::{self, BuildRequest, ContextManager, DrilldownRequest, ManagerOptions, ToolResult};
+use crate::context::{self, BuildRequest, ContextManager, ManagerOptions, ToolResult};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::{
-    BuildStats, ContextItem, ContextPack, Episode, Explanation, Fact, ItemKind, MemoryEntry, Phase, ResultEnvelope,
-    SelectableItem, Sensitivity,
+    BuildStats, ContextItem, ContextPack, Explanation, MemoryEntry, Phase, ResultEnvelope, SelectableItem, Sensitivity,
 };
 use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
@@ -75,25 +79,12 @@ pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[
     }
 }
 
-/// Returns the bytes of an artifact, for the caller's own use; the policy governs prompts and drilldowns.
-pub fn artifact_bytes(manager: &ContextManager, handle: &str) -> Result<Vec<u8>> {
-    manager.artifacts().get(handle).map(<[u8]>::to_vec)
-}
-
 /// Runs an operation of a manager.
 pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> Result<String> {
     let arguments = json::parse(arguments)?;
     match operation {
         "ingest" => ingest(manager, arguments),
         "ingest_envelope" => ingest_envelope(manager, arguments),
-        "add_fact" => {
-            let (id, fact) = Fact::with_optional_id(arguments, "")?;
-            done(&json!({ "fact_id": manager.add_fact(id, fact)? }))
-        }
-        "add_episode" => {
-            manager.add_episode(Episode::from_value(arguments, "")?)?;
-            done(&json!({}))
-        }
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
         "handoff" => handoff(manager, arguments),
@@ -101,26 +92,23 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "select_memory" => select_memory(manager, arguments),
         "stats" => done(&manager.stats()),
         "inspect" => inspect(manager, arguments),
-        "drilldown" => match manager.drilldown(&DrilldownRequest::from_value(arguments)?)? {
-            Outcome::Need(needs) => need(&needs),
-            Outcome::Done(slice) => done(&slice),
-        },
         "supply" => {
             let mut fields = Fields::open(arguments, "")?;
             manager.supply(fields.list("answers")?)?;
             done(&json!({}))
         }
         "snapshot" => done(&manager.snapshot()),
-        "event_get" => {
-            let mut fields = Fields::open(arguments, "")?;
-            done(manager.events().get(&fields.string("id")?)?)
-        }
-        "events" => events(manager, arguments),
-        "event_count" => done(&json!({ "count": manager.events().len() })),
-        "artifacts" => done(&One("artifacts", &manager.artifacts().list().collect::<Vec<_>>())),
-        "facts" => done(manager.facts()),
-        "episodes" => done(manager.episodes()),
-        other => Err(unknown(other)),
+        other => match results::call(manager, other, arguments) {
+            Ok(answer) => answer,
+            Err(arguments) => stores::call(manager, other, arguments),
+        },
+    }
+}
+
+fn answered<T: Serialize>(outcome: Outcome<T>) -> Result<String> {
+    match outcome {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(result) => done(&result),
     }
 }
 
@@ -242,20 +230,6 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
     done(&Selected { selected: ids, items: &items })
 }
 
-fn events(manager: &ContextManager, arguments: Value) -> Result<String> {
-    let mut fields = Fields::open(arguments, "")?;
-    let kinds = if fields.has("kinds") {
-        let names = fields.strings("kinds")?;
-        Some(names.iter().map(|name| ItemKind::parse(name)).collect::<Result<Vec<_>>>()?)
-    } else {
-        None
-    };
-    let since = fields.uint_or("since", 0, u64::from(u32::MAX))? as usize;
-    let limit = fields.uint_or("limit", u64::from(u32::MAX), u64::from(u32::MAX))? as usize;
-    fields.finish()?;
-    done(&One("items", &manager.events().query(kinds.as_deref(), since, limit)))
-}
-
 /// Runs a function on text.
 pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse(arguments)?, "")?;
@@ -269,6 +243,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
             json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
+        "drilldown_tool" => json!(context::drilldown_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;

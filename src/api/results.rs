@@ -1,0 +1,72 @@
+//! Operations on results of tools: looking into them, reducing them, using them for the next call.
+
+use serde_json::Value;
+
+use super::{answered, done_with};
+use crate::context::callbacks::Outcome;
+use crate::context::compat::compact::CompactOptions;
+use crate::context::{CompactRequest, ContextManager, DrilldownRequest, SuppliedSummary};
+use crate::error::Result;
+use crate::json::Fields;
+use crate::limits;
+use crate::model::SelectableItem;
+
+/// Runs an operation, or gives the arguments of one it does not know back.
+pub fn call(
+    manager: &mut ContextManager,
+    operation: &str,
+    arguments: Value,
+) -> std::result::Result<Result<String>, Value> {
+    Ok(match operation {
+        "drilldown" => {
+            DrilldownRequest::from_value(arguments).and_then(|request| manager.drilldown(&request)).and_then(answered)
+        }
+        "artifact_views" => views(manager, arguments),
+        "hydrate" => hydrate(manager, arguments),
+        "compact" => compact(manager, arguments),
+        "summary_requests" => summary_requests(manager, arguments),
+        "supply_summary" => supply_summary(manager, arguments),
+        _ => return Err(arguments),
+    })
+}
+
+fn views(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let handle = fields.string("handle")?;
+    fields.finish()?;
+    answered(manager.views(&handle)?)
+}
+
+fn hydrate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let tool = SelectableItem::from_value(fields.require("tool")?, "/tool")?;
+    let given = fields.has("arguments").then(|| fields.object("arguments")).transpose()?;
+    fields.finish()?;
+    answered(manager.hydrate(&tool, given)?)
+}
+
+fn compact(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    if !manager.options().compat {
+        return answered(manager.compact(&CompactRequest::from_value(arguments)?)?);
+    }
+    let mut fields = Fields::open(arguments, "")?;
+    let data = fields.take("data").unwrap_or_default();
+    let options = CompactOptions::from_value(Value::Object(fields.rest()), "")?;
+    let outcome = manager.compact_as_reference(&data, &options)?;
+    answered(match outcome {
+        Outcome::Need(needs) => Outcome::Need(needs),
+        Outcome::Done(compacted) => Outcome::Done(compacted.to_json()),
+    })
+}
+
+fn summary_requests(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let limit = fields.uint_or("limit", limits::SUMMARY_REQUESTS, limits::MAX_ITEMS as u64)? as usize;
+    fields.finish()?;
+    answered(manager.summary_requests(limit))
+}
+
+fn supply_summary(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let ingested = manager.supply_summary(SuppliedSummary::from_value(arguments)?)?;
+    done_with(&ingested, &[])
+}

@@ -1,0 +1,401 @@
+//! JSON: failing leaves, odd records of long lists, totals and cursors, ids, keys.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::columns::{Columns, FAILED, level_of};
+use super::level::{Hit, Level};
+use super::{Facts, Rank, around_within, count, lines as text_lines};
+use crate::content::sniff::Shape;
+use crate::content::tree::{Kind, Node, Tree};
+use crate::order;
+
+/// Elements from which on a list of like values is read as a table.
+const MIN_ROWS: usize = 6;
+/// Levels of objects inside a record that count as its columns.
+const RECORD_DEPTH: usize = 4;
+/// Characters of one member.
+const MEMBER_CHARS: usize = 110;
+/// Odd records shown of one list.
+const MAX_ODD: usize = 8;
+
+/// Names candidates of a JSON text that starts at byte `offset` of the source.
+pub fn value(text: &str, offset: usize, facts: &mut Facts) {
+    let Some(tree) = Tree::parse(text) else {
+        text_lines::prose(text, &[], Shape::Text, facts);
+        return;
+    };
+    let root = tree.root();
+    let mut walk = Walk { offset, facts, tables: 0, size: text.len() };
+    if !is_table(root) {
+        let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
+        let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();
+        let keys = keys.join(", ");
+        let text = if keys.is_empty() { what } else { format!("{what}: {}", around_within(&keys, 0, 120)) };
+        walk.facts.add(Rank::Head, 0, "", &text);
+    }
+    walk.visit(root, "", Level::None, &[]);
+}
+
+/// Names candidates of one JSON value per line.
+pub fn lines(text: &str, facts: &mut Facts) {
+    let each = |take: &mut dyn FnMut(Row)| {
+        let (mut place, mut index) = (0, 0);
+        for line in text.split_inclusive('\n') {
+            let start = place;
+            place += line.len();
+            if let Some(tree) = Tree::parse(line) {
+                take(Row { index, key: None, node: tree.root(), place: start });
+                index += 1;
+            }
+        }
+    };
+    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0 };
+    walk.table("", "record", true, &each);
+}
+
+/// Finds a JSON value that fills lines of a text: on one line, or from a line that opens it to one that closes it.
+pub fn block(text: &str) -> Option<(usize, usize)> {
+    let (mut place, mut tries) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let start = place;
+        place += line.len();
+        let opens = line.trim_end();
+        if !opens.starts_with(['{', '[']) || tries == 4 {
+            continue;
+        }
+        tries += 1;
+        if opens.len() > 80 && Tree::parse(opens).is_some() {
+            return Some((start, start + opens.len()));
+        }
+        let close = if opens.starts_with('{') { "\n}" } else { "\n]" };
+        let end = text[start..].find(close).map(|at| start + at + 2);
+        if let Some(end) = end.filter(|end| end - start > 80 && Tree::parse(&text[start..*end]).is_some()) {
+            return Some((start, end));
+        }
+    }
+    None
+}
+
+/// A scalar, or a short list of scalars, which is shown as a whole.
+fn is_leaf(node: Node) -> bool {
+    !node.is_container()
+        || (node.kind() == Kind::Array && node.raw().len() <= 160 && node.items().all(|item| !item.is_container()))
+}
+
+/// A record of a table.
+struct Row<'a> {
+    index: usize,
+    key: Option<&'a str>,
+    node: Node<'a>,
+    /// Byte offset of the text the node belongs to.
+    place: usize,
+}
+
+/// A key as it is written, without quotes.
+fn inner(key: Node<'_>) -> &str {
+    key.raw().trim_matches('"')
+}
+
+fn is_table(node: Node) -> bool {
+    if node.len() < MIN_ROWS {
+        return false;
+    }
+    let first = |kind: Kind| node.entries().filter(|(_, value)| value.kind() == kind).count() * 10 >= node.len() * 9;
+    match node.kind() {
+        Kind::Array => first(Kind::Object) || first(Kind::Array) || first(Kind::Number) || first(Kind::String),
+        // An object of like objects is a table whose rows have names.
+        Kind::Object => first(Kind::Object) && alike(node),
+        _ => false,
+    }
+}
+
+/// Tells whether the objects of an object have keys in common.
+fn alike(node: Node) -> bool {
+    let first = |value: Node<'_>| value.entries().filter_map(|(key, _)| key).map(|key| inner(key).to_owned()).next();
+    let mut firsts: Vec<String> = node.entries().filter_map(|(_, value)| first(value)).collect();
+    order::sort_distinct(&mut firsts);
+    firsts.len() * 2 <= node.len()
+}
+
+fn path_of(path: &str, key: &str) -> String {
+    let plain =
+        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+    match (path.is_empty(), plain) {
+        (true, true) => key.to_owned(),
+        (false, true) => format!("{path}.{key}"),
+        (_, false) => format!("{path}[\"{key}\"]"),
+    }
+}
+
+/// Calls `take` with every scalar and every array of a record, under its dotted name.
+fn flatten<'a>(
+    node: Node<'a>,
+    name: &mut String,
+    depth: usize,
+    take: &mut dyn FnMut(&str, Option<Node<'a>>, Node<'a>),
+) {
+    let objects = node.kind() == Kind::Object;
+    for (index, (key, value)) in node.entries().enumerate().take(200) {
+        let length = name.len();
+        if length > 0 {
+            name.push('.');
+        }
+        match key {
+            Some(key) => name.push_str(inner(key)),
+            None => _ = write!(name, "{index}"),
+        }
+        if objects && value.kind() == Kind::Object && depth < RECORD_DEPTH && !value.is_empty() {
+            flatten(value, name, depth + 1, take);
+        } else {
+            take(name, key, value);
+        }
+        name.truncate(length);
+    }
+    if !node.is_container() {
+        take(name, None, node);
+    }
+}
+
+/// What a column compares: lists only by being empty or not.
+fn cell<'a>(value: Node<'a>) -> &'a str {
+    match value.kind() {
+        Kind::Array | Kind::Object if value.is_empty() => "[]",
+        Kind::Array => "[…]",
+        Kind::Object => "{…}",
+        _ => value.raw(),
+    }
+}
+
+/// A member or an element as it is written, long ones cut around what matters.
+fn quoted(key: Option<Node>, value: Node) -> String {
+    quoted_within(key, value, MEMBER_CHARS)
+}
+
+fn quoted_within(key: Option<Node>, value: Node, chars: usize) -> String {
+    let raw = key.map_or(value.raw(), |key| key.through(value));
+    around_within(raw, Hit::of(raw).at, chars)
+}
+
+struct Walk<'f> {
+    offset: usize,
+    facts: &'f mut Facts,
+    tables: usize,
+    /// Bytes of the whole.
+    size: usize,
+}
+
+impl Walk<'_> {
+    /// Walks a value; `inherited` is the level of the key it stands under, `above` the objects around it.
+    fn visit<'a>(&mut self, node: Node<'a>, path: &str, inherited: Level, above: &[(&str, Node<'a>)]) {
+        if is_table(node) {
+            let unit = if node.kind() == Kind::Object { "entry" } else { "item" };
+            let each = |take: &mut dyn FnMut(Row)| {
+                for (index, (key, value)) in node.entries().enumerate() {
+                    take(Row { index, key: key.map(inner), node: value, place: 0 });
+                }
+            };
+            self.table(path, unit, node.raw().len() * 4 > self.size, &each);
+            return;
+        }
+        let worst = self.scalars(node, path, inherited);
+        if worst == Level::Error {
+            // The nearest object around that says anything says whose error it is.
+            let context = above.iter().rev().find(|(_, node)| node.entries().any(|(_, value)| is_leaf(value)));
+            if let Some((path, node)) = context {
+                self.context(*node, path);
+            }
+        }
+        if node.kind() == Kind::Array && node.entries().all(|(_, value)| !value.is_container()) {
+            return;
+        }
+        let mut around = above.to_vec();
+        around.push((path, node));
+        for (index, (key, value)) in node.entries().enumerate() {
+            if !is_leaf(value) {
+                let below = key.map_or_else(|| format!("{path}[{index}]"), |key| path_of(path, inner(key)));
+                let level = key.map_or(inherited, |key| Hit::of(inner(key)).level.max(inherited));
+                let level = if level < Level::Warning { Level::None } else { level };
+                self.visit(value, &below, level, &around);
+            }
+        }
+    }
+
+    fn place(&self, node: Node) -> usize {
+        self.offset + node.start()
+    }
+
+    /// Names candidates of the scalars of a value and returns the greatest level among them.
+    fn scalars(&mut self, node: Node, path: &str, inherited: Level) -> Level {
+        let scalars = || node.entries().filter(|(_, value)| is_leaf(*value));
+        let level = |key: Option<Node>, value: Node| {
+            let own = level_of(key.map_or("", inner), value.raw());
+            if value.kind() == Kind::String { own.max(inherited) } else { own }
+        };
+        let worst = scalars().map(|(key, value)| level(key, value)).max().unwrap_or_default();
+        let deep = path.matches(['.', '[']).count();
+        for (key, value) in scalars() {
+            let name = key.map_or("", inner).to_ascii_lowercase();
+            let level = level(key, value);
+            let rank = match level {
+                Level::Error => Rank::Error,
+                Level::Warning => Rank::Warning,
+                _ if worst >= Level::Error => Rank::Cause,
+                _ if is_total(&name) => Rank::Total,
+                _ if is_id(&name) && deep < 2 => Rank::Id,
+                _ if path.is_empty() => Rank::Schema,
+                _ => Rank::More,
+            };
+            self.facts.add(rank, self.place(value), path, &quoted(key, value));
+            if level == Level::Error {
+                self.facts.look_at("the failing part", json!({ "type": "json_path", "path": path }));
+            }
+        }
+        worst
+    }
+
+    fn context(&mut self, node: Node, path: &str) {
+        for (key, value) in node.entries().filter(|(_, value)| is_leaf(*value)).take(6) {
+            self.facts.add(Rank::Cause, self.place(value), path, &quoted(key, value));
+        }
+    }
+
+    /// Names candidates of many like records.
+    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &dyn Fn(&mut dyn FnMut(Row))) {
+        let mut columns = Columns::default();
+        let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
+        each(&mut |row| {
+            rows += 1;
+            columns.row();
+            name.clear();
+            flatten(row.node, &mut name, 0, &mut |name, _, value| {
+                columns.add(name, cell(value));
+                if row.index == 0 {
+                    names.push(name.to_owned());
+                }
+            });
+        });
+        columns.finish();
+        self.tables += 1;
+        let place = if self.tables == 1 { 0 } else { 1 };
+        let number = count(rows, unit);
+        let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
+        self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
+        let names = names.join(", ");
+        self.facts.add(
+            if is_main { Rank::Schema } else { Rank::More },
+            place + 1,
+            "columns",
+            &around_within(&names, 0, 160),
+        );
+        let usual: Vec<String> = columns.usual().into_iter().map(str::to_owned).collect();
+        let mut odd: Vec<(u32, usize)> = Vec::new();
+        each(&mut |row| {
+            let (mut score, mut met) = (0_u32, 0);
+            name.clear();
+            flatten(row.node, &mut name, 0, &mut |name, _, value| {
+                score += u32::from(columns.oddness(name, cell(value)));
+                met += usize::from(usual.binary_search_by(|usual| usual.as_str().cmp(name)).is_ok());
+            });
+            score += 2 * u32::from(met < usual.len());
+            if score > 0 {
+                odd.push((score, row.index));
+            }
+            if odd.len() > 4096 {
+                keep_oddest(&mut odd);
+            }
+        });
+        keep_oddest(&mut odd);
+        each(&mut |row| {
+            let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
+            if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
+                self.row(path, &row, score, &columns, rows);
+            }
+        });
+    }
+
+    fn row(&mut self, path: &str, row: &Row, score: u32, columns: &Columns, rows: usize) {
+        let label = match row.key {
+            Some(key) => path_of(path, key),
+            None => format!("{path}[{}]", row.index),
+        };
+        // The path of the list is in the head; its last part is enough for the rows.
+        let full = label;
+        let label = full
+            .rsplit_once('.')
+            .filter(|(_, last)| !last.contains('"'))
+            .map_or(full.as_str(), |(_, last)| last)
+            .to_owned();
+        let base = self.offset + row.place;
+        let mut name = String::new();
+        let mut shown = 0;
+        let mut taken: Vec<(Rank, usize, String)> = Vec::new();
+        flatten(row.node, &mut name, 0, &mut |name, key, value| {
+            if value.is_container() {
+                return;
+            }
+            let oddness = columns.oddness(name, cell(value));
+            let rank = match oddness {
+                FAILED => Rank::Error,
+                1.. => Rank::Odd,
+                _ if shown == 0 && score >= u32::from(FAILED) => Rank::Error,
+                _ if shown == 0 && score > 0 => Rank::Odd,
+                _ if score > 0 && shown < 4 => Rank::More,
+                _ if shown == 0 || (row.index == 0 && shown < 3) => Rank::Ends,
+                _ => return,
+            };
+            shown += 1;
+            let chars = if oddness > 0 { MEMBER_CHARS } else { 60 };
+            taken.push((rank, base + value.start(), quoted_within(key, value, chars)));
+        });
+        for (rank, place, text) in taken {
+            self.facts.add(rank, place, &label, &text);
+        }
+        if score >= u32::from(FAILED) {
+            self.facts.look_at("the failing record", json!({ "type": "json_path", "path": full }));
+        }
+        // Lists inside a record that stands out, and inside the only few records, are read as well.
+        if score > 0 {
+            let lists =
+                row.node.entries().filter(|(_, value)| value.kind() == Kind::Array && value.len() < rows.max(MIN_ROWS));
+            let lists: Vec<(Cow<str>, Node)> =
+                lists.map(|(key, value)| (key.map_or("".into(), |key| inner(key).into()), value)).collect();
+            for (key, list) in lists.into_iter().filter(|_| row.place == 0) {
+                self.visit(list, &path_of(&full, &key), Hit::of(&key).level, &[]);
+            }
+        }
+    }
+}
+
+fn keep_oddest(odd: &mut Vec<(u32, usize)>) {
+    order::sort_by(odd, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    odd.truncate(MAX_ODD);
+}
+
+/// Counts and where the next page starts.
+fn is_total(name: &str) -> bool {
+    ["total", "count", "cursor", "next", "has_more", "hasmore", "hasnext", "page", "size", "remaining", "sum"]
+        .iter()
+        .any(|part| name.contains(part))
+}
+
+fn is_id(name: &str) -> bool {
+    matches!(
+        name,
+        "id" | "_id"
+            | "uid"
+            | "name"
+            | "title"
+            | "version"
+            | "kind"
+            | "type"
+            | "status"
+            | "state"
+            | "url"
+            | "email"
+            | "__name__"
+    ) || name.ends_with("_id")
+        || name.ends_with("name")
+}

@@ -1,0 +1,421 @@
+//! Texts made of lines: logs, test runs, builds, traces, search results, Markdown, configuration, prose.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::json;
+
+use super::columns::Columns;
+use super::level::{Hit, Level};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, tables};
+use crate::content::sniff::{self, Shape};
+use crate::order;
+
+/// Bytes from which on a line is read piece by piece.
+const LONG_LINE: usize = 400;
+/// Kinds of lines that are told apart.
+const MAX_KINDS: usize = 20_000;
+/// Lines around an error that are searched for its place.
+const NEAR: usize = 6;
+
+/// A piece of the text: a line, or part of a long one.
+#[derive(Debug, Clone, Copy)]
+struct Unit<'a> {
+    place: usize,
+    line: usize,
+    /// With its indentation.
+    text: &'a str,
+}
+
+/// What the first pass learns.
+#[derive(Default)]
+struct Survey {
+    units: usize,
+    with_digits: usize,
+    kinds: HashMap<u64, u32>,
+    pairs: Columns,
+    /// Errors by their form, with the number of times they occur.
+    alarms: HashMap<u64, u32>,
+    paths: HashSet<u64>,
+    last: usize,
+}
+
+/// Names candidates of a text of lines.
+pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
+    let mut skip = Vec::new();
+    if let Some((start, end)) = json::block(text) {
+        json::value(&text[start..end], start, facts);
+        skip.push((start, end));
+    } else if let Some((start, end)) = tables::aligned(text, facts) {
+        skip.push((start, end));
+    }
+    prose(text, &skip, shape, facts);
+}
+
+/// Names candidates of the lines outside the given ranges.
+pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Facts) {
+    let mut survey = Survey::default();
+    each_unit(text, skip, &mut |unit| survey.take(unit, shape));
+    survey.pairs.finish();
+    let lines = text.lines().count();
+    let head = match shape {
+        Shape::Matches => format!("{} in {}", count(survey.units, "match"), count(survey.paths.len(), "file")),
+        Shape::Text if survey.units > 3 * lines => {
+            format!("{}, {} characters", count(lines, "line"), text.chars().count())
+        }
+        _ => count(lines, "line"),
+    };
+    // The table or the value that fills the text has been counted; markup has no lines of its own.
+    if shape != Shape::Markup && (skip.is_empty() || survey.units > 12) {
+        facts.add(Rank::Head, 0, "", &head);
+    }
+    let mut reader = Reader {
+        survey: &survey,
+        text,
+        shape,
+        facts,
+        seen: HashSet::new(),
+        at: 0,
+        errors: Vec::new(),
+        notes: Vec::new(),
+        opening: true,
+    };
+    each_unit(text, skip, &mut |unit| reader.take(unit));
+    reader.finish();
+}
+
+fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Unit<'a>)) {
+    let (mut place, mut number) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let start = place;
+        place += line.len();
+        number += 1;
+        if skip.iter().any(|(from, to)| (*from..*to).contains(&start)) {
+            continue;
+        }
+        let mut rest = line.trim_end();
+        while !rest.is_empty() {
+            let end = if rest.len() > LONG_LINE { piece_end(rest) } else { rest.len() };
+            let (piece, tail) = rest.split_at(end);
+            if piece.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
+                take(Unit { place: start + (line.trim_end().len() - rest.len()), line: number - 1, text: piece });
+            }
+            rest = tail.trim_start();
+        }
+    }
+}
+
+/// The end of a sentence if one is near, otherwise the end of a word, otherwise anywhere.
+fn piece_end(text: &str) -> usize {
+    let mut limit = PIECE_CHARS + 40;
+    while !text.is_char_boundary(limit) {
+        limit += 1;
+    }
+    let window = &text[..limit];
+    let bytes = window.as_bytes();
+    let ends = |at: usize| matches!(bytes[at], b'.' | b'!' | b'?' | b';') && bytes.get(at + 1) == Some(&b' ');
+    match (24..bytes.len()).find(|at| ends(*at)) {
+        Some(at) => at + 1,
+        None => window.rfind(' ').filter(|at| *at > 0).unwrap_or(limit),
+    }
+}
+
+/// Hashes the form of a line: numbers are alike; with `words`, words are alike too.
+fn form(text: &str, words: bool) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut mix = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let bytes = text.as_bytes();
+    let (mut at, mut last) = (0, 0);
+    while at < bytes.len() {
+        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
+        if !is_word(&bytes[at]) {
+            // Runs of one character are alike whatever their length; spaces between words are part of the words.
+            if bytes[at] != last && !(words && last == b'w' && bytes[at] == b' ') {
+                mix(bytes[at]);
+                last = bytes[at];
+            }
+            at += 1;
+            continue;
+        }
+        let end = at + bytes[at..].iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len() - at);
+        let word = &bytes[at..end];
+        if word.iter().any(u8::is_ascii_digit) {
+            mix(b'0');
+            last = b'0';
+        } else if !words {
+            word.iter().for_each(|byte| mix(*byte));
+            last = b'a';
+        } else if last != b'w' {
+            mix(b'w');
+            last = b'w';
+        }
+        at = end;
+    }
+    hash
+}
+
+/// `key: value` or `key=value` with a short plain key; the value may be empty.
+fn pair(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim_start().trim_start_matches("- ");
+    let at = text.bytes().take(48).position(|byte| matches!(byte, b':' | b'='))?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ' | b'/');
+    let (key, value) = (text[..at].trim_end(), text[at + 1..].trim());
+    let named = !key.is_empty() && key.bytes().all(plain) && key.split(' ').count() <= 2;
+    (named && !value.starts_with("//")).then_some((key, value))
+}
+
+/// The level of a line, lowered where the line itself says that all is well.
+fn level(line: &str) -> Hit {
+    let mut hit = Hit::of(line);
+    let end = line.trim_end();
+    if ["PASSED", "PASS", " ok", " OK", "✓"].iter().any(|verdict| end.ends_with(verdict)) || end.starts_with("✓") {
+        hit.level = Level::None;
+    }
+    let calm = |word: &str| matches!(word, "INFO" | "DEBUG" | "TRACE" | "info" | "debug" | "I");
+    let mut words = line.split([' ', '[', ']', '=', '|', '\t', '"', ':']).filter(|word| !word.is_empty()).take(9);
+    if hit.level > Level::Note && words.any(calm) {
+        hit.level = if hit.level == Level::Error { Level::Warning } else { Level::Note };
+    }
+    hit
+}
+
+/// Takes off rules around a title: `=== 3 failed ===`.
+fn bare(text: &str) -> &str {
+    let mut text = text.trim();
+    for mark in ['=', '-', '*', '_', '~'] {
+        let run = |part: &str| part.len() >= 3 && part.chars().all(|ch| ch == mark);
+        let start = text.len() - text.trim_start_matches(mark).len();
+        if run(&text[..start]) {
+            text = text[start..].trim();
+        }
+        let end = text.trim_end_matches(mark).len();
+        if run(&text[end..]) {
+            text = text[..end].trim();
+        }
+    }
+    text
+}
+
+fn has_digit(text: &str) -> bool {
+    text.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn indent(text: &str) -> usize {
+    text.len() - text.trim_start().len()
+}
+
+impl Survey {
+    fn take(&mut self, unit: Unit, shape: Shape) {
+        self.units += 1;
+        self.last = unit.place;
+        self.with_digits += usize::from(has_digit(unit.text));
+        let kinds = self.kinds.len();
+        if kinds < MAX_KINDS {
+            *self.kinds.entry(form(unit.text, true)).or_default() += 1;
+        }
+        if let Some((key, value)) = pair(unit.text) {
+            self.pairs.add(key, value);
+        }
+        if level(unit.text).level >= Level::Warning && self.alarms.len() < MAX_KINDS {
+            *self.alarms.entry(form(bare(unit.text), false)).or_default() += 1;
+        }
+        if shape == Shape::Matches {
+            if let Some((path, _, _)) = sniff::match_parts(unit.text) {
+                let hash =
+                    path.bytes().fold(0_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+                self.paths.insert(hash);
+            }
+        }
+    }
+
+    fn like(&self, text: &str) -> u32 {
+        self.kinds.get(&form(text, true)).copied().unwrap_or(0)
+    }
+
+    /// Tells whether a line is of a form that hardly occurs, in a text whose lines are mostly of a few forms.
+    fn is_odd(&self, text: &str) -> bool {
+        self.like(text) as usize <= 1 + self.units / 100
+    }
+
+    fn is_regular(&self) -> bool {
+        let common: u32 = self.kinds.values().filter(|count| **count >= 4).sum();
+        self.units >= 12 && common as usize * 10 >= self.units * 7
+    }
+}
+
+struct Reader<'s, 'a, 'f> {
+    survey: &'s Survey,
+    text: &'a str,
+    shape: Shape,
+    facts: &'f mut Facts,
+    seen: HashSet<u64>,
+    at: usize,
+    errors: Vec<(u32, Unit<'a>, Hit)>,
+    notes: Vec<(u32, Unit<'a>)>,
+    /// Whether all lines so far are pairs, as at the head of a message.
+    opening: bool,
+}
+
+impl<'a> Reader<'_, 'a, '_> {
+    fn take(&mut self, unit: Unit<'a>) {
+        self.at += 1;
+        let text = bare(unit.text);
+        if self.at == 1 || unit.place == self.survey.last {
+            let alike = self.survey.like(unit.text) as usize;
+            let label = if self.at == 1 && alike * 2 > self.survey.units && alike > 4 {
+                format!("{alike} lines like")
+            } else {
+                String::new()
+            };
+            self.facts.add(Rank::Ends, unit.place, &label, &around_within(text, 0, 90));
+        }
+        self.outline(unit, text);
+        let hit = level(unit.text);
+        match hit.level {
+            Level::Error | Level::Warning => self.alarm(unit, hit),
+            Level::Note if has_digit(text) || text.contains(':') => self.note(unit),
+            _ => self.odd(unit, text),
+        }
+    }
+
+    fn outline(&mut self, unit: Unit, text: &str) {
+        let markdown = matches!(self.shape, Shape::Markdown | Shape::Markup) && unit.text.starts_with('#');
+        let pair = pair(unit.text);
+        let section = indent(unit.text) == 0 && unit.text.ends_with(':') && text.len() < 60;
+        if markdown || (section && pair.is_some()) {
+            self.facts.add(Rank::Schema, unit.place, "", text);
+        }
+        self.opening &= self.at <= 2 || pair.is_some();
+        let blank_before = self.text[..unit.place].ends_with("\n\n") || self.text[..unit.place].ends_with("\r\n\r\n");
+        self.opening &= !blank_before && self.at < 24;
+        if self.opening && pair.is_some_and(|(_, value)| !value.is_empty()) {
+            self.facts.add(Rank::Id, unit.place, "", &around(text, 0));
+        }
+    }
+
+    fn alarm(&mut self, unit: Unit<'a>, hit: Hit) {
+        let form = form(bare(unit.text), false);
+        // Tools repeat a message under different prefixes: the same end of a long line counts as the same message.
+        let end = unit.text.len().saturating_sub(40);
+        let repeats =
+            unit.text.len() > 60 && unit.text.get(end..).is_some_and(|end| !self.seen.insert(self::form(end, false)));
+        if self.seen.insert(form) && !repeats && self.errors.len() < 4 * super::MAX_PER_RANK {
+            let times = self.survey.alarms.get(&form).copied().unwrap_or(1);
+            let text = unit.text.trim_start();
+            let cause = u32::from(text.starts_with("Caused by"));
+            let named = ["Error: ", "Exception: ", "error[", "panic: ", "FAILED", "ERROR"]
+                .iter()
+                .any(|mark| text.contains(mark));
+            let mut score = 4 * cause + 2 * u32::from(named) + u32::from(times == 1);
+            if hit.level == Level::Warning {
+                score = u32::from(times == 1);
+            } else if cause == 1 {
+                // Of a chain of causes, the last one is the innermost.
+                self.errors.iter_mut().for_each(|(score, _, _)| *score = (*score).min(3));
+            }
+            self.errors.push((score, unit, hit));
+        }
+    }
+
+    fn note(&mut self, unit: Unit<'a>) {
+        if self.notes.len() < 4 * super::MAX_PER_RANK {
+            let near_end = self.at + 8 > self.survey.units;
+            self.notes.push((if near_end { 2 } else { u32::from(self.at < 8) }, unit));
+        } else if self.at + 8 > self.survey.units {
+            self.notes.pop();
+            self.notes.push((2, unit));
+        }
+    }
+
+    fn odd(&mut self, unit: Unit<'a>, text: &str) {
+        let pair = pair(unit.text);
+        if pair.is_some_and(|(key, value)| self.survey.pairs.oddness(key, value) > 0) {
+            self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
+            self.parents(unit);
+        } else if text.starts_with("...") {
+        } else if self.survey.is_regular() && self.survey.is_odd(unit.text) {
+            self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
+        } else if self.survey.with_digits * 10 <= self.survey.units * 3 && has_digit(text) {
+            let at = text.find(|ch: char| ch.is_ascii_digit()).unwrap_or(0);
+            self.facts.add(Rank::Odd, unit.place, "", &around(text, at));
+        } else if text.len() >= 40
+            && pair.is_none()
+            && matches!(self.shape, Shape::Text | Shape::Markdown | Shape::Markup)
+        {
+            self.facts.add(Rank::More, unit.place, "", &around(text, 0));
+        }
+    }
+
+    /// The line that an indented line belongs to, or the two lines before.
+    fn parents(&mut self, unit: Unit) {
+        let depth = indent(unit.text);
+        let before = self.text[..unit.place].lines().rev().take(40);
+        let before = before.map(|line| (line.as_ptr() as usize - self.text.as_ptr() as usize, line));
+        let mut found = before.filter(|(_, line)| !line.trim().is_empty());
+        let add =
+            |facts: &mut Facts, (place, line): (usize, &str)| facts.add(Rank::Cause, place, "", &around(bare(line), 0));
+        if depth > 0 {
+            if let Some(parent) = found.find(|(_, line)| indent(line) < depth) {
+                add(self.facts, parent);
+            }
+        } else {
+            found.take(2).for_each(|line| add(self.facts, line));
+        }
+    }
+
+    fn finish(mut self) {
+        let mut errors = std::mem::take(&mut self.errors);
+        order::sort_by(&mut errors, |a, b| b.2.level.cmp(&a.2.level).then(b.0.cmp(&a.0)));
+        for (_, unit, hit) in errors {
+            let is_error = hit.level == Level::Error;
+            let times = self.survey.alarms.get(&form(bare(unit.text), false)).copied().unwrap_or(1);
+            let label = if times > 1 { format!("{times} times") } else { String::new() };
+            let text = around(unit.text, hit.at);
+            self.facts.add(if is_error { Rank::Error } else { Rank::Warning }, unit.place, &label, bare(&text));
+            if is_error {
+                if let Some((place, line)) = location(self.text, unit) {
+                    self.facts.add(Rank::Cause, place, "", &around(line.trim(), 0));
+                }
+                let start = unit.line.saturating_sub(NEAR);
+                let selector = json!({ "type": "lines", "start": start, "end": unit.line + NEAR + 1 });
+                self.facts.look_at("around the first error", selector);
+            }
+        }
+        let mut notes = std::mem::take(&mut self.notes);
+        order::sort_by(&mut notes, |a, b| b.0.cmp(&a.0));
+        for (_, unit) in notes {
+            self.facts.add(Rank::Total, unit.place, "", &around(bare(unit.text), 0));
+        }
+    }
+}
+
+/// Finds the nearest line that says where in the code an error is: after it, or before it as in Python.
+fn location<'a>(text: &'a str, unit: Unit) -> Option<(usize, &'a str)> {
+    if names_place(unit.text) {
+        return None;
+    }
+    let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
+    let after = text[unit.place..].lines().skip(1).take(NEAR).find(|line| is_frame(line));
+    let before = || text[..unit.place].lines().rev().take(NEAR).find(|line| is_frame(line));
+    after.or_else(before).map(|line| (offset(line), line))
+}
+
+fn is_frame(line: &str) -> bool {
+    let text = line.trim_start();
+    let begins = ["at ", "File ", "--> ", "on "].iter().any(|mark| text.starts_with(mark));
+    let alone = text.len() < 120 && !text.trim_end().contains(' ');
+    (begins || alone || text.len() < line.len()) && names_place(text)
+}
+
+/// `file.rs:12`, `line 12`.
+fn names_place(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let after_name = |at: usize| {
+        let name = &text[..at];
+        let word = name.rsplit([' ', '(', '\t', '"', '/']).next().unwrap_or("");
+        word.rsplit_once('.')
+            .is_some_and(|(stem, end)| !stem.is_empty() && end.starts_with(|ch: char| ch.is_ascii_alphabetic()))
+    };
+    text.match_indices(':').take(8).any(|(at, _)| digit(at + 1) && after_name(at))
+        || text.match_indices("line ").any(|(at, _)| digit(at + 5))
+}

@@ -1,0 +1,268 @@
+//! Looking into what the prompt leaves out.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::callbacks::Outcome;
+use super::manager::ContextManager;
+use super::{compat, firewall, sensitivity};
+use crate::content::slice::{SELECTORS, Selector, slice};
+use crate::content::{reference, sniff, views};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::Fields;
+use crate::limits;
+use crate::model::{ArtifactRef, ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
+use crate::text::unicode::quote;
+
+/// Metadata field of an item that holds a slice: the artifact it is of.
+pub const HANDLE_FIELD: &str = "drilldown_handle";
+
+/// A part of an artifact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
+pub struct Slice {
+    /// The artifact.
+    pub handle: String,
+    /// The selector, as given.
+    pub selector: Value,
+    /// The text, secrets masked.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
+    pub unit: &'static str,
+    /// How many there are.
+    pub total: u64,
+    /// The first one shown, from 0.
+    pub start: u64,
+    /// The one after the last shown.
+    pub end: u64,
+    /// Whether `max_tokens` cut the text.
+    pub truncated: bool,
+    /// The selector that goes on where this one stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
+    pub next: Option<JsonMap>,
+    /// The item that was added to the log, on request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
+    pub item_id: Option<String>,
+}
+
+/// A request for a part of an artifact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrilldownRequest {
+    /// The artifact.
+    pub handle: String,
+    /// The part, as the caller wrote it.
+    pub selector: Value,
+    /// Whether to add the part to the log.
+    pub inject: bool,
+    /// Parent of the added item.
+    pub parent_id: Option<String>,
+    /// Most tokens of the text.
+    pub max_tokens: Option<u64>,
+}
+
+impl DrilldownRequest {
+    /// Reads a closed request.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let request = Self {
+            handle: fields.string("handle")?,
+            selector: fields.require("selector")?,
+            inject: fields.bool_or("inject", false)?,
+            parent_id: fields.opt_string("parent_id")?,
+            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
+        };
+        fields.finish()?;
+        Ok(request)
+    }
+}
+
+impl ContextManager {
+    /// Reads a part of an artifact. Refused when any item that refers to it is at or above the floor, or redacted.
+    ///
+    /// Secrets are masked before the part is cut out, as a cut may leave half of one. Lines, rows and characters are
+    /// those of the masked text.
+    pub fn drilldown(&mut self, request: &DrilldownRequest) -> Result<Outcome<Slice>> {
+        self.answers.reset();
+        let sensitivity = self.owner_sensitivity(&request.handle)?;
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        let mut slice = if self.options.compat { compat::drilldown::part(self, request)? } else { self.part(request)? };
+        if request.inject {
+            slice.item_id = Some(self.inject(request, &slice.text, sensitivity)?);
+        }
+        self.answers.settle(self.events.len());
+        Ok(Outcome::Done(slice))
+    }
+
+    fn part(&self, request: &DrilldownRequest) -> Result<Slice> {
+        let selector = Selector::from_value(request.selector.clone(), "/selector")?;
+        let (raw, media_type) = self.stored_text(&request.handle)?;
+        let text = firewall::clean(&raw, &self.options);
+        let part = slice(&text, &media_type, &selector, request.max_tokens, &self.options.estimator)?;
+        Ok(Slice {
+            handle: request.handle.clone(),
+            selector: request.selector.clone(),
+            tokens: self.options.estimator.tokens(&part.text),
+            text: part.text,
+            unit: part.unit,
+            total: part.total,
+            start: part.start,
+            end: part.end,
+            truncated: part.truncated,
+            next: part.next,
+            item_id: None,
+        })
+    }
+
+    /// Returns the views of an artifact: selectors that show all of it page by page, and what to look at first.
+    pub fn views(&mut self, handle: &str) -> Result<Outcome<Vec<ViewSpec>>> {
+        self.answers.reset();
+        self.owner_sensitivity(handle)?;
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        self.answers.settle(self.events.len());
+        let Ok((raw, media_type)) = self.stored_text(handle) else {
+            // Bytes that are no text have no views; a handle that is not known is an error all the same.
+            return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
+        };
+        let text = firewall::clean(&raw, &self.options);
+        let reference = match self.artifacts.reference(handle) {
+            Ok(known) => known.clone(),
+            Err(_) => reference_of(handle, &media_type, text.len()),
+        };
+        Ok(Outcome::Done(views::views(&reference, &text, sniff::shape(&media_type, &text))))
+    }
+
+    /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
+    /// log itself, whose handle is `artifact:` and the item's id.
+    fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
+        let missing = match self.artifacts.get(handle) {
+            Ok(bytes) => {
+                let media_type = &self.artifacts.reference(handle)?.media_type;
+                return match readable(bytes, media_type) {
+                    Some(text) => Ok((text, media_type.clone())),
+                    None => Err(Error::new(ErrorCode::Unsupported, format!("artifact {} is no text", quote(handle)))
+                        .at("/handle")
+                        .hint("read its bytes instead")),
+                };
+            }
+            Err(error) => error,
+        };
+        let item = handle.strip_prefix("artifact:").and_then(|id| self.events.get(id).ok());
+        match item.filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none()) {
+            Some(item) if missing.code() == ErrorCode::ArtifactNotFound => {
+                Ok((Cow::Borrowed(&item.text), item.metadata_str("media_type").unwrap_or("text/plain").to_owned()))
+            }
+            _ => Err(missing.at("/handle")),
+        }
+    }
+
+    /// Returns the highest label of the items that refer to an artifact, or the policy's refusal.
+    fn owner_sensitivity(&self, handle: &str) -> Result<Sensitivity> {
+        let policy = &self.options.policy;
+        let mut highest = Sensitivity::Public;
+        let own = handle.strip_prefix("artifact:");
+        let is_owner = |item: &&ContextItem| match &item.artifact_ref {
+            Some(artifact) => artifact.handle == handle,
+            None => own == Some(item.id.as_str()),
+        };
+        for owner in self.events.items().iter().filter(is_owner) {
+            let level = sensitivity::classified(owner, &self.options, &self.answers);
+            let forbidden = level >= policy.sensitivity_floor || owner.metadata_flag("redacted");
+            if forbidden && !policy.allow_redacted_drilldown {
+                let message = format!("artifact {} belongs to an item that is withheld", quote(handle));
+                return Err(Error::new(ErrorCode::PolicyViolation, message)
+                    .at("/handle")
+                    .hint("policy.allow_redacted_drilldown permits it"));
+            }
+            highest = highest.max(level);
+            if self.options.compat {
+                break;
+            }
+        }
+        Ok(highest)
+    }
+
+    fn inject(&mut self, request: &DrilldownRequest, text: &str, sensitivity: Sensitivity) -> Result<String> {
+        let kind = request.selector.get("type").and_then(Value::as_str).unwrap_or("");
+        let id = format!("drilldown:{}:{kind}:{}", request.handle, self.events.len());
+        let mut item = ContextItem::new(id.clone(), ItemKind::ToolResult, text);
+        item.sensitivity = sensitivity;
+        item.token_estimate = self.options.estimator.tokens(text);
+        item.parent_id.clone_from(&request.parent_id);
+        item.metadata.insert(HANDLE_FIELD.into(), request.handle.clone().into());
+        item.metadata.insert("selector".into(), request.selector.clone());
+        self.ingest(item)?;
+        Ok(id)
+    }
+}
+
+/// Makes a reference to text that is not stored yet, or not stored apart from the log.
+pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
+    ArtifactRef {
+        handle: handle.to_owned(),
+        media_type: media_type.to_owned(),
+        size_bytes: size as u64,
+        label: String::new(),
+        content_hash: String::new(),
+    }
+}
+
+/// Returns bytes as text: UTF-8 always, other bytes only where they are said to be text.
+pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
+        Err(_) => None,
+    }
+}
+
+/// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
+/// results.
+pub fn drilldown_tool() -> SelectableItem {
+    let whole = |about: &str| json!({ "type": "integer", "description": about });
+    let text = |about: &str| json!({ "type": "string", "description": about });
+    let flag = |about: &str| json!({ "type": "boolean", "description": about });
+    let properties = json!({
+        "type": { "type": "string", "enum": SELECTORS.split(' ').collect::<Vec<_>>(), "description": "Which part: characters (head, tail), lines, records \
+            of a table, JSON or NDJSON (rows), members or paths of JSON, lines that match (search), lines about one \
+            (around), or what there is (columns, stats, outline)." },
+        "chars": whole("head, tail: how many characters."),
+        "start": whole("lines, rows and lists: the first one, from 0; negative counts from the end."),
+        "end": whole("lines, rows and lists: the one after the last."),
+        "keys": { "type": "array", "items": { "type": "string" }, "description": "json_keys: members of the object." },
+        "path": text("json_path: such as items[0].name, items[2:5] or items[].name."),
+        "text": text("search: what to look for, as it is written."),
+        "pattern": text("search: with * and ?, or a regular expression if regex is true."),
+        "regex": flag("search: whether pattern is a regular expression."),
+        "ignore_case": flag("search: whether letters of either case match."),
+        "context": whole("search, around: lines shown before and after."),
+        "max_hits": whole("search: how many hits."),
+        "line": whole("around: the line, from 0."),
+        "columns": { "type": "array", "items": { "type": "string" }, "description": "rows, stats: these columns only." },
+        "where": { "type": "array", "items": { "type": "object" }, "description": "rows: conditions that all hold, each \
+            {column, op, value} with op one of = != < <= > >= contains." },
+    });
+    let mut tool = reference::drilldown_tool();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "handle": text("The artifact, as it stands in brackets behind TOOL RESULT."),
+            "selector": { "type": "object", "properties": properties, "required": ["type"] },
+            "max_tokens": whole("Most tokens of the answer; what is left is told in `next`."),
+        },
+        "required": ["handle", "selector"],
+    });
+    if let Value::Object(schema) = schema {
+        tool.args_schema = schema;
+    }
+    tool
+}
