@@ -170,11 +170,22 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("InspectionReport", keys(&inspection["report"])),
         ("MemorySelection", keys(&memory)),
         ("Snapshot", keys(&snapshot)),
-        ("SnapshotArtifacts", keys(&snapshot["artifact_store"])),
+        ("SnapshotArtifacts", keys(&full_artifacts())),
         ("SnapshotEpisodes", keys(&snapshot["episodic_store"])),
         ("SnapshotEvents", keys(&snapshot["event_log"])),
         ("SnapshotFacts", keys(&snapshot["fact_store"])),
     ])
+}
+
+/// The snapshot of an artifact store with everything that it may hold.
+fn full_artifacts() -> Value {
+    let options = json!({ "limits": { "max_artifacts": 1, "eviction": "lru" } });
+    let mut manager = api::new_manager(&options.to_string()).unwrap();
+    for handle in ["evicted", "pinned"] {
+        api::put_artifact(&mut manager, &json!({ "handle": handle }).to_string(), b"x").unwrap();
+    }
+    manager.artifacts_mut().pin("pinned").unwrap();
+    json!(manager.snapshot())["artifact_store"].take()
 }
 
 fn header() -> String {

@@ -162,9 +162,10 @@ fn w08_small_results_are_unchanged_and_cuts_are_marked() {
     let mut manager =
         with(vec![item("c", ItemKind::ToolCall, "f()"), child("r", ItemKind::ToolResult, "Title\n\ntotal=42", "c")]);
     assert!(answer(&mut manager, "total", 6000).prompt.contains("Title\n\ntotal=42"));
-    let raw = "line of a long report with words\n".repeat(300);
-    let ingested = support::ingest_result(&mut manager, "c2", &raw).unwrap();
-    assert!(ingested.item.text.contains("characters omitted"), "{}", ingested.item.text);
+    let raw: String = (0..300).map(|n| format!("line {n} of a long report with word{}\n", n * n)).collect();
+    support::ingest_result(&mut manager, "c2", &raw).unwrap();
+    let prompt = answer(&mut manager, "", 6000).prompt;
+    assert!(prompt.contains(" tokens; drilldown artifact:result:c2 {"), "{prompt}");
     let slice = support::drilldown(&mut manager, "artifact:result:c2", true).unwrap();
     let pack = answer(&mut manager, "report", 6000);
     assert!(pack.prompt.contains(&slice.text), "an injected slice must stand in the prompt whole");

@@ -71,6 +71,10 @@ export class Callbacks {
     }
   }
 
+  get hasClock(): boolean {
+    return this.#functions.has("clock");
+  }
+
   /** The time in milliseconds, if there is a clock. */
   now(): number | undefined {
     const clock = this.#functions.get("clock");

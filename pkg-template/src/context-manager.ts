@@ -7,7 +7,6 @@ import type {
   ContextManagerOptions,
   DrilldownOptions,
   EnvelopeResultInput,
-  EventQuery,
   HandoffOptions,
   InspectOptions,
   SelectMemoryOptions,
@@ -28,6 +27,7 @@ import type {
 } from "./results.js";
 import { Session } from "./session.js";
 import type { ContextItem, ContextPack, Episode, Fact, Selector, Slice, StoredItem } from "./types.js";
+import { views } from "./views.js";
 
 export interface ContextManager {
   /** Same as {@link ContextManager.free}, for `using`; absent where the runtime has no `Symbol.dispose`. */
@@ -55,9 +55,11 @@ class SnapshotText {
 export class ContextManager {
   /** The log. */
   readonly events: EventView;
-  /** The bytes of tool results. */
+  /** The bytes of tool results, and whatever else you store. */
   readonly artifacts: ArtifactView;
+  /** What prompts remember by key. */
   readonly facts: FactView;
+  /** What prompts remember of past conversations. */
   readonly episodes: EpisodeView;
   readonly #session: Session;
 
@@ -65,20 +67,12 @@ export class ContextManager {
   constructor(options?: ContextManagerOptions);
   constructor(options?: ContextManagerOptions, snapshot?: unknown) {
     const session = new Session(options, snapshot instanceof SnapshotText ? snapshot.text : undefined);
-    const read = <T>(op: string, args: unknown, key: string): T =>
-      session.run<Record<string, T>>(op, encode(args)).value[key] as T;
     this.#session = session;
-    this.events = {
-      get: (id) => session.run<StoredItem>("event_get", encode({ id })).value,
-      list: (query?: EventQuery) => read("events", fields(query), "items"),
-      count: () => read("event_count", {}, "count"),
-    };
-    this.artifacts = {
-      list: () => read("artifacts", {}, "artifacts"),
-      bytes: (handle) => session.bytes(text(handle, "/handle")),
-    };
-    this.facts = { list: () => read("facts", {}, "facts") };
-    this.episodes = { list: () => read("episodes", {}, "episodes") };
+    const { events, artifacts, facts, episodes } = views(session);
+    this.events = events;
+    this.artifacts = artifacts;
+    this.facts = facts;
+    this.episodes = episodes;
   }
 
   /** Restores what {@link ContextManager.toJSON} returned, or its JSON text. Options are not part of a snapshot. */
@@ -131,10 +125,14 @@ export class ContextManager {
     return this.#pack("build_call", options);
   }
 
-  /** Reads a part of an artifact. `POLICY_VIOLATION` when its item is at or above the sensitivity floor. */
+  /**
+   * Reads a part of an artifact. `POLICY_VIOLATION` when its item is at or above the sensitivity floor,
+   * `ARTIFACT_NOT_FOUND` when there is none, `ARTIFACT_EXPIRED` when `limits` made it go.
+   */
   drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Slice {
     const args = { ...fields(options), handle, selector } as Record<string, unknown>;
-    return this.#session.run<Slice>("drilldown", encode(args), { mutates: args["inject"] === true }).value;
+    const how = { mutates: args["inject"] === true, uses: handle };
+    return this.#session.run<Slice>("drilldown", encode(args), how).value;
   }
 
   /** Collects what the next session must know: decisions, conventions, open tasks, pitfalls. */

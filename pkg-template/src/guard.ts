@@ -84,7 +84,7 @@ export function text(value: unknown, path: string, limit = INPUT.string): string
 
 /** Copies raw bytes or encodes raw text, so that a later change of the caller's buffer has no effect. @internal */
 export function rawBytes(value: unknown, path: string): Uint8Array {
-  if (value === undefined) refuse("MISSING_FIELD", "missing field `raw_output`", path);
+  if (value === undefined) refuse("MISSING_FIELD", `missing field \`${path.slice(1)}\``, path);
   if (typeof value === "string") {
     if (value.length > MAX_ARTIFACT) tooBig(path);
     checkWellFormed(value, path);

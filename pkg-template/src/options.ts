@@ -167,6 +167,29 @@ export interface CompatScoring extends Omit<ReferenceScoring, "method"> {
   readonly method?: never;
 }
 
+/** Bounds of a manager's stores; what goes beyond is `QUOTA_EXCEEDED`, and nothing has changed. */
+export interface Limits {
+  /** Items of the log. At most and by default 100,000. */
+  readonly max_items?: number;
+  /** Bytes of one artifact. At most and by default 16 MiB. */
+  readonly max_artifact_bytes?: number;
+  /** Bytes of all artifacts; equal ones count each, though they are kept once. At most and by default 64 MiB. */
+  readonly max_store_bytes?: number;
+  /** Number of artifacts. At most and by default 100,000. */
+  readonly max_artifacts?: number;
+  /**
+   * Seconds an artifact lives after it was put; reading it does not prolong that, and a pin does not help. Needs a
+   * `clock`. Artifacts of a restored snapshot do not expire. Default: for ever.
+   */
+  readonly artifact_ttl_seconds?: number;
+  /**
+   * What a full store does with a new artifact. `none`: refuse it. `lru`: give up those that were not used (put, read,
+   * drilled into) for longest, never pinned ones; their handles answer `ARTIFACT_EXPIRED`, and prompts show what is left
+   * of their results. Default: `none`.
+   */
+  readonly eviction?: "none" | "lru";
+}
+
 /** Settings of a {@link ContextManager}. */
 export interface ContextManagerOptions {
   /** Decide as contextweaver 0.18 for Python does, stage by stage. Default: decide better. */
@@ -179,13 +202,8 @@ export interface ContextManagerOptions {
   readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
   /** What becomes of large results. */
   readonly firewall?: FirewallOptions;
-  /** Bounds below the package's own: 100,000 items, 16 MiB per artifact, 64 MiB for all artifacts. */
-  readonly limits?: {
-    readonly max_items?: number;
-    readonly max_artifact_bytes?: number;
-    readonly max_store_bytes?: number;
-  };
-  /** Time for memories that expire or age. The engine itself has no clock. Default: none. */
+  readonly limits?: Limits;
+  /** Time for memories and artifacts that expire or age. The engine itself has no clock. Default: none. */
   readonly clock?: Clock;
   /** Asked once per build that brings no scores of its own. Default: none. */
   readonly item_scores?: ItemScores;
@@ -318,6 +336,30 @@ export interface InspectOptions {
   readonly explanation?: Explanation;
   /** Tokens. Default: the budget of the pack. */
   readonly budget?: number;
+}
+
+/** Bytes to store under a handle of your choosing. */
+export interface ArtifactInput {
+  /** What is under it is replaced. */
+  readonly handle: string;
+  /** At most 16 MiB; copied, so that the buffer may be reused. */
+  readonly content: string | Uint8Array;
+  /** Default: `application/octet-stream`. */
+  readonly media_type?: string;
+  /** A line for people. */
+  readonly label?: string;
+}
+
+/** How to look for episodes. */
+export interface EpisodeSearchOptions {
+  /** Most episodes. Default: 5. */
+  readonly top_k?: number;
+}
+
+/** Which items to count. */
+export interface EventCountQuery {
+  /** Default: every kind. */
+  readonly kinds?: readonly ItemKind[];
 }
 
 /** Which items to read. */

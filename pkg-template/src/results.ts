@@ -1,9 +1,10 @@
 // What the methods of a ContextManager return beyond the records of types.ts.
-import type { EventQuery } from "./options.js";
+import type { ArtifactInput, EpisodeSearchOptions, EventCountQuery, EventQuery } from "./options.js";
 import type {
   ArtifactRef,
   BuildStats,
   CandidateExplanation,
+  Fact,
   JsonObject,
   JsonValue,
   Phase,
@@ -154,15 +155,24 @@ export interface ManagerStats {
   readonly hook_errors: number;
 }
 
-/** A manager without its options, as plain data. The four stores are as the Python library writes them. */
+/**
+ * A manager without its options, as plain data. The four stores are as the Python library writes them. Fields that a
+ * later release has put there are kept and written back.
+ */
 export interface Snapshot {
   /** Version of this record; a reader refuses others with `SNAPSHOT_VERSION`. */
   readonly schema_version: number;
   readonly event_log: { readonly items: readonly StoredItem[] };
-  /** `data` holds the bytes by handle as base64. */
   readonly artifact_store: {
     readonly refs: readonly ArtifactRef[];
+    /** The bytes by handle as base64. */
     readonly data: Readonly<Record<string, string>>;
+    /** Handles that are not evicted; absent when there are none. */
+    readonly pinned?: readonly string[];
+    /** Handles from the one not used for longest on; only with `limits.eviction: "lru"`. */
+    readonly use_order?: readonly string[];
+    /** What expired or was evicted, oldest first; absent when there is nothing. */
+    readonly expired?: readonly { readonly handle: string; readonly reason: "ttl" | "lru" }[];
   };
   readonly episodic_store: { readonly episodes: readonly StoredEpisode[] };
   readonly fact_store: { readonly facts: readonly StoredFact[] };
@@ -173,31 +183,75 @@ export interface Snapshot {
   readonly append: JsonObject;
 }
 
-/** The log, read only. */
+/** The log. It grows by `ingest` and its kin; nothing is ever taken out. */
 export interface EventView {
   /** One item; `NOT_FOUND` when there is none. */
   get(id: string): StoredItem;
   /** Items in log order. */
   list(query?: EventQuery): readonly StoredItem[];
-  count(): number;
+  /** How many items there are. */
+  count(query?: EventCountQuery): number;
+  /** The last items, oldest first. Default: one. */
+  tail(n?: number): readonly StoredItem[];
+  /** Items whose `parent_id` is this id, in log order; the id itself need not exist. */
+  children(id: string): readonly StoredItem[];
+  /** The parent of an item, null when it has none in the log. `NOT_FOUND` when there is no such item. */
+  parent(id: string): StoredItem | null;
 }
 
-/** The stored bytes, read only. */
+/**
+ * The stored bytes. A handle that leads to nothing is `ARTIFACT_NOT_FOUND`; `ARTIFACT_EXPIRED` says that
+ * `limits.artifact_ttl_seconds` or `limits.eviction` made the artifact go (`details.reason`: `ttl` or `lru`), for the last
+ * 10,000 that did.
+ */
 export interface ArtifactView {
   /** References, sorted by handle. */
   list(): readonly ArtifactRef[];
-  /** A copy of the bytes; `ARTIFACT_NOT_FOUND` when there are none. */
+  /** One reference. */
+  ref(handle: string): ArtifactRef;
+  /** Whether bytes are stored under a handle. */
+  exists(handle: string): boolean;
+  /** A copy of the bytes, for your own use; the policy governs prompts and drilldowns. Counts as a use. */
   bytes(handle: string): Uint8Array<ArrayBuffer>;
+  /** Stores bytes, in place of what was under the handle. `QUOTA_EXCEEDED` when `limits` do not admit them. */
+  put(artifact: ArtifactInput): ArtifactRef;
+  /** Removes the bytes. Items that refer to them keep their text; prompts no longer quote more of it. */
+  delete(handle: string): void;
+  /** Keeps an artifact from being evicted. Snapshots keep pins. */
+  pin(handle: string): void;
+  /** Lets an artifact be evicted again; it need not be pinned. */
+  unpin(handle: string): void;
 }
 
-/** The facts, read only. */
+/** The facts. {@link ContextManager.addFact} makes ids; here they are yours. */
 export interface FactView {
   /** Sorted by id. */
   list(): readonly StoredFact[];
+  /** One fact; `NOT_FOUND` when there is none. */
+  get(id: string): StoredFact;
+  /** Facts about a key, sorted by id. */
+  getByKey(key: string): readonly StoredFact[];
+  /** The distinct keys that start with a prefix, sorted. Default: all. */
+  listKeys(prefix?: string): readonly string[];
+  /** Stores a fact, in place of the one with its id. `QUOTA_EXCEEDED` beyond 10,000. */
+  put(fact: Fact & { readonly fact_id: string }): void;
+  /** Removes a fact; `NOT_FOUND` when there is none. A number that `addFact` has used is not used again. */
+  delete(id: string): void;
 }
 
-/** The episodes, read only. */
+/** The episodes. Their ids may repeat; the oldest is meant then. */
 export interface EpisodeView {
   /** In the order they were added. */
   list(): readonly StoredEpisode[];
+  /** One episode, or null. */
+  get(id: string): StoredEpisode | null;
+  /**
+   * Episodes that share a term with the query in summary or tags, best first. Under `compat: "0.18"` as the Python
+   * library finds them: by ASCII words, and unrelated ones too.
+   */
+  search(query: string, options?: EpisodeSearchOptions): readonly StoredEpisode[];
+  /** The newest episodes, newest first. Default: 3. */
+  latest(n?: number): readonly StoredEpisode[];
+  /** Removes an episode; `NOT_FOUND` when there is none. */
+  delete(id: string): void;
 }

@@ -25,11 +25,19 @@ interface Entry extends Operation {
   readonly answers: readonly string[];
 }
 
+/** The options that a session itself goes by; the engine checks them. */
+interface Switches {
+  readonly append?: unknown;
+  readonly limits?: { readonly eviction?: unknown; readonly artifact_ttl_seconds?: unknown } | null;
+}
+
 /** How to run an operation. @internal */
 export interface RunOptions {
   readonly bytes?: Uint8Array;
   /** Whether the operation changes what a restored manager must know. Default: false. */
   readonly mutates?: boolean;
+  /** Handle of an artifact that the operation reads, which counts as a use of it. */
+  readonly uses?: string;
   /** What the facade has put around the caller's argument, to be taken off the paths of errors. */
   readonly prefix?: string;
 }
@@ -56,6 +64,9 @@ export class Session {
   readonly callbacks: Callbacks;
   readonly #place: Place;
   readonly #append: boolean;
+  /** Whether the order of use decides what is evicted, and whether artifacts expire. */
+  readonly #evicts: boolean;
+  readonly #expires: boolean;
   #base: string | undefined;
   #journal: Entry[] = [];
   /** Size of the journal's entries whose effect is data, and of those whose effect a snapshot holds in less. */
@@ -67,7 +78,14 @@ export class Session {
 
   constructor(options: unknown, snapshot?: string) {
     this.callbacks = new Callbacks(options);
-    this.#append = (JSON.parse(this.callbacks.json) as { append?: unknown }).append === true;
+    const { append, limits } = JSON.parse(this.callbacks.json) as Switches;
+    this.#append = append === true;
+    this.#evicts = limits?.eviction === "lru";
+    this.#expires = typeof limits?.artifact_ttl_seconds === "number";
+    if (this.#expires && !this.callbacks.hasClock) {
+      const hint = "clock: Date.now, or a clock of yours";
+      throw new ContextWeaverError("MISSING_FIELD", "artifacts that expire need a clock", { path: "/clock", hint });
+    }
     this.#base = snapshot;
     this.#place = { handle: this.#open(), generation: generation() };
     finalizer?.register(this, this.#place, this.#place);
@@ -78,8 +96,13 @@ export class Session {
     const operation: Operation = { name, args, bytes: options.bytes };
     const given: string[] = [];
     try {
+      const time = this.#tellTime();
       const { done, events } = this.#loop(operation, [], given);
-      if (options.mutates || (this.#append && name.startsWith("build"))) this.#record({ ...operation, answers: given });
+      if (options.mutates || (this.#append && name.startsWith("build"))) {
+        this.#record(time, { ...operation, answers: given });
+      } else if (options.uses !== undefined) {
+        this.#recordUse(time, options.uses);
+      }
       return { value: done as T, warnings: this.#tell(events) };
     } catch (error) {
       dropPrefix(error, options.prefix ?? "");
@@ -89,9 +112,12 @@ export class Session {
 
   /** Bytes of an artifact. */
   bytes(handle: string): Uint8Array<ArrayBuffer> {
+    const time = this.#tellTime();
     const at = this.#ready();
     // The glue copies out of WebAssembly memory, which is an ArrayBuffer of its own.
-    return call((engine) => engine.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+    const bytes = call((engine) => engine.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+    this.#recordUse(time, handle);
+    return bytes;
   }
 
   /** Gives the memory back; a second time does nothing. */
@@ -194,12 +220,38 @@ export class Session {
     }
   }
 
-  #record(entry: Entry): void {
+  /** Tells the engine the time where artifacts expire; what was told goes into the journal with what came of it. */
+  #tellTime(): Entry | undefined {
+    if (!this.#expires) return undefined;
+    this.#ready();
+    this.#asking = true;
+    let now: number | undefined;
+    try {
+      now = this.callbacks.now();
+    } finally {
+      this.#asking = false;
+    }
+    const time: Entry = { name: "clock", args: JSON.stringify({ now: (now ?? 0) / 1000 }), answers: [] };
+    this.#loop(time, [], []);
+    return time;
+  }
+
+  /** Reading changes nothing but what will be evicted first, which a replay must find the same. */
+  #recordUse(time: Entry | undefined, handle: string): void {
+    if (this.#evicts) this.#record(time, { name: "artifact_use", args: JSON.stringify({ handle }), answers: [] });
+  }
+
+  #record(time: Entry | undefined, entry: Entry): void {
+    if (time) {
+      this.#journal.push(time);
+      this.#spare += time.args.length;
+    }
     this.#journal.push(entry);
     let size = entry.args.length + (entry.bytes?.length ?? 0);
     for (const answers of entry.answers) size += answers.length;
     // Items and artifacts accumulate; builds in append mode and consolidations replace what the ones before left.
-    if (entry.name.startsWith("build") || entry.name === "consolidate") this.#spare += size + SPARE_WEIGHT;
+    if (entry.name === "artifact_use") this.#spare += size;
+    else if (entry.name.startsWith("build") || entry.name === "consolidate") this.#spare += size + SPARE_WEIGHT;
     else this.#kept += size;
     if (this.#spare >= Math.max(FOLD_AT, this.#kept)) this.#fold();
   }
@@ -210,8 +262,10 @@ export class Session {
       const { done } = this.#loop({ name: "snapshot", args: "{}" }, [], []);
       const text = JSON.stringify(done);
       if (text.length > SNAPSHOT.total) return;
+      // A snapshot does not say when artifacts expire; the answer to a clock without a time is how to say it.
+      const clock = this.#expires ? JSON.stringify(this.#loop({ name: "clock", args: "{}" }, [], []).done) : undefined;
       this.#base = text;
-      this.#journal = [];
+      this.#journal = clock === undefined ? [] : [{ name: "clock", args: clock, answers: [] }];
       this.#kept = text.length;
     } catch {
       // The journal is complete; folding it is only thrift.
@@ -220,9 +274,11 @@ export class Session {
 }
 
 function invoke(handle: number, { name, args, bytes }: Operation): string {
-  return call((engine) =>
-    bytes ? engine.manager_ingest_tool_result(handle, args, bytes) : engine.manager_call(handle, name, args),
-  );
+  return call((engine) => {
+    if (!bytes) return engine.manager_call(handle, name, args);
+    if (name === "put_artifact") return engine.manager_put_artifact(handle, args, bytes);
+    return engine.manager_ingest_tool_result(handle, args, bytes);
+  });
 }
 
 /** Frees a manager unless its instance is gone. */

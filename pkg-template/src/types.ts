@@ -158,6 +158,16 @@ export interface SelectableItem {
   readonly metadata?: JsonObject;
 }
 
+/** A tool with everything needed to call it. */
+export interface HydrationResult {
+  readonly item: Required<SelectableItem>;
+  /** JSON Schema of the arguments. */
+  readonly args_schema: JsonObject;
+  readonly examples: readonly JsonValue[];
+  /** Conditions on the arguments. */
+  readonly constraints: JsonObject;
+}
+
 /** A way to look into an artifact; `selector` is what `drilldown` takes. */
 export interface ViewSpec {
   readonly view_id: string;

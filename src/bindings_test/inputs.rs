@@ -24,6 +24,14 @@ use Reader::{Function, Operation};
 /// Inputs by their name in `drift.test-d.ts`, with the fields of the package's type where an unknown one is an error.
 /// The fields of the others are those of their record.
 const INPUTS: &[(&str, &str, Reader)] = &[
+    (
+        "ArtifactInput",
+        "handle media_type label",
+        Function(|value| {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::put_artifact(&mut manager, &value.to_string(), b"").map(drop)
+        }),
+    ),
     ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
     (
         "BuildCallOptions",
@@ -58,6 +66,8 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
     ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
     ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),
+    ("EpisodeSearchOptions", "query top_k", Operation("episode_search")),
+    ("EventCountQuery", "kinds", Operation("event_count")),
     ("EventQuery", "kinds since limit", Operation("events")),
     ("Fact", "", Function(|value| Fact::with_optional_id(value, "").map(drop))),
     (
@@ -69,7 +79,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("InspectOptions", "pack explanation budget", Operation("inspect")),
     (
         "LimitOptions",
-        "max_items max_artifact_bytes max_store_bytes",
+        "max_items max_artifact_bytes max_store_bytes max_artifacts artifact_ttl_seconds eviction",
         Function(|value| ManagerOptions::from_value(json!({ "limits": value })).map(drop)),
     ),
     ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),

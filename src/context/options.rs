@@ -342,8 +342,6 @@ mod tests {
                 "INVALID_INPUT",
                 "/summarizer/provider_metadata/a",
             ),
-            (json!({ "summarizer": "rule_based" }), "UNSUPPORTED", "/summarizer"),
-            (json!({ "extractor": "structured" }), "UNSUPPORTED", "/extractor"),
         ];
         for (options, code, path) in table {
             let error = ManagerOptions::from_value(options.clone()).unwrap_err();

@@ -30,11 +30,22 @@ impl ContextManager {
         if self.indexed_changes == changes {
             return;
         }
-        self.index = LogIndex::new();
-        for item in self.events.items() {
-            self.index.push(item, &self.options, &self.artifacts);
+        // Most results are small, and the index has nothing of their bytes that is not in their text.
+        if self.indexed_changes.is_none() || self.quotes_what_is_gone() {
+            self.index = LogIndex::new();
+            for item in self.events.items() {
+                self.index.push(item, &self.options, &self.artifacts);
+            }
         }
         self.indexed_changes = changes;
+    }
+
+    fn quotes_what_is_gone(&self) -> bool {
+        let mut items = self.events.items().iter().enumerate();
+        items.any(|(at, item)| {
+            let artifact = item.artifact_ref.as_ref().filter(|_| self.index.entry(at).is_summarised());
+            artifact.is_some_and(|artifact| !self.artifacts.exists(&artifact.handle))
+        })
     }
 
     /// Adds an episode.

@@ -2,6 +2,7 @@
 // Only the language itself may be used here: no file, no request, no runtime's own names.
 import { behaviourCases } from "./behaviour.mjs";
 import { hostileCases } from "./hostile.mjs";
+import { storeCases } from "./stores.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
 const cases = {
@@ -9,6 +10,7 @@ const cases = {
     assert.equal(cw.version(), expected.version);
   },
   ...behaviourCases,
+  ...storeCases,
   ...hostileCases,
 };
 

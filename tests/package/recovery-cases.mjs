@@ -73,6 +73,30 @@ export const recoveryCases = {
     source.manager.free();
   },
 
+  "what expired or was evicted stays so, and what was kept is kept"(cw, assert, parts) {
+    let now = 1_000_000;
+    const limits = { max_artifacts: 3, eviction: "lru", artifact_ttl_seconds: 60 };
+    const manager = new cw.ContextManager({ limits, clock: () => now, append: true });
+    const put = (handle) => manager.artifacts.put({ handle, content: handle });
+    const state = () => [JSON.stringify(manager.artifacts.list()), JSON.stringify(manager)];
+    // Enough builds for the journal to be folded into a snapshot, which says nothing of times.
+    for (let i = 0; i < 300; i += 1) {
+      now += 1_000;
+      put(`h${i}`);
+      if (i % 2 === 0) manager.artifacts.bytes(`h${i - 1 < 0 ? 0 : i - 1}`);
+      if (i % 7 === 0) manager.drilldown(`h${i}`, { type: "head" });
+      manager.build({ phase: "answer" });
+    }
+    for (const rest of [0, 30_000, 29_000, 1_000, 60_000]) {
+      now += rest;
+      const before = state();
+      trap(cw, assert, parts, "a panic");
+      assert.deepEqual(state(), before, `after ${rest}`);
+      if (rest < 60_000) put(`later ${rest}`);
+    }
+    manager.free();
+  },
+
   "many managers come back, each when it is used"(cw, assert, parts) {
     const managers = Array.from({ length: 20 }, (_, i) => {
       const manager = new cw.ContextManager();

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::{ArtifactStore, Eviction};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
@@ -28,6 +30,13 @@ impl Lost {
             _ => Err(Error::new(ErrorCode::InvalidInput, "expected ttl or lru")),
         }
     }
+}
+
+/// A handle that leads to nothing any more, as JSON.
+#[derive(Serialize)]
+pub(super) struct Gone<'a> {
+    handle: &'a str,
+    reason: &'static str,
 }
 
 /// The newest artifacts that expired or were evicted.
@@ -62,9 +71,9 @@ impl Tombstones {
     }
 
     /// Returns the handles with their reasons, oldest first.
-    pub(super) fn pairs(&self) -> Vec<(&str, &'static str)> {
-        let named = |handle: &'_ String| self.of(handle).map_or("", Lost::as_str);
-        self.order.values().map(|handle| (handle.as_str(), named(handle))).collect()
+    pub(super) fn list(&self) -> Vec<Gone<'_>> {
+        let reason = |handle: &str| self.of(handle).map_or("", Lost::as_str);
+        self.order.values().map(|handle| Gone { handle, reason: reason(handle) }).collect()
     }
 }
 

@@ -57,16 +57,13 @@ impl ArtifactStore {
                 entry.used.set(self.tick());
             }
         }
-        let expired = fields.records("expired", |pair, at| match pair {
-            Value::Array(pair) => match pair.as_slice() {
-                [Value::String(handle), Value::String(reason)] => {
-                    Ok((handle.clone(), Lost::parse(reason).map_err(|error| error.at(at))?))
-                }
-                _ => Err(Error::new(ErrorCode::InvalidInput, "expected a handle and a reason").at(at)),
-            },
-            other => Err(wrong_type(at, "an array", &other)),
-        })?;
-        for (handle, lost) in expired {
+        let read = |value: Value, at: &str| {
+            let mut gone = Fields::open(value, at)?;
+            let handle = gone.string("handle")?;
+            let reason = gone.string("reason")?;
+            Ok((handle, Lost::parse(&reason).map_err(|error| error.at(gone.at("reason")))?))
+        };
+        for (handle, lost) in fields.records("expired", read)? {
             if !self.entries.contains_key(&handle) {
                 self.gone.add(&handle, lost);
             }
@@ -120,7 +117,7 @@ impl Serialize for ArtifactStore {
         if self.options.eviction == Eviction::Lru && !self.is_empty() {
             map.serialize_entry("use_order", &self.use_order())?;
         }
-        let gone = self.gone.pairs();
+        let gone = self.gone.list();
         if !gone.is_empty() {
             map.serialize_entry("expired", &gone)?;
         }

@@ -122,6 +122,20 @@ manager.drilldown("h", { type: "head", keys: [] });
 manager.drilldown("h", { type: "json_keys" });
 same<ReturnType<typeof manager.artifacts.bytes>, Uint8Array<ArrayBuffer>>(true);
 
+// Stores.
+manager.artifacts.put({ handle: "h", content: "text", label: "l" }).size_bytes;
+// @ts-expect-error only text and bytes
+manager.artifacts.put({ handle: "h", content: [1] });
+manager.facts.put({ fact_id: "f", key: "k", value: "v" });
+// @ts-expect-error an id is needed to know what is replaced
+manager.facts.put({ key: "k", value: "v" });
+same<ReturnType<typeof manager.events.parent>, StoredItem | null>(true);
+const episode: string | undefined = manager.episodes.get("e")?.summary;
+manager.episodes.search(episode ?? "", { top_k: 1 }).length;
+new ContextManager({ limits: { eviction: "lru", artifact_ttl_seconds: 60 }, clock: Date.now });
+// @ts-expect-error no such way
+new ContextManager({ limits: { eviction: "fifo" } });
+
 // Snapshots.
 const snapshot: Snapshot = manager.toJSON();
 ContextManager.fromJSON(snapshot, { append: true }).free();

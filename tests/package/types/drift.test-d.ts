@@ -3,6 +3,7 @@
 //
 // Where a comparison is not of two whole types, the comment says what only one side knows.
 import type {
+  ArtifactInput,
   ArtifactRef,
   ArtifactRefInput,
   Bm25nScoring,
@@ -25,8 +26,10 @@ import type {
   EnvelopeInput,
   EnvelopeResultInput,
   Episode,
+  EpisodeSearchOptions,
   ErrorCode,
   Estimator,
+  EventCountQuery,
   EventQuery,
   Explanation,
   Extractor,
@@ -38,6 +41,7 @@ import type {
   HandoffOptions,
   HandoffPack,
   HookEvent,
+  HydrationResult,
   Hooks,
   InspectOptions,
   Inspection,
@@ -154,6 +158,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   HandoffEntry: same<Records["HandoffEntry"], HandoffEntry>(),
   Ingested: same<Records["Ingested"], ToolResult>(),
   ItemKind: same<Records["ItemKind"], ItemKind>(),
+  // The item is compared by itself.
+  HydrationResult: same<Omit<Records["HydrationResult"], "item">, Omit<HydrationResult, "item">>(),
   // The facade counts what hooks throw.
   ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
@@ -224,6 +230,7 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
 };
 
 export const inputs: { readonly [Name in keyof Inputs]: true } = {
+  ArtifactInput: input<"ArtifactInput", Omit<ArtifactInput, "content">>(),
   ArtifactRef: input<"ArtifactRef", ArtifactRefInput>(),
   BuildCallOptions: input<"BuildCallOptions", BuildCallOptions>(),
   BuildOptions: input<"BuildOptions", BuildOptions>(),
@@ -244,6 +251,9 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   Envelope: input<"Envelope", EnvelopeInput>(),
   EnvelopeResult: input<"EnvelopeResult", EnvelopeResultInput>(),
   Episode: input<"Episode", Episode>(),
+  // The query is an argument of its own.
+  EpisodeSearchOptions: input<"EpisodeSearchOptions", EpisodeSearchOptions & { readonly query: string }>(),
+  EventCountQuery: input<"EventCountQuery", EventCountQuery>(),
   EventQuery: input<"EventQuery", EventQuery>(),
   Fact: input<"Fact", Fact>(),
   FirewallOptions: input<"FirewallOptions", NonNullable<ContextManagerOptions["firewall"]>>(),
@@ -253,7 +263,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   MemoryEntry: input<"MemoryEntry", MemoryEntry>(),
   SelectMemoryOptions: input<"SelectMemoryOptions", SelectMemoryOptions>(),
   SelectableItem: input<"SelectableItem", SelectableItem>(),
-  // The raw bytes cross beside the JSON.
+  // The bytes cross beside the JSON, here and of an artifact.
   ToolResult: input<"ToolResult", Omit<ToolResultInput, "raw_output">>(),
   ViewSpec: input<"ViewSpec", ViewSpecInput>(),
 };
@@ -264,6 +274,7 @@ export const results: readonly true[] = [
   constant<Consolidation>(),
   constant<ContextPack>(),
   constant<Handoff>(),
+  constant<HydrationResult>(),
   constant<HookEvent>(),
   constant<Inspection>(),
   constant<ManagerStats>(),

@@ -129,7 +129,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -196,8 +196,11 @@ export type HandoffEntry = {
 export type HydrationResult = {
   item: SelectableItem,
   args_schema: JsonObject,
-  examples: Array<JsonValue>,
+  examples: Array<string>,
   constraints: JsonObject,
+  arguments?: JsonObject,
+  context_used?: Array<JsonValue>,
+  missing?: Array<string>,
 };
 
 export type Ingested = {
@@ -363,9 +366,13 @@ export type Slice = {
   handle: string,
   selector: JsonValue,
   text: string,
-  chars: number,
-  total_chars: number,
+  tokens: number,
+  unit: string,
+  total: number,
+  start: number,
+  end: number,
   truncated: boolean,
+  next?: JsonObject,
   item_id?: string,
 };
 
@@ -373,7 +380,7 @@ export type Stage = "candidates" | "closure" | "sensitivity" | "firewall" | "sco
 
 export type Status = "ok" | "partial" | "error";
 
-export type Strategy = "noop" | "passthrough" | "summary" | "structured" | "llm_summary" | "mixed";
+export type Strategy = "noop" | "passthrough" | "summary" | "reshaped" | "structured" | "llm_summary" | "mixed";
 
 export type ViewSpec = {
   view_id: string,
@@ -445,7 +452,7 @@ export interface AnswerKeys {
   InspectionReport: "artifacts" | "build" | "candidates" | "phase" | "routing" | "version";
   MemorySelection: "items" | "selected";
   Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "schema_version";
-  SnapshotArtifacts: "data" | "refs";
+  SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";
   SnapshotFacts: "facts";
@@ -453,6 +460,7 @@ export interface AnswerKeys {
 
 /** Inputs: the fields the engine must have, and those it knows where it refuses others. */
 export interface Inputs {
+  ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "pin" | "query" | "query_tags" | "schema" | "tool" };
   BuildOptions: { required: never; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
@@ -465,12 +473,14 @@ export interface Inputs {
   Envelope: { required: "status" | "summary"; fields: never };
   EnvelopeResult: { required: "envelope" | "tool_call_id"; fields: "envelope" | "sensitivity" | "tool_call_id" | "tool_name" };
   Episode: { required: "episode_id" | "summary"; fields: never };
+  EpisodeSearchOptions: { required: "query"; fields: "query" | "top_k" };
+  EventCountQuery: { required: never; fields: "kinds" };
   EventQuery: { required: never; fields: "kinds" | "limit" | "since" };
   Fact: { required: "key" | "value"; fields: never };
   FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
-  LimitOptions: { required: never; fields: "max_artifact_bytes" | "max_items" | "max_store_bytes" };
+  LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
