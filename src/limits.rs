@@ -52,6 +52,8 @@ pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 pub const SUMMARY_TOKENS: u64 = 160;
 /// Threshold of the reference, in characters.
 pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Newest results since the last user turn that a store does not evict.
+pub const LIVE_HANDLES: usize = 16;
 /// Results handed out at a time for a summary, with their texts.
 pub const SUMMARY_REQUESTS: u64 = 16;
 /// Facts of one envelope that the caller's summarizer may give.

@@ -15,7 +15,9 @@ use crate::content::keep::KeepPath;
 use crate::content::reference::facts;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
+use crate::limits;
 use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy};
+use crate::store::{EventLog, NewArtifact};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
@@ -124,8 +126,10 @@ impl ContextManager {
     /// Stores the bytes of a checked result and appends its item.
     pub(super) fn store_result(&mut self, mut done: Compaction, raw: &[u8], media_type: &str) -> Result<Ingested> {
         self.events.check(std::slice::from_ref(&done.item))?;
-        let id = &done.item.id;
-        let stored = self.artifacts.put(&firewall::handle_of(id), raw, media_type, &firewall::label_of(id))?;
+        let (handle, label) = (firewall::handle_of(&done.item.id), firewall::label_of(&done.item.id));
+        let live = live_handles(&self.events);
+        let new = NewArtifact { handle: &handle, bytes: raw, media_type, label: &label, live: &live };
+        let stored = self.artifacts.put_new(&new)?;
         firewall::attach(&mut done, stored);
         self.ingest(done.item.clone())?;
         self.answers.settle(self.events.len());
@@ -252,4 +256,12 @@ pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
         firewall_stats: None,
     };
     Compaction { item, envelope }
+}
+
+/// Returns the handles of what the model is working on, which a store that evicts must not lose: the newest results
+/// since the last user turn.
+fn live_handles(events: &EventLog) -> Vec<&str> {
+    let turn = events.items().iter().rev().take_while(|item| item.kind != ItemKind::UserTurn);
+    let handles = turn.filter_map(|item| item.artifact_ref.as_ref()).map(|artifact| artifact.handle.as_str());
+    handles.take(limits::LIVE_HANDLES).collect()
 }

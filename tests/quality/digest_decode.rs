@@ -6,7 +6,7 @@ use contextweaver::content::tree::Tree;
 pub fn json(text: &str) -> String {
     if let Some(table) = text.strip_prefix("ndjson") {
         let mut reader = Reader { text: table, at: 0 };
-        let rows = reader.table().expect("a table");
+        let rows = reader.table().unwrap();
         assert_eq!(reader.at, table.len());
         return rows.into_iter().map(|row| row + "\n").collect();
     }
@@ -44,7 +44,7 @@ impl<'a> Reader<'a> {
         if self.rest().starts_with('"') {
             out.push_str(self.string());
         } else if let Some(rows) = self.table() {
-            *out += &format!("[{}]", rows.join(","));
+            out.push_str(&["[", &rows.join(","), "]"].concat());
         } else {
             let ch = self.rest().chars().next().unwrap();
             out.push(ch);

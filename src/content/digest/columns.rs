@@ -14,8 +14,9 @@ const MAX_COLUMNS: usize = 256;
 /// Records from which on a value can be out of the ordinary.
 const MIN_RECORDS: u32 = 6;
 
+/// The values of one field of many records.
 #[derive(Debug, Default)]
-struct Column {
+pub struct Column {
     present: u32,
     /// Values by first appearance, with their counts; no longer kept once there are too many.
     values: Vec<(Box<str>, u32)>,
@@ -24,6 +25,8 @@ struct Column {
     numeric: u32,
     /// Values that report an error or a warning.
     alarming: u32,
+    /// How often the most frequent value occurs.
+    most: u32,
     median: f64,
     /// Median distance from the median.
     spread: f64,
@@ -43,6 +46,41 @@ pub type Oddness = u8;
 /// Oddness of a value that reports an error.
 pub const FAILED: Oddness = 6;
 
+/// The oddest records seen, a bounded number of them.
+#[derive(Debug)]
+pub struct Oddest {
+    list: Vec<(u32, usize)>,
+    room: usize,
+}
+
+impl Oddest {
+    /// Makes an empty list for at most `room` records.
+    pub fn new(room: usize) -> Self {
+        Self { list: Vec::new(), room }
+    }
+
+    /// Takes in the sum of a record's oddness.
+    pub fn add(&mut self, score: u32, at: usize) {
+        if score > 0 {
+            self.list.push((score, at));
+        }
+        if self.list.len() > 1024 {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        order::sort_by(&mut self.list, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.list.truncate(self.room);
+    }
+
+    /// Returns scores and positions, the oddest first.
+    pub fn finish(mut self) -> Vec<(u32, usize)> {
+        self.cut();
+        self.list
+    }
+}
+
 impl Columns {
     /// Counts one record.
     pub fn row(&mut self) {
@@ -51,16 +89,25 @@ impl Columns {
 
     /// Takes in one value of a record.
     pub fn add(&mut self, name: &str, value: &str) {
+        let alarming = value.len() <= 400 && Hit::of(value).level >= Level::Warning;
+        if let Some(column) = self.column(name) {
+            column.add(value);
+            column.alarming += u32::from(alarming);
+        }
+    }
+
+    /// Finds or opens a column; there is none when there are too many.
+    pub fn column(&mut self, name: &str) -> Option<&mut Column> {
         let at = match self.names.get(name) {
             Some(at) => *at,
-            None if self.list.len() == MAX_COLUMNS => return,
+            None if self.list.len() == MAX_COLUMNS => return None,
             None => {
                 self.list.push(Column::default());
                 self.names.insert(name.into(), self.list.len() - 1);
                 self.list.len() - 1
             }
         };
-        self.list[at].add(value);
+        self.list.get_mut(at)
     }
 
     /// Computes the medians, once all records are in.
@@ -83,6 +130,11 @@ impl Columns {
         }
     }
 
+    /// Tells how odd a value is for its column alone, whatever its words say.
+    pub fn rarity(&self, name: &str, value: &str) -> Oddness {
+        self.names.get(name).map_or(0, |at| self.list[*at].oddness(value))
+    }
+
     /// Returns the names of columns that all but a few records have.
     pub fn usual(&self) -> Vec<&str> {
         let rows = self.rows;
@@ -94,16 +146,14 @@ impl Columns {
 }
 
 impl Column {
-    fn add(&mut self, value: &str) {
+    /// Takes in one value.
+    pub fn add(&mut self, value: &str) {
         self.present += 1;
-        if value.len() <= 400 && Hit::of(value).level >= Level::Warning {
-            self.alarming += 1;
-        }
         if let Some(number) = number(value) {
             self.numeric += 1;
             // Every so many values stand for all, so that a long column costs no more memory.
             let step = (self.numeric as usize / MAX_NUMBERS).next_power_of_two();
-            if self.numeric as usize % step == 0 && self.numbers.len() < 4 * MAX_NUMBERS {
+            if (self.numeric as usize).is_multiple_of(step) && self.numbers.len() < 4 * MAX_NUMBERS {
                 self.numbers.push(number);
             }
         }
@@ -120,11 +170,13 @@ impl Column {
         }
     }
 
-    fn finish(&mut self) {
+    /// Computes the median, once all values are in.
+    pub fn finish(&mut self) {
         self.median = median(&mut self.numbers);
         let mut distances: Vec<f64> = self.numbers.iter().map(|number| (number - self.median).abs()).collect();
         self.spread = median(&mut distances);
         self.numbers = Vec::new();
+        self.most = self.values.iter().map(|(_, count)| *count).max().unwrap_or(0);
     }
 
     fn oddness(&self, value: &str) -> Oddness {
@@ -140,7 +192,7 @@ impl Column {
             return 0;
         }
         let count = self.values.iter().find(|(known, _)| **known == *value).map_or(0, |(_, count)| *count);
-        let most = self.values.iter().map(|(_, count)| *count).max().unwrap_or(0);
+        let most = self.most;
         let factor = if self.values.len() <= 3 { 5 } else { 8 };
         // Rare beside the others, and not one of many that are all rare.
         let rare = count * 20 <= self.present.max(20) && self.values.len() as u32 * 3 <= self.present;
@@ -151,6 +203,13 @@ impl Column {
             Some(own) => count == 1 && most >= 5 && self.values.len() <= 6 && self.is_outermost(own),
         };
         if rare && odd { 3 } else { 0 }
+    }
+
+    /// Tells whether a value is odd beside one that most records have, or a number far from all others.
+    pub fn is_exception(&self, value: &str) -> bool {
+        let told = if self.is_free { self.numeric * 10 >= self.present * 9 } else { self.most * 2 >= self.present };
+        // Where all agree, nothing can be odd.
+        told && self.most < self.present && self.present >= 2 * MIN_RECORDS && self.oddness(value) > 0
     }
 
     fn is_outermost(&self, own: f64) -> bool {
@@ -185,8 +244,11 @@ pub fn level_of(name: &str, value: &str) -> Level {
 
 /// Reads a number: a decimal comma, a percent sign, a currency sign, groups of three are let pass.
 pub fn number(text: &str) -> Option<f64> {
+    if text.len() > 40 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
     let text = text.trim_matches(|ch: char| matches!(ch, '"' | ' ' | '%' | '$' | '€' | '£'));
-    if text.len() > 32 || !text.ends_with(|ch: char| ch.is_ascii_digit()) {
+    if !text.ends_with(|ch: char| ch.is_ascii_digit()) {
         return None;
     }
     if !text.contains(',') {

@@ -33,7 +33,7 @@ pub fn facts(text: &str, facts: &mut Facts) {
             changes.push((start, line));
         }
         // A diff without git's headers starts its next file inside what looks like a hunk.
-        in_hunk &= !(line.starts_with("--- ") && !file.by_git);
+        in_hunk &= !line.starts_with("--- ") || file.by_git;
     }
     let sum = |of: fn(&File) -> usize| files.iter().map(of).sum::<usize>();
     let head =

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::columns::{Columns, FAILED, level_of};
+use super::columns::{Columns, FAILED, Oddest, level_of};
 use super::level::{Hit, Level};
-use super::{Facts, Rank, around_within, count, lines as text_lines};
+use super::{Facts, Rank, around_within, count, lined};
 use crate::content::sniff::Shape;
 use crate::content::tree::{Kind, Node, Tree};
 use crate::order;
@@ -21,14 +21,24 @@ const MEMBER_CHARS: usize = 110;
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
 
-/// Names candidates of a JSON text that starts at byte `offset` of the source.
-pub fn value(text: &str, offset: usize, facts: &mut Facts) {
+/// Names candidates of a JSON text.
+pub fn value(text: &str, facts: &mut Facts) {
+    part(text, 0, false, facts);
+}
+
+/// Names candidates of a JSON value inside other text, from byte `offset`.
+pub fn embedded(text: &str, offset: usize, facts: &mut Facts) {
+    part(text, offset, true, facts);
+}
+
+fn part(text: &str, offset: usize, embedded: bool, facts: &mut Facts) {
     let Some(tree) = Tree::parse(text) else {
-        text_lines::prose(text, &[], Shape::Text, facts);
+        lined::prose(text, &[], Shape::Text, facts);
         return;
     };
     let root = tree.root();
-    let mut walk = Walk { offset, facts, tables: 0, size: text.len() };
+    let mut walk =
+        Walk { offset, facts, tables: 0, size: text.len(), source: if embedded { Source::Part } else { Source::Json } };
     if !is_table(root) {
         let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
         let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();
@@ -52,7 +62,7 @@ pub fn lines(text: &str, facts: &mut Facts) {
             }
         }
     };
-    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0 };
+    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0, source: Source::Lines };
     walk.table("", "record", true, &each);
 }
 
@@ -94,9 +104,13 @@ struct Row<'a> {
     place: usize,
 }
 
+/// Calls a function with every record of a table, in order.
+type Each<'a> = dyn Fn(&mut dyn FnMut(Row)) + 'a;
+
 /// A key as it is written, without quotes.
 fn inner(key: Node<'_>) -> &str {
-    key.raw().trim_matches('"')
+    let raw = key.raw();
+    raw.get(1..raw.len() - 1).unwrap_or(raw)
 }
 
 fn is_table(node: Node) -> bool {
@@ -121,8 +135,7 @@ fn alike(node: Node) -> bool {
 }
 
 fn path_of(path: &str, key: &str) -> String {
-    let plain =
-        !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'$'));
+    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
     match (path.is_empty(), plain) {
         (true, true) => key.to_owned(),
         (false, true) => format!("{path}.{key}"),
@@ -160,7 +173,7 @@ fn flatten<'a>(
 }
 
 /// What a column compares: lists only by being empty or not.
-fn cell<'a>(value: Node<'a>) -> &'a str {
+fn cell(value: Node<'_>) -> &str {
     match value.kind() {
         Kind::Array | Kind::Object if value.is_empty() => "[]",
         Kind::Array => "[…]",
@@ -185,6 +198,18 @@ struct Walk<'f> {
     tables: usize,
     /// Bytes of the whole.
     size: usize,
+    source: Source,
+}
+
+/// What selectors of the source can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Paths.
+    Json,
+    /// One record per line.
+    Lines,
+    /// A value inside other text: nothing.
+    Part,
 }
 
 impl Walk<'_> {
@@ -223,6 +248,14 @@ impl Walk<'_> {
         }
     }
 
+    fn look_at(&mut self, label: &str, path: &str, index: usize) {
+        match self.source {
+            Source::Json if !path.is_empty() => self.facts.look_at(label, json!({ "type": "json_path", "path": path })),
+            Source::Lines => self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 })),
+            _ => {}
+        }
+    }
+
     fn place(&self, node: Node) -> usize {
         self.offset + node.start()
     }
@@ -250,7 +283,7 @@ impl Walk<'_> {
             };
             self.facts.add(rank, self.place(value), path, &quoted(key, value));
             if level == Level::Error {
-                self.facts.look_at("the failing part", json!({ "type": "json_path", "path": path }));
+                self.look_at("the failing part", path, 0);
             }
         }
         worst
@@ -263,7 +296,7 @@ impl Walk<'_> {
     }
 
     /// Names candidates of many like records.
-    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &dyn Fn(&mut dyn FnMut(Row))) {
+    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &Each) {
         let mut columns = Columns::default();
         let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
         each(&mut |row| {
@@ -279,7 +312,7 @@ impl Walk<'_> {
         });
         columns.finish();
         self.tables += 1;
-        let place = if self.tables == 1 { 0 } else { 1 };
+        let place = usize::from(self.tables > 1);
         let number = count(rows, unit);
         let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
         self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
@@ -291,7 +324,7 @@ impl Walk<'_> {
             &around_within(&names, 0, 160),
         );
         let usual: Vec<String> = columns.usual().into_iter().map(str::to_owned).collect();
-        let mut odd: Vec<(u32, usize)> = Vec::new();
+        let mut oddest = Oddest::new(MAX_ODD);
         each(&mut |row| {
             let (mut score, mut met) = (0_u32, 0);
             name.clear();
@@ -299,15 +332,9 @@ impl Walk<'_> {
                 score += u32::from(columns.oddness(name, cell(value)));
                 met += usize::from(usual.binary_search_by(|usual| usual.as_str().cmp(name)).is_ok());
             });
-            score += 2 * u32::from(met < usual.len());
-            if score > 0 {
-                odd.push((score, row.index));
-            }
-            if odd.len() > 4096 {
-                keep_oddest(&mut odd);
-            }
+            oddest.add(score + 2 * u32::from(met < usual.len()), row.index);
         });
-        keep_oddest(&mut odd);
+        let odd = oddest.finish();
         each(&mut |row| {
             let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
             if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
@@ -354,7 +381,7 @@ impl Walk<'_> {
             self.facts.add(rank, place, &label, &text);
         }
         if score >= u32::from(FAILED) {
-            self.facts.look_at("the failing record", json!({ "type": "json_path", "path": full }));
+            self.look_at("the failing record", &full, row.index);
         }
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {
@@ -367,11 +394,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-fn keep_oddest(odd: &mut Vec<(u32, usize)>) {
-    order::sort_by(odd, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    odd.truncate(MAX_ODD);
 }
 
 /// Counts and where the next page starts.

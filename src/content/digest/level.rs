@@ -25,158 +25,36 @@ pub struct Hit {
     pub at: usize,
 }
 
-/// Beginnings of words by their first letter. A final `.` asks for the whole word; `_` is one separator or none.
-const STEMS: [&[(&str, Level)]; 26] = [
-    &[
-        ("abort", Error),
-        ("assertion.", Error),
-        ("alert.", Warning),
-        ("action.", Note),
-        ("agreed.", Note),
-        ("approved.", Note),
-    ],
-    &[("back_off.", Warning), ("blocked.", Warning), ("broken.", Warning)],
-    &[
-        ("corrupt", Error),
-        ("could_not.", Error),
-        ("crash", Error),
-        ("critical.", Error),
-        ("cannot.", Error),
-        ("cancelled.", Warning),
-        ("canceled.", Warning),
-        ("caution", Warning),
-        ("conflict", Warning),
-        ("changed.", Note),
-        ("collected.", Note),
-        ("completed.", Note),
-        ("conclusion.", Note),
-    ],
-    &[
-        ("deadlock", Error),
-        ("denied", Error),
-        ("did_not.", Error),
-        ("does_not.", Error),
-        ("declined.", Error),
-        ("degraded", Warning),
-        ("deprecat", Warning),
-        ("destroy.", Warning),
-        ("destroyed.", Warning),
-        ("down.", Warning),
-        ("deleted.", Warning),
-        ("draining.", Warning),
-        ("disabled.", Warning),
-        ("deadline.", Note),
-        ("decided.", Note),
-        ("decision.", Note),
-        ("due.", Note),
-        ("duration.", Note),
-    ],
-    &[
-        ("emerg", Error),
-        ("err.", Error),
-        ("error.", Error),
-        ("errors.", Error),
-        ("errored.", Error),
-        ("exception.", Error),
-        ("exceptions.", Error),
-        ("exhausted.", Error),
-        ("exceeded.", Error),
-        ("escalat", Warning),
-        ("expired.", Warning),
-        ("elapsed.", Note),
-        ("emitted.", Note),
-    ],
-    &[
-        ("fail.", Error),
-        ("failed.", Error),
-        ("failing.", Error),
-        ("fails.", Error),
-        ("failure", Error),
-        ("fatal", Error),
-        ("forbidden.", Error),
-        ("fixme.", Warning),
-        ("finished.", Note),
-        ("flushed.", Note),
-        ("found.", Note),
-    ],
-    &[],
-    &[],
-    &[("insufficient.", Error), ("incident.", Warning), ("invalid.", Warning), ("important.", Note)],
-    &[],
-    &[("killed.", Error)],
-    &[("lost.", Warning), ("loss.", Warning)],
-    &[
-        ("malicious", Error),
-        ("missing.", Warning),
-        ("must_be.", Warning),
-        ("mismatch", Warning),
-        ("matches.", Note),
-        ("must.", Note),
-    ],
-    &[("not_found", Warning), ("not_ready", Warning), ("note.", Note)],
-    &[("oom.", Error), ("outage", Error), ("overflow.", Error), ("offline.", Warning), ("overdue.", Warning)],
-    &[
-        ("panic", Error),
-        ("passed.", Note),
-        ("passing.", Note),
-        ("pending.", Note),
-        ("plan.", Note),
-        ("processed.", Note),
-    ],
-    &[],
-    &[
-        ("refused.", Error),
-        ("rejected.", Error),
-        ("retries.", Warning),
-        ("retry.", Warning),
-        ("retrying.", Warning),
-        ("retried.", Warning),
-        ("revert", Warning),
-        ("rollback", Warning),
-        ("rolled_back", Warning),
-        ("ran.", Note),
-        ("required.", Note),
-        ("results.", Note),
-        ("rows.", Note),
-    ],
-    &[
-        ("segfault", Error),
-        ("severe.", Error),
-        ("slow.", Warning),
-        ("stale.", Warning),
-        ("suspended.", Warning),
-        ("suspicious", Warning),
-        ("skipped.", Note),
-        ("sum.", Note),
-        ("summary.", Note),
-    ],
-    &[
-        ("timed_out", Error),
-        ("timeout.", Error),
-        ("traceback", Error),
-        ("throttl", Warning),
-        ("todo.", Warning),
-        ("total.", Note),
-        ("totals.", Note),
-        ("tests.", Note),
-    ],
-    &[
-        ("unable.", Error),
-        ("uncaught", Error),
-        ("undefined.", Error),
-        ("unhandled", Error),
-        ("unauthorized", Error),
-        ("unreachable", Error),
-        ("unresolved.", Error),
-        ("unhealthy", Warning),
-        ("unstable.", Warning),
-        ("unused.", Warning),
-    ],
-    &[("violat", Error), ("vulnerab", Error)],
-    &[("warn", Warning), ("wrn.", Warning), ("wrote.", Note)],
-    &[],
-    &[],
-    &[],
+/// Beginnings of words by their first letter: errors, warnings, notes. A final `.` asks for the whole word; `_` is one
+/// separator or none.
+#[rustfmt::skip]
+const STEMS: [[&[&str]; 3]; 26] = [
+    [&["abort", "assertion."], &["alert."], &["action.", "agreed.", "approved."]],
+    [&[], &["back_off.", "blocked.", "broken."], &[]],
+    [&["corrupt", "could_not.", "crash", "critical.", "cannot."], &["cancelled.", "canceled.", "caution", "conflict"], &["changed.", "collected.", "completed.", "conclusion."]],
+    [&["deadlock", "denied", "did_not.", "does_not.", "declined."], &["degraded", "deprecat", "destroy.", "destroyed.", "down.", "deleted.", "draining.", "disabled."], &["deadline.", "decided.", "decision.", "due.", "duration."]],
+    [&["emerg", "err.", "error.", "errors.", "errored.", "exception.", "exceptions.", "exhausted.", "exceeded."], &["escalat", "expired."], &["elapsed.", "emitted."]],
+    [&["fail.", "failed.", "failing.", "fails.", "failure", "fatal", "forbidden."], &["fixme."], &["finished.", "flushed.", "found."]],
+    [&[], &[], &[]],
+    [&[], &[], &[]],
+    [&["insufficient."], &["incident.", "invalid."], &["important."]],
+    [&[], &[], &[]],
+    [&["killed."], &[], &[]],
+    [&[], &["lost.", "loss."], &[]],
+    [&["malicious"], &["missing.", "must_be.", "mismatch"], &["matches.", "must."]],
+    [&[], &["not_found", "not_ready"], &["note."]],
+    [&["oom.", "outage", "overflow."], &["offline.", "overdue."], &[]],
+    [&["panic"], &[], &["passed.", "passing.", "pending.", "plan.", "processed."]],
+    [&[], &[], &[]],
+    [&["refused.", "rejected."], &["retries.", "retry.", "retrying.", "retried.", "revert", "rollback", "rolled_back", "roll_back."], &["ran.", "required.", "results.", "rows."]],
+    [&["segfault", "severe."], &["slow.", "stale.", "suspended.", "suspicious"], &["skipped.", "sum.", "summary."]],
+    [&["timed_out", "timeout.", "traceback"], &["throttl", "todo."], &["total.", "totals.", "tests."]],
+    [&["unable.", "uncaught", "undefined.", "unhandled", "unauthorized", "unreachable", "unresolved."], &["unhealthy", "unstable.", "unused."], &[]],
+    [&["violat", "vulnerab"], &[], &[]],
+    [&[], &["warn", "wrn."], &["wrote."]],
+    [&[], &[], &[]],
+    [&[], &[], &[]],
+    [&[], &[], &[]],
 ];
 
 /// Marks of failure that are no words.
@@ -186,10 +64,8 @@ impl Hit {
     /// Reads a text; linear in it.
     pub fn of(text: &str) -> Self {
         let mut hit = Self::default();
-        if !text.is_ascii() {
-            if let Some(at) = text.find(MARKS) {
-                hit = Self { level: Error, at };
-            }
+        if let Some(at) = if text.is_ascii() { None } else { text.find(MARKS) } {
+            hit = Self { level: Error, at };
         }
         let bytes = text.as_bytes();
         let mut before = b' ';
@@ -217,8 +93,10 @@ fn starts_word(before: u8, byte: u8, after: Option<u8>) -> bool {
 
 fn level_at(bytes: &[u8], at: usize) -> Level {
     let letter = usize::from(bytes[at].to_ascii_lowercase() - b'a');
-    let stems = STEMS[letter].iter();
-    stems.filter(|(stem, _)| matches_stem(&bytes[at..], stem)).map(|(_, level)| *level).max().unwrap_or_default()
+    let second = bytes.get(at + 1).copied().unwrap_or(0).to_ascii_lowercase();
+    let may = |stem: &str| stem.as_bytes()[1] == second;
+    let has = |level: usize| STEMS[letter][level].iter().any(|stem| may(stem) && matches_stem(&bytes[at..], stem));
+    [Error, Warning, Note].into_iter().enumerate().find(|(at, _)| has(*at)).map_or(Level::None, |(_, level)| level)
 }
 
 fn matches_stem(bytes: &[u8], stem: &str) -> bool {
@@ -249,7 +127,11 @@ fn is_denied(text: &str, at: usize) -> bool {
     let follows = tail.get(1).is_some_and(u8::is_ascii_alphanumeric);
     let named =
         matches!(head.last(), Some(b'/' | b'-')) || (matches!(tail.first(), Some(b'/' | b'.' | b'(')) && follows);
-    named || follows_none(head) || says_none(tail)
+    // A time-out that is being set is none.
+    let setting =
+        bytes[at..end].eq_ignore_ascii_case(b"timeout") && matches!(tail.first(), Some(b'_' | b':' | b'=' | b'"'));
+    let spaced = bytes[at..end].eq_ignore_ascii_case(b"timeout") && tail.trim_ascii_start().starts_with(b"=");
+    named || setting || spaced || follows_none(head) || says_none(tail)
 }
 
 fn follows_none(head: &[u8]) -> bool {

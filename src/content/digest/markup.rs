@@ -1,6 +1,6 @@
 //! HTML and XML: the text a reader sees, headings marked, the rest dropped.
 
-use super::{Facts, Rank, count, lines};
+use super::{Facts, Rank, count, lined};
 use crate::content::sniff::Shape;
 
 /// Elements whose content nobody sees.
@@ -17,7 +17,7 @@ pub fn facts(text: &str, facts: &mut Facts) {
     if let Some((name, times)) = repeated {
         facts.add(Rank::Head, 0, "", &format!("{} of <{name}>", count(times, "element")));
     }
-    lines::prose(&visible, &[], Shape::Markup, facts);
+    lined::prose(&visible, &[], Shape::Markup, facts);
     // Lines of the visible text are not lines of the source.
     facts.focus = None;
 }
@@ -59,7 +59,13 @@ fn visible(text: &str) -> (String, Option<(String, usize)>) {
                 out.push('\n');
             }
             // An element opened right after another one was is that one's child.
-            if !closes && !tag.ends_with("/>") && !tag.starts_with("<?") && !tag.starts_with("<!") {
+            let plain = !tag.starts_with("<?") && !tag.starts_with("<!");
+            if let Some(attributes) = tag.strip_prefix('<').filter(|tag| plain && !closes && tag.contains('=')) {
+                push(&mut out, attributes.trim_end_matches(['>', '/']), "");
+                out.push('\n');
+                note_parent(&mut parents, name);
+            }
+            if !closes && !tag.ends_with("/>") && plain {
                 note_parent(&mut parents, &last_open);
                 last_open = low;
                 name_of_line = name.to_owned();

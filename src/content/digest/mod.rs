@@ -8,8 +8,9 @@ mod columns;
 mod diff;
 mod json;
 mod level;
-mod lines;
+mod lined;
 mod markup;
+mod survey;
 mod tables;
 
 use std::collections::{HashMap, HashSet};
@@ -17,6 +18,7 @@ use std::collections::{HashMap, HashSet};
 use super::sniff::{self, Shape};
 use crate::model::JsonMap;
 use crate::order;
+use crate::text::lines::lines;
 use crate::text::tokens::Estimator;
 use crate::text::unicode;
 
@@ -112,6 +114,13 @@ impl Facts {
     }
 }
 
+/// Selects the lines from `before` lines before the one at a byte offset to `after` lines after it.
+fn lines_at(text: &str, place: usize, before: usize, after: usize) -> serde_json::Value {
+    let head = &text[..place];
+    let line = lines(head).count() - usize::from(!head.is_empty() && !head.ends_with(['\n', '\r']));
+    serde_json::json!({ "type": "lines", "start": line.saturating_sub(before), "end": line + after + 1 })
+}
+
 /// Line ends inside a piece become spaces, so that one candidate is one line.
 fn one_line(text: &str) -> String {
     text.trim().replace(['\n', '\r'], " ")
@@ -125,12 +134,12 @@ pub fn digest(text: &str, media_type: &str, room_tokens: u64, estimator: &Estima
     }
     let mut facts = Facts::default();
     match shape {
-        Shape::Json => json::value(text, 0, &mut facts),
+        Shape::Json => json::value(text, &mut facts),
         Shape::Ndjson => json::lines(text, &mut facts),
         Shape::Table(separator) => tables::delimited(text, separator, &mut facts),
         Shape::Diff => diff::facts(text, &mut facts),
         Shape::Markup => markup::facts(text, &mut facts),
-        _ => lines::facts(text, shape, &mut facts),
+        _ => lined::facts(text, shape, &mut facts),
     }
     let focus = facts.focus.take();
     Digest { text: fill(facts.list, room_tokens, estimator), shape, focus }

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::json;
 
-use super::columns::{Columns, FAILED, number};
-use super::{Facts, Rank, around, count};
+use super::columns::{Columns, FAILED, Oddest, number};
+use super::{Facts, Rank, around, count, lines_at};
 use crate::content::table::Table;
-use crate::order;
 
 /// Records shown because they are odd.
 const MAX_ODD: usize = 12;
@@ -25,57 +24,53 @@ pub fn delimited(text: &str, separator: u8, facts: &mut Facts) {
         let record = records[at];
         (record.as_ptr() as usize - text.as_ptr() as usize, record.into(), table.cells(record))
     };
-    rows(records.len(), &read, facts);
+    rows(records.len(), &read, None, facts);
 }
 
-/// Names candidates of `len` records, the first of which may name the columns.
-fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, facts: &mut Facts) {
+/// Names candidates of `len` records, the first of which may name the columns; `within` is the text around the table.
+fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, within: Option<&str>, facts: &mut Facts) {
     if len == 0 {
         return;
     }
     let (place, shown, names) = read(0);
-    let titled = len > 1 && !names.iter().any(|name| number(name).is_some());
-    let first = usize::from(titled);
+    let has_names = len > 1 && !names.iter().any(|name| number(name).is_some());
+    let first = usize::from(has_names);
     facts.add(Rank::Head, 0, "", &format!("{}, {}", count(len - first, "row"), count(names.len(), "column")));
-    if titled {
+    if has_names {
         facts.add(Rank::Head, place + 1, "", &around(&shown, 0));
     }
-    let name =
-        |at: usize| if titled { names.get(at).map_or("", |name| name.as_ref()).to_owned() } else { at.to_string() };
-    let titles: Vec<String> = (0..names.len().min(256)).map(name).collect();
-    let mut columns = Columns::default();
+    let heading =
+        |at: usize| if has_names { names.get(at).map_or("", |name| name.as_ref()).to_owned() } else { at.to_string() };
+    let titles: Vec<String> = (0..names.len().min(256)).map(heading).collect();
+    let mut values = Columns::default();
     for at in first..len {
-        columns.row();
-        read(at).2.iter().zip(&titles).for_each(|(cell, title)| columns.add(title, cell));
+        values.row();
+        read(at).2.iter().zip(&titles).for_each(|(cell, title)| values.add(title, cell));
     }
-    columns.finish();
-    let mut odd: Vec<(u32, usize)> = Vec::new();
+    values.finish();
+    let mut oddest = Oddest::new(MAX_ODD);
     for at in first..len {
         let cells = read(at).2;
-        let mut score: u32 =
-            cells.iter().zip(&titles).map(|(cell, title)| u32::from(columns.oddness(title, cell))).sum();
-        score += 3 * u32::from(cells.len() != names.len());
-        if score > 0 {
-            odd.push((score, at));
-            // Only the oddest are shown; the list is cut before it grows long.
-            if odd.len() > 4096 {
-                keep_oddest(&mut odd);
-            }
-        }
+        let ragged = 3 * u32::from(cells.len() != names.len());
+        let odd = |(cell, title): (&Cow<str>, &String)| u32::from(values.oddness(title, cell));
+        oddest.add(ragged + cells.iter().zip(&titles).map(odd).sum::<u32>(), at);
     }
-    keep_oddest(&mut odd);
-    for (score, at) in odd {
-        let (place, shown, cells) = read(at);
+    for (score, at) in oddest.finish() {
         let rank = if score >= u32::from(FAILED) { Rank::Error } else { Rank::Odd };
-        facts.look_at("the row that stands out", json!({ "type": "rows", "start": at, "end": at + 1 }));
+        let (place, shown, cells) = read(at);
+        let selector = match within {
+            Some(text) => lines_at(text, place, 0, 0),
+            None => json!({ "type": "rows", "start": at, "end": at + 1 }),
+        };
+        facts.look_at("the row that stands out", selector);
         if shown.chars().nth(120).is_none() {
             facts.add(rank, place, "", &shown);
             continue;
         }
         let label = format!("row {}", at + 1 - first);
-        for (index, cell) in cells.iter().enumerate().take(titles.len()) {
-            if index == 0 || columns.oddness(&titles[index], cell) > 0 {
-                facts.add(rank, place + index, &label, &format!("{}={}", titles[index], around(cell, 0)));
+        for (index, (cell, title)) in cells.iter().zip(&titles).enumerate() {
+            if index == 0 || values.oddness(title, cell) > 0 {
+                facts.add(rank, place + index, &label, &format!("{title}={}", around(cell, 0)));
             }
         }
     }
@@ -83,11 +78,6 @@ fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, facts: &mut Facts) {
         let (place, shown, _) = read(at);
         facts.add(Rank::Ends, place, "", &around(&shown, 0));
     }
-}
-
-fn keep_oddest(odd: &mut Vec<(u32, usize)>) {
-    order::sort_by(odd, |a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    odd.truncate(MAX_ODD);
 }
 
 /// Finds the longest run of lines cut into equally many cells by bars or by wide gaps, names candidates of it, and
@@ -120,7 +110,14 @@ pub fn aligned(text: &str, facts: &mut Facts) -> Option<(usize, usize)> {
         let line = records[at];
         (line.as_ptr() as usize - text.as_ptr() as usize, squeeze(line).into(), cells(line))
     };
-    rows(records.len(), &read, facts);
+    // Gaps alone make no table: a line of names has to come first.
+    let titled = records.first().is_some_and(|line| {
+        line.contains(is_bar) || !cells(line).iter().any(|cell| cell.contains(|ch: char| ch.is_ascii_digit()))
+    });
+    if !titled {
+        return None;
+    }
+    rows(records.len(), &read, Some(text), facts);
     Some((start, end))
 }
 

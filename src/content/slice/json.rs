@@ -124,8 +124,8 @@ impl Path {
                 match step {
                     Step::Key(key) => next.extend(node.get(key).map(whole)),
                     Step::Index(index) => {
-                        let index = if *index < 0 { node.len() as i64 + index } else { *index };
-                        let index = usize::try_from(index).ok();
+                        let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
+                        let index = if *index < 0 { node.len().checked_sub(back) } else { Some(back) };
                         next.extend(index.and_then(|index| node.items().nth(index)).map(whole));
                     }
                     Step::Range(start, end) if node.kind() == Kind::String => {
@@ -174,6 +174,11 @@ fn bracket(text: &str) -> Option<(Step, &str)> {
         None => Step::Index(number(inner)?),
     };
     Some((step, tail))
+}
+
+/// Appends an index to a path.
+pub(in crate::content) fn push_index(path: &mut String, index: usize) {
+    let _ = write!(path, "[{index}]");
 }
 
 /// Appends a key to a path.

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use self::json::Path;
-pub(super) use self::json::{push_key, squeeze};
+pub(super) use self::json::{push_index, push_key, squeeze};
 pub(super) use self::outline::kind_of_line;
 use self::pager::{Body, Frame, Page, Room, Unit, fill, skip_chars};
 use self::records::Records;

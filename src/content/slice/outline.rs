@@ -1,6 +1,7 @@
 //! What a text consists of: headings, keys, files, lines that stand out.
 
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 use super::json::{push_key, squeeze};
 use super::records::{Records, one_line};
@@ -63,11 +64,11 @@ fn describe(node: Node) -> String {
             let mut out = format!("array of {}", node.len());
             if let Some(first) = node.items().next() {
                 let kind = first.kind().name();
-                out += &format!(" {kind}{}", if node.len() == 1 || first.kind() == Kind::Null { "" } else { "s" });
+                let _ = write!(out, " {kind}{}", if node.len() == 1 || first.kind() == Kind::Null { "" } else { "s" });
                 let keys: Vec<String> = first.members().take(KEYS).map(|(key, _)| one_line(&key)).collect();
                 if !keys.is_empty() {
                     let more = if first.len() > KEYS { ", …" } else { "" };
-                    out += &format!(" {{{}{more}}}", keys.join(", "));
+                    let _ = write!(out, " {{{}{more}}}", keys.join(", "));
                 }
             }
             out
@@ -79,31 +80,25 @@ fn describe(node: Node) -> String {
 fn diff(text: &str) -> (String, Vec<String>) {
     // Name, line, lines added, lines taken away.
     let mut files: Vec<(&str, usize, usize, usize)> = Vec::new();
-    // Lines of the hunk that are still to come: what looks like a header inside a hunk is none.
-    let (mut old, mut new, mut named) = (0, 0, false);
+    // Lines that the hunk still takes away: what looks like a file's header among them is none.
+    let (mut left, mut named, mut hunk) = (0_usize, false, false);
     for (number, line) in lines(text).enumerate() {
-        let bytes = line.as_bytes().first().copied();
-        if old + new > 0 && matches!(bytes, Some(b'+' | b'-' | b' ')) {
-            if let Some(file) = files.last_mut() {
-                file.2 += usize::from(bytes == Some(b'+'));
-                file.3 += usize::from(bytes == Some(b'-'));
-            }
-            old -= usize::from(bytes != Some(b'+')).min(old);
-            new -= usize::from(bytes != Some(b'-')).min(new);
-        } else if let Some(names) = line.strip_prefix("diff --git ") {
+        if let Some(names) = line.strip_prefix("diff --git ") {
             files.push((names.split_once(" b/").map_or(names, |(_, name)| name), number, 0, 0));
-            named = true;
-        } else if let Some(name) = line.strip_prefix("--- ") {
+            (named, hunk) = (true, false);
+        } else if let Some(range) = line.strip_prefix("@@ -") {
+            let lines = range.split(' ').next().and_then(|range| range.split_once(','));
+            left = lines.map_or(1, |(_, count)| count.parse().unwrap_or(0));
+            (named, hunk) = (false, true);
+        } else if line.starts_with("--- ") && !(hunk && left > 0) {
             if !named {
-                files.push((name.split('\t').next().unwrap_or(name), number, 0, 0));
+                files.push((line[4..].split('\t').next().unwrap_or(""), number, 0, 0));
             }
-        } else if let Some(rest) = line.strip_prefix("@@ -") {
-            let mut counts = rest
-                .split([' ', '+'])
-                .filter(|part| !part.is_empty())
-                .map(|part| part.split_once(',').map_or(1, |(_, count)| count.parse::<usize>().unwrap_or(0)));
-            (old, new) = (counts.next().unwrap_or(0), counts.next().unwrap_or(0));
-            named = false;
+            (named, hunk) = (true, false);
+        } else if hunk && let Some(file) = files.last_mut() {
+            file.2 += usize::from(line.starts_with('+'));
+            file.3 += usize::from(line.starts_with('-'));
+            left = left.saturating_sub(usize::from(!line.starts_with('+')));
         }
     }
     let sum = |of: fn(&(&str, usize, usize, usize)) -> usize| files.iter().map(of).sum::<usize>();
@@ -144,17 +139,27 @@ fn headings(text: &str) -> (String, Vec<String>) {
 /// Titles and headings of HTML.
 fn titles(text: &str) -> (String, Vec<String>) {
     let mut entries = Vec::new();
+    let mut names: Vec<(&str, usize)> = Vec::new();
     let (mut rest, mut tags) = (text, 0);
     while let Some(at) = rest.find('<') {
         rest = &rest[at + 1..];
-        tags += usize::from(rest.starts_with(|ch: char| ch.is_ascii_alphabetic()));
-        let name = rest.split(|ch: char| !ch.is_ascii_alphanumeric()).next().unwrap_or("");
+        let name = rest.split(|ch: char| !ch.is_ascii_alphanumeric() && !matches!(ch, ':' | '-')).next().unwrap_or("");
+        if !name.starts_with(|ch: char| ch.is_ascii_alphabetic()) {
+            continue;
+        }
+        tags += 1;
+        match names.iter().position(|(known, _)| *known == name) {
+            Some(at) => names[at].1 += 1,
+            None if names.len() < KEYS => names.push((name, 1)),
+            None => {}
+        }
         let level = name.len() == 2 && name.starts_with(['h', 'H']) && matches!(name.as_bytes()[1], b'1'..=b'6');
         if !level && !name.eq_ignore_ascii_case("title") {
             continue;
         }
-        // Only a short piece is looked at, so that a heading that never closes costs nothing.
-        let piece = prefix(rest, 4 * LINE_CHARS).split_once('>').map_or("", |(_, inner)| inner);
+        // A tag ends before the next begins; of what follows only a short piece is looked at.
+        let Some(end) = rest.find(['<', '>']).filter(|end| rest[*end..].starts_with('>')) else { continue };
+        let piece = prefix(&rest[end + 1..], 2 * LINE_CHARS);
         let end = piece.to_ascii_lowercase().find(&format!("</{}", name.to_ascii_lowercase())).unwrap_or(piece.len());
         let mut shown = String::new();
         for (index, part) in piece[..end].split('<').enumerate() {
@@ -163,7 +168,16 @@ fn titles(text: &str) -> (String, Vec<String>) {
         let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
         entries.push(format!("{name}: {}", truncate(&shown, LINE_CHARS)));
     }
-    (format!("{} headings, {tags} elements, {} characters\n", entries.len(), text.chars().count()), entries)
+    let (found, chars) = (entries.len(), text.chars().count());
+    let mut open = format!("{found} headings, {tags} elements, {chars} characters");
+    for (index, (name, count)) in names.iter().enumerate() {
+        open += if index == 0 { ": " } else { ", " };
+        open += &one_line(name);
+        if *count > 1 {
+            let _ = write!(open, " x{count}");
+        }
+    }
+    (open + "\n", entries)
 }
 
 /// Lines that report errors, warnings and counts, each kind of line once; of prose also what begins a paragraph.

@@ -1,8 +1,12 @@
 //! What a search looks for: a text, or a regular expression run without backtracking.
 //!
 //! A pattern becomes a small program; all its threads walk the text side by side (Thompson's construction), so the time
-//! is text times program and no pattern can make it explode. Known: `. [a-z] [^a-z] \d \w \s \D \W \S \b \B ^ $ ( ) | *
-//! + ? {2,5}`; groups do not capture, repetition is the same greedy or lazy, `\t` and escaped signs stand for themselves.
+//! is text times program and no pattern can make it explode. Groups do not capture; repetition is the same greedy or
+//! lazy. Known signs:
+//!
+//! ```text
+//! .  [a-z]  [^a-z]  \d \w \s \D \W \S  \b \B  ^ $  ( ) |  * + ? {2,5}  \t  \.
+//! ```
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
@@ -220,9 +224,9 @@ impl Parser<'_> {
         self.depth += 1;
         let right = if self.depth > MAX_GROUPS { None } else { self.choice() }?;
         self.depth -= 1;
-        let mut code = vec![Op::Split(1, left.len() as isize + 2)];
+        let mut code = vec![Op::Split(1, left.len().cast_signed() + 2)];
         code.extend(left);
-        code.push(Op::Jump(right.len() as isize + 1));
+        code.push(Op::Jump(right.len().cast_signed() + 1));
         code.extend(right);
         Some(code)
     }
@@ -304,7 +308,7 @@ impl Parser<'_> {
             // Too large, which the caller finds.
             return Some(vec![Op::Jump(1); MAX_PROGRAM + 1]);
         }
-        let len = atom.len() as isize;
+        let len = atom.len().cast_signed();
         let mut code = Vec::new();
         for _ in 0..least {
             code.extend(atom.iter().cloned());
@@ -351,7 +355,7 @@ mod tests {
 
     #[test]
     fn expressions_match() {
-        let cases: &[(&str, &str, Option<(usize, usize)>)] = &[
+        let cases = [
             ("b+", "abbc", Some((1, 2))),
             ("ab*c", "xabbc", Some((1, 5))),
             ("a(b|cd)?e", "ace acde", Some((4, 8))),
@@ -369,7 +373,7 @@ mod tests {
             ("\\bcat\\b", "concat cat", Some((7, 10))),
         ];
         for (pattern, text, expected) in cases {
-            assert_eq!(&find(pattern, false, text), expected, "{pattern} {text}");
+            assert_eq!(find(pattern, false, text), expected, "{pattern} {text}");
         }
         assert_eq!(find("STRASSE|ÄB", true, "aäB"), Some((1, 4)));
         assert_eq!(find("[A-C]x", true, "bX"), Some((0, 2)));

@@ -1,6 +1,7 @@
 //! Rows and columns of tables, of NDJSON, and of the array of records in a JSON text.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use super::Slice;
 use super::json::{Path, push_quoted};
@@ -197,7 +198,9 @@ impl<'a> Records<'a> {
             let Some(tree) = Tree::parse(row) else { continue };
             let root = tree.root();
             if root.kind() != Kind::Object {
-                place(&mut columns, "value", 0).map(|at| columns[at].add(root.kind(), &root.text()));
+                if let Some(at) = place(&mut columns, "value", 0) {
+                    columns[at].add(root.kind(), &root.text());
+                }
                 continue;
             }
             // Records mostly have their keys in one order: begin to look where the last one was found.
@@ -332,23 +335,25 @@ impl Column {
         }
         let mut line = format!("{}: {}", one_line(&self.name), self.types.join("|"));
         if rows > self.filled {
-            line += &format!(", {} empty", rows - self.filled);
+            let _ = write!(line, ", {} empty", rows - self.filled);
         }
         if !stats || self.filled == 0 {
             return line;
         }
         sort_distinct(&mut self.hashes);
-        line += &format!(", {} distinct", self.hashes.len());
-        if self.values.len() <= MAX_VALUES && self.hashes.len() < self.filled {
+        let _ = write!(line, ", {} distinct", self.hashes.len());
+        let few = self.values.len() <= MAX_VALUES && self.hashes.len() < self.filled;
+        if few {
             let counted: Vec<String> =
                 self.values.iter().map(|(value, count)| format!("{} x{count}", one_line(value))).collect();
-            line += &format!(" ({})", counted.join(", "));
+            let _ = write!(line, " ({})", counted.join(", "));
         }
         if let (Some((_, least)), Some((_, most))) = (&self.least, &self.most) {
-            line += &format!(", min {least}, max {most}, sum {}", rounded(self.sum));
-            line += &format!(", mean {}", rounded(self.sum / self.filled.max(1) as f64));
-        } else if let (Some(first), Some(last)) = (&self.first, &self.last) {
-            line += &format!(", from {} to {}", one_line(first), one_line(last));
+            let _ = write!(line, ", min {}, max {}", one_line(least), one_line(most));
+            let _ = write!(line, ", sum {}", rounded(self.sum));
+            let _ = write!(line, ", mean {}", rounded(self.sum / self.filled.max(1) as f64));
+        } else if let (false, Some(first), Some(last)) = (few, &self.first, &self.last) {
+            let _ = write!(line, ", from {} to {}", one_line(first), one_line(last));
         }
         line
     }

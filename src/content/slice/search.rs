@@ -1,7 +1,7 @@
 //! Finding text: hits with their line numbers, or with their paths in JSON.
 
 use super::Slice;
-use super::json::{push_key, squeeze};
+use super::json::{push_index, push_key, squeeze};
 use super::pager::{Frame, Room, Unit, fill};
 use super::pattern::Pattern;
 use super::selector::Selector;
@@ -9,6 +9,7 @@ use crate::content::sniff::Shape;
 use crate::content::tree::{Node, Tree};
 use crate::error::Result;
 use crate::text::lines::lines;
+use std::fmt::Write as _;
 
 /// A line longer than this is shown in windows about its hits; so many bytes on either side.
 const LONG_LINE: usize = 600;
@@ -140,7 +141,7 @@ fn placed(path: &[Step], text: &str) -> String {
     for step in path {
         match step {
             Step::Key(key) => push_key(&mut out, &key.text()),
-            Step::Index(index) => out += &format!("[{index}]"),
+            Step::Index(index) => push_index(&mut out, *index),
         }
     }
     out += if out.is_empty() { "" } else { ": " };
@@ -177,10 +178,10 @@ fn with_context(text: &str, places: &[Place], context: usize) -> Vec<String> {
             match place.window {
                 _ if place.line != number => {
                     let end = border(line, line.len().min(CONTEXT_LINE));
-                    *out += &format!("{number}-{}{}", &line[..end], if end < line.len() { "…" } else { "" });
+                    let _ = write!(out, "{number}-{}{}", &line[..end], if end < line.len() { "…" } else { "" });
                 }
-                None => *out += &format!("{number}:{line}"),
-                Some((left, right)) => *out += &format!("{number}:…{}…", &line[left..right]),
+                None => drop(write!(out, "{number}:{line}")),
+                Some((left, right)) => drop(write!(out, "{number}:…{}…", &line[left..right])),
             }
         }
         if first == places.len() {

@@ -71,8 +71,8 @@ pub(super) struct Condition {
 const OPERATORS: &[&str] = &["=", "!=", "<", "<=", ">", ">=", "contains"];
 /// Types of selectors, between spaces.
 pub const SELECTORS: &str = "head tail lines around rows json_keys json_path search columns stats outline";
-/// Characters, lines, rows and hits are counted up to here.
-const MAX: u64 = 1 << 32;
+/// Characters, lines, rows and hits are counted up to here, which leaves room for a context in 32 bits.
+const MAX: u64 = (1 << 31) - MAX_CONTEXT - 2;
 const MAX_HITS: u64 = 1000;
 const MAX_CONTEXT: u64 = 1000;
 
@@ -143,7 +143,7 @@ impl Selector {
         fields.finish()?;
         let (start, end) = (line.saturating_sub(context), line + context + 1);
         let given = JsonMap::from_iter([("type".to_owned(), "lines".into())]);
-        let range = Range { start: start as i64, end: Some(end as i64), offset: 0 };
+        let range = Range { start: start.cast_signed() as i64, end: Some(end.cast_signed() as i64), offset: 0 };
         Ok(Self { kind: Kind::Lines, range, path, given })
     }
 

@@ -1,10 +1,11 @@
 //! Views of JSON: objects about errors, members of the outermost object, pages along the structure.
 
 use serde_json::json;
+use std::fmt::Write as _;
 
 use super::{Group, List, MAX_ERRORS, MAX_PAGES, PAGE, cost, label, pack, window};
 use crate::content::signals::Signal;
-use crate::content::slice::{has_columns, one_line, push_key, squeeze};
+use crate::content::slice::{has_columns, one_line, push_index, push_key, squeeze};
 use crate::content::tree::{Kind, Node};
 use crate::model::ViewSpec;
 
@@ -27,10 +28,10 @@ pub(super) fn views(list: &mut List, root: Node) {
         let mut errors = Errors { list, found: 0, covered: 0 };
         errors.value(root, &mut String::new(), None);
     }
-    list.add_written(pages.len(), has_columns(root));
+    list.add_written(pages.len(), true, has_columns(root));
     if pages.len() > 1 {
         for (key, value) in root.members().filter(|(_, value)| value.is_container()).take(MAX_KEYS) {
-            let quarters = bounded_cost(value, PAGE).map_or_else(|| value.raw().len() as u64, |cost| cost);
+            let quarters = bounded_cost(value, PAGE).unwrap_or(value.raw().len() as u64);
             let name = format!("JSON key {} (~{} tokens)", one_line(&key), quarters / 4);
             if !list.specs.iter().any(|known| known.view_id.ends_with(&format!(":key:{key}"))) {
                 list.add(&format!("key:{key}"), name, json!({ "type": "json_keys", "keys": [key] }));
@@ -75,7 +76,7 @@ impl Pages<'_> {
         let name = if path.is_empty() { "All".to_owned() } else { format!("All of {}", one_line(path)) };
         match bounded_cost(node, self.page) {
             Some(quarters) if quarters <= self.page => {
-                self.add(path, None, format!("{name} (~{} tokens)", quarters / 4))
+                self.add(path, None, format!("{name} (~{} tokens)", quarters / 4));
             }
             _ if node.kind() == Kind::String => self.string(node, path),
             _ if node.is_container() => self.children(node, path),
@@ -104,7 +105,7 @@ impl Pages<'_> {
                 let mark = path.len();
                 match key {
                     Some(key) => push_key(path, &key.text()),
-                    None => *path += &format!("[{start}]"),
+                    None => push_index(path, start),
                 }
                 // Of a repeated key a path finds the last value only.
                 if key.is_none_or(|key| node.get(&key.text()).is_some_and(|last| last.start() == value.start())) {
@@ -114,13 +115,14 @@ impl Pages<'_> {
                 }
                 path.truncate(mark);
             }
-            let within = if path.is_empty() { String::new() } else { format!("{}: ", one_line(path)) };
-            let name = if keyed { format!("{within}keys") } else { format!("{within}items") };
-            let mut name = label(&name, start, end, node.len(), quarters);
+            let mut name = label(if keyed { "Keys" } else { "Items" }, start, end, node.len(), quarters);
+            if !path.is_empty() {
+                name = format!("{}: {name}", one_line(path));
+            }
             let names: Vec<String> =
                 keys.iter().take(5).filter_map(|(key, _)| Some(one_line(&key.as_ref()?.text()))).collect();
             if !names.is_empty() {
-                name += &format!(": {}{}", names.join(", "), if keys.len() > 5 { "…" } else { "" });
+                let _ = write!(name, ": {}{}", names.join(", "), if keys.len() > 5 { "…" } else { "" });
             }
             self.add(path, Some((start, end)), name);
         }
@@ -135,7 +137,7 @@ impl Pages<'_> {
             // Escapes make the shown text longer than the text.
             let (part, tail) = rest.split_at(window(rest, self.page * 7 / 8));
             let end = start + part.chars().count();
-            let name = label(&format!("{}: characters", one_line(path)), start, end, total, cost(part));
+            let name = format!("{}: {}", one_line(path), label("Characters", start, end, total, cost(part)));
             self.add(&format!("{path}[{start}:{end}]"), None, name);
             (rest, start) = (tail, end);
         }
@@ -163,12 +165,12 @@ impl Errors<'_, '_> {
             let mark = path.len();
             match key {
                 Some(key) => push_key(path, &key.text()),
-                None => *path += &format!("[{index}]"),
+                None => push_index(path, index),
             }
             if value.is_container() {
                 let object = value.kind() == Kind::Object && fits(value).is_some();
                 self.value(value, path, shown.or(object.then_some((value, path.len()))));
-            } else if value.raw().len() <= LEAF_BYTES && self.reports(key, value) {
+            } else if value.raw().len() <= LEAF_BYTES && Self::reports(key, value) {
                 let (about, end) = shown.unwrap_or((value, path.len()));
                 let quarters = fits(about).unwrap_or(0);
                 let at = path[..end].to_owned();
@@ -181,7 +183,7 @@ impl Errors<'_, '_> {
         }
     }
 
-    fn reports(&self, key: Option<Node>, value: Node) -> bool {
+    fn reports(key: Option<Node>, value: Node) -> bool {
         let line = key.map_or_else(|| value.raw().to_owned(), |key| format!("{}: {}", key.raw(), value.raw()));
         Signal::of(&line).error
     }

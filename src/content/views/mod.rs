@@ -75,10 +75,14 @@ impl List<'_> {
     }
 
     /// Adds views of what is written about the text, if it is more than a page.
-    fn add_written(&mut self, pages: usize, columns: bool) {
-        let kinds = [("outline", "Outline"), ("columns", "Column list"), ("stats", "Column statistics")];
+    fn add_written(&mut self, pages: usize, outline: bool, columns: bool) {
+        let kinds = [
+            ("outline", "Outline", outline),
+            ("columns", "Column list", columns),
+            ("stats", "Column statistics", columns),
+        ];
         if pages > 1 {
-            for (kind, label) in &kinds[..if columns { 3 } else { 1 }] {
+            for (kind, label, _) in kinds.iter().filter(|(_, _, wanted)| *wanted) {
                 self.add(kind, (*label).to_owned(), json!({ "type": kind, "end": MAX_ENTRIES }));
             }
         }
@@ -144,7 +148,8 @@ fn of_units(list: &mut List, units: &Units) {
     if pages.len() > 1 {
         errors(list, units, &costs);
     }
-    list.add_written(pages.len(), units.kind == "rows");
+    let columns = units.kind == "rows";
+    list.add_written(pages.len(), !columns, columns);
     list.specs.append(&mut pages);
 }
 
@@ -217,7 +222,7 @@ fn window(text: &str, page: u64) -> usize {
     let cut = |marks: &[&str]| {
         marks.iter().filter_map(|mark| text[..end].rfind(mark).map(|at| at + mark.len())).filter(|at| *at > half).max()
     };
-    cut(&["\n", ">", ". ", "; ", "}", "]"]).or_else(|| cut(&[" ", ","])).unwrap_or(end)
+    cut(&["\n", ">", ". ", "; ", "}", "]"]).or_else(|| cut(&[" "])).or_else(|| cut(&[","])).unwrap_or(end)
 }
 
 /// Views about the first errors of each kind, as much about them as a page holds.

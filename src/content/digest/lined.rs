@@ -1,49 +1,23 @@
 //! Texts made of lines: logs, test runs, builds, traces, search results, Markdown, configuration, prose.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use serde_json::json;
-
-use super::columns::Columns;
 use super::level::{Hit, Level};
-use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, tables};
-use crate::content::sniff::{self, Shape};
+use super::survey::{Survey, Unit, bare, form, has_digit, indent, level, pair};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, lines_at, tables};
+use crate::content::sniff::Shape;
 use crate::order;
 
 /// Bytes from which on a line is read piece by piece.
 const LONG_LINE: usize = 400;
-/// Kinds of lines that are told apart.
-const MAX_KINDS: usize = 20_000;
 /// Lines around an error that are searched for its place.
 const NEAR: usize = 6;
-
-/// A piece of the text: a line, or part of a long one.
-#[derive(Debug, Clone, Copy)]
-struct Unit<'a> {
-    place: usize,
-    line: usize,
-    /// With its indentation.
-    text: &'a str,
-}
-
-/// What the first pass learns.
-#[derive(Default)]
-struct Survey {
-    units: usize,
-    with_digits: usize,
-    kinds: HashMap<u64, u32>,
-    pairs: Columns,
-    /// Errors by their form, with the number of times they occur.
-    alarms: HashMap<u64, u32>,
-    paths: HashSet<u64>,
-    last: usize,
-}
 
 /// Names candidates of a text of lines.
 pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
     let mut skip = Vec::new();
     if let Some((start, end)) = json::block(text) {
-        json::value(&text[start..end], start, facts);
+        json::embedded(&text[start..end], start, facts);
         skip.push((start, end));
     } else if let Some((start, end)) = tables::aligned(text, facts) {
         skip.push((start, end));
@@ -55,7 +29,7 @@ pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
 pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Facts) {
     let mut survey = Survey::default();
     each_unit(text, skip, &mut |unit| survey.take(unit, shape));
-    survey.pairs.finish();
+    survey.finish();
     let lines = text.lines().count();
     let head = match shape {
         Shape::Matches => format!("{} in {}", count(survey.units, "match"), count(survey.paths.len(), "file")),
@@ -84,11 +58,10 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Fact
 }
 
 fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Unit<'a>)) {
-    let (mut place, mut number) = (0, 0);
+    let mut place = 0;
     for line in text.split_inclusive('\n') {
         let start = place;
         place += line.len();
-        number += 1;
         if skip.iter().any(|(from, to)| (*from..*to).contains(&start)) {
             continue;
         }
@@ -97,7 +70,7 @@ fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Un
             let end = if rest.len() > LONG_LINE { piece_end(rest) } else { rest.len() };
             let (piece, tail) = rest.split_at(end);
             if piece.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
-                take(Unit { place: start + (line.trim_end().len() - rest.len()), line: number - 1, text: piece });
+                take(Unit { place: start + (line.trim_end().len() - rest.len()), text: piece });
             }
             rest = tail.trim_start();
         }
@@ -119,129 +92,6 @@ fn piece_end(text: &str) -> usize {
     }
 }
 
-/// Hashes the form of a line: numbers are alike; with `words`, words are alike too.
-fn form(text: &str, words: bool) -> u64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut mix = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-    let bytes = text.as_bytes();
-    let (mut at, mut last) = (0, 0);
-    while at < bytes.len() {
-        let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte >= 0x80;
-        if !is_word(&bytes[at]) {
-            // Runs of one character are alike whatever their length; spaces between words are part of the words.
-            if bytes[at] != last && !(words && last == b'w' && bytes[at] == b' ') {
-                mix(bytes[at]);
-                last = bytes[at];
-            }
-            at += 1;
-            continue;
-        }
-        let end = at + bytes[at..].iter().position(|byte| !is_word(byte)).unwrap_or(bytes.len() - at);
-        let word = &bytes[at..end];
-        if word.iter().any(u8::is_ascii_digit) {
-            mix(b'0');
-            last = b'0';
-        } else if !words {
-            word.iter().for_each(|byte| mix(*byte));
-            last = b'a';
-        } else if last != b'w' {
-            mix(b'w');
-            last = b'w';
-        }
-        at = end;
-    }
-    hash
-}
-
-/// `key: value` or `key=value` with a short plain key; the value may be empty.
-fn pair(text: &str) -> Option<(&str, &str)> {
-    let text = text.trim_start().trim_start_matches("- ");
-    let at = text.bytes().take(48).position(|byte| matches!(byte, b':' | b'='))?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ' | b'/');
-    let (key, value) = (text[..at].trim_end(), text[at + 1..].trim());
-    let named = !key.is_empty() && key.bytes().all(plain) && key.split(' ').count() <= 2;
-    (named && !value.starts_with("//")).then_some((key, value))
-}
-
-/// The level of a line, lowered where the line itself says that all is well.
-fn level(line: &str) -> Hit {
-    let mut hit = Hit::of(line);
-    let end = line.trim_end();
-    if ["PASSED", "PASS", " ok", " OK", "✓"].iter().any(|verdict| end.ends_with(verdict)) || end.starts_with("✓") {
-        hit.level = Level::None;
-    }
-    let calm = |word: &str| matches!(word, "INFO" | "DEBUG" | "TRACE" | "info" | "debug" | "I");
-    let mut words = line.split([' ', '[', ']', '=', '|', '\t', '"', ':']).filter(|word| !word.is_empty()).take(9);
-    if hit.level > Level::Note && words.any(calm) {
-        hit.level = if hit.level == Level::Error { Level::Warning } else { Level::Note };
-    }
-    hit
-}
-
-/// Takes off rules around a title: `=== 3 failed ===`.
-fn bare(text: &str) -> &str {
-    let mut text = text.trim();
-    for mark in ['=', '-', '*', '_', '~'] {
-        let run = |part: &str| part.len() >= 3 && part.chars().all(|ch| ch == mark);
-        let start = text.len() - text.trim_start_matches(mark).len();
-        if run(&text[..start]) {
-            text = text[start..].trim();
-        }
-        let end = text.trim_end_matches(mark).len();
-        if run(&text[end..]) {
-            text = text[..end].trim();
-        }
-    }
-    text
-}
-
-fn has_digit(text: &str) -> bool {
-    text.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-fn indent(text: &str) -> usize {
-    text.len() - text.trim_start().len()
-}
-
-impl Survey {
-    fn take(&mut self, unit: Unit, shape: Shape) {
-        self.units += 1;
-        self.last = unit.place;
-        self.with_digits += usize::from(has_digit(unit.text));
-        let kinds = self.kinds.len();
-        if kinds < MAX_KINDS {
-            *self.kinds.entry(form(unit.text, true)).or_default() += 1;
-        }
-        if let Some((key, value)) = pair(unit.text) {
-            self.pairs.add(key, value);
-        }
-        if level(unit.text).level >= Level::Warning && self.alarms.len() < MAX_KINDS {
-            *self.alarms.entry(form(bare(unit.text), false)).or_default() += 1;
-        }
-        if shape == Shape::Matches {
-            if let Some((path, _, _)) = sniff::match_parts(unit.text) {
-                let hash =
-                    path.bytes().fold(0_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
-                self.paths.insert(hash);
-            }
-        }
-    }
-
-    fn like(&self, text: &str) -> u32 {
-        self.kinds.get(&form(text, true)).copied().unwrap_or(0)
-    }
-
-    /// Tells whether a line is of a form that hardly occurs, in a text whose lines are mostly of a few forms.
-    fn is_odd(&self, text: &str) -> bool {
-        self.like(text) as usize <= 1 + self.units / 100
-    }
-
-    fn is_regular(&self) -> bool {
-        let common: u32 = self.kinds.values().filter(|count| **count >= 4).sum();
-        self.units >= 12 && common as usize * 10 >= self.units * 7
-    }
-}
-
 struct Reader<'s, 'a, 'f> {
     survey: &'s Survey,
     text: &'a str,
@@ -260,8 +110,8 @@ impl<'a> Reader<'_, 'a, '_> {
         self.at += 1;
         let text = bare(unit.text);
         if self.at == 1 || unit.place == self.survey.last {
-            let alike = self.survey.like(unit.text) as usize;
-            let label = if self.at == 1 && alike * 2 > self.survey.units && alike > 4 {
+            let alike = self.survey.alike(self.at - 1);
+            let label = if self.at == 1 && alike * 2 > self.survey.units && alike > 4 && has_digit(text) {
                 format!("{alike} lines like")
             } else {
                 String::new()
@@ -269,9 +119,8 @@ impl<'a> Reader<'_, 'a, '_> {
             self.facts.add(Rank::Ends, unit.place, &label, &around_within(text, 0, 90));
         }
         self.outline(unit, text);
-        let hit = level(unit.text);
-        match hit.level {
-            Level::Error | Level::Warning => self.alarm(unit, hit),
+        match self.survey.level(self.at - 1) {
+            Level::Error | Level::Warning => self.alarm(unit, level(unit.text)),
             Level::Note if has_digit(text) || text.contains(':') => self.note(unit),
             _ => self.odd(unit, text),
         }
@@ -279,15 +128,15 @@ impl<'a> Reader<'_, 'a, '_> {
 
     fn outline(&mut self, unit: Unit, text: &str) {
         let markdown = matches!(self.shape, Shape::Markdown | Shape::Markup) && unit.text.starts_with('#');
-        let pair = pair(unit.text);
         let section = indent(unit.text) == 0 && unit.text.ends_with(':') && text.len() < 60;
-        if markdown || (section && pair.is_some()) {
+        if markdown || (section && pair(unit.text).is_some()) {
             self.facts.add(Rank::Schema, unit.place, "", text);
         }
+        let before = &self.text[..unit.place];
+        self.opening &= self.at < 24 && !before.ends_with("\n\n") && !before.ends_with("\r\n\r\n");
+        let pair = if self.opening { pair(unit.text) } else { None };
         self.opening &= self.at <= 2 || pair.is_some();
-        let blank_before = self.text[..unit.place].ends_with("\n\n") || self.text[..unit.place].ends_with("\r\n\r\n");
-        self.opening &= !blank_before && self.at < 24;
-        if self.opening && pair.is_some_and(|(_, value)| !value.is_empty()) {
+        if pair.is_some_and(|(_, value)| !value.is_empty()) {
             self.facts.add(Rank::Id, unit.place, "", &around(text, 0));
         }
     }
@@ -296,8 +145,8 @@ impl<'a> Reader<'_, 'a, '_> {
         let form = form(bare(unit.text), false);
         // Tools repeat a message under different prefixes: the same end of a long line counts as the same message.
         let end = unit.text.len().saturating_sub(40);
-        let repeats =
-            unit.text.len() > 60 && unit.text.get(end..).is_some_and(|end| !self.seen.insert(self::form(end, false)));
+        let repeats = unit.text.len() > 60
+            && unit.text.get(end..).is_some_and(|end| !self.seen.insert(super::survey::form(end, false)));
         if self.seen.insert(form) && !repeats && self.errors.len() < 4 * super::MAX_PER_RANK {
             let times = self.survey.alarms.get(&form).copied().unwrap_or(1);
             let text = unit.text.trim_start();
@@ -328,11 +177,11 @@ impl<'a> Reader<'_, 'a, '_> {
 
     fn odd(&mut self, unit: Unit<'a>, text: &str) {
         let pair = pair(unit.text);
-        if pair.is_some_and(|(key, value)| self.survey.pairs.oddness(key, value) > 0) {
+        if pair.is_some_and(|(key, value)| self.survey.pairs.rarity(key, value) > 0) {
             self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
             self.parents(unit);
         } else if text.starts_with("...") {
-        } else if self.survey.is_regular() && self.survey.is_odd(unit.text) {
+        } else if self.survey.is_odd(self.at - 1, unit.text) {
             self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
         } else if self.survey.with_digits * 10 <= self.survey.units * 3 && has_digit(text) {
             let at = text.find(|ch: char| ch.is_ascii_digit()).unwrap_or(0);
@@ -375,9 +224,7 @@ impl<'a> Reader<'_, 'a, '_> {
                 if let Some((place, line)) = location(self.text, unit) {
                     self.facts.add(Rank::Cause, place, "", &around(line.trim(), 0));
                 }
-                let start = unit.line.saturating_sub(NEAR);
-                let selector = json!({ "type": "lines", "start": start, "end": unit.line + NEAR + 1 });
-                self.facts.look_at("around the first error", selector);
+                self.facts.look_at("around the first error", lines_at(self.text, unit.place, NEAR, NEAR));
             }
         }
         let mut notes = std::mem::take(&mut self.notes);
@@ -394,9 +241,9 @@ fn location<'a>(text: &'a str, unit: Unit) -> Option<(usize, &'a str)> {
         return None;
     }
     let offset = |line: &str| line.as_ptr() as usize - text.as_ptr() as usize;
-    let after = text[unit.place..].lines().skip(1).take(NEAR).find(|line| is_frame(line));
-    let before = || text[..unit.place].lines().rev().take(NEAR).find(|line| is_frame(line));
-    after.or_else(before).map(|line| (offset(line), line))
+    let after = |lines: usize| text[unit.place..].lines().skip(1).take(lines).find(|line| is_frame(line));
+    let before = || text[..unit.place].lines().rev().take(3).find(|line| is_frame(line));
+    after(2).or_else(before).or_else(|| after(NEAR)).map(|line| (offset(line), line))
 }
 
 fn is_frame(line: &str) -> bool {
