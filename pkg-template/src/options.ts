@@ -21,7 +21,7 @@ export type Classifier = (item: StoredItem) => Sensitivity;
 /**
  * Writes the text that stands for a large tool result; `text` has its secrets masked. Must be synchronous: a promise is
  * `CALLBACK_FAILED`, and `summaryRequests` with `supplySummary` are the way for what takes time. When it throws, a digest
- * stands in its place and the envelope's status is `partial`; so it is without a throw when the summary saves nothing.
+ * stands in its place and the envelope's status is `partial`. A summary is cut at the threshold.
  */
 export type Summarizer = (item: StoredItem, text: string) => string;
 

@@ -278,7 +278,7 @@ export type Selector =
   | { readonly type: "around"; readonly line: number; readonly context?: number }
   /**
    * Records of a table, of NDJSON, or of the array that a JSON text is or holds; of any other text its lines. Row 0 of
-   * a table is its header, which stands above the rows asked for unless `header` is false.
+   * a table is its header, which also stands above other rows; with `header: false` it is a row like any.
    */
   | {
       readonly type: "rows";
