@@ -369,7 +369,7 @@ export interface Slice {
   readonly start: number;
   /** The one after the last that is shown whole. */
   readonly end: number;
-  /** Whether `max_tokens` left less than was asked for. */
+  /** Whether `max_tokens`, or `max_hits` of a search, left less than was asked for. */
   readonly truncated: boolean;
   /** The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character. */
   readonly next?: Selector;
