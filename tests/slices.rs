@@ -5,7 +5,7 @@
 use contextweaver::content::slice::{Selector, Slice, slice};
 use contextweaver::content::sniff::shape;
 use contextweaver::content::views::views;
-use contextweaver::error::Result;
+use contextweaver::error::{ErrorCode, Result};
 use contextweaver::model::{ArtifactRef, ViewSpec};
 use contextweaver::text::tokens::Estimator;
 use proptest::prelude::*;

@@ -11,144 +11,130 @@ pub struct Signal {
     pub summary: bool,
 }
 
-/// Words that report an error, sorted for the search. A `timeout` that is being set is none.
-const ERRORS: &[&str] = &[
-    "abort",
-    "aborted",
-    "aborting",
-    "cannot",
-    "corrupt",
-    "corrupted",
-    "crash",
-    "crashed",
-    "critical",
-    "deadlock",
-    "declined",
-    "denied",
-    "emerg",
-    "err",
-    "error",
-    "errored",
-    "errors",
-    "exception",
-    "exceptions",
-    "fail",
-    "failed",
-    "failing",
-    "fails",
-    "failure",
-    "failures",
-    "fatal",
-    "forbidden",
-    "killed",
-    "oom",
-    "oomkilled",
-    "panic",
-    "panicked",
-    "refused",
-    "rejected",
-    "segfault",
-    "severe",
-    "timedout",
-    "timeout",
-    "traceback",
-    "unable",
-    "unauthorized",
-    "uncaught",
-    "undefined",
-    "unhandled",
-    "unreachable",
-    "unresolved",
+/// What a word says.
+const ERROR: u8 = 1;
+const WARNING: u8 = 2;
+/// A count stands before it: `3 passed`.
+const COUNTED: u8 = 4;
+/// A count stands after it: `collected 3`, `Total: 3`.
+const COUNTING: u8 = 8;
+
+/// Words that say something, sorted for the search.
+#[rustfmt::skip]
+const WORDS: &[(&str, u8)] = &[
+    ("abort", ERROR),
+    ("aborted", ERROR),
+    ("aborting", ERROR),
+    ("alert", WARNING),
+    ("backoff", WARNING),
+    ("cannot", ERROR),
+    ("caution", WARNING),
+    ("changed", COUNTED),
+    ("collected", COUNTING),
+    ("completed", COUNTING),
+    ("conflict", WARNING),
+    ("corrupt", ERROR),
+    ("corrupted", ERROR),
+    ("crash", ERROR),
+    ("crashed", ERROR),
+    ("critical", ERROR),
+    ("deadlock", ERROR),
+    ("declined", ERROR),
+    ("degraded", WARNING),
+    ("deletions", COUNTED),
+    ("denied", ERROR),
+    ("deprecated", WARNING),
+    ("deprecation", WARNING),
+    ("done", COUNTING),
+    ("duration", COUNTING),
+    ("elapsed", COUNTING),
+    ("emerg", ERROR),
+    ("err", ERROR),
+    ("error", ERROR),
+    ("errored", ERROR),
+    ("errors", ERROR | COUNTED | COUNTING),
+    ("exception", ERROR),
+    ("exceptions", ERROR),
+    ("expired", WARNING),
+    ("fail", ERROR),
+    ("failed", ERROR | COUNTED | COUNTING),
+    ("failing", ERROR),
+    ("fails", ERROR),
+    ("failure", ERROR),
+    ("failures", ERROR | COUNTED | COUNTING),
+    ("fatal", ERROR),
+    ("files", COUNTED),
+    ("finished", COUNTING),
+    ("flushed", COUNTING),
+    ("forbidden", ERROR),
+    ("found", COUNTED | COUNTING),
+    ("ignored", COUNTED),
+    ("insertions", COUNTED),
+    ("invalid", WARNING),
+    ("items", COUNTED),
+    ("killed", ERROR),
+    ("matches", COUNTED),
+    ("missing", WARNING),
+    ("oom", ERROR),
+    ("oomkilled", ERROR),
+    ("overdue", WARNING),
+    ("panic", ERROR),
+    ("panicked", ERROR),
+    ("passed", COUNTED | COUNTING),
+    ("passing", COUNTED),
+    ("pending", COUNTED),
+    ("processed", COUNTING),
+    ("ran", COUNTING),
+    ("refused", ERROR),
+    ("rejected", ERROR),
+    ("results", COUNTED),
+    ("retries", WARNING),
+    ("retry", WARNING),
+    ("retrying", WARNING),
+    ("rows", COUNTED),
+    ("segfault", ERROR),
+    ("severe", ERROR),
+    ("skipped", COUNTED | COUNTING),
+    ("slow", WARNING),
+    ("stale", WARNING),
+    ("sum", COUNTING),
+    ("summary", COUNTING),
+    ("tests", COUNTED | COUNTING),
+    ("throttled", WARNING),
+    ("throttling", WARNING),
+    ("timedout", ERROR),
+    ("timeout", ERROR),
+    ("total", COUNTED | COUNTING),
+    ("totals", COUNTING),
+    ("traceback", ERROR),
+    ("unable", ERROR),
+    ("unauthorized", ERROR),
+    ("uncaught", ERROR),
+    ("undefined", ERROR),
+    ("unhandled", ERROR),
+    ("unhealthy", WARNING),
+    ("unreachable", ERROR),
+    ("unresolved", ERROR),
+    ("unstable", WARNING),
+    ("vulnerable", WARNING),
+    ("warn", WARNING),
+    ("warning", WARNING),
+    ("warnings", WARNING | COUNTED),
+    ("wrn", WARNING),
+    ("wrote", COUNTING),
+    ("xfailed", COUNTED),
 ];
 
-/// Words that report a warning, sorted.
-const WARNINGS: &[&str] = &[
-    "alert",
-    "backoff",
-    "caution",
-    "conflict",
-    "degraded",
-    "deprecated",
-    "deprecation",
-    "expired",
-    "invalid",
-    "missing",
-    "overdue",
-    "retries",
-    "retry",
-    "retrying",
-    "slow",
-    "stale",
-    "throttled",
-    "throttling",
-    "unhealthy",
-    "unstable",
-    "vulnerable",
-    "warn",
-    "warning",
-    "warnings",
-    "wrn",
-];
-
-/// Words that a count stands before (`3 passed`), sorted.
-const COUNTED: &[&str] = &[
-    "changed",
-    "deletions",
-    "errors",
-    "failed",
-    "failures",
-    "files",
-    "found",
-    "ignored",
-    "insertions",
-    "items",
-    "matches",
-    "passed",
-    "passing",
-    "pending",
-    "results",
-    "rows",
-    "skipped",
-    "tests",
-    "total",
-    "warnings",
-    "xfailed",
-];
-
-/// Words that a count stands after (`collected 3`, `Total: 3`), sorted.
-const COUNTING: &[&str] = &[
-    "collected",
-    "completed",
-    "done",
-    "duration",
-    "elapsed",
-    "errors",
-    "failed",
-    "failures",
-    "finished",
-    "flushed",
-    "found",
-    "passed",
-    "processed",
-    "ran",
-    "skipped",
-    "sum",
-    "summary",
-    "tests",
-    "total",
-    "totals",
-    "wrote",
-];
-
-/// Marks of failure that are no words.
-const MARKS: &[&str] = &["✗", "✘", "✖", "❌", "npm ERR!", "not ok "];
+/// Marks of failure that are no words, and beginnings of lines; Python's test runner begins the lines of a failure with E.
+const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
+const BEGINNINGS: &[&str] = &["npm ERR!", "not ok ", "E   "];
 
 impl Signal {
     /// Reads a line; linear in it.
     pub fn of(line: &str) -> Self {
-        let mut signal = Self { error: MARKS.iter().any(|mark| line.contains(mark)), ..Self::default() };
-        // Python's test runner marks the lines of a failure so.
-        signal.error |= line.starts_with("E   ");
+        let marked = !line.is_ascii() && line.contains(MARKS);
+        let error = marked || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
+        let signal = Self { error, ..Self::default() };
         let mut reader = Reader { signal, before: "", counting: 0, exit: 0, method: false };
         let mut at = 0;
         let bytes = line.as_bytes();
@@ -189,6 +175,10 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn word(&mut self, line: &'a str, start: usize, end: usize) {
         let (word, head, tail) = (&line[start..end], &line[..start], &line[end..]);
+        // `"count": 0, "error": 1`: the zero belongs to another word.
+        if !head.strip_suffix(' ').is_some_and(|head| head.ends_with(self.before)) {
+            self.before = "";
+        }
         let digits = word.bytes().all(|byte| byte.is_ascii_digit());
         if digits {
             self.number(word, head, tail);
@@ -225,20 +215,25 @@ impl<'a> Reader<'a> {
         };
         lower.copy_from_slice(word.as_bytes());
         lower.make_ascii_lowercase();
-        let has = |list: &[&str]| list.binary_search_by(|known| known.as_bytes().cmp(lower)).is_ok();
+        let found = WORDS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower));
+        let says = found.map_or(0, |at| WORDS[at].1);
         let counted = self.before.bytes().all(|byte| byte.is_ascii_digit()) && !self.before.is_empty();
-        self.signal.summary |= counted && has(COUNTED);
-        if has(COUNTING) {
+        self.signal.summary |= counted && says & COUNTED != 0;
+        if says & COUNTING != 0 {
             self.counting = 3;
         }
         if lower.starts_with(b"exit") {
             self.exit = 4;
         }
+        let error = says & ERROR != 0 || names_error(word) || timed_out(lower, tail);
+        if !error && says & WARNING == 0 {
+            return;
+        }
         let none = matches!(self.before, "0" | "no" | "No" | "zero" | "without") || says_none(tail);
         let setting = *lower == *b"timeout" && tail.trim_start_matches([' ', '"', '=', ':']).starts_with(is_digit);
         if !none && !setting {
-            self.signal.error |= has(ERRORS) || names_error(word) || timed_out(lower, tail);
-            self.signal.warning |= has(WARNINGS);
+            self.signal.error |= error;
+            self.signal.warning |= says & WARNING != 0;
         }
     }
 }
@@ -287,10 +282,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn word_lists_are_sorted() {
-        for list in [ERRORS, WARNINGS, COUNTED, COUNTING] {
-            assert!(list.is_sorted());
-        }
+    fn words_are_sorted() {
+        assert!(WORDS.is_sorted());
     }
 
     #[test]
@@ -319,6 +312,8 @@ mod tests {
             ("\"error\": \"card_declined\"", "e"),
             ("{\"level\": \"error\"}", "e"),
             ("errors: 3", "es"),
+            ("{\"n\": 0, \"error\": \"x\"}", "e"),
+            ("{\"a\": \"no\", \"failed\": true}", "e"),
             ("error_count 3", ""),
             ("WARN slow query in 89s", "w"),
             ("> v3.4 is deprecated", "w"),

@@ -9,15 +9,31 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
         if rest.is_empty() {
             return None;
         }
-        let is_end = |ch: char| {
-            matches!(ch, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
-        };
-        let Some(end) = rest.find(is_end) else { return Some(std::mem::take(&mut rest)) };
-        let (line, tail) = rest.split_at(end);
-        let width = if tail.starts_with("\r\n") { 2 } else { tail.chars().next().map_or(0, char::len_utf8) };
-        rest = &tail[width..];
+        let (end, width) = line_end(rest.as_bytes());
+        let line = &rest[..end];
+        rest = &rest[end + width..];
         Some(line)
     })
+}
+
+/// Returns where the first line of a text ends and how long its terminator is. Bytes are looked at, not characters:
+/// everything that is read by lines passes through here.
+fn line_end(bytes: &[u8]) -> (usize, usize) {
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let width = match byte {
+            b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
+            b'\n'..=b'\r' | 0x1c..=0x1e => 1,
+            0xc2 if bytes.get(at + 1) == Some(&0x85) => 2,
+            0xe2 if bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xa8 | 0xa9)) => 3,
+            _ => 0,
+        };
+        if width > 0 {
+            return (at, width);
+        }
+        at += 1;
+    }
+    (at, 0)
 }
 
 /// Joins a range of lines with line feeds.
@@ -50,6 +66,10 @@ mod tests {
     #[test]
     fn lines_end_at_every_terminator() {
         assert_eq!(lines("a\r\nb\rc\n\nd\u{2028}e\n").collect::<Vec<_>>(), ["a", "b", "c", "", "d", "e"]);
+        assert_eq!(
+            lines("é…\u{85}\u{2029}\u{2027}\u{b}\u{c}\u{1c}x").collect::<Vec<_>>(),
+            ["é…", "", "\u{2027}", "", "", "x"]
+        );
         assert_eq!(lines("").count(), 0);
         assert_eq!(join_lines("a\r\nb\rc\n", 1..3), "b\nc");
         assert_eq!(join_lines("a", 3..9), "");

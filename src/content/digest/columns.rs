@@ -135,6 +135,11 @@ impl Columns {
         self.names.get(name).map_or(0, |at| self.list[*at].oddness(value))
     }
 
+    /// Tells whether a column has many different values.
+    pub fn is_free(&self, name: &str) -> bool {
+        self.names.get(name).is_some_and(|at| self.list[*at].is_free)
+    }
+
     /// Returns the names of columns that all but a few records have.
     pub fn usual(&self) -> Vec<&str> {
         let rows = self.rows;

@@ -1,23 +1,18 @@
 //! JSON: failing leaves, odd records of long lists, totals and cursors, ids, keys.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
-
 use serde_json::json;
+use std::borrow::Cow;
 
 use super::columns::{Columns, FAILED, Oddest, level_of};
+use super::leaves::{
+    MEMBER_CHARS, MIN_ROWS, cell, flatten, inner, is_id, is_leaf, is_silent, is_table, is_total, path_of, quoted,
+    quoted_within,
+};
 use super::level::{Hit, Level};
 use super::{Facts, Rank, around_within, count, lined};
 use crate::content::sniff::Shape;
 use crate::content::tree::{Kind, Node, Tree};
-use crate::order;
 
-/// Elements from which on a list of like values is read as a table.
-const MIN_ROWS: usize = 6;
-/// Levels of objects inside a record that count as its columns.
-const RECORD_DEPTH: usize = 4;
-/// Characters of one member.
-const MEMBER_CHARS: usize = 110;
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
 
@@ -66,35 +61,6 @@ pub fn lines(text: &str, facts: &mut Facts) {
     walk.table("", "record", true, &each);
 }
 
-/// Finds a JSON value that fills lines of a text: on one line, or from a line that opens it to one that closes it.
-pub fn block(text: &str) -> Option<(usize, usize)> {
-    let (mut place, mut tries) = (0, 0);
-    for line in text.split_inclusive('\n') {
-        let start = place;
-        place += line.len();
-        let opens = line.trim_end();
-        if !opens.starts_with(['{', '[']) || tries == 4 {
-            continue;
-        }
-        tries += 1;
-        if opens.len() > 80 && Tree::parse(opens).is_some() {
-            return Some((start, start + opens.len()));
-        }
-        let close = if opens.starts_with('{') { "\n}" } else { "\n]" };
-        let end = text[start..].find(close).map(|at| start + at + 2);
-        if let Some(end) = end.filter(|end| end - start > 80 && Tree::parse(&text[start..*end]).is_some()) {
-            return Some((start, end));
-        }
-    }
-    None
-}
-
-/// A scalar, or a short list of scalars, which is shown as a whole.
-fn is_leaf(node: Node) -> bool {
-    !node.is_container()
-        || (node.kind() == Kind::Array && node.raw().len() <= 160 && node.items().all(|item| !item.is_container()))
-}
-
 /// A record of a table.
 struct Row<'a> {
     index: usize,
@@ -106,91 +72,6 @@ struct Row<'a> {
 
 /// Calls a function with every record of a table, in order.
 type Each<'a> = dyn Fn(&mut dyn FnMut(Row)) + 'a;
-
-/// A key as it is written, without quotes.
-fn inner(key: Node<'_>) -> &str {
-    let raw = key.raw();
-    raw.get(1..raw.len() - 1).unwrap_or(raw)
-}
-
-fn is_table(node: Node) -> bool {
-    if node.len() < MIN_ROWS {
-        return false;
-    }
-    let first = |kind: Kind| node.entries().filter(|(_, value)| value.kind() == kind).count() * 10 >= node.len() * 9;
-    match node.kind() {
-        Kind::Array => first(Kind::Object) || first(Kind::Array) || first(Kind::Number) || first(Kind::String),
-        // An object of like objects is a table whose rows have names.
-        Kind::Object => first(Kind::Object) && alike(node),
-        _ => false,
-    }
-}
-
-/// Tells whether the objects of an object have keys in common.
-fn alike(node: Node) -> bool {
-    let first = |value: Node<'_>| value.entries().filter_map(|(key, _)| key).map(|key| inner(key).to_owned()).next();
-    let mut firsts: Vec<String> = node.entries().filter_map(|(_, value)| first(value)).collect();
-    order::sort_distinct(&mut firsts);
-    firsts.len() * 2 <= node.len()
-}
-
-fn path_of(path: &str, key: &str) -> String {
-    let plain = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
-    match (path.is_empty(), plain) {
-        (true, true) => key.to_owned(),
-        (false, true) => format!("{path}.{key}"),
-        (_, false) => format!("{path}[\"{key}\"]"),
-    }
-}
-
-/// Calls `take` with every scalar and every array of a record, under its dotted name.
-fn flatten<'a>(
-    node: Node<'a>,
-    name: &mut String,
-    depth: usize,
-    take: &mut dyn FnMut(&str, Option<Node<'a>>, Node<'a>),
-) {
-    let objects = node.kind() == Kind::Object;
-    for (index, (key, value)) in node.entries().enumerate().take(200) {
-        let length = name.len();
-        if length > 0 {
-            name.push('.');
-        }
-        match key {
-            Some(key) => name.push_str(inner(key)),
-            None => _ = write!(name, "{index}"),
-        }
-        if objects && value.kind() == Kind::Object && depth < RECORD_DEPTH && !value.is_empty() {
-            flatten(value, name, depth + 1, take);
-        } else {
-            take(name, key, value);
-        }
-        name.truncate(length);
-    }
-    if !node.is_container() {
-        take(name, None, node);
-    }
-}
-
-/// What a column compares: lists only by being empty or not.
-fn cell(value: Node<'_>) -> &str {
-    match value.kind() {
-        Kind::Array | Kind::Object if value.is_empty() => "[]",
-        Kind::Array => "[…]",
-        Kind::Object => "{…}",
-        _ => value.raw(),
-    }
-}
-
-/// A member or an element as it is written, long ones cut around what matters.
-fn quoted(key: Option<Node>, value: Node) -> String {
-    quoted_within(key, value, MEMBER_CHARS)
-}
-
-fn quoted_within(key: Option<Node>, value: Node, chars: usize) -> String {
-    let raw = key.map_or(value.raw(), |key| key.through(value));
-    around_within(raw, Hit::of(raw).at, chars)
-}
 
 struct Walk<'f> {
     offset: usize,
@@ -269,15 +150,17 @@ impl Walk<'_> {
         };
         let worst = scalars().map(|(key, value)| level(key, value)).max().unwrap_or_default();
         let deep = path.matches(['.', '[']).count();
-        for (key, value) in scalars() {
+        // `total: {value: 8}`, `next: {token: "x"}`
+        let of_totals = is_total(&path.rsplit('.').next().unwrap_or("").to_ascii_lowercase());
+        for (key, value) in scalars().filter(|(_, value)| worst < Level::Error || !is_silent(*value)) {
             let name = key.map_or("", inner).to_ascii_lowercase();
             let level = level(key, value);
             let rank = match level {
                 Level::Error => Rank::Error,
                 Level::Warning => Rank::Warning,
+                _ if (is_total(&name) || of_totals) && !is_silent(value) => Rank::Total,
                 _ if worst >= Level::Error => Rank::Cause,
-                _ if is_total(&name) => Rank::Total,
-                _ if is_id(&name) && deep < 2 => Rank::Id,
+                _ if is_id(&name) && deep < 4 => Rank::Id,
                 _ if path.is_empty() => Rank::Schema,
                 _ => Rank::More,
             };
@@ -298,7 +181,7 @@ impl Walk<'_> {
     /// Names candidates of many like records.
     fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &Each) {
         let mut columns = Columns::default();
-        let (mut rows, mut names, mut name) = (0, Vec::new(), String::new());
+        let (mut rows, mut names, mut name) = (0, Vec::<String>::new(), String::new());
         each(&mut |row| {
             rows += 1;
             columns.row();
@@ -316,13 +199,12 @@ impl Walk<'_> {
         let number = count(rows, unit);
         let number = if unit == "entry" { number.replace("entrys", "entries") } else { number };
         self.facts.add(if is_main { Rank::Head } else { Rank::Schema }, place, path, &number);
+        // The column that tells records apart stands for a record.
+        let identity = names.iter().position(|name| columns.is_free(name)).unwrap_or(0);
         let names = names.join(", ");
-        self.facts.add(
-            if is_main { Rank::Schema } else { Rank::More },
-            place + 1,
-            "columns",
-            &around_within(&names, 0, 160),
-        );
+        let label = if self.tables == 1 { "columns".to_owned() } else { format!("columns of {path}") };
+        let rank = if is_main { Rank::Schema } else { Rank::More };
+        self.facts.add(rank, place + 1, &label, &around_within(&names, 0, 160));
         let usual: Vec<String> = columns.usual().into_iter().map(str::to_owned).collect();
         let mut oddest = Oddest::new(MAX_ODD);
         each(&mut |row| {
@@ -338,12 +220,12 @@ impl Walk<'_> {
         each(&mut |row| {
             let score = odd.iter().find(|(_, index)| *index == row.index).map_or(0, |(score, _)| *score);
             if score > 0 || (is_main && (row.index == 0 || row.index + 1 == rows)) {
-                self.row(path, &row, score, &columns, rows);
+                self.row(path, &row, score, (&columns, identity), rows);
             }
         });
     }
 
-    fn row(&mut self, path: &str, row: &Row, score: u32, columns: &Columns, rows: usize) {
+    fn row(&mut self, path: &str, row: &Row, score: u32, (columns, identity): (&Columns, usize), rows: usize) {
         let label = match row.key {
             Some(key) => path_of(path, key),
             None => format!("{path}[{}]", row.index),
@@ -357,13 +239,18 @@ impl Walk<'_> {
             .to_owned();
         let base = self.offset + row.place;
         let mut name = String::new();
-        let mut shown = 0;
+        let (mut shown, mut at) = (0, 0);
+        let identity = if row.index == 0 { 0 } else { identity };
         let mut taken: Vec<(Rank, usize, String)> = Vec::new();
         flatten(row.node, &mut name, 0, &mut |name, key, value| {
-            if value.is_container() {
+            if !is_leaf(value) {
                 return;
             }
             let oddness = columns.oddness(name, cell(value));
+            at += 1;
+            if oddness == 0 && at <= identity {
+                return;
+            }
             let rank = match oddness {
                 FAILED => Rank::Error,
                 1.. => Rank::Odd,
@@ -385,8 +272,9 @@ impl Walk<'_> {
         }
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {
-            let lists =
-                row.node.entries().filter(|(_, value)| value.kind() == Kind::Array && value.len() < rows.max(MIN_ROWS));
+            let lists = row.node.entries().filter(|(_, value)| {
+                !is_leaf(*value) && value.kind() == Kind::Array && value.len() < rows.max(MIN_ROWS)
+            });
             let lists: Vec<(Cow<str>, Node)> =
                 lists.map(|(key, value)| (key.map_or("".into(), |key| inner(key).into()), value)).collect();
             for (key, list) in lists.into_iter().filter(|_| row.place == 0) {
@@ -394,30 +282,4 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-/// Counts and where the next page starts.
-fn is_total(name: &str) -> bool {
-    ["total", "count", "cursor", "next", "has_more", "hasmore", "hasnext", "page", "size", "remaining", "sum"]
-        .iter()
-        .any(|part| name.contains(part))
-}
-
-fn is_id(name: &str) -> bool {
-    matches!(
-        name,
-        "id" | "_id"
-            | "uid"
-            | "name"
-            | "title"
-            | "version"
-            | "kind"
-            | "type"
-            | "status"
-            | "state"
-            | "url"
-            | "email"
-            | "__name__"
-    ) || name.ends_with("_id")
-        || name.ends_with("name")
 }

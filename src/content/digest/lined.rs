@@ -4,19 +4,21 @@ use std::collections::HashSet;
 
 use super::level::{Hit, Level};
 use super::survey::{Survey, Unit, bare, form, has_digit, indent, level, pair};
-use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, lines_at, tables};
+use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
 use crate::content::sniff::Shape;
 use crate::order;
 
 /// Bytes from which on a line is read piece by piece.
 const LONG_LINE: usize = 400;
+/// Characters of the first and the last line.
+const ENDS_CHARS: usize = 75;
 /// Lines around an error that are searched for its place.
 const NEAR: usize = 6;
 
 /// Names candidates of a text of lines.
 pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
     let mut skip = Vec::new();
-    if let Some((start, end)) = json::block(text) {
+    if let Some((start, end)) = leaves::block(text) {
         json::embedded(&text[start..end], start, facts);
         skip.push((start, end));
     } else if let Some((start, end)) = tables::aligned(text, facts) {
@@ -111,17 +113,21 @@ impl<'a> Reader<'_, 'a, '_> {
         let text = bare(unit.text);
         if self.at == 1 || unit.place == self.survey.last {
             let alike = self.survey.alike(self.at - 1);
-            let label = if self.at == 1 && alike * 2 > self.survey.units && alike > 4 && has_digit(text) {
+            let label = if self.at == 1 && alike > 4 && has_digit(text) {
                 format!("{alike} lines like")
             } else {
                 String::new()
             };
-            self.facts.add(Rank::Ends, unit.place, &label, &around_within(text, 0, 90));
+            self.facts.add(Rank::Ends, unit.place, &label, &end_of(text, self.at > 1));
         }
         self.outline(unit, text);
         match self.survey.level(self.at - 1) {
             Level::Error | Level::Warning => self.alarm(unit, level(unit.text)),
-            Level::Note if has_digit(text) || text.contains(':') => self.note(unit),
+            Level::Note if has_digit(text) || text.contains(':') => {
+                // What many lines of one form say is no total.
+                let odd = self.survey.is_odd(self.at - 1, unit.text);
+                if odd || self.survey.alike(self.at - 1) <= 8 { self.note(unit, odd) } else { self.odd(unit, text) }
+            }
             _ => self.odd(unit, text),
         }
     }
@@ -165,10 +171,10 @@ impl<'a> Reader<'_, 'a, '_> {
         }
     }
 
-    fn note(&mut self, unit: Unit<'a>) {
+    fn note(&mut self, unit: Unit<'a>, odd: bool) {
         if self.notes.len() < 4 * super::MAX_PER_RANK {
             let near_end = self.at + 8 > self.survey.units;
-            self.notes.push((if near_end { 2 } else { u32::from(self.at < 8) }, unit));
+            self.notes.push((if near_end || odd { 2 } else { u32::from(self.at < 8) }, unit));
         } else if self.at + 8 > self.survey.units {
             self.notes.pop();
             self.notes.push((2, unit));
@@ -233,6 +239,12 @@ impl<'a> Reader<'_, 'a, '_> {
             self.facts.add(Rank::Total, unit.place, "", &around(bare(unit.text), 0));
         }
     }
+}
+
+/// The beginning of a line, or its end.
+fn end_of(text: &str, last: bool) -> String {
+    let from = text.char_indices().rev().nth(ENDS_CHARS).map_or(0, |(from, _)| from);
+    if last && from > 0 { format!("…{}", &text[from..]) } else { around_within(text, 0, ENDS_CHARS) }
 }
 
 /// Finds the nearest line that says where in the code an error is: after it, or before it as in Python.

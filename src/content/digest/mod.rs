@@ -7,6 +7,7 @@
 mod columns;
 mod diff;
 mod json;
+mod leaves;
 mod level;
 mod lined;
 mod markup;
@@ -150,8 +151,8 @@ const fn share(rank: Rank) -> u64 {
     match rank {
         Rank::Head => 100,
         Rank::Error => 55,
-        Rank::Odd | Rank::Total => 30,
-        Rank::Cause | Rank::Warning | Rank::Ends | Rank::Schema => 20,
+        Rank::Odd | Rank::Total | Rank::Ends => 30,
+        Rank::Cause | Rank::Warning | Rank::Schema => 20,
         Rank::Id => 15,
         Rank::More => 10,
     }
@@ -201,7 +202,7 @@ fn fill(mut facts: Vec<Fact>, room_tokens: u64, estimator: &Estimator) -> String
 /// use it up.
 const fn enough(rank: Rank, pass: usize) -> u64 {
     match rank {
-        Rank::More if pass == 0 => 33,
+        Rank::More if pass == 0 => 40,
         Rank::More => 0,
         Rank::Schema if pass == 1 => 80,
         _ => 100,

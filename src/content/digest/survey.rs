@@ -167,7 +167,7 @@ pub fn form(text: &str, words: bool) -> u64 {
 pub fn pair(text: &str) -> Option<(&str, &str)> {
     let text = text.trim_start().trim_start_matches("- ");
     let at = text.bytes().take(48).position(|byte| matches!(byte, b':' | b'='))?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ' | b'/');
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'"' | b' ');
     let (key, value) = (text[..at].trim_end(), text[at + 1..].trim());
     let named = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || matches!(ch, '_' | '"'))
         && key.bytes().all(plain)

@@ -131,9 +131,15 @@ fn is_rule(line: &str) -> bool {
         && line.chars().all(|ch| is_bar(ch) || matches!(ch, '+' | '-' | '=' | ':' | ' ' | '\u{2500}'..='\u{257f}'))
 }
 
+/// A row without the bars of its frame.
+fn inside(line: &str) -> &str {
+    let line = line.trim();
+    line.strip_prefix(is_bar).map_or(line, |line| line.strip_suffix(is_bar).unwrap_or(line))
+}
+
 fn cell_count(line: &str) -> usize {
     if line.contains(is_bar) {
-        return line.trim().trim_matches(is_bar).split(is_bar).count();
+        return inside(line).split(is_bar).count();
     }
     let bytes = line.trim_end().as_bytes();
     let gap = |at: usize| at >= 2 && bytes[at] != b' ' && bytes[at - 1] == b' ' && bytes[at - 2] == b' ';
@@ -143,7 +149,7 @@ fn cell_count(line: &str) -> usize {
 
 fn cells(line: &str) -> Vec<Cow<'_, str>> {
     if line.contains(is_bar) {
-        return line.trim().trim_matches(is_bar).split(is_bar).map(|cell| cell.trim().into()).collect();
+        return inside(line).split(is_bar).map(|cell| cell.trim().into()).collect();
     }
     line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(Cow::from).collect()
 }

@@ -168,8 +168,11 @@ impl Errors<'_, '_> {
                 None => push_index(path, index),
             }
             if value.is_container() {
-                let object = value.kind() == Kind::Object && fits(value).is_some();
-                self.value(value, path, shown.or(object.then_some((value, path.len()))));
+                let small = shown.is_none() && value.kind() == Kind::Object && fits(value).is_some();
+                // Most objects report nothing, which their text as a whole tells sooner.
+                if !small || Signal::of(value.raw()).error {
+                    self.value(value, path, shown.or(small.then_some((value, path.len()))));
+                }
             } else if value.raw().len() <= LEAF_BYTES && Self::reports(key, value) {
                 let (about, end) = shown.unwrap_or((value, path.len()));
                 let quarters = fits(about).unwrap_or(0);
