@@ -60,7 +60,7 @@ export interface NamedExtractor {
 }
 
 /**
- * What becomes of large results. Under `compat: "0.18"` every result above 2,000 characters is large, and only
+ * What becomes of large results. Under `compat: "0.18"` raw output above 2,000 characters is large, and only
  * `deterministic` has a meaning.
  */
 export interface FirewallOptions {

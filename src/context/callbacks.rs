@@ -217,3 +217,27 @@ fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
         },
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ItemKind;
+    use serde_json::json;
+
+    #[test]
+    fn answers_about_results_hold_for_one_operation() {
+        let item = ContextItem::new("r", ItemKind::ToolResult, "");
+        let mut answers = Answers::default();
+        let ask = |answers: &Answers| (answers.summary(&item, "text"), answers.level(&item));
+        for expected in ["one", "two"] {
+            let known = ask(&answers);
+            assert!(known.0.is_none());
+            let asked = answers.take_needs().len();
+            answers.supply([json!(expected), json!("internal")][..asked].to_vec()).unwrap();
+            let (summary, level) = ask(&answers);
+            assert_eq!((summary.unwrap().unwrap().as_str(), level), (expected, Some(Sensitivity::Internal)));
+            answers.settle(1);
+        }
+        assert_eq!(answers.level(&item), Some(Sensitivity::Internal), "others stay");
+    }
+}
