@@ -15,7 +15,7 @@ use crate::api;
 use crate::context::callbacks::Need;
 use crate::context::handoff::{HandoffCategory, HandoffEntry};
 use crate::context::memory::{ConsolidationPolicy, ConsolidationReport};
-use crate::context::{Event, Ingested, ManagerStats, Slice};
+use crate::context::{CompactResult, Event, Ingested, ManagerStats, Slice, SummaryRequest};
 use crate::error::ErrorCode;
 use crate::model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, ItemKind, MemoryEntry, Mode,
@@ -105,6 +105,8 @@ impl Declarations {
         all.visit::<CandidateDetail>();
         all.visit::<Ingested>();
         all.visit::<Slice>();
+        all.visit::<CompactResult>();
+        all.visit::<SummaryRequest>();
         all.visit::<ManagerStats>();
         all.visit::<HandoffEntry>();
         all.visit::<ConsolidationPolicy>();
@@ -157,12 +159,14 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
     let handoff = call("handoff", json!({}));
     let inspection = call("inspect", json!({ "explanation": pack["explanation"], "pack": pack }));
     let snapshot = call("snapshot", json!({}));
+    let compat = compat_compact();
     let memory = call("select_memory", json!({ "entries": [], "phase": "answer", "budget_tokens": 1 }));
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
     BTreeMap::from([
         ("BuildReport", keys(&report)),
         ("BuildReportCandidates", keys(&report["data"]["candidates"])),
         ("BuildReportData", keys(&report["data"])),
+        ("CompatCompactResult", keys(&compat)),
         ("Handoff", keys(&handoff)),
         ("HandoffPack", keys(&handoff["pack"])),
         ("InspectedCandidate", keys(&inspection["report"]["candidates"][0])),
@@ -186,6 +190,13 @@ fn full_artifacts() -> Value {
     }
     manager.artifacts_mut().pin("pinned").unwrap();
     json!(manager.snapshot())["artifact_store"].take()
+}
+
+/// The reference's record of a reduced result.
+fn compat_compact() -> Value {
+    let mut manager = api::new_manager("{\"compat\": \"0.18\"}").unwrap();
+    let answer = api::call(&mut manager, "compact", "{\"data\": \"x\", \"threshold_chars\": 0}").unwrap();
+    serde_json::from_str::<Value>(&answer).unwrap()["done"].take()
 }
 
 fn header() -> String {

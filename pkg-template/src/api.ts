@@ -5,5 +5,5 @@ export { ContextWeaverError, ERROR_CODES } from "./errors.js";
 export type { ErrorCode, ErrorInit } from "./errors.js";
 export type * from "./options.js";
 export type * from "./results.js";
-export { buildReport, countTokens, redactSecrets, sanitizeText, tokenize } from "./text.js";
+export { buildReport, countTokens, drilldownTool, redactSecrets, sanitizeText, tokenize } from "./text.js";
 export type * from "./types.js";

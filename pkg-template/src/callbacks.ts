@@ -5,6 +5,14 @@ import type { HookEvent } from "./options.js";
 
 type Fn = (...args: unknown[]) => unknown;
 
+/** Functions by what they are for. @internal */
+export type Functions = ReadonlyMap<string, Fn>;
+
+/** The answer of a function that threw where that is allowed. */
+interface Failure {
+  readonly failed: string;
+}
+
 /** A question of the engine. @internal */
 export type Need =
   | { readonly kind: "count"; readonly text: string }
@@ -30,11 +38,9 @@ export class Callbacks {
   constructor(options: unknown) {
     const own = fields(options);
     for (const key of ["estimator", "classifier"]) {
-      if (typeof own[key] === "function") own[key] = this.#keep(key, own[key] as Fn, undefined);
+      if (typeof own[key] === "function") own[key] = keep(key, own[key] as Fn, undefined, this.#functions);
     }
-    for (const [key, method] of PLUGINS) {
-      if (own[key] !== undefined && typeof own[key] !== "string") own[key] = this.#plugin(key, method, own[key]);
-    }
+    takePlugins(own, this.#functions);
     if (own["redaction_hooks"] !== undefined) {
       collect(own["redaction_hooks"], "/redaction_hooks", this.#redaction);
       own["redaction_hooks"] = [...this.#redaction.keys()];
@@ -55,17 +61,27 @@ export class Callbacks {
     this.json = encode(own);
   }
 
-  /** Asks one of the functions. An answer that cannot be used is CALLBACK_FAILED. */
-  answer(need: Need): string | number | readonly string[] {
+  /** Takes functions out of the options of one call. */
+  lend(options: Record<string, unknown>): { args: Record<string, unknown>; functions: Functions } {
+    const functions = new Map<string, Fn>();
+    takePlugins(options, functions);
+    return { args: options, functions };
+  }
+
+  /**
+   * Asks one of the functions; `lent` ones come first. An answer that cannot be used is CALLBACK_FAILED. A result is worth
+   * more than its summary: where a function that works on results throws, the engine is told so and goes on without it.
+   */
+  answer(need: Need, lent?: Functions): string | number | readonly string[] | Failure {
     switch (need.kind) {
       case "count":
         return ask("estimator", this.#functions.get("estimator"), [need.text], isCount, "a whole number from 0");
       case "classify":
         return ask("classifier", this.#functions.get("classifier"), [need.item], isLevel, `one of ${LEVELS.join(" ")}`);
       case "summarize":
-        return ask("summarizer", this.#functions.get("summarizer"), [need.item, need.text], isString, "a string");
+        return this.#work("summarizer", lent, need, isString, "a string");
       case "extract":
-        return ask("extractor", this.#functions.get("extractor"), [need.item, need.text], isStrings, "an array of strings");
+        return this.#work("extractor", lent, need, isStrings, "an array of strings");
       case "redact":
         return ask("redaction hook", this.#redaction.get(need.hook), [need.item], isString, "a string");
     }
@@ -103,18 +119,42 @@ export class Callbacks {
     return warnings;
   }
 
-  /** Keeps the function of a plugin; what else it says of itself is for the engine. */
-  #plugin(key: string, method: string, value: unknown): unknown {
-    if (typeof value === "function") return this.#keep(key, value as Fn, undefined);
+  #work<T>(
+    who: string,
+    lent: Functions | undefined,
+    { item, text }: { readonly item: unknown; readonly text: string },
+    usable: (value: unknown) => value is T,
+    wanted: string,
+  ): T | Failure {
+    const failed = (cause: unknown): Failure => {
+      // A program that calls back into its own manager is to be mended, not to be put up with.
+      if (isReentrant(cause)) throw threw(who, cause);
+      this.hookErrors += 1;
+      // What it threw stays with it: it may quote the result.
+      return { failed: `the ${who} threw` };
+    };
+    return ask(who, lent?.get(who) ?? this.#functions.get(who), [item, text], usable, wanted, failed);
+  }
+}
+
+/** Takes the functions of plugins out of options; what else a plugin says of itself is for the engine. */
+function takePlugins(options: Record<string, unknown>, into: Map<string, Fn>): void {
+  for (const [key, method] of PLUGINS) {
+    const value = options[key];
+    if (value === undefined || typeof value === "string") continue;
+    if (typeof value === "function") {
+      options[key] = keep(key, value as Fn, undefined, into);
+      continue;
+    }
     const { [method]: fn, name, ...rest } = fields(value, `/${key}`);
     if (typeof fn !== "function") throw notAFunction(`/${key}/${method}`);
-    return { ...rest, ...this.#keep(key, fn as Fn, name) };
+    options[key] = { ...rest, ...keep(key, fn as Fn, name, into) };
   }
+}
 
-  #keep(key: string, fn: Fn, name: unknown): { custom: unknown } {
-    this.#functions.set(key, fn);
-    return { custom: name ?? nameOf(fn) };
-  }
+function keep(key: string, fn: Fn, name: unknown, into: Map<string, Fn>): { custom: unknown } {
+  into.set(key, fn);
+  return { custom: name ?? nameOf(fn) };
 }
 
 function collect(value: unknown, path: string, into: Map<string, Fn>, known?: readonly string[]): void {
@@ -141,25 +181,38 @@ function notAFunction(path: string): ContextWeaverError {
   return new ContextWeaverError("INVALID_INPUT", "expected a function", { path });
 }
 
-function ask<T>(
+function ask<T, F = never>(
   who: string,
   fn: Fn | undefined,
   args: unknown[],
   usable: (value: unknown) => value is T,
   wanted: string,
-): T {
+  failed?: (cause: unknown) => F,
+): T | F {
   if (!fn) throw new ContextWeaverError("INTERNAL", `the engine asked for a ${who} that was not given`);
   let value: unknown;
   try {
     value = fn(...args);
   } catch (cause) {
-    throw new ContextWeaverError("CALLBACK_FAILED", `the ${who} threw`, { cause });
+    if (failed) return failed(cause);
+    throw threw(who, cause);
   }
   if (usable(value)) return value;
   const got = isPromise(value, () => undefined) ? "a promise" : typeof value;
+  const later = failed ? LATER : "prepare the answer before the call";
   throw new ContextWeaverError("CALLBACK_FAILED", `the ${who} must return ${wanted}, got ${got}`, {
-    hint: got === "a promise" ? "functions are called synchronously: prepare the answer before the call" : undefined,
+    hint: got === "a promise" ? `functions are called synchronously: ${later}` : undefined,
   });
+}
+
+const LATER = "leave it out, and pass what summaryRequests() asks for to supplySummary() when it is there";
+
+function threw(who: string, cause: unknown): ContextWeaverError {
+  return new ContextWeaverError("CALLBACK_FAILED", `the ${who} threw`, { cause });
+}
+
+function isReentrant(thrown: unknown): boolean {
+  return ContextWeaverError.is(thrown) && thrown.code === "REENTRANT";
 }
 
 /** A promise is not waited for, but its rejection must not end the process either. */
@@ -177,6 +230,12 @@ function isPromise(value: unknown, rejected: () => void): boolean {
 const isTime = (value: unknown): value is number => typeof value === "number" && Math.abs(value) <= 8.64e15;
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null && !isPromise(value, () => undefined);
 const isString = (value: unknown): value is string => typeof value === "string";
-const isStrings = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isString);
+const isStrings = (value: unknown): value is readonly string[] => {
+  try {
+    return Array.isArray(value) && value.every(isString);
+  } catch {
+    return false; // a proxy that throws
+  }
+};
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 const isLevel = (value: unknown): value is string => LEVELS.includes(value as string);

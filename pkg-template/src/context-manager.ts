@@ -3,17 +3,24 @@ import { SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js"
 import type {
   BuildCallOptions,
   BuildOptions,
+  CompactOptions,
+  CompatCompactOptions,
   ConsolidateOptions,
   ContextManagerOptions,
   DrilldownOptions,
   EnvelopeResultInput,
   HandoffOptions,
+  HydrateOptions,
   InspectOptions,
   SelectMemoryOptions,
+  SummaryRequestOptions,
+  SuppliedSummary,
   ToolResultInput,
 } from "./options.js";
 import type {
   ArtifactView,
+  CompactResult,
+  CompatCompactResult,
   Consolidation,
   EpisodeView,
   EventView,
@@ -23,10 +30,21 @@ import type {
   ManagerStats,
   MemorySelection,
   Snapshot,
+  SummaryRequest,
   ToolResult,
 } from "./results.js";
 import { Session } from "./session.js";
-import type { ContextItem, ContextPack, Episode, Fact, Selector, Slice, StoredItem } from "./types.js";
+import type {
+  ContextItem,
+  ContextPack,
+  Episode,
+  Fact,
+  HydrationResult,
+  JsonValue,
+  Selector,
+  Slice,
+  StoredItem,
+} from "./types.js";
 import { views } from "./views.js";
 
 export interface ContextManager {
@@ -93,7 +111,11 @@ export class ContextManager {
     this.#session.run("ingest", `{"items":${encodeAll(items, "/items")}}`, { mutates: true });
   }
 
-  /** Stores a tool's raw output and appends what the model should see of it: all, or a summary when it is large. */
+  /**
+   * Stores a tool's raw output and appends what the model should see of it: all, or above the firewall's threshold the
+   * same in fewer tokens, or a digest. Prompts say below a digest how much of the whole it is, and with which handle and
+   * selector to look further. `DUPLICATE_ID` when the call has a result, `QUOTA_EXCEEDED` when the bytes do not fit.
+   */
   ingestToolResult(result: ToolResultInput): ToolResult {
     const { raw_output: raw, ...rest } = fields(result);
     const bytes = rawBytes(raw, "/raw_output");
@@ -126,13 +148,61 @@ export class ContextManager {
   }
 
   /**
-   * Reads a part of an artifact. `POLICY_VIOLATION` when its item is at or above the sensitivity floor,
-   * `ARTIFACT_NOT_FOUND` when there is none, `ARTIFACT_EXPIRED` when `limits` made it go.
+   * Reads a part of an artifact, or of a result that was ingested as an item (`artifact:` and its id). Secrets are masked
+   * before the part is cut out. With `inject` the part becomes an item `drilldown:<handle>:<type>:<items of the log>`,
+   * as sensitive as what it is of.
+   *
+   * `POLICY_VIOLATION` when an item that refers to it is at or above the sensitivity floor, or redacted;
+   * `ARTIFACT_NOT_FOUND` when there is none, `ARTIFACT_EXPIRED` when `limits` made it go; `UNSUPPORTED` when it is no text,
+   * or for a type of selector that does not exist; `DECODE_FAILED` when JSON is asked of what is none; `NOT_FOUND` when a
+   * path or column leads to nothing.
    */
   drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Slice {
     const args = { ...fields(options), handle, selector } as Record<string, unknown>;
     const how = { mutates: args["inject"] === true, uses: handle };
     return this.#session.run<Slice>("drilldown", encode(args), how).value;
+  }
+
+  /**
+   * Reduces a result that is in no conversation, to at most `budget_tokens`. The whole is stored under a handle made of
+   * its hash, `artifact:compact:<16 hexadecimal digits>`, for `drilldown`. Under `compat: "0.18"` options and result are
+   * those of the Python library.
+   */
+  compact(data: JsonValue, options?: CompactOptions): CompactResult;
+  compact(data: JsonValue, options: CompatCompactOptions): CompatCompactResult;
+  compact(data: JsonValue, options?: CompactOptions | CompatCompactOptions): CompactResult | CompatCompactResult {
+    const { args, functions } = this.#session.callbacks.lend({ ...fields(options), data });
+    const mutates = ({ firewalled }: CompactResult): boolean => firewalled;
+    return this.#session.run<CompactResult>("compact", encode(args), { mutates, functions }).value;
+  }
+
+  /**
+   * Returns a tool's schema, examples and constraints; with arguments also what fills those that are missing: a fact with
+   * the argument's name as its key, else the one value that the newest call or result has under that name. It must have
+   * the type and be of the `enum` of the schema. Names compare without case, `_`, `-`, `.` and spaces. Nothing is guessed,
+   * and nothing comes from items at or above the sensitivity floor.
+   */
+  hydrate(options: HydrateOptions): HydrationResult {
+    return this.#session.run<HydrationResult>("hydrate", encode(options)).value;
+  }
+
+  /**
+   * Lists the results for which a digest stands, with their texts: what a model, which cannot answer at once, may
+   * summarise. Not those at or above the sensitivity floor, nor those whose bytes are gone.
+   */
+  summaryRequests(options?: SummaryRequestOptions): readonly SummaryRequest[] {
+    return this.#session.run<SummaryRequest[]>("summary_requests", encode(fields(options))).value;
+  }
+
+  /**
+   * Puts a summary in the place of a result's digest; prompts built after that show it. Its secrets are masked. The stored
+   * bytes stay as they are.
+   *
+   * `NOT_FOUND` when there is no such result; `INVALID_INPUT` when nothing was left out of it, or the summary is empty or
+   * no shorter than the whole; `DETERMINISM` for a model's summary under `firewall.deterministic`.
+   */
+  supplySummary(summary: SuppliedSummary): ToolResult {
+    return this.#session.run<ToolResult>("supply_summary", encode(summary), { mutates: true }).value;
   }
 
   /** Collects what the next session must know: decisions, conventions, open tasks, pitfalls. */

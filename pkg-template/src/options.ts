@@ -18,10 +18,14 @@ export type Estimator = (text: string) => number;
 /** Labels an item. The result never lowers the item's own label. Must be synchronous and deterministic. */
 export type Classifier = (item: StoredItem) => Sensitivity;
 
-/** Writes the text that stands for a large tool result. Must be synchronous. */
+/**
+ * Writes the text that stands for a large tool result; `text` has its secrets masked. Must be synchronous: a promise is
+ * `CALLBACK_FAILED`, and `summaryRequests` with `supplySummary` are the way for what takes time. When it throws, a digest
+ * stands in its place and the envelope's status is `partial`. A summary is cut at the threshold.
+ */
 export type Summarizer = (item: StoredItem, text: string) => string;
 
-/** Finds the facts of a tool result, one string each. Must be synchronous. */
+/** Finds the facts of a tool result, one string each; as with {@link Summarizer}, it must be synchronous and may throw. */
 export type Extractor = (item: StoredItem, text: string) => readonly string[];
 
 /** Tells the time in milliseconds since 1970, as `Date.now` does. Must be synchronous. */
@@ -38,7 +42,7 @@ export interface NamedSummarizer {
   readonly summarize: Summarizer;
   /** Name in the firewall's stats. Default: the function's name. */
   readonly name?: string;
-  /** Whether a model wrote the summaries, for the record. Default: false. */
+  /** Whether a model writes the summaries, for the record. Default: false. */
   readonly is_llm?: boolean;
   /** What a model-backed summarizer says of itself, for the firewall's stats. Default: nothing. */
   readonly provider_metadata?: Readonly<Record<string, string>>;
@@ -55,11 +59,14 @@ export interface NamedExtractor {
   readonly provider_metadata?: Readonly<Record<string, string>>;
 }
 
-/** What becomes of large results. */
+/**
+ * What becomes of large results. Under `compat: "0.18"` raw output above 2,000 characters is large, and only
+ * `deterministic` has a meaning.
+ */
 export interface FirewallOptions {
-  /** Results above it are summarised in the prompt and kept as artifacts. Default: 500. */
+  /** Above it a result is reduced in the prompt: reshaped if that is enough, else to a digest. Default: 500. */
   readonly threshold_tokens?: number;
-  /** Most tokens of a summary. Default: 160. */
+  /** Most tokens of a digest with its facts. Default: 160. */
   readonly summary_tokens?: number;
   /** Refuse summarizers and extractors that a model backs: `DETERMINISM`. Default: false. */
   readonly deterministic?: boolean;
@@ -200,7 +207,6 @@ export interface ContextManagerOptions {
   readonly policy?: ContextPolicy;
   /** Default: `{ method: "bm25n" }`, or `{ method: "reference" }` under `compat: "0.18"`. */
   readonly scoring?: Bm25nScoring | ReferenceScoring | CompatScoring;
-  /** What becomes of large results. */
   readonly firewall?: FirewallOptions;
   readonly limits?: Limits;
   /** Time for memories and artifacts that expire or age. The engine itself has no clock. Default: none. */
@@ -221,9 +227,9 @@ export interface ContextManagerOptions {
   readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator;
   /** `heuristic` finds secrets and personal data, `heuristic-no-pii` only secrets. Default: nobody classifies. */
   readonly classifier?: "heuristic" | "heuristic-no-pii" | Classifier;
-  /** Default: a built-in one. `rule_based` exists under `compat` only. */
+  /** Default: a digest that shows errors, totals and what stands out. `rule_based`: the Python library's. */
   readonly summarizer?: "rule_based" | Summarizer | NamedSummarizer;
-  /** Default: a built-in one. Others exist under `compat` only. */
+  /** Default: lines that look like `key: value`. `structured`: the Python library's, for JSON and tables. */
   readonly extractor?: "structured" | Extractor | NamedExtractor;
   /** Redaction hooks by name; `policy.redaction_hooks` says which apply. */
   readonly redaction_hooks?: Readonly<Record<string, RedactionHook>>;
@@ -242,6 +248,75 @@ export interface ToolResultInput {
   /** Default: `public`. */
   readonly sensitivity?: Sensitivity;
   readonly metadata?: JsonObject;
+  /**
+   * Of a large JSON result, the only paths that may stand in the prompt, such as `invoices[].total`. What is no JSON
+   * shows as `{}` then. Default: any.
+   */
+  readonly keep?: readonly string[];
+}
+
+/** How to reduce a result that is in no conversation. */
+export interface CompactOptions {
+  /** What a text is. Default: `text/plain`, or `application/json` for other data. */
+  readonly media_type?: string;
+  /**
+   * `auto` and `structured` do what `ingestToolResult` does: they leave the paths of `keep` where there are any, and
+   * reduce the text where there are none. `text` takes no notice of `keep`. `passthrough` only masks secrets.
+   * Default: `auto`.
+   */
+  readonly strategy?: "auto" | "structured" | "text" | "passthrough";
+  /** Paths of JSON that may stay, such as `invoices[].total`. Default: any. */
+  readonly keep?: readonly string[];
+  /** Up to it the data stays as it is, and nothing returned is above it. Default: `firewall.threshold_tokens`. */
+  readonly budget_tokens?: number;
+}
+
+/** The same under `compat: "0.18"`, as the Python library's `compact_tool_result` takes it. */
+export interface CompatCompactOptions {
+  /** `structured` needs `keep`. Default: `auto`. */
+  readonly strategy?: "auto" | "structured" | "text" | "passthrough";
+  /** Characters up to which nothing is done. Default: 2000. */
+  readonly threshold_chars?: number;
+  /** Most tokens of a summary; 0 for any number. Default: 800. */
+  readonly budget?: number;
+  readonly keep?: readonly string[];
+  /** Refuse functions that a model backs: `DETERMINISM`. Default: true. */
+  readonly deterministic?: boolean;
+  /** Whether data may have the key `_cw`, which is then replaced. Default: false. */
+  readonly overwrite_sidecar?: boolean;
+  /** Default: false. */
+  readonly redact_secrets?: boolean;
+  /** For this call only; the manager's is not asked. Default: the first paragraph. */
+  readonly summarizer?: "rule_based" | Summarizer | NamedSummarizer;
+  /** For this call only; the manager's is not asked. Default: lines of certain forms. */
+  readonly extractor?: "structured" | Extractor | NamedExtractor;
+}
+
+/** Which summaries are wanted. */
+export interface SummaryRequestOptions {
+  /** Most requests, the oldest results first. Default: 16. */
+  readonly limit?: number;
+}
+
+/** A summary that took its time. */
+export interface SuppliedSummary {
+  /** Of a {@link SummaryRequest}. */
+  readonly item_id: string;
+  /** Cut at the firewall's threshold. */
+  readonly summary: string;
+  /** At most 256. Default: those of the digest. */
+  readonly facts?: readonly string[];
+  /** Whether a model wrote it. Default: true. */
+  readonly is_llm?: boolean;
+  /** What the model says of itself, for the firewall's stats. */
+  readonly provider_metadata?: Readonly<Record<string, string>>;
+}
+
+/** What is to be called. */
+export interface HydrateOptions {
+  readonly tool: SelectableItem;
+  /** Arguments known so far. Default: none, and none are looked for. */
+  readonly arguments?: JsonObject;
 }
 
 /** A result that was summarised elsewhere. */
@@ -289,9 +364,9 @@ export interface BuildCallOptions extends Omit<BuildOptions, "phase"> {
 export interface DrilldownOptions {
   /** Put the text into the log as an item. Default: false. */
   readonly inject?: boolean;
-  /** Parent of the injected item. */
+  /** Parent of the injected item, such as the call that asked for it. */
   readonly parent_id?: string;
-  /** Cut the text to this many tokens. */
+  /** Most tokens of the text; `next` of the slice goes on where it ends. Default: no limit. */
   readonly max_tokens?: number;
 }
 

@@ -5,6 +5,7 @@ import type {
   BuildStats,
   CandidateExplanation,
   Fact,
+  FirewallStats,
   JsonObject,
   JsonValue,
   Phase,
@@ -13,6 +14,7 @@ import type {
   StoredEpisode,
   StoredFact,
   StoredItem,
+  ViewSpec,
 } from "./types.js";
 
 /** A tool result after ingestion. */
@@ -20,6 +22,50 @@ export interface ToolResult {
   /** The new item of the log. */
   readonly item: StoredItem;
   readonly envelope: ResultEnvelope;
+}
+
+/** What became of a result that is in no conversation. */
+export interface CompactResult {
+  /** Whether it was reduced. */
+  readonly firewalled: boolean;
+  /** `partial`: a function of yours threw, or what `keep` left did not fit; `error`: nothing to `keep` was found. */
+  readonly status: ResultEnvelope["status"];
+  /** What to show: the data itself, its kept paths, or a text. Secrets are masked. */
+  readonly payload: JsonValue;
+  /** Facts found in it, within the budget. */
+  readonly facts: readonly string[];
+  /** Handle of the whole, if it was reduced. */
+  readonly artifact_ref: string | null;
+  /** Ways to look into the whole, if it was reduced. */
+  readonly views: readonly ViewSpec[];
+  readonly stats: FirewallStats;
+}
+
+/** What `compact` returns under `compat: "0.18"`: the Python library's record. */
+export interface CompatCompactResult {
+  readonly firewalled: boolean;
+  /** The data, or what stands for it; an object says under `_cw` what was done. */
+  readonly payload: JsonValue;
+  /** What stands for the data, as text; null if it was not reduced. */
+  readonly summary: string | null;
+  readonly facts: readonly string[];
+  /** Handle of the whole, if it was reduced. */
+  readonly artifact_ref: string | null;
+  readonly stats: FirewallStats;
+}
+
+/** A result whose digest a better summary may replace. */
+export interface SummaryRequest {
+  readonly item_id: string;
+  readonly tool_name: string;
+  /** MIME type of the text. */
+  readonly media_type: string;
+  /** The whole text, secrets masked. */
+  readonly text: string;
+  /** Its tokens. */
+  readonly tokens: number;
+  /** Tokens up to which a summary stays uncut. */
+  readonly max_tokens: number;
 }
 
 /** One line of a handoff. */
@@ -151,7 +197,7 @@ export interface ManagerStats {
   readonly max_top_score: number;
   readonly avg_confidence_gap: number;
   readonly max_confidence_gap: number;
-  /** Hooks that threw; a restart does not touch it. */
+  /** Hooks, summarizers and extractors that threw; a restart does not touch it. */
   readonly hook_errors: number;
 }
 
@@ -213,6 +259,11 @@ export interface ArtifactView {
   exists(handle: string): boolean;
   /** A copy of the bytes, for your own use; the policy governs prompts and drilldowns. Counts as a use. */
   bytes(handle: string): Uint8Array<ArrayBuffer>;
+  /**
+   * Ways to look into an artifact: pages that together show all of it, and what to look at first. Bytes that are no text
+   * have none. `POLICY_VIOLATION` as for `drilldown`. Counts as a use.
+   */
+  views(handle: string): readonly ViewSpec[];
   /** Stores bytes, in place of what was under the handle. `QUOTA_EXCEEDED` when `limits` do not admit them. */
   put(artifact: ArtifactInput): ArtifactRef;
   /** Removes the bytes. Items that refer to them keep their text; prompts no longer quote more of it. */

@@ -1,6 +1,6 @@
 // One manager inside the engine: its handle, the questions it asks, and how it survives the end of an instance.
 import { Callbacks } from "./callbacks.js";
-import type { Need } from "./callbacks.js";
+import type { Functions, Need } from "./callbacks.js";
 import { call, generation } from "./engine.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { SNAPSHOT, encode } from "./guard.js";
@@ -32,12 +32,14 @@ interface Switches {
 }
 
 /** How to run an operation. @internal */
-export interface RunOptions {
+export interface RunOptions<T = unknown> {
   readonly bytes?: Uint8Array;
-  /** Whether the operation changes what a restored manager must know. Default: false. */
-  readonly mutates?: boolean;
+  /** Whether the operation changes what a restored manager must know, where its result tells. Default: false. */
+  readonly mutates?: boolean | ((done: T) => boolean);
   /** Handle of an artifact that the operation reads, which counts as a use of it. */
   readonly uses?: string;
+  /** Functions that stand in for the manager's. */
+  readonly functions?: Functions | undefined;
   /** What the facade has put around the caller's argument, to be taken off the paths of errors. */
   readonly prefix?: string;
 }
@@ -92,13 +94,15 @@ export class Session {
   }
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
-  run<T>(name: string, args: string, options: RunOptions = {}): Outcome<T> {
+  run<T>(name: string, args: string, options: RunOptions<T> = {}): Outcome<T> {
     const operation: Operation = { name, args, bytes: options.bytes };
     const given: string[] = [];
     try {
       const time = this.#tellTime();
-      const { done, events } = this.#loop(operation, [], given);
-      if (options.mutates || (this.#append && name.startsWith("build"))) {
+      const { done, events } = this.#loop(operation, [], given, options.functions);
+      const { mutates } = options;
+      const changed = typeof mutates === "function" ? mutates(done as T) : mutates;
+      if (changed || (this.#append && name.startsWith("build"))) {
         this.#record(time, { ...operation, answers: given });
       } else if (options.uses !== undefined) {
         this.#recordUse(time, options.uses);
@@ -167,14 +171,19 @@ export class Session {
   }
 
   /** `known` are answers of an earlier run; `given` receives those of this one. */
-  #loop(operation: Operation, known: readonly string[], given: string[]): { done: unknown; events: HookEvent[] } {
+  #loop(
+    operation: Operation,
+    known: readonly string[],
+    given: string[],
+    functions?: Functions,
+  ): { done: unknown; events: HookEvent[] } {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const handle = this.#ready();
       const born = generation();
       const answer = JSON.parse(invoke(handle, operation)) as
         { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
       if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
-      const text = known[round] ?? this.#ask(answer.need);
+      const text = known[round] ?? this.#ask(answer.need, functions);
       // A function may have used another manager and met a trap: then this one starts over in the new instance.
       if (generation() !== born) continue;
       this.#supply(handle, text);
@@ -183,11 +192,11 @@ export class Session {
     throw new ContextWeaverError("INTERNAL", `the operation asked more than ${MAX_ROUNDS} times`);
   }
 
-  #ask(needs: readonly Need[]): string {
+  #ask(needs: readonly Need[], functions: Functions | undefined): string {
     this.#asking = true;
     let answers: unknown[];
     try {
-      answers = needs.map((need) => this.callbacks.answer(need));
+      answers = needs.map((need) => this.callbacks.answer(need, functions));
     } finally {
       this.#asking = false;
     }

@@ -1,8 +1,8 @@
-// Functions over text that need no manager.
+// Functions that need no manager.
 import { call } from "./engine.js";
 import { encode, fields } from "./guard.js";
 import type { BuildReport } from "./results.js";
-import type { BuildStats, Phase } from "./types.js";
+import type { BuildStats, Phase, SelectableItem } from "./types.js";
 
 function run<T>(op: string, args: Record<string, unknown>): T {
   const text = encode(args);
@@ -39,6 +39,14 @@ export function sanitizeText(text: string): string {
 /** Splits text into the words that relevance is measured by. */
 export function tokenize(text: string): readonly string[] {
   return run<{ tokens: string[] }>("tokenize", { text }).tokens;
+}
+
+/**
+ * Returns `drilldown` as a tool for models, its `args_schema` naming every selector: to be offered while a model reads
+ * results. Its arguments are those of `ContextManager.drilldown`: `handle`, `selector` and `max_tokens`.
+ */
+export function drilldownTool(): Required<SelectableItem> {
+  return run("drilldown_tool", {});
 }
 
 /** Explains the numbers of a build and what could be done about them. */

@@ -37,7 +37,20 @@ export type RenderedAs = "whole" | "excerpt" | "stub" | "redacted";
 export type DropReason = "sensitivity" | "dedup" | "kind_limit" | "budget" | "pair" | (string & {});
 
 /** How the firewall treated a result. */
-export type FirewallStrategy = "noop" | "passthrough" | "summary" | "structured" | "llm_summary" | "mixed";
+export type FirewallStrategy =
+  | "noop"
+  /** Below the threshold, unchanged. */
+  | "passthrough"
+  /** A digest stands for it. */
+  | "summary"
+  /** The same content in fewer tokens: white space, repeats and repeated keys gone, nothing lost. */
+  | "reshaped"
+  /** The paths of `keep` stand for it. */
+  | "structured"
+  /** A summary by a model stands for it. */
+  | "llm_summary"
+  /** Several, in a sum only. */
+  | "mixed";
 
 /** A reference to stored bytes. */
 export interface ArtifactRef {
@@ -158,21 +171,31 @@ export interface SelectableItem {
   readonly metadata?: JsonObject;
 }
 
-/** A tool with everything needed to call it. */
+/** A tool with everything needed to call it. The last three fields are there when arguments were given. */
 export interface HydrationResult {
   readonly item: Required<SelectableItem>;
   /** JSON Schema of the arguments. */
   readonly args_schema: JsonObject;
-  readonly examples: readonly JsonValue[];
+  readonly examples: readonly string[];
   /** Conditions on the arguments. */
   readonly constraints: JsonObject;
+  /** The arguments given and, after them, those found. */
+  readonly arguments?: JsonObject;
+  /** Where each argument found came from; `path` is a JSON pointer into the item's text. */
+  readonly context_used?: readonly {
+    readonly argument: string;
+    readonly source: { readonly fact_id: string } | { readonly item_id: string; readonly path: string };
+  }[];
+  /** Required arguments that are neither given nor found. */
+  readonly missing?: readonly string[];
 }
 
 /** A way to look into an artifact; `selector` is what `drilldown` takes. */
 export interface ViewSpec {
   readonly view_id: string;
   readonly label: string;
-  readonly selector: JsonObject;
+  /** In an envelope from elsewhere it may be anything. */
+  readonly selector: Selector;
   readonly artifact_ref: ArtifactRef | null;
 }
 
@@ -227,23 +250,129 @@ export interface EnvelopeInput {
   readonly firewall_stats?: FirewallStats;
 }
 
-/** A part of an artifact's text. Lines count from 0, `end` is the line after the last; characters are code points. */
-export type Selector =
-  | { readonly type: "head"; /** Default: 500. */ readonly chars?: number }
-  | { readonly type: "lines" | "rows"; /** Default: 0. */ readonly start?: number; readonly end?: number }
-  | { readonly type: "json_keys"; readonly keys: readonly string[] };
+/** A condition on a row; numbers compare as numbers, and an absent or empty cell equals null and `""`. */
+export type RowCondition = {
+  readonly column: string;
+  /** Default: `=`. */
+  readonly op?: "=" | "!=" | "<" | "<=" | ">" | ">=" | "contains";
+  /** Default: null. */
+  readonly value?: string | number | boolean | null;
+};
 
-/** What a drilldown returns. */
+/**
+ * A part of an artifact's text, secrets masked. Characters are code points. Everything counts from 0, `end` is the one
+ * after the last; where both are whole numbers of units (not in `head`, `tail`), a negative one counts from the end.
+ *
+ * Of all types but `head`, `tail` and `around`, `start` and `end` choose among what {@link Slice.unit} counts, and
+ * `offset` skips so many characters of the first unit: `next` of a slice that was cut sets it.
+ *
+ * Under `compat: "0.18"` there are `head`, `lines`, `rows` (which are lines) and `json_keys`, without `offset`.
+ */
+export type Selector =
+  /** Characters from `start` (0) on; `chars` is 500 by default. */
+  | { readonly type: "head"; readonly chars?: number; readonly start?: number }
+  /** Characters before `end` (all); `chars` is 500 by default. */
+  | { readonly type: "tail"; readonly chars?: number; readonly end?: number }
+  | { readonly type: "lines"; readonly start?: number; readonly end?: number; readonly offset?: number }
+  /** A line with `context` (6) lines on either side. */
+  | { readonly type: "around"; readonly line: number; readonly context?: number }
+  /**
+   * Records of a table, of NDJSON, or of the array that a JSON text is or holds; of any other text its lines. Row 0 of
+   * a table is its header, which also stands above other rows; with `header: false` it is a row like any.
+   */
+  | {
+      readonly type: "rows";
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+      /** Default: all. */
+      readonly columns?: readonly string[];
+      /** All must hold. */
+      readonly where?: readonly RowCondition[];
+      readonly header?: boolean;
+    }
+  /** Members of the object that a JSON text is. */
+  | {
+      readonly type: "json_keys";
+      readonly keys: readonly string[];
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+    }
+  /** What a path leads to, such as `items[0].name`, `items[2:5]` or `items[].name`. */
+  | {
+      readonly type: "json_path";
+      readonly path: string;
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+    }
+  /** Lines about each hit of a text, or the smallest JSON values that hold it. */
+  | {
+      readonly type: "search";
+      /** As it is written. */
+      readonly text: string;
+      readonly pattern?: never;
+      readonly regex?: false;
+      /** Default: false. */
+      readonly ignore_case?: boolean;
+      /** Lines before and after a hit. Default: 2. */
+      readonly context?: number;
+      /** Default: 20; at most 1000. */
+      readonly max_hits?: number;
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+    }
+  /** The same for a regular expression without groups that capture and without look-around. */
+  | {
+      readonly type: "search";
+      /** At most 1024 bytes. */
+      readonly pattern: string;
+      readonly text?: never;
+      readonly regex: true;
+      readonly ignore_case?: boolean;
+      readonly context?: number;
+      readonly max_hits?: number;
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+    }
+  /** Names and types of columns. */
+  | { readonly type: "columns"; readonly start?: number; readonly end?: number; readonly offset?: number }
+  /** Counts, ranges and frequent values of columns. */
+  | {
+      readonly type: "stats";
+      /** Default: all. */
+      readonly columns?: readonly string[];
+      readonly start?: number;
+      readonly end?: number;
+      readonly offset?: number;
+    }
+  /** What the text consists of: headings, keys, files, levels. */
+  | { readonly type: "outline"; readonly start?: number; readonly end?: number; readonly offset?: number };
+
+/** A part of an artifact. */
 export interface Slice {
   readonly handle: string;
+  /** As it was given. */
   readonly selector: Selector;
+  /** The part, secrets masked. */
   readonly text: string;
-  /** Characters of `text`. */
-  readonly chars: number;
-  /** Characters of the whole artifact. */
-  readonly total_chars: number;
-  /** Whether `max_tokens` cut the text. */
+  /** Tokens of `text`, at most `max_tokens`. */
+  readonly tokens: number;
+  /** What `total`, `start` and `end` count. */
+  readonly unit: "chars" | "lines" | "rows" | "keys" | "items" | "values" | "hits" | "columns" | "entries";
+  /** Units there are; of rows with conditions, those that fulfil them. */
+  readonly total: number;
+  /** The first one shown. */
+  readonly start: number;
+  /** The one after the last that is shown whole. */
+  readonly end: number;
+  /** Whether `max_tokens`, or `max_hits` of a search, left less than was asked for. */
   readonly truncated: boolean;
+  /** The selector of the rest; absent when there is none, and when `max_tokens` has no room for one character. */
+  readonly next?: Selector;
   /** The item of the log that holds the text, when it was injected. */
   readonly item_id?: string;
 }

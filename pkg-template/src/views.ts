@@ -33,6 +33,7 @@ export function views(session: Session): Views {
       ref: (handle) => run("artifact_ref", { handle }),
       exists: (handle) => read("artifact_exists", { handle }, "exists"),
       bytes: (handle) => session.bytes(text(handle, "/handle")),
+      views: (handle) => run("artifact_views", { handle }, { uses: handle }),
       put: (artifact) => {
         const { content, ...rest } = fields(artifact);
         return run("put_artifact", rest, { ...CHANGE, bytes: rawBytes(content, "/content") });

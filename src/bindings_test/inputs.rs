@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use crate::api;
+use crate::context::compat::compact::CompactOptions;
 use crate::context::memory::ConsolidationPolicy;
 use crate::context::{ContextManager, ManagerOptions};
 use crate::error::{Error, ErrorCode, Result};
@@ -43,6 +44,12 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "phase query query_tags hints header footer budget_tokens pin explain item_scores",
         Operation("build"),
     ),
+    ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
+    (
+        "CompatCompactOptions",
+        "threshold_chars budget strategy keep deterministic overwrite_sidecar redact_secrets summarizer extractor",
+        Function(|value| CompactOptions::from_value(value, "").map(drop)),
+    ),
     ("ConsolidateOptions", "policy as_of apply", Operation("consolidate")),
     (
         "ConsolidationPolicy",
@@ -76,6 +83,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
     ),
     ("HandoffOptions", "budget_tokens", Operation("handoff")),
+    ("HydrateOptions", "tool arguments", Operation("hydrate")),
     ("InspectOptions", "pack explanation budget", Operation("inspect")),
     (
         "LimitOptions",
@@ -85,9 +93,11 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
     ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
     ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
+    ("SummaryRequestOptions", "limit", Operation("summary_requests")),
+    ("SuppliedSummary", "item_id summary facts is_llm provider_metadata", Operation("supply_summary")),
     (
         "ToolResult",
-        "tool_call_id tool_name media_type sensitivity metadata",
+        "tool_call_id tool_name media_type sensitivity metadata keep",
         Function(|value| {
             let mut manager = ContextManager::new(ManagerOptions::default());
             api::ingest_tool_result(&mut manager, &value.to_string(), b"").map(drop)
@@ -125,7 +135,7 @@ fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
     let mut offer: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), Value::Null)).collect();
     let mut required = BTreeSet::new();
     while let Some(error) = read(reader, Value::Object(offer.clone())) {
-        if error.code() == ErrorCode::ArtifactNotFound {
+        if matches!(error.code(), ErrorCode::ArtifactNotFound | ErrorCode::NotFound) {
             // The first thing that is wrong after all fields were read.
             break;
         }

@@ -65,6 +65,8 @@ pub enum Outcome<T> {
 #[derive(Debug, Default)]
 pub struct Answers {
     known: HashMap<String, Answer>,
+    /// About results, for the operation at hand only: their texts are large, and the next may ask another function.
+    results: HashMap<String, Answer>,
     asked: RefCell<Vec<Need>>,
 }
 
@@ -87,6 +89,10 @@ impl Need {
             Self::Redact { hook, item } => format!("redact\0{hook}\0{}\0{}", item.id, item.text),
         }
     }
+
+    const fn is_about_result(&self) -> bool {
+        matches!(self, Self::Summarize { .. } | Self::Extract { .. })
+    }
 }
 
 impl Answers {
@@ -108,13 +114,15 @@ impl Answers {
     /// Forgets what was asked. Answers stay, as the next operation will ask the same, until they outgrow the log.
     pub fn settle(&mut self, items: usize) {
         self.reset();
+        self.results.clear();
         if self.known.len() > 4 * items + 1024 {
             self.known.clear();
         }
     }
 
     fn answer(&self, need: Need) -> Option<Answer> {
-        let known = self.known.get(&need.key()).cloned();
+        let answers = if need.is_about_result() { &self.results } else { &self.known };
+        let known = answers.get(&need.key()).cloned();
         if known.is_none() {
             self.asked.borrow_mut().push(need);
         }
@@ -178,7 +186,8 @@ impl Answers {
             let key = need.key();
             let answer = read(&need, answer, &at)
                 .map_err(|error| Error::new(ErrorCode::CallbackFailed, error.message().to_owned()).at(at))?;
-            self.known.insert(key, answer);
+            let answers = if need.is_about_result() { &mut self.results } else { &mut self.known };
+            answers.insert(key, answer);
         }
         Ok(())
     }
@@ -193,8 +202,7 @@ fn failure<T>(answer: Answer) -> Option<Result<T>> {
 
 /// Reads an answer. Work on results may fail, which is said by `{"failed": message}`.
 fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
-    let may_fail = matches!(need, Need::Summarize { .. } | Need::Extract { .. });
-    if let Some(message) = answer.get("failed").filter(|_| may_fail) {
+    if let Some(message) = answer.get("failed").filter(|_| need.is_about_result()) {
         return as_string(message.clone(), at).map(Answer::Failed);
     }
     match need {
@@ -207,5 +215,29 @@ fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
             }
             other => Err(wrong_type(at, "an array of strings", &other)),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ItemKind;
+    use serde_json::json;
+
+    #[test]
+    fn answers_about_results_hold_for_one_operation() {
+        let item = ContextItem::new("r", ItemKind::ToolResult, "");
+        let mut answers = Answers::default();
+        let ask = |answers: &Answers| (answers.summary(&item, "text"), answers.level(&item));
+        for expected in ["one", "two"] {
+            let known = ask(&answers);
+            assert!(known.0.is_none());
+            let asked = answers.take_needs().len();
+            answers.supply([json!(expected), json!("internal")][..asked].to_vec()).unwrap();
+            let (summary, level) = ask(&answers);
+            assert_eq!((summary.unwrap().unwrap().as_str(), level), (expected, Some(Sensitivity::Internal)));
+            answers.settle(1);
+        }
+        assert_eq!(answers.level(&item), Some(Sensitivity::Internal), "others stay");
     }
 }

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use super::callbacks::Outcome;
 use super::compat::compact::{CompactOptions, Compacted, compact_tool_result};
-use super::drilldown::reference_of;
 use super::firewall::{clean, handle_of, label_of};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
@@ -143,11 +142,11 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let reference = reference_of(&handle, &request.media_type, raw.len());
-        let views = views::views(&reference, &source, sniff::shape(&request.media_type, &source));
         if !known {
             self.artifacts.put(&handle, raw.as_bytes(), &request.media_type, &label_of(&item.id))?;
         }
+        let views =
+            views::views(self.artifacts.reference(&handle)?, &source, sniff::shape(&request.media_type, &source));
         self.answers.settle(self.events.len());
         let mut stats = self.numbers(&raw, &reduced.text, reduced.strategy);
         stats.triggered = true;

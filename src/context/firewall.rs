@@ -97,6 +97,9 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
         summary_chars: summary.chars().count() as u64,
         summary_tokens: Estimator::V2.tokens(summary),
         summarized_by_llm: is_llm,
+        llm_provider: by_caller
+            .map(|summarizer| summarizer.provider.clone())
+            .filter(|provider| is_llm && !provider.is_empty()),
         ..FirewallStats::noop()
     }
 }
@@ -116,6 +119,9 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
 pub fn attach(done: &mut Compaction, stored: crate::model::ArtifactRef) {
     if let Some(stats) = &mut done.envelope.firewall_stats {
         stats.artifact_ref = Some(stored.handle.clone());
+    }
+    for view in &mut done.envelope.views {
+        view.artifact_ref = Some(stored.clone());
     }
     done.envelope.artifacts.push(stored.clone());
     done.item.artifact_ref = Some(stored);

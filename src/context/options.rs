@@ -67,13 +67,19 @@ impl Plugin {
             name: fields.string("custom")?,
             built_in: false,
             is_llm: fields.bool_or("is_llm", false)?,
-            provider: fields.object("provider_metadata")?,
+            provider: provider_of(&mut fields)?,
         };
-        if let Some((key, value)) = plugin.provider.iter().find(|(_, value)| !value.is_string()) {
-            return Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value));
-        }
         fields.finish()?;
         Ok(plugin)
+    }
+}
+
+/// Takes what a model says of itself, in strings.
+pub fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
+    let provider = fields.object("provider_metadata")?;
+    match provider.iter().find(|(_, value)| !value.is_string()) {
+        Some((key, value)) => Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value)),
+        None => Ok(provider),
     }
 }
 

@@ -8,6 +8,7 @@ use super::drilldown::readable;
 use super::firewall::clean;
 use super::ingest::Ingested;
 use super::manager::ContextManager;
+use super::options::provider_of;
 use super::reduce::within;
 use super::{footer, sensitivity};
 use crate::error::{Error, ErrorCode, Result};
@@ -59,7 +60,7 @@ impl SuppliedSummary {
             summary: fields.string("summary")?,
             facts: fields.has("facts").then(|| fields.strings("facts")).transpose()?,
             is_llm: fields.bool_or("is_llm", true)?,
-            provider: fields.object("provider_metadata")?,
+            provider: provider_of(&mut fields)?,
         };
         fields.finish()?;
         Ok(supplied)
@@ -88,7 +89,7 @@ impl ContextManager {
     }
 
     fn summary_request(&self, item: &ContextItem) -> Option<SummaryRequest> {
-        let bytes = self.artifacts.get(&item.artifact_ref.as_ref()?.handle).ok()?;
+        let bytes = self.artifacts.peek(&item.artifact_ref.as_ref()?.handle)?;
         let media_type = item.metadata_str("media_type").unwrap_or("text/plain");
         let raw = readable(bytes, media_type)?;
         let text = clean(&raw, &self.options).into_owned();

@@ -5,16 +5,18 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
+  "results-main.mjs": main("results.mjs", "resultCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
 
 test("behaviour", async (t) => report(t, await results("behaviour-main.mjs")));
 test("stores", async (t) => report(t, await results("stores-main.mjs")));
+test("large results", async (t) => report(t, await results("results-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {

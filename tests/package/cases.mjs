@@ -2,6 +2,7 @@
 // Only the language itself may be used here: no file, no request, no runtime's own names.
 import { behaviourCases } from "./behaviour.mjs";
 import { hostileCases } from "./hostile.mjs";
+import { resultCases } from "./results.mjs";
 import { storeCases } from "./stores.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
@@ -11,6 +12,7 @@ const cases = {
   },
   ...behaviourCases,
   ...storeCases,
+  ...resultCases,
   ...hostileCases,
 };
 

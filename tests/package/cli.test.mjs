@@ -1,14 +1,29 @@
 // The command line program of the installed package.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { expected, project, run } from "./harness.mjs";
 import { session } from "./behaviour.mjs";
 
 const LINES = session().map((item) => JSON.stringify(item));
-const folder = await project("cli", { "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n` });
+const LOG = Array.from({ length: 400 }, (_, i) => `2026-01-01T00:00:${i % 60} INFO order ${10_000 + i} packed in ${i * 3} ms`);
+const EVIL = "\u001b]52;c;aGk=\u0007 \u009b31m \r \b \u202eabc \u200b \u{e0041}";
+/** Writes a snapshot with the installed package. */
+const SNAPSHOT = `
+import { writeFileSync } from "node:fs";
+import { ContextManager } from "contextweaver";
+const [log, evil] = ${JSON.stringify([LOG.join("\n"), EVIL])};
+const manager = new ContextManager();
+manager.ingestToolResult({ tool_call_id: "c1", tool_name: "log", raw_output: log });
+manager.ingestToolResult({ tool_call_id: "c2", tool_name: "pay", raw_output: "4,200", sensitivity: "restricted" });
+const lines = Array.from({ length: 12 }, (_, i) => "it's line " + i + evil);
+manager.artifacts.put({ handle: "it's " + evil, content: JSON.stringify({ lines, [evil]: 1 }), media_type: "application/json" + evil });
+writeFileSync("snapshot.json", JSON.stringify(manager));
+`;
+const folder = await project("cli", { "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`, "snapshot.mjs": SNAPSHOT });
+await run("node", ["snapshot.mjs"], { cwd: folder });
 const program = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
 const cli = (args, options = {}) => run("node", [program, ...args], { cwd: folder, check: false, ...options });
 const build = (args, options) => cli(["build", "session.jsonl", ...args], options);
@@ -86,15 +101,106 @@ const BAD_USAGE = [
   ["build", "session.jsonl", "--pin", "nobody"],
   ["build", "session.jsonl", "--profile", "quick"],
   ["demo", "--json"],
+  ["toString"],
+  ["build", "session.jsonl", "--lines", "1:2"],
+  ["drilldown"],
+  ["drilldown", "session.jsonl"],
+  ["drilldown", "snapshot.json", "a", "b"],
+  ["drilldown", "snapshot.json", "--head", "3"],
+  ["drilldown", "snapshot.json", "--max-tokens", "3"],
+  ["drilldown", "snapshot.json", "nobody", "--head", "3"],
+  ["drilldown", "snapshot.json", "nobody"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--phase", "route"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--head", "3", "--lines", "1:2"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--head=-3"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--lines", "3"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--rows", ":"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--max-tokens", "few", "--head", "3"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--selector", "{sk-secret"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--selector", '{"type":"middle"}'],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--selector", '{"type":"head","x":1}'],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--path", "a"],
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {
     const { code, stdout, stderr } = await cli(args);
     assert.deepEqual([code, stdout], [2, ""]);
     assert.match(stderr, /^contextweaver: \S/);
-    assert.doesNotMatch(stderr, /\n {4}at /);
+    assert.doesNotMatch(stderr, /\n {4}at |sk-secret/);
   });
 }
+
+const drilldown = (args, options) => cli(["drilldown", "snapshot.json", ...args], options);
+
+test("drilldown lists artifacts and their views", async () => {
+  const { code, stdout, stderr } = await drilldown([]);
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.match(stdout, /^handle +media type +views +bytes\n/);
+  assert.match(stdout, /^artifact:result:c1 +text\/plain +\d+ +21557$/m);
+  assert.match(stdout, /^artifact:result:c2 +text\/plain +withheld +5$/m);
+  const all = JSON.parse((await drilldown(["--json"])).stdout);
+  assert.deepEqual(all.map(({ handle }) => handle), ["artifact:result:c1", "artifact:result:c2", `it's ${EVIL}`]);
+  assert.equal(all[1].views, null);
+  const one = await drilldown(["artifact:result:c1"]);
+  for (const { label } of all[0].views) assert.ok(one.stdout.includes(label), label);
+  assert.deepEqual(JSON.parse((await drilldown(["artifact:result:c1", "--json"])).stdout), all[0].views);
+  assert.ok((await drilldown(["--views"])).stdout.includes(`artifact:result:c1\n${one.stdout}`), "the same below the handle");
+  const input = await readFile(join(folder, "snapshot.json"), "utf8");
+  assert.equal((await cli(["drilldown", "-"], { input })).stdout, stdout);
+  assert.equal((await cli(["drilldown", "-"], { input: '{"schema_version":1,"event_log":{"items":[]}}' })).code, 0);
+});
+
+const SLICES = {
+  "--lines 3:5": [`${LOG.slice(3, 5).join("\n")}\n(lines 3-4 of 400, 37 tokens)\n`],
+  "--lines=-1:": [`${LOG[399]}\n(lines 399 of 400, 20 tokens)\n`],
+  "--rows :1": [`${LOG[0]}\n(lines 0 of 400, `],
+  "--search 10333": [`\n333:${LOG[333]}\n`, "(hits 0 of 1, "],
+  "--search nowhere": ["(no hits of 0, 0 tokens)\n"],
+  "--head 10": ["2026-01-01\n(chars 0-9 of 21557, "],
+  '--selector {"type":"tail","chars":7}': ["1197 ms\n(chars 21550-21556 of 21557, "],
+  "--lines 1: --max-tokens 25": [`${LOG[1]}\n(lines 1 of 400, `, `; cut, go on with --selector '{"type":"lines","start":2}')\n`],
+};
+for (const [args, parts] of Object.entries(SLICES)) {
+  test(`drilldown ${args}`, async () => {
+    const { code, stdout, stderr } = await drilldown(["artifact:result:c1", ...args.split(" ")]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    for (const part of parts) assert.ok(stdout.includes(part), stdout);
+  });
+}
+
+test("drilldown says how to go on, in a shell's words", async () => {
+  const handle = `it's ${EVIL}`;
+  const { stdout } = await drilldown([handle, "--selector", `{"type":"search","text":"it's"}`, "--max-tokens", "120"]);
+  const [, next] = /go on with --selector ('.*')\)\n$/.exec(stdout) ?? [];
+  assert.ok(next, stdout);
+  const { stdout: rest } = await run("sh", ["-c", `node "$0" drilldown snapshot.json "$1" --json --selector ${next}`, program, handle], { cwd: folder });
+  const slice = JSON.parse(rest);
+  assert.deepEqual([slice.selector.text, slice.start > 0, slice.truncated], ["it's", true, false]);
+  assert.equal((await drilldown([handle, "--path", "lines[1]"])).code, 0);
+});
+
+test("drilldown refuses what the policy withholds, and what is no snapshot", async () => {
+  const withheld = await drilldown(["artifact:result:c2", "--head", "3"]);
+  assert.deepEqual([withheld.code, withheld.stdout], [1, ""]);
+  assert.match(withheld.stderr, /POLICY_VIOLATION/);
+  for (const input of ["{sk-secret", "[]", '{"schema_version":99}', "[".repeat(1e5), '{"event_log":{"items":[{"id":1}]}}']) {
+    const { code, stdout, stderr } = await cli(["drilldown", "-"], { input });
+    assert.deepEqual([code, stdout], [2, ""], input.slice(0, 50));
+    assert.match(stderr, /^contextweaver: standard input is no snapshot: [A-Z_]+/);
+    assert.doesNotMatch(stderr, /sk-secret|\n {4}at /);
+  }
+});
+
+test("what a snapshot holds cannot steer the terminal either", async () => {
+  // eslint-disable-next-line no-control-regex
+  const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
+  const handle = `it's ${EVIL}`;
+  const all = [[], ["--views"], ["--json"], [handle], [handle, "--head", "99"], [handle, "--head", "99", "--json"], [`no ${EVIL}`], [handle, "--path", EVIL]];
+  for (const args of all) {
+    const { stdout, stderr } = await drilldown(args);
+    assert.doesNotMatch(stdout + stderr, control, args.join(" "));
+  }
+});
 
 test("a budget that cannot be kept is exit code 1", async () => {
   const { code, stderr } = await build(["--budget", "2"]);
@@ -103,7 +209,7 @@ test("a budget that cannot be kept is exit code 1", async () => {
 });
 
 test("--help and --version", async () => {
-  assert.match((await cli(["--help"])).stdout, /^contextweaver compiles[^]*--budget <tokens>/);
+  assert.match((await cli(["--help"])).stdout, /^contextweaver compiles[^]*--budget <tokens>[^]*--max-tokens <n>/);
   assert.equal((await cli(["--version"])).stdout, `${expected.version}\n`);
   assert.equal((await build(["--help"])).code, 0);
 });
@@ -115,7 +221,7 @@ test("what a session holds cannot steer the terminal", async () => {
   const input = [dropped, item].map((line) => JSON.stringify(line)).join("\n");
   // eslint-disable-next-line no-control-regex
   const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
-  for (const args of [[], ["--explain"], ["--json", "--explain"], ["--phase", evil], ["--pin", evil]]) {
+  for (const args of [[], ["--explain"], ["--json", "--explain"], ["--phase", EVIL], ["--pin", EVIL]]) {
     const { stdout, stderr } = await cli(["build", "-", ...args], { input });
     assert.doesNotMatch(stdout + stderr, control, args.join(" "));
   }
@@ -140,7 +246,22 @@ test("demo shows the four phases", async () => {
   for (const phase of ["route", "call", "interpret", "answer"]) assert.match(stdout, new RegExp(`── ${phase} ─`));
   assert.match(stdout, /Query: \w/);
   assert.match(stdout, /and \d+ more/);
-  assert.ok(stdout.split("\n").length < 150, "it fits on a few screens");
   const own = await cli(["demo", "--session", "session.jsonl"]);
   assert.match(own.stdout, /A recorded session of 7 items/);
+  assert.doesNotMatch(own.stdout, /a large result/, "it has none");
+});
+
+test("demo shows a digest, and a detail that is not in it", async () => {
+  const { stdout } = await cli(["demo"]);
+  const [, part] = stdout.split("── a large result ");
+  const [digest, found] = part.split("Not in it: ");
+  assert.match(digest, /\(\d+ of \d+ tokens; drilldown artifact:\S+ \{.*\}\)/);
+  const [detail, command] = found.split("\n");
+  assert.match(command, /^drilldown artifact:\S+ \{"type":"search"/);
+  assert.ok(!digest.includes(detail) && found.slice(detail.length).includes(detail), detail);
+  assert.ok(stdout.split("\n").length < 150, "all of it fits on a few screens");
+  const rows = Array.from({ length: 300 }, (_, i) => `row ${i}: ${"x".repeat(i % 9)}`).join("\n");
+  await writeFile(join(folder, "large.jsonl"), JSON.stringify({ id: "r", kind: "tool_result", text: rows }));
+  const own = await cli(["demo", "--session", "large.jsonl"]);
+  assert.match(own.stdout, /What the digest leaves out:\ndrilldown artifact:result:r \{/);
 });

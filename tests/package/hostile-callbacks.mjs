@@ -31,6 +31,7 @@ const FUNCTIONS = {
   classifier: [(f) => ({ classifier: f }), (m) => m.build({ phase: "answer", query: "x" }), { secret: () => "secret", "": () => "" }],
   summarizer: [(f) => ({ summarizer: f }), (m) => m.ingestToolResult(large()), WRONG_TEXT],
   "named summarizer": [(f) => ({ summarizer: { summarize: f, name: "n" } }), (m) => m.ingestToolResult(large()), WRONG_TEXT],
+  extractor: [(f) => ({ extractor: f }), (m) => m.ingestToolResult(large()), { number: () => 1, numbers: () => [1], "half a pair": () => ["\ud800"] }],
   "redaction hook": [
     (f) => ({ redaction_hooks: { mine: f }, policy: { sensitivity_action: "redact", redaction_hooks: ["mine"] } }),
     (m) => m.build({ phase: "answer" }),
@@ -38,10 +39,13 @@ const FUNCTIONS = {
   ],
 };
 
+/** Those that may throw: a result is worth more than its summary. */
+const ON_RESULTS = ["summarizer", "named summarizer", "extractor"];
+
 /** A manager whose function behaves until `break`. */
 function fragile(cw, kind, bad) {
   const [options, use] = FUNCTIONS[kind];
-  const good = { estimator: (t) => Math.ceil(t.length / 4), classifier: () => "public" }[kind] ?? (() => "short");
+  const good = { estimator: (t) => Math.ceil(t.length / 4), classifier: () => "public", extractor: () => ["a fact"] }[kind] ?? (() => "short");
   let broken = false;
   const fn = (...args) => (broken ? bad(...args) : good(...args));
   const manager = new cw.ContextManager(options(fn));
@@ -67,10 +71,24 @@ function breaks(cw, assert, kind, what, bad, codes = ["CALLBACK_FAILED"]) {
 
 export const callbackCases = {
   "a function that throws is CALLBACK_FAILED with the cause, and nothing is written"(cw, assert) {
-    for (const kind of Object.keys(FUNCTIONS)) {
+    for (const kind of Object.keys(FUNCTIONS).filter((kind) => !ON_RESULTS.includes(kind))) {
       for (const thrown of [new Error("mine"), "text", undefined, null, revoked()]) {
         const error = breaks(cw, assert, kind, "throws", () => { throw thrown; });
         assert.ok("cause" in error && error.cause === thrown, `${kind}: the cause`);
+      }
+    }
+  },
+
+  "a function that works on results may throw anything, and the result is there"(cw, assert) {
+    for (const kind of ON_RESULTS) {
+      for (const thrown of [new Error("mine"), "text", undefined, null, revoked()]) {
+        const state = fragile(cw, kind, () => { throw thrown; });
+        state.break(true);
+        const { item: added, envelope } = state.use();
+        assert.ok(envelope.status === "partial" && added.text.length > 0, `${kind}: a digest`);
+        assert.equal(state.manager.stats().hook_errors, 1, `${kind}: counted`);
+        assert.equal(state.manager.artifacts.bytes("artifact:result:big").length, LARGE.length, `${kind}: the bytes`);
+        state.manager.free();
       }
     }
   },

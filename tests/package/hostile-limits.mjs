@@ -36,7 +36,13 @@ export const limitCases = {
       const name = `${bad}`;
       refuses(cw, assert, name, () => manager.ingest(item("n", "t", { token_estimate: bad })), ["OUT_OF_RANGE"]);
       refuses(cw, assert, name, () => new cw.ContextManager({ firewall: { threshold_tokens: bad } }), ["OUT_OF_RANGE"]);
+      const head = { type: "head" };
+      refuses(cw, assert, name, () => manager.drilldown("artifact:result:c1", head, { max_tokens: bad }), ["OUT_OF_RANGE"]);
+      refuses(cw, assert, name, () => manager.compact("text", { budget_tokens: bad }), ["OUT_OF_RANGE"]);
+      refuses(cw, assert, name, () => manager.summaryRequests({ limit: bad }), ["OUT_OF_RANGE"]);
       survives(cw, assert, name, () => manager.drilldown("artifact:result:c1", { type: "head", chars: bad }));
+      survives(cw, assert, name, () => manager.drilldown("artifact:result:c1", { type: "around", line: bad, context: 1 }));
+      survives(cw, assert, name, () => manager.drilldown("artifact:result:c1", { type: "search", text: "total", start: bad }));
       survives(cw, assert, name, () => manager.drilldown("artifact:result:c1", { type: "lines", start: bad, end: bad }));
       survives(cw, assert, name, () => manager.events.list({ since: bad, limit: bad }));
       isSound(assert, state, name);

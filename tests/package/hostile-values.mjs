@@ -83,6 +83,23 @@ const ENTRIES = {
   "drilldown handle": (cw, m, v) => m.drilldown(v, { type: "head" }),
   "drilldown selector": (cw, m, v) => m.drilldown("artifact:result:c1", v),
   "drilldown options": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "head" }, { max_tokens: [v] }),
+  "drilldown search": (cw, m, v) => m.drilldown("artifact:result:c1", { type: "search", text: [v] }),
+  "drilldown where": (cw, m, v) =>
+    m.drilldown("artifact:result:c1", { type: "rows", where: [{ column: "a", value: [v] }] }),
+  "artifacts.views": (cw, m, v) => m.artifacts.views(v),
+  "compact data": (cw, m, v) => m.compact(v, { budget_tokens: [v] }),
+  "compact options": (cw, m, v) => m.compact("text", v),
+  "compact keep": (cw, m, v) => m.compact("text", { keep: [[v]] }),
+  "hydrate": (cw, m, v) => m.hydrate(v),
+  "hydrate tool": (cw, m, v) => m.hydrate({ tool: v }),
+  "hydrate arguments": (cw, m, v) =>
+    m.hydrate({ tool: { id: "t", kind: "tool", name: "t", description: "d" }, arguments: { v } }),
+  "summaryRequests": (cw, m, v) => m.summaryRequests({ limit: [v] }),
+  "supplySummary": (cw, m, v) => m.supplySummary(v),
+  "supplySummary facts": (cw, m, v) => m.supplySummary({ item_id: "result:c1", summary: "s", facts: [[v]] }),
+  "ingestToolResult keep": (cw, m, v) =>
+    m.ingestToolResult({ tool_call_id: "x", tool_name: "t", raw_output: "", keep: [[v]] }),
+  "options.summarizer": (cw, m, v) => new cw.ContextManager({ summarizer: { summarize: [v] } }).free(),
   "handoff": (cw, m, v) => m.handoff({ budget_tokens: [v] }),
   "consolidate": (cw, m, v) => m.consolidate({ policy: [v] }),
   "selectMemory": (cw, m, v) =>

@@ -97,6 +97,36 @@ export const recoveryCases = {
     manager.free();
   },
 
+  "what was looked into, reduced and summarised later is there again"(cw, assert, parts) {
+    const log = "word of a long result\n".repeat(3000);
+    let asked = 0;
+    const extractor = () => {
+      asked += 1;
+      throw new Error("no facts today");
+    };
+    const limits = { max_artifacts: 5, eviction: "lru" };
+    const manager = new cw.ContextManager({ extractor, limits });
+    manager.ingest({ id: "r0", kind: "tool_result", text: log });
+    const { envelope } = manager.ingestToolResult({ tool_call_id: "big", tool_name: "t", raw_output: log });
+    const [{ handle }] = envelope.artifacts;
+    const { item_id } = manager.drilldown(handle, { type: "search", text: "word", max_hits: 1 }, { inject: true });
+    manager.supplySummary({ item_id: "result:big", summary: "words" });
+    const { artifact_ref } = manager.compact(log + "end");
+    manager.compact("small");
+    // Reading counts as a use, of what is an artifact and of what is none.
+    manager.drilldown("artifact:r0", { type: "head" });
+    manager.artifacts.views("artifact:r0");
+    manager.artifacts.views(handle);
+    manager.summaryRequests();
+    const state = JSON.stringify(manager);
+    trap(cw, assert, parts, "a panic");
+    assert.equal(JSON.stringify(manager), state);
+    assert.deepEqual([manager.events.get(item_id).text, manager.events.get("result:big").text], [manager.drilldown(handle, { type: "search", text: "word", max_hits: 1 }).text, "words"]);
+    assert.equal(manager.artifacts.bytes(artifact_ref).length, log.length + 3);
+    assert.deepEqual([asked, manager.stats().hook_errors], [2, 2], "nobody is asked again");
+    manager.free();
+  },
+
   "many managers come back, each when it is used"(cw, assert, parts) {
     const managers = Array.from({ length: 20 }, (_, i) => {
       const manager = new cw.ContextManager();

@@ -3,6 +3,7 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { build } from "./build.js";
 import { demo } from "./demo.js";
+import { drilldown } from "./drilldown.js";
 import { USAGE, UsageError, parse } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
@@ -25,6 +26,8 @@ async function run(line: CommandLine): Promise<string> {
       return USAGE;
     case "version":
       return `${version()}\n`;
+    case "drilldown":
+      return drilldown(line);
     case "demo":
       return demo(line);
     default:
@@ -32,7 +35,19 @@ async function run(line: CommandLine): Promise<string> {
   }
 }
 
-/** Bad usage and bad input are 2, as is a value the engine refuses; a build that cannot be done is 1. */
+/** Values that nothing can be done with. */
+const REFUSED: readonly string[] = [
+  "INVALID_INPUT",
+  "UNKNOWN_FIELD",
+  "MISSING_FIELD",
+  "OUT_OF_RANGE",
+  "NOT_FOUND",
+  "ARTIFACT_NOT_FOUND",
+  "DECODE_FAILED",
+  "UNSUPPORTED",
+];
+
+/** Bad usage and bad input are 2, as is a value the engine refuses; what cannot be done is 1. */
 function report(error: unknown): number {
   if (error instanceof UsageError) {
     process.stderr.write(`contextweaver: ${safe(error.message)}\n`);
@@ -43,5 +58,5 @@ function report(error: unknown): number {
   const at = error.path ? ` at ${error.path}` : "";
   const hint = error.hint ? `\n  ${error.hint}` : "";
   process.stderr.write(`contextweaver: ${safe(`${error.code}${at}: ${error.message}${hint}`)}\n`);
-  return ["INVALID_INPUT", "UNKNOWN_FIELD", "OUT_OF_RANGE", "NOT_FOUND", "UNSUPPORTED"].includes(error.code) ? 2 : 1;
+  return REFUSED.includes(error.code) ? 2 : 1;
 }

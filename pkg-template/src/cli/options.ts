@@ -1,6 +1,6 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
-import type { BuildOptions, ContextManagerOptions, Phase } from "../api.js";
+import type { BuildOptions, ContextManagerOptions, Phase, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */
 export class UsageError extends Error {
@@ -16,6 +16,8 @@ export const USAGE = `contextweaver compiles a session into a prompt under a tok
 
 Usage
   contextweaver build <session.jsonl | -> [options]   one item per line; - reads standard input
+  contextweaver drilldown <snapshot.json | -> [handle] [options]
+                                                      artifacts of a snapshot, their views, or a part of one
   contextweaver demo [--session <file>]               all four phases on a recorded session
   contextweaver --help | --version
 
@@ -32,10 +34,22 @@ Options of build
   --compat <version>    0.18: decide as the Python library does
   --no-redact           leave secrets in the prompt
   --explain             say for every item why it was kept or dropped
-  --json                print the pack as JSON
+
+Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
+  --views               list the views of every artifact
+  --lines <from:to>     lines from 0, the last one not included; negative counts from the end
+  --rows <from:to>      the same for rows of a table, of JSON or NDJSON
+  --search <text>       lines or JSON values that hold a text
+  --path <path>         what a path of JSON leads to, such as items[0].name
+  --head <n>            the first characters
+  --selector <json>     any selector, such as one of a view
+  --max-tokens <n>      most tokens; a last line says how to go on
+
+Options of both
+  --json                print the pack, the list or the slice as JSON
   --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
 
-Exit codes: 0 done, 1 the build failed, 2 bad usage or bad input.
+Exit codes: 0 done, 1 it cannot be done, 2 bad usage or bad input.
 `;
 
 const OPTIONS = {
@@ -54,15 +68,25 @@ const OPTIONS = {
   json: { type: "boolean" },
   color: { type: "string" },
   session: { type: "string" },
+  views: { type: "boolean" },
+  lines: { type: "string" },
+  rows: { type: "string" },
+  search: { type: "string" },
+  path: { type: "string" },
+  head: { type: "string" },
+  selector: { type: "string" },
+  "max-tokens": { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
 
 /** Which options a command takes beside `color`, `help` and `version`. */
-const OF_COMMAND: Readonly<Record<string, (name: string) => boolean>> = {
-  build: (name) => name !== "session",
-  demo: (name) => name === "session",
+const OF_COMMAND: Readonly<Record<string, string>> = {
+  build: "phase query tag budget pin header footer profile append compat no-redact explain json",
+  drilldown: "views lines rows search path head selector max-tokens json",
+  demo: "session",
 };
+const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
 
 type Values = Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
 
@@ -85,10 +109,10 @@ export function parse(args: readonly string[]): CommandLine {
   if (values["help"]) return { command: "help", files: [], values };
   if (values["version"]) return { command: "version", files: [], values };
   const [command, ...files] = positionals;
-  const accepts = OF_COMMAND[command ?? ""];
-  if (!command || !accepts) throw new UsageError(command ? `unknown command '${command}'` : "say what to do");
+  const accepted = Object.hasOwn(OF_COMMAND, command ?? "") ? OF_COMMAND[command ?? ""]?.split(" ") : undefined;
+  if (!command || !accepted) throw new UsageError(command ? `unknown command '${command}'` : "say what to do");
   for (const name of Object.keys(values)) {
-    if (name !== "color" && !accepts(name)) throw new UsageError(`'${command}' has no option '--${name}'`);
+    if (name !== "color" && !accepted.includes(name)) throw new UsageError(`'${command}' has no option '--${name}'`);
   }
   const color = values["color"] ?? "auto";
   if (!["auto", "always", "never"].includes(color as string)) throw new UsageError("--color is auto, always or never");
@@ -97,20 +121,59 @@ export function parse(args: readonly string[]): CommandLine {
 
 /** What `build` passes on; the engine checks the values. */
 export function buildOptions(values: Values): BuildOptions {
-  const budget = values["budget"];
-  if (budget !== undefined && !/^\d{1,9}$/.test(budget as string)) {
-    throw new UsageError("--budget is a whole number of tokens");
-  }
   return defined<BuildOptions>({
     phase: (values["phase"] ?? "answer") as Phase,
     query: values["query"],
     query_tags: values["tag"],
-    budget_tokens: budget === undefined ? undefined : Number(budget),
+    budget_tokens: wholeNumber(values, "budget"),
     pin: values["pin"],
     header: values["header"],
     footer: values["footer"],
     explain: values["explain"],
   });
+}
+
+/** The selector that the command line describes, if it does. */
+export function selectorOf(values: Values): Selector | undefined {
+  const [given, other] = SELECTORS.filter((name) => values[name] !== undefined);
+  if (given === undefined) return undefined;
+  if (other !== undefined) throw new UsageError(`--${given} and --${other} exclude each other`);
+  const value = values[given] as string;
+  switch (given) {
+    case "lines":
+    case "rows":
+      return { type: given, ...range(value, given) };
+    case "search":
+      return { type: "search", text: value };
+    case "path":
+      return { type: "json_path", path: value };
+    case "head":
+      return { type: "head", chars: wholeNumber(values, "head") ?? 0 };
+    default:
+      return parseSelector(value);
+  }
+}
+
+function range(text: string, name: string): { start?: number; end?: number } {
+  const [, start, end] = /^(-?\d{1,9})?:(-?\d{1,9})?$/.exec(text) ?? [];
+  if (start === undefined && end === undefined) throw new UsageError(`--${name} is a range, such as 10:20, 10: or :20`);
+  return defined({ start: start && Number(start), end: end && Number(end) });
+}
+
+/** The engine checks what it is; JSON.parse would quote it. */
+function parseSelector(text: string): Selector {
+  try {
+    return JSON.parse(text) as Selector;
+  } catch {
+    throw new UsageError("--selector is not valid JSON");
+  }
+}
+
+/** An option that is a number. */
+export function wholeNumber(values: Values, name: string): number | undefined {
+  const value = values[name] as string | undefined;
+  if (value !== undefined && !/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} is a whole number`);
+  return value === undefined ? undefined : Number(value);
 }
 
 /** What the manager is made with. */

@@ -32,10 +32,15 @@ const UNSAFE =
   /[\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
 
 /** JSON that cannot steer the terminal either: what JSON.stringify leaves bare is escaped. */
-export function safeJson(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(UNSAFE, (found) =>
+export function safeJson(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent).replace(UNSAFE, (found) =>
     [...Array(found.length).keys()].map((i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, "0")}`).join(""),
   );
+}
+
+/** The same on one line. */
+export function inline(value: unknown): string {
+  return safeJson(value, 0);
 }
 
 /** Kinds with the letter and colour they have in the bar. */

@@ -262,7 +262,12 @@ impl ArtifactStore {
 
     /// Returns the text under a handle if the bytes are UTF-8, without copying; that is no use of the artifact.
     pub fn text(&self, handle: &str) -> Option<&str> {
-        self.find(handle).and_then(|(_, bytes)| std::str::from_utf8(bytes).ok())
+        self.peek(handle).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
+    /// Returns the bytes under a handle; that is no use of the artifact.
+    pub fn peek(&self, handle: &str) -> Option<&[u8]> {
+        self.find(handle).map(|(_, bytes)| &**bytes)
     }
 
     /// Returns the reference under a handle.

@@ -5,6 +5,7 @@ import {
   ERROR_CODES,
   buildReport,
   countTokens,
+  drilldownTool,
   redactSecrets,
   sanitizeText,
   tokenize,
@@ -12,6 +13,8 @@ import {
 import type {
   BuildOptions,
   CandidateExplanation,
+  CompactResult,
+  CompatCompactResult,
   ContextItem,
   ContextManagerOptions,
   ContextPack,
@@ -23,6 +26,7 @@ import type {
   Phase,
   SelectableItem,
   Selector,
+  Slice,
   Snapshot,
   StoredItem,
 } from "contextweaver";
@@ -113,13 +117,58 @@ manager.buildCall({ tool, schema: {}, query: "q" });
 manager.buildCall({ tool, phase: "call" });
 
 // Drilldown: the selector decides which fields there are.
-const selectors: Selector[] = [{ type: "head" }, { type: "lines", start: 1 }, { type: "json_keys", keys: ["a"] }];
-same<ReturnType<typeof manager.drilldown>["text"], string>(true);
-manager.drilldown("h", selectors[0] ?? { type: "head" }, { inject: true, max_tokens: 10 });
+const selectors: Selector[] = [
+  { type: "head" },
+  { type: "tail", end: 10 },
+  { type: "lines", start: 1, offset: 3 },
+  { type: "around", line: 4 },
+  { type: "rows", columns: ["a"], where: [{ column: "a", op: ">", value: 1 }, { column: "b" }], header: false },
+  { type: "json_keys", keys: ["a"] },
+  { type: "json_path", path: "a[].b", end: -1 },
+  { type: "search", text: "a", ignore_case: true },
+  { type: "search", pattern: "a+", regex: true, max_hits: 1 },
+  { type: "columns" },
+  { type: "stats", columns: [] },
+  { type: "outline" },
+];
+const slice: Slice = manager.drilldown("h", selectors[0] ?? { type: "head" }, { inject: true, max_tokens: 10 });
+same<typeof slice.text, string>(true);
+if (slice.next) manager.drilldown(slice.handle, slice.next);
+manager.drilldown("h", { type: slice.unit === "rows" ? "rows" : "lines", start: slice.end });
+for (const view of manager.artifacts.views("h")) manager.drilldown("h", view.selector);
+// A selector is data, and goes where data goes.
+manager.ingest({ id: "a", kind: "policy", text: "", metadata: { selector: slice.selector } });
 // @ts-expect-error keys belong to json_keys
 manager.drilldown("h", { type: "head", keys: [] });
 // @ts-expect-error keys are needed
 manager.drilldown("h", { type: "json_keys" });
+// @ts-expect-error a text or a pattern, not both
+manager.drilldown("h", { type: "search", text: "a", pattern: "b", regex: true });
+// @ts-expect-error a pattern is a regular expression
+manager.drilldown("h", { type: "search", pattern: "a" });
+// @ts-expect-error no such operator
+manager.drilldown("h", { type: "rows", where: [{ column: "a", op: "~" }] });
+// @ts-expect-error no such type
+manager.drilldown("h", { type: "middle" });
+
+// Results outside of conversations, arguments for calls, summaries that take their time.
+same<ReturnType<typeof manager.hydrate>["missing"], readonly string[] | undefined>(true);
+const compacted: CompactResult = manager.compact({ rows: [] }, { keep: ["rows[].id"], budget_tokens: 100 });
+same<typeof compacted.payload, JsonValue>(true);
+same<CompatCompactResult["summary"], string | null>(true);
+manager.compact("text", { threshold_chars: 10, summarizer: (item, raw) => item.id + raw }).summary;
+// @ts-expect-error options of two modes
+manager.compact("text", { threshold_chars: 10, budget_tokens: 10 });
+// @ts-expect-error bytes are no data
+manager.compact(new Uint8Array(1));
+manager.hydrate({ tool: { id: "t", kind: "tool", name: "n", description: "d" }, arguments: { a: 1 } }).context_used;
+for (const { item_id, text: long } of manager.summaryRequests({ limit: 1 })) {
+  manager.supplySummary({ item_id, summary: long.slice(0, 10), facts: [], provider_metadata: { model: "m" } });
+}
+// @ts-expect-error models are not waited for
+new ContextManager({ summarizer: async (_item: StoredItem, raw: string) => raw });
+manager.ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: "{}", keep: ["a.b"] }).envelope.views;
+same<ReturnType<typeof drilldownTool>, Required<SelectableItem>>(true);
 same<ReturnType<typeof manager.artifacts.bytes>, Uint8Array<ArrayBuffer>>(true);
 
 // Stores.

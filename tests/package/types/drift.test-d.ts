@@ -14,6 +14,10 @@ import type {
   BuildStats,
   CandidateExplanation,
   Classifier,
+  CompactOptions,
+  CompactResult,
+  CompatCompactOptions,
+  CompatCompactResult,
   ConsolidateOptions,
   Consolidation,
   ContextBudget,
@@ -41,11 +45,13 @@ import type {
   HandoffOptions,
   HandoffPack,
   HookEvent,
+  HydrateOptions,
   HydrationResult,
   Hooks,
   InspectOptions,
   Inspection,
   ItemKind,
+  JsonObject,
   JsonValue,
   ManagerStats,
   MemoryEntry,
@@ -69,6 +75,9 @@ import type {
   StoredFact,
   StoredItem,
   Summarizer,
+  SummaryRequest,
+  SummaryRequestOptions,
+  SuppliedSummary,
   ToolResult,
   ToolResultInput,
   ViewSpec,
@@ -90,11 +99,17 @@ type DeepReadonly<T> = JsonValue extends T
 /** The same type with optional fields made visible: assignability ignores one that only one side has. */
 type Explicit<T> = JsonValue extends T
   ? T
-  : T extends Primitive
-    ? T
-    : T extends readonly (infer Item)[]
-      ? readonly Explicit<Item>[]
-      : { [Key in keyof T]-?: {} extends Pick<T, Key> ? { optional: Explicit<T[Key]> } : Explicit<T[Key]> };
+  : IsSelector<T> extends true
+    ? Explicit<DeepReadonly<JsonObject>> | Extract<T, undefined>
+    : ExplicitData<T>;
+type ExplicitData<T> = T extends Primitive
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Explicit<Item>[]
+    : { [Key in keyof T]-?: {} extends Pick<T, Key> ? { optional: Explicit<T[Key]> } : Explicit<T[Key]> };
+
+/** Selectors are any object to the engine's records. */
+type IsSelector<T> = [Selector, NonNullable<T>] extends [T, Selector] ? true : false;
 
 /** JSON knows no `readonly`, so both sides get it: records are written without it, results are handed out with it. */
 type Comparable<T> = Explicit<DeepReadonly<T>>;
@@ -139,6 +154,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
     Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>
   >(),
   CandidateExplanation: same<Records["CandidateExplanation"], CandidateExplanation>(),
+  CompactResult: same<Records["CompactResult"], CompactResult>(),
   ConsolidationPolicy: same<Records["ConsolidationPolicy"], Required<NonNullable<ConsolidateOptions["policy"]>>>(),
   ConsolidationReport: same<Records["ConsolidationReport"], Consolidation>(),
   // Options may be left out; the record has the defaults in their place.
@@ -158,8 +174,11 @@ export const records: { readonly [Name in keyof Records]: true } = {
   HandoffEntry: same<Records["HandoffEntry"], HandoffEntry>(),
   Ingested: same<Records["Ingested"], ToolResult>(),
   ItemKind: same<Records["ItemKind"], ItemKind>(),
-  // The item is compared by itself.
-  HydrationResult: same<Omit<Records["HydrationResult"], "item">, Omit<HydrationResult, "item">>(),
+  // The item is compared by itself, and where arguments come from is put together without a record.
+  HydrationResult: same<
+    Omit<Records["HydrationResult"], "item" | "context_used">,
+    Omit<HydrationResult, "item" | "context_used">
+  >(),
   // The facade counts what hooks throw.
   ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
@@ -190,17 +209,25 @@ export const records: { readonly [Name in keyof Records]: true } = {
   SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<Required<SelectableItem>, "kind">>(),
   Sensitivity: same<Records["Sensitivity"], Sensitivity>(),
   SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
-  // The selector is handed back as it was given.
-  Slice: same<Omit<Records["Slice"], "selector">, Omit<Slice, "selector">>(),
+  // The engine does not list the units.
+  Slice: same<Omit<Records["Slice"], "selector" | "unit">, Omit<Slice, "selector" | "unit">>(),
   Stage: same<Records["Stage"], Stage>(),
   Status: same<Records["Status"], ResultEnvelope["status"]>(),
   Strategy: same<Records["Strategy"], FirewallStrategy>(),
+  SummaryRequest: same<Records["SummaryRequest"], SummaryRequest>(),
   ViewSpec: same<Records["ViewSpec"], ViewSpec>(),
 };
 
 /** What the comparisons above leave out. */
 export const options: readonly true[] = [
   fits<Selector, Records["Slice"]["selector"]>(),
+  fits<Selector, NonNullable<Records["Slice"]["next"]>>(),
+  fits<Selector, Records["ViewSpec"]["selector"]>(),
+  fits<Slice["unit"], Records["Slice"]["unit"]>(),
+  fits<
+    NonNullable<HydrationResult["context_used"]>[number],
+    NonNullable<Records["HydrationResult"]["context_used"]>[number]
+  >(),
   fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
   same<keyof Records["ReferenceWeights"], Exclude<keyof ReferenceScoring, "method">>(),
   same<keyof NonNullable<Records["ReferenceWeights"]["phase_overrides"]>, Phase>(),
@@ -212,6 +239,7 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
   BuildReport: same<AnswerKeys["BuildReport"], keyof BuildReport>(),
   BuildReportCandidates: same<AnswerKeys["BuildReportCandidates"], keyof BuildReportData["candidates"]>(),
   BuildReportData: same<AnswerKeys["BuildReportData"], keyof BuildReportData>(),
+  CompatCompactResult: same<AnswerKeys["CompatCompactResult"], keyof CompatCompactResult>(),
   Handoff: same<AnswerKeys["Handoff"], keyof Handoff>(),
   HandoffPack: same<AnswerKeys["HandoffPack"], keyof HandoffPack>(),
   // An inspection shows the fate of a candidate without the details.
@@ -234,6 +262,9 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   ArtifactRef: input<"ArtifactRef", ArtifactRefInput>(),
   BuildCallOptions: input<"BuildCallOptions", BuildCallOptions>(),
   BuildOptions: input<"BuildOptions", BuildOptions>(),
+  // The data is an argument of its own.
+  CompactOptions: input<"CompactOptions", CompactOptions & { readonly data: JsonValue }>(),
+  CompatCompactOptions: input<"CompatCompactOptions", CompatCompactOptions>(),
   ConsolidateOptions: input<"ConsolidateOptions", ConsolidateOptions>(),
   ConsolidationPolicy: input<"ConsolidationPolicy", NonNullable<ConsolidateOptions["policy"]>>(),
   ContextItem: input<"ContextItem", ContextItem>(),
@@ -258,10 +289,13 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   Fact: input<"Fact", Fact>(),
   FirewallOptions: input<"FirewallOptions", NonNullable<ContextManagerOptions["firewall"]>>(),
   HandoffOptions: input<"HandoffOptions", HandoffOptions>(),
+  HydrateOptions: input<"HydrateOptions", HydrateOptions>(),
   InspectOptions: input<"InspectOptions", InspectOptions>(),
   LimitOptions: input<"LimitOptions", NonNullable<ContextManagerOptions["limits"]>>(),
   MemoryEntry: input<"MemoryEntry", MemoryEntry>(),
   SelectMemoryOptions: input<"SelectMemoryOptions", SelectMemoryOptions>(),
+  SummaryRequestOptions: input<"SummaryRequestOptions", SummaryRequestOptions>(),
+  SuppliedSummary: input<"SuppliedSummary", SuppliedSummary>(),
   SelectableItem: input<"SelectableItem", SelectableItem>(),
   // The bytes cross beside the JSON, here and of an artifact.
   ToolResult: input<"ToolResult", Omit<ToolResultInput, "raw_output">>(),
@@ -271,6 +305,8 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
 /** What the package hands out cannot be changed, to the last field. */
 export const results: readonly true[] = [
   constant<BuildReport>(),
+  constant<CompactResult>(),
+  constant<CompatCompactResult>(),
   constant<Consolidation>(),
   constant<ContextPack>(),
   constant<Handoff>(),
@@ -283,5 +319,6 @@ export const results: readonly true[] = [
   constant<Snapshot>(),
   constant<StoredEpisode>(),
   constant<StoredFact>(),
+  constant<SummaryRequest>(),
   constant<ToolResult>(),
 ];

@@ -49,6 +49,16 @@ export type CandidateExplanation = {
   dependency_closure: boolean,
 } & Partial<CandidateDetail>;
 
+export type CompactResult = {
+  firewalled: boolean,
+  status: Status,
+  payload: JsonValue,
+  facts: Array<string>,
+  artifact_ref: string | null,
+  views: Array<ViewSpec>,
+  stats: FirewallStats,
+};
+
 export type ConsolidationPolicy = {
   min_occurrences: number,
   min_sessions: number,
@@ -382,6 +392,15 @@ export type Status = "ok" | "partial" | "error";
 
 export type Strategy = "noop" | "passthrough" | "summary" | "reshaped" | "structured" | "llm_summary" | "mixed";
 
+export type SummaryRequest = {
+  item_id: string,
+  tool_name: string,
+  media_type: string,
+  text: string,
+  tokens: number,
+  max_tokens: number,
+};
+
 export type ViewSpec = {
   view_id: string,
   label: string,
@@ -396,6 +415,7 @@ export interface Records {
   BuildStats: BuildStats;
   CandidateDetail: CandidateDetail;
   CandidateExplanation: CandidateExplanation;
+  CompactResult: CompactResult;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
   ContextBudget: ContextBudget;
@@ -437,6 +457,7 @@ export interface Records {
   Stage: Stage;
   Status: Status;
   Strategy: Strategy;
+  SummaryRequest: SummaryRequest;
   ViewSpec: ViewSpec;
 }
 
@@ -445,6 +466,7 @@ export interface AnswerKeys {
   BuildReport: "data" | "markup" | "text";
   BuildReportCandidates: "deduplicated" | "dependency_closures" | "dropped" | "included" | "total";
   BuildReportData: "budget" | "candidates" | "dropped_items" | "dropped_reasons" | "phase" | "prompt_tokens" | "recommendations" | "tokens_per_section" | "version";
+  CompatCompactResult: "artifact_ref" | "facts" | "firewalled" | "payload" | "stats" | "summary";
   Handoff: "markdown" | "pack";
   HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
   InspectedCandidate: "dependency_closure" | "drop_reason" | "included" | "item_id" | "kind" | "score" | "sensitivity";
@@ -464,6 +486,8 @@ export interface Inputs {
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "pin" | "query" | "query_tags" | "schema" | "tool" };
   BuildOptions: { required: never; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
+  CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
+  CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
@@ -479,11 +503,14 @@ export interface Inputs {
   Fact: { required: "key" | "value"; fields: never };
   FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
+  HydrateOptions: { required: "tool"; fields: "arguments" | "tool" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
   LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
-  ToolResult: { required: "tool_call_id"; fields: "media_type" | "metadata" | "sensitivity" | "tool_call_id" | "tool_name" };
+  SummaryRequestOptions: { required: never; fields: "limit" };
+  SuppliedSummary: { required: "item_id" | "summary"; fields: "facts" | "is_llm" | "item_id" | "provider_metadata" | "summary" };
+  ToolResult: { required: "tool_call_id"; fields: "keep" | "media_type" | "metadata" | "sensitivity" | "tool_call_id" | "tool_name" };
   ViewSpec: { required: "label" | "view_id"; fields: never };
 }
