@@ -41,6 +41,11 @@ pub fn allows_excerpts(item: &ContextItem) -> bool {
     })
 }
 
+/// Tells whether the text is the work of a summarizer of the caller's, which no excerpt is to replace.
+pub fn is_chosen(item: &ContextItem) -> bool {
+    field(item, "strategy").and_then(Value::as_str) == Some(Strategy::LlmSummary.as_str())
+}
+
 /// Returns the line for an item of which `kept` tokens are shown; none when nothing is left out.
 ///
 /// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`

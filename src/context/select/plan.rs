@@ -148,7 +148,8 @@ impl Planner<'_> {
 
     /// Tells whether a summary stands for a text that speaks to the query.
     pub fn has_more(&self, row: &Row) -> bool {
-        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && self.index.entry(row.at).is_summarised()
+        let is_ours = self.index.entry(row.at).is_summarised() && !footer::is_chosen(&self.items[row.at]);
+        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
     }
 
     fn can_cut(&self, row: &Row) -> bool {
