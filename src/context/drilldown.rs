@@ -6,18 +6,17 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::callbacks::Outcome;
+use super::firewall::{self, readable, reference_of};
+use super::footer::HANDLE_FIELD;
 use super::manager::ContextManager;
-use super::{compat, firewall, sensitivity};
+use super::{compat, sensitivity};
 use crate::content::slice::{SELECTORS, Selector, slice};
 use crate::content::{reference, sniff, views};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
-use crate::model::{ArtifactRef, ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
+use crate::model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
 use crate::text::unicode::quote;
-
-/// Metadata field of an item that holds a slice: the artifact it is of.
-pub const HANDLE_FIELD: &str = "drilldown_handle";
 
 /// A part of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -202,26 +201,6 @@ impl ContextManager {
         item.metadata.insert("selector".into(), request.selector.clone());
         self.ingest(item)?;
         Ok(id)
-    }
-}
-
-/// Makes a reference to text that is not stored yet, or not stored apart from the log.
-pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
-    ArtifactRef {
-        handle: handle.to_owned(),
-        media_type: media_type.to_owned(),
-        size_bytes: size as u64,
-        label: String::new(),
-        content_hash: String::new(),
-    }
-}
-
-/// Returns bytes as text: UTF-8 always, other bytes only where they are said to be text.
-pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
-        Err(_) => None,
     }
 }
 

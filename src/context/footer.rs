@@ -8,6 +8,8 @@ use crate::model::{ContextItem, JsonMap, Strategy};
 
 /// Metadata field with what the firewall did to an item: `{strategy, tokens, view?}`.
 pub const FIELD: &str = "firewall";
+/// Metadata field of an item that holds a slice: the artifact it is of.
+pub const HANDLE_FIELD: &str = "drilldown_handle";
 
 /// Records in an item what its text stands for.
 pub fn record(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 
 use crate::context::callbacks::Answers;
-use crate::context::drilldown::HANDLE_FIELD;
 use crate::context::excerpt::{self, Wanted};
-use crate::context::footer;
+use crate::context::footer::{self, HANDLE_FIELD};
 use crate::context::index::LogIndex;
 use crate::context::options::ManagerOptions;
 use crate::context::render::{self, Mark};
