@@ -8,8 +8,10 @@ use serde_json::{Value, json};
 use super::callbacks::Outcome;
 use super::manager::ContextManager;
 use super::{compat, firewall, sensitivity};
+use crate::content::reference;
 use crate::content::slice::{SELECTORS, Selector, slice};
-use crate::content::{reference, sniff, views};
+use crate::content::sniff::{self, Source};
+use crate::content::views::views_of;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -138,7 +140,7 @@ impl ContextManager {
             Ok(known) => known.clone(),
             Err(_) => reference_of(handle, &media_type, text.len()),
         };
-        Ok(Outcome::Done(views::views(&reference, &text, sniff::shape(&media_type, &text))))
+        Ok(Outcome::Done(views_of(&reference, &Source::new(&media_type, &text))))
     }
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
