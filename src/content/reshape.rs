@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::sniff::Shape;
+use super::sniff::{Shape, Source};
 use super::tree::{Kind, Node, Tree};
 use crate::text::tokens::Estimator;
 
@@ -31,8 +31,14 @@ pub struct Reshaped {
 
 /// Spells a text shorter without losing anything; `None` when that is not possible.
 pub fn reshape(text: &str, shape: Shape) -> Option<Reshaped> {
-    let reshaped = match shape {
-        Shape::Json => json(text)?,
+    reshape_source(&Source::of_shape(text, shape))
+}
+
+/// Does what [`reshape`] does.
+pub fn reshape_source(source: &Source) -> Option<Reshaped> {
+    let text = source.text;
+    let reshaped = match source.shape {
+        Shape::Json => json(source)?,
         Shape::Ndjson => ndjson(text)?,
         Shape::Table(_) => return None,
         _ => Reshaped { text: folded(text)?, form: "folded" },
@@ -41,9 +47,9 @@ pub fn reshape(text: &str, shape: Shape) -> Option<Reshaped> {
     (reshaped.text.len() < text.len() && weight(&reshaped.text) < weight(text)).then_some(reshaped)
 }
 
-fn json(text: &str) -> Option<Reshaped> {
-    let tree = Tree::parse(text)?;
-    let mut writer = Writer { out: String::with_capacity(text.len()), tables: 0 };
+fn json(source: &Source) -> Option<Reshaped> {
+    let tree = source.tree.as_ref()?;
+    let mut writer = Writer { out: String::with_capacity(source.text.len()), tables: 0 };
     writer.value(tree.root(), true);
     let form = if writer.tables > 0 { "table" } else { "minified" };
     Some(Reshaped { text: writer.out, form })

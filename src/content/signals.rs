@@ -1,5 +1,7 @@
 //! Which lines a reader looks for first: errors, warnings, closing counts. Words only, no language model.
 
+use crate::text::openings::Openings;
+
 /// What a line reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Signal {
@@ -125,6 +127,23 @@ const WORDS: &[(&str, u8)] = &[
     ("xfailed", COUNTED),
 ];
 
+/// How the words begin that say something, these and those that only announce something.
+const OPENINGS: Openings = {
+    let mut openings = Openings::new().with("exit").with("timed");
+    let methods = ["get", "post", "put", "patch", "delete", "head"];
+    let mut at = 0;
+    while at < methods.len() {
+        openings = openings.with(methods[at]);
+        at += 1;
+    }
+    at = 0;
+    while at < WORDS.len() {
+        openings = openings.with(WORDS[at].0);
+        at += 1;
+    }
+    openings
+};
+
 /// Marks of failure that are no words, and beginnings of lines; Python's test runner begins the lines of a failure with E.
 const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
 const BEGINNINGS: &[&str] = &["npm ERR!", "not ok ", "E   "];
@@ -135,16 +154,18 @@ impl Signal {
         let marked = !line.is_ascii() && line.contains(MARKS);
         let error = marked || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
         let signal = Self { error, ..Self::default() };
-        let mut reader = Reader { signal, before: "", counting: 0, exit: 0, method: false };
+        let mut reader = Reader { signal, before: "", end: 0, counting: 0, exit: 0, method: false };
         let mut at = 0;
         let bytes = line.as_bytes();
         while at < bytes.len() {
             let start = at;
-            while bytes.get(at).is_some_and(|byte| is_word(*byte)) {
+            let mut digits = true;
+            while let Some(byte) = bytes.get(at).filter(|byte| is_word(**byte)) {
+                digits &= byte.is_ascii_digit();
                 at += 1;
             }
             if at > start {
-                reader.word(line, start, at);
+                reader.word(line, start, at, digits);
             } else {
                 at += 1;
             }
@@ -164,7 +185,10 @@ const fn is_word(byte: u8) -> bool {
 
 struct Reader<'a> {
     signal: Signal,
+    /// The word before, where one space stands between.
     before: &'a str,
+    /// Where the word before ended.
+    end: usize,
     /// Words for which a number still counts as what an earlier word announced.
     counting: u8,
     exit: u8,
@@ -173,16 +197,16 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn word(&mut self, line: &'a str, start: usize, end: usize) {
+    fn word(&mut self, line: &'a str, start: usize, end: usize, digits: bool) {
         let (word, head, tail) = (&line[start..end], &line[..start], &line[end..]);
         // `"count": 0, "error": 1`: the zero belongs to another word.
-        if !head.strip_suffix(' ').is_some_and(|head| head.ends_with(self.before)) {
+        if self.end + 1 != start || !head.ends_with(' ') {
             self.before = "";
         }
-        let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+        self.end = end;
         if digits {
             self.number(word, head, tail);
-        } else if !is_part_of_name(head, tail) {
+        } else if (OPENINGS.may_start(word.as_bytes()) || names_error(word)) && !is_part_of_name(head, tail) {
             self.plain(word, tail);
         }
         if !digits {
@@ -248,9 +272,11 @@ fn timed_out(lower: &[u8], tail: &str) -> bool {
 
 /// `AssertionError`, `NullPointerException`: a type's name that ends so.
 fn names_error(word: &str) -> bool {
-    ["Error", "Exception", "Failure", "Killed"]
-        .iter()
-        .any(|end| word.strip_suffix(end).is_some_and(|name| name.ends_with(|ch: char| ch.is_ascii_alphanumeric())))
+    // Their last letters: most words end with none of them.
+    word.ends_with(['r', 'n', 'e', 'd'])
+        && ["Error", "Exception", "Failure", "Killed"]
+            .iter()
+            .any(|end| word.strip_suffix(end).is_some_and(|name| name.ends_with(|ch: char| ch.is_ascii_alphanumeric())))
 }
 
 /// A word inside a path, a file name or an option says nothing: `src/error.rs`, `--fail-fast`.

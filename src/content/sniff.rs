@@ -37,19 +37,43 @@ pub fn essence(media_type: &str) -> String {
     media_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
 }
 
-/// Returns the shape of a text. A declared type that the text contradicts (JSON that does not parse) counts for nothing.
-pub fn shape(media_type: &str, text: &str) -> Shape {
-    match declared(&essence(media_type), text) {
-        Some(shape) => shape,
-        None => looks(text),
+/// A text and what it is, found out once for all who read it.
+#[derive(Debug)]
+pub struct Source<'a> {
+    /// The text.
+    pub text: &'a str,
+    /// Its shape.
+    pub shape: Shape,
+    /// Its values, if it is an array or an object of JSON.
+    pub tree: Option<Tree<'a>>,
+}
+
+impl<'a> Source<'a> {
+    /// Looks at a text. A declared type that the text contradicts (JSON that does not parse) counts for nothing.
+    pub fn new(media_type: &str, text: &'a str) -> Self {
+        let tree = tree(text);
+        let shape = declared(&essence(media_type), text, tree.is_some());
+        let shape = shape.unwrap_or_else(|| looks(text, tree.is_some()));
+        Self { text, shape, tree }
+    }
+
+    /// Takes the caller's word for the shape of a text.
+    pub fn of_shape(text: &'a str, shape: Shape) -> Self {
+        let tree = if shape == Shape::Json { Tree::parse(text) } else { None };
+        Self { text, shape, tree }
     }
 }
 
-fn declared(essence: &str, text: &str) -> Option<Shape> {
+/// Returns the shape of a text, as [`Source::new`] finds it.
+pub fn shape(media_type: &str, text: &str) -> Shape {
+    Source::new(media_type, text).shape
+}
+
+fn declared(essence: &str, text: &str, is_json: bool) -> Option<Shape> {
     let subtype = essence.split_once('/').map_or("", |(_, subtype)| subtype);
     let plain = subtype.strip_prefix("x-").unwrap_or(subtype);
     match plain {
-        "json" => is_json(text).then_some(Shape::Json),
+        "json" => is_json.then_some(Shape::Json),
         "ndjson" | "jsonl" | "jsonlines" | "json-lines" | "json-seq" => is_ndjson(text).then_some(Shape::Ndjson),
         "csv" => Some(Shape::Table(separator(text).unwrap_or(b','))),
         "tab-separated-values" | "tsv" => Some(Shape::Table(b'\t')),
@@ -57,14 +81,14 @@ fn declared(essence: &str, text: &str) -> Option<Shape> {
         "markdown" => Some(Shape::Markdown),
         "html" | "xml" => Some(Shape::Markup),
         "log" => Some(Shape::Log),
-        _ if subtype.ends_with("+json") => is_json(text).then_some(Shape::Json),
+        _ if subtype.ends_with("+json") => is_json.then_some(Shape::Json),
         _ if subtype.ends_with("+xml") => Some(Shape::Markup),
         _ => None,
     }
 }
 
-fn is_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '[']) && Tree::parse(text).is_some()
+fn tree(text: &str) -> Option<Tree<'_>> {
+    if text.trim_start().starts_with(['{', '[']) { Tree::parse(text) } else { None }
 }
 
 /// The first lines that are not blank.
@@ -80,12 +104,12 @@ fn is_ndjson(text: &str) -> bool {
     let lines = sample(text);
     // The last line of a sample may be cut.
     let whole = if lines.len() > 1 { &lines[..lines.len() - 1] } else { &lines[..] };
-    lines.len() > 1 && whole.iter().take(5).all(|line| is_json(line))
+    lines.len() > 1 && whole.iter().take(5).all(|line| tree(line).is_some())
 }
 
-fn looks(text: &str) -> Shape {
+fn looks(text: &str, is_json: bool) -> Shape {
     let start = text.trim_start();
-    if is_json(text) {
+    if is_json {
         return Shape::Json;
     }
     if start.starts_with(['{', '[']) && is_ndjson(text) {

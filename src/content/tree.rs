@@ -79,6 +79,11 @@ impl<'a> Tree<'a> {
         Node { text: self.text, tape: &self.tape, at: 0 }
     }
 
+    /// Returns the text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
     /// Returns the number of values, keys included.
     pub fn size(&self) -> usize {
         self.tape.len()

@@ -11,7 +11,8 @@ use super::options::{FirewallOptions, ManagerOptions};
 use super::reduce::{Reduced, Reduction, check_deterministic};
 use super::sensitivity::secret_rules;
 use crate::content::keep::KeepPath;
-use crate::content::{sniff, views};
+use crate::content::sniff::Source;
+use crate::content::views::views_of;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -113,8 +114,8 @@ impl ContextManager {
             other => other.to_string(),
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
-        let source = clean(&raw, &self.options);
-        if request.way == Way::Passthrough || self.options.estimator.tokens(&source) <= budget {
+        let clean = clean(&raw, &self.options);
+        if request.way == Way::Passthrough || self.options.estimator.fits(&clean, budget) {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
         let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));
@@ -130,14 +131,8 @@ impl ContextManager {
         };
         let options = ManagerOptions { firewall, ..self.options.clone() };
         let keep: &[KeepPath] = if request.way == Way::Text { &[] } else { &request.keep };
-        let reduction = Reduction {
-            item: &item,
-            source: &source,
-            media_type: &request.media_type,
-            keep,
-            options: &options,
-            answers: &self.answers,
-        };
+        let source = Source::new(&request.media_type, &clean);
+        let reduction = Reduction { item: &item, source: &source, keep, options: &options, answers: &self.answers };
         let reduced = reduction.run();
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
@@ -145,8 +140,7 @@ impl ContextManager {
         if !known {
             self.artifacts.put(&handle, raw.as_bytes(), &request.media_type, &label_of(&item.id))?;
         }
-        let views =
-            views::views(self.artifacts.reference(&handle)?, &source, sniff::shape(&request.media_type, &source));
+        let views = views_of(self.artifacts.reference(&handle)?, &source);
         self.answers.settle(self.events.len());
         let mut stats = self.numbers(&raw, &reduced.text, reduced.strategy);
         stats.triggered = true;

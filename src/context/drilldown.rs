@@ -10,8 +10,10 @@ use super::firewall::{self, readable, reference_of};
 use super::footer::HANDLE_FIELD;
 use super::manager::ContextManager;
 use super::{compat, sensitivity};
+use crate::content::reference;
 use crate::content::slice::{Selector, slice};
-use crate::content::{reference, sniff, views};
+use crate::content::sniff::Source;
+use crate::content::views::views_of;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
@@ -137,7 +139,7 @@ impl ContextManager {
             Ok(known) => known.clone(),
             Err(_) => reference_of(handle, &media_type, text.len()),
         };
-        Ok(Outcome::Done(views::views(&reference, &text, sniff::shape(&media_type, &text))))
+        Ok(Outcome::Done(views_of(&reference, &Source::new(&media_type, &text))))
     }
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the

@@ -8,7 +8,7 @@ use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
 use crate::content::digest::digest;
 use crate::content::sniff;
-use crate::content::views::views;
+use crate::content::views::views_of;
 use crate::model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::tokens::Estimator;
@@ -67,8 +67,8 @@ pub struct Compaction {
 }
 
 /// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
-pub fn compact(raw: &str, reduction: &Reduction) -> Compaction {
-    let Reduction { item, source, media_type, options, .. } = *reduction;
+pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction {
+    let Reduction { item, source, options, .. } = *reduction;
     let Reduced { text, strategy, status, view, facts } = reduction.run();
     let by_caller = options.summarizer.as_ref().filter(|_| strategy == Strategy::LlmSummary);
     let mut done = compacted(item.clone(), raw, text, facts, by_caller);
@@ -77,9 +77,9 @@ pub fn compact(raw: &str, reduction: &Reduction) -> Compaction {
         stats.strategy = strategy;
     }
     let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
-    done.envelope.views = views(&reference, source, sniff::shape(media_type, source));
+    done.envelope.views = views_of(&reference, source);
     let view = view.or_else(|| done.envelope.views.first().map(|view| view.selector.clone()));
-    footer::record(&mut done.item, strategy, options.estimator.tokens(source), view);
+    footer::record(&mut done.item, strategy, options.estimator.tokens(source.text), view);
     done
 }
 
@@ -127,7 +127,7 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
 pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
     let clean = clean(&item.text, options);
     let is_large =
-        item.kind == ItemKind::ToolResult && options.estimator.tokens(&clean) > options.firewall.threshold_tokens;
+        item.kind == ItemKind::ToolResult && !options.estimator.fits(&clean, options.firewall.threshold_tokens);
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
     let room = options.firewall.summary_tokens;
     item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };

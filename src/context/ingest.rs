@@ -13,6 +13,7 @@ use super::reduce::{self, Reduction};
 use super::{footer, sensitivity};
 use crate::content::keep::KeepPath;
 use crate::content::reference::facts;
+use crate::content::sniff::Source;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
@@ -139,22 +140,21 @@ impl ContextManager {
     }
 
     fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let source = firewall::clean(text, &self.options);
+        let clean = firewall::clean(text, &self.options);
         let mut item = result.item("");
-        self.label_by_whole_text(&mut item, &source);
-        if self.options.estimator.tokens(&source) <= self.options.firewall.threshold_tokens {
+        self.label_by_whole_text(&mut item, &clean);
+        if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
             text.clone_into(&mut item.text);
             return pass_through(item, result, &self.options);
         }
         let reduction = Reduction {
             item: &item,
-            source: &source,
-            media_type: &result.media_type,
+            source: &Source::new(&result.media_type, &clean),
             keep: &result.keep,
             options: &self.options,
             answers: &self.answers,
         };
-        firewall::compact(text, &reduction)
+        firewall::compact(text, &result.media_type, &reduction)
     }
 
     /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an

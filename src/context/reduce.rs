@@ -4,11 +4,11 @@
 use super::callbacks::Answers;
 use super::firewall::clean;
 use super::options::{ManagerOptions, STRUCTURED};
-use crate::content::digest::digest;
+use crate::content::digest::digest_source;
 use crate::content::keep::{KeepPath, project};
 use crate::content::reference::{RuleBasedSummarizer, StructuredExtractor, facts};
-use crate::content::reshape::reshape;
-use crate::content::sniff;
+use crate::content::reshape::reshape_source;
+use crate::content::sniff::Source;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json;
 use crate::model::{ContextItem, JsonMap, Status, Strategy};
@@ -33,9 +33,7 @@ pub struct Reduction<'a> {
     /// The item to be, with its text.
     pub item: &'a ContextItem,
     /// Its text, secrets masked.
-    pub source: &'a str,
-    /// What the text is said to be.
-    pub media_type: &'a str,
+    pub source: &'a Source<'a>,
     /// Paths of a JSON text that may stand in the prompt; nothing else of it may.
     pub keep: &'a [KeepPath],
     /// Settings.
@@ -88,9 +86,8 @@ impl Reduction<'_> {
                 None => status = Status::Partial,
             }
         }
-        let shape = sniff::shape(self.media_type, self.source);
-        if let Some(reshaped) = reshape(self.source, shape)
-            && self.tokens(&reshaped.text) <= self.options.firewall.threshold_tokens
+        if let Some(reshaped) = reshape_source(self.source)
+            && self.options.estimator.fits(&reshaped.text, self.options.firewall.threshold_tokens)
         {
             return Reduced {
                 text: reshaped.text,
@@ -100,13 +97,13 @@ impl Reduction<'_> {
                 facts: Vec::new(),
             };
         }
-        Reduced { status, ..self.digested(self.source, self.media_type) }
+        Reduced { status, ..self.digested(self.source) }
     }
 
-    fn digested(&self, text: &str, media_type: &str) -> Reduced {
+    fn digested(&self, source: &Source) -> Reduced {
         let firewall = &self.options.firewall;
-        let found =
-            digest(text, media_type, firewall.summary_tokens.min(firewall.threshold_tokens), &self.options.estimator);
+        let room = firewall.summary_tokens.min(firewall.threshold_tokens);
+        let found = digest_source(source, room, &self.options.estimator);
         let view = found.focus.map(|focus| focus.selector);
         Reduced { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
     }
@@ -115,21 +112,21 @@ impl Reduction<'_> {
     fn projection(&self) -> Reduced {
         let reduced =
             |text, status| Reduced { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
-        let Ok(value) = json::parse(self.source) else { return reduced("{}".to_owned(), Status::Error) };
+        let Ok(value) = json::parse(self.source.text) else { return reduced("{}".to_owned(), Status::Error) };
         let kept = project(&value, self.keep, false).to_string();
         if self.tokens(&kept) <= self.options.firewall.threshold_tokens {
             return reduced(kept, Status::Ok);
         }
-        reduced(self.digested(&kept, "application/json").text, Status::Partial)
+        reduced(self.digested(&Source::new("application/json", &kept)).text, Status::Partial)
     }
 
     /// The summary of the summarizer chosen; none when it failed or saves nothing.
     fn summary(&self) -> Option<Reduced> {
         let plugin = self.options.summarizer.as_ref()?;
         let text = if plugin.built_in {
-            RuleBasedSummarizer::default().summarize(self.source)
+            RuleBasedSummarizer::default().summarize(self.source.text)
         } else {
-            match self.answers.summary(self.item, self.source) {
+            match self.answers.summary(self.item, self.source.text) {
                 // Whatever stands here until the answer is in, nobody sees.
                 None => String::new(),
                 Some(answer) => answer.ok()?,
@@ -139,7 +136,7 @@ impl Reduction<'_> {
         let text = clean(&text, self.options).into_owned();
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let strategy = if plugin.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
-        (self.tokens(&text) < self.tokens(self.source)).then(|| Reduced {
+        (self.tokens(&text) < self.tokens(self.source.text)).then(|| Reduced {
             text,
             strategy,
             status: Status::Ok,
@@ -150,11 +147,11 @@ impl Reduction<'_> {
 
     fn facts(&self) -> Result<Vec<String>> {
         match &self.options.extractor {
-            None => Ok(facts(self.source)),
+            None => Ok(facts(self.source.text)),
             Some(plugin) if plugin.built_in && plugin.name == STRUCTURED => {
-                StructuredExtractor::default().extract(self.source)
+                StructuredExtractor::default().extract(self.source.text)
             }
-            Some(_) => self.answers.facts(self.item, self.source).unwrap_or_else(|| Ok(Vec::new())),
+            Some(_) => self.answers.facts(self.item, self.source.text).unwrap_or_else(|| Ok(Vec::new())),
         }
     }
 
@@ -183,7 +180,7 @@ fn worse(a: Status, b: Status) -> Status {
 
 /// Cuts a text to so many tokens, the cut marked.
 pub fn within(text: &str, tokens: u64, estimator: &Estimator) -> String {
-    if estimator.tokens(text) <= tokens {
+    if estimator.fits(text, tokens) {
         return text.to_owned();
     }
     let mut left = (4 * tokens).saturating_sub(estimator.quarters("…"));

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::model::{ContextItem, ItemKind};
+use crate::text::lines::line_end;
 use crate::text::unicode;
 
 /// What stands between sections.
@@ -120,7 +121,7 @@ pub fn escape_labels(text: &str) -> Cow<'_, str> {
     // A label has a bracket, so only lines with one are looked at.
     while let Some(bracket) = text[start..].find('[').map(|at| start + at) {
         let begin = text[start..bracket].rfind(is_line_end).map_or(start, |at| start + at);
-        let end = text[bracket..].find(is_line_end).map_or(text.len(), |at| bracket + at);
+        let end = bracket + line_end(&text.as_bytes()[bracket..]).0;
         if looks_like_label(text[begin..end].trim_start_matches(is_line_end)) {
             out.push_str(&text[done..bracket]);
             out.push('\\');

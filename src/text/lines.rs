@@ -18,14 +18,15 @@ pub fn lines(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns where the first line of a text ends and how long its terminator is. Bytes are looked at, not characters:
 /// everything that is read by lines passes through here.
-fn line_end(bytes: &[u8]) -> (usize, usize) {
+pub(crate) fn line_end(bytes: &[u8]) -> (usize, usize) {
     let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let width = match byte {
-            b'\r' if bytes.get(at + 1) == Some(&b'\n') => 2,
-            b'\n'..=b'\r' | 0x1c..=0x1e => 1,
-            0xc2 if bytes.get(at + 1) == Some(&0x85) => 2,
-            0xe2 if bytes.get(at + 1) == Some(&0x80) && matches!(bytes.get(at + 2), Some(0xa8 | 0xa9)) => 3,
+    // One comparison rules most bytes out.
+    while let Some(skipped) = bytes[at..].iter().position(|byte| !(0x1f..0xc2).contains(byte)) {
+        at += skipped;
+        let width = match bytes[at..] {
+            [b'\r', b'\n', ..] | [0xc2, 0x85, ..] => 2,
+            [b'\n'..=b'\r' | 0x1c..=0x1e, ..] => 1,
+            [0xe2, 0x80, 0xa8 | 0xa9, ..] => 3,
             _ => 0,
         };
         if width > 0 {
@@ -33,7 +34,7 @@ fn line_end(bytes: &[u8]) -> (usize, usize) {
         }
         at += 1;
     }
-    (at, 0)
+    (bytes.len(), 0)
 }
 
 /// Joins a range of lines with line feeds.

@@ -3,6 +3,7 @@
 pub mod classify;
 pub mod first_fit;
 pub mod lines;
+pub mod openings;
 pub mod redact;
 pub mod similarity;
 pub mod terms;

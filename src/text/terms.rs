@@ -2,14 +2,18 @@
 
 use super::tokenize;
 
-/// Words that carry no topic beyond those of [`tokenize::is_stopword`], sorted.
+/// Words that carry no topic beyond those of [`tokenize::is_stopword`].
 const MORE_STOPWORDS: &[&str] =
     &["also", "i", "like", "might", "must", "please", "shall", "upon", "whose", "within", "without", "yes"];
+
+/// Bytes of "yourselves".
+const LONGEST_STOPWORD: usize = 10;
 
 /// Tells whether a lower-case word carries no topic: articles, pronouns, auxiliaries, prepositions, conjunctions,
 /// question words, negations and a few fillers. "get" and "now" do, unlike in the reference: they name tools and times.
 fn is_stopword(word: &str) -> bool {
-    (tokenize::is_stopword(word) && !matches!(word, "get" | "now")) || MORE_STOPWORDS.binary_search(&word).is_ok()
+    word.len() <= LONGEST_STOPWORD
+        && ((tokenize::is_stopword(word) && !matches!(word, "get" | "now")) || MORE_STOPWORDS.contains(&word))
 }
 
 /// Longest compound that is a term of its own.
@@ -28,7 +32,7 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
         let (end, parts) = measure_run(run);
         lower.clear();
         lower_into(&mut lower, &run[..end]);
-        if parts > 1 && lower.chars().count() <= MAX_COMPOUND_CHARS {
+        if parts > 1 && lower.chars().nth(MAX_COMPOUND_CHARS).is_none() {
             each(&lower);
         }
         for part in lower.split(|ch: char| !ch.is_alphanumeric() && !is_mark(ch)) {
@@ -40,15 +44,20 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
 
 /// Returns the byte length of the compound at the start of the text and the number of its parts.
 fn measure_run(text: &str) -> (usize, usize) {
-    let mut chars = text.char_indices().peekable();
     let (mut end, mut parts) = (0, 1);
-    while let Some((at, ch)) = chars.next() {
-        if ch.is_alphanumeric() || is_mark(ch) {
-            end = at + ch.len_utf8();
-        } else if is_joint(ch) && chars.peek().is_some_and(|(_, next)| next.is_alphanumeric()) {
-            parts += 1;
+    while let Some(byte) = text.as_bytes().get(end) {
+        if byte.is_ascii_alphanumeric() {
+            end += 1;
+        } else if byte.is_ascii() {
+            let joins = is_joint(*byte) && text[end + 1..].starts_with(char::is_alphanumeric);
+            if !joins {
+                break;
+            }
+            (end, parts) = (end + 1, parts + 1);
         } else {
-            break;
+            let ch = text[end..].chars().next().filter(|ch| ch.is_alphanumeric() || is_mark(*ch));
+            let Some(ch) = ch else { break };
+            end += ch.len_utf8();
         }
     }
     (end, parts)
@@ -56,7 +65,8 @@ fn measure_run(text: &str) -> (usize, usize) {
 
 fn lower_into(out: &mut String, text: &str) {
     if text.is_ascii() {
-        out.extend(text.bytes().map(|byte| byte.to_ascii_lowercase() as char));
+        out.push_str(text);
+        out.make_ascii_lowercase();
     } else {
         out.push_str(&text.to_lowercase());
     }
@@ -108,6 +118,9 @@ fn emit_word(word: &str, each: &mut impl FnMut(&str)) {
 
 /// Harman's S-stemmer ("How effective is suffixing?", 1991): plural endings only.
 fn stem(word: &str, each: &mut impl FnMut(&str)) {
+    if !word.ends_with('s') {
+        return each(word);
+    }
     let length = word.chars().count();
     let before = |suffix: &str| word.strip_suffix(suffix).and_then(|head| head.chars().next_back());
     if let Some(ch) = before("ies")
@@ -138,8 +151,8 @@ pub fn is_identifier(term: &str) -> bool {
     term.chars().nth(2).is_some() && term.chars().any(|ch| ch.is_numeric() || matches!(ch, '_' | '@' | '/' | '.'))
 }
 
-const fn is_joint(ch: char) -> bool {
-    matches!(ch, '_' | '.' | '/' | '@' | '#' | ':' | '-')
+const fn is_joint(byte: u8) -> bool {
+    matches!(byte, b'_' | b'.' | b'/' | b'@' | b'#' | b':' | b'-')
 }
 
 /// Combining marks belong to the letter before them; without this, Indic and decomposed text falls apart.
@@ -169,7 +182,6 @@ mod tests {
 
     #[test]
     fn words_compounds_and_stems() {
-        assert!(MORE_STOPWORDS.is_sorted());
         assert_eq!(terms("The Queries and boxes"), ["query", "boxe"]);
         assert_eq!(terms("gift_card_8887175"), ["gift_card_8887175", "gift", "card", "8887175"]);
         assert_eq!(terms("see src/app.ts: line 7."), ["see", "src/app.ts", "src", "app", "ts", "line", "7"]);

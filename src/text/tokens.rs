@@ -61,8 +61,14 @@ impl Estimator {
             Self::CharDiv4 => text.chars().count() as u64,
             Self::V2 if text.is_ascii() => text.len() as u64,
             Self::V2 => text.chars().map(|ch| if is_wide(ch) { 4 } else { 1 }).sum(),
-            Self::V3 | Self::Custom(_) => text.chars().map(script_weight).sum(),
+            Self::V3 | Self::Custom(_) => script_quarters(text),
         }
+    }
+
+    /// Tells whether a text costs at most so many tokens; of one that is far too long, without reading it.
+    pub fn fits(&self, text: &str, tokens: u64) -> bool {
+        // Four bytes are at least one code point, and four code points at least one token.
+        text.len() as u64 / 16 <= tokens && self.tokens(text) <= tokens
     }
 
     /// Estimates the tokens of a text.
@@ -76,6 +82,25 @@ const fn is_wide(ch: char) -> bool {
     matches!(ch as u32,
         0x1100..=0x11FF | 0x2600..=0x27BF | 0x3000..=0x9FFF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF
         | 0xFF00..=0xFFEF | 0x1F000..=0x1FAFF | 0x20000..=0x2FA1F)
+}
+
+/// Weights of bytes: those of ASCII in `heuristic/v3`, 0 for parts of other code points.
+const WEIGHTS: [u8; 256] = {
+    let mut weights = [0; 256];
+    let mut byte = 0_u8;
+    while byte < 0x80 {
+        weights[byte as usize] = script_weight(byte as char) as u8;
+        byte += 1;
+    }
+    weights
+};
+
+fn script_quarters(text: &str) -> u64 {
+    let ascii: u64 = text.bytes().map(|byte| u64::from(WEIGHTS[usize::from(byte)])).sum();
+    if text.is_ascii() {
+        return ascii;
+    }
+    ascii + text.chars().filter(|ch| !ch.is_ascii()).map(script_weight).sum::<u64>()
 }
 
 const fn script_weight(ch: char) -> u64 {

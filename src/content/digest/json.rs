@@ -9,31 +9,27 @@ use super::leaves::{
     quoted_within,
 };
 use super::level::{Hit, Level};
-use super::{Facts, Rank, around_within, count, lined};
-use crate::content::sniff::Shape;
+use super::{Facts, Rank, around_within, count};
 use crate::content::tree::{Kind, Node, Tree};
 
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
 
 /// Names candidates of a JSON text.
-pub fn value(text: &str, facts: &mut Facts) {
-    part(text, 0, false, facts);
+pub fn value(tree: &Tree, facts: &mut Facts) {
+    part(tree, 0, Source::Json, facts);
 }
 
 /// Names candidates of a JSON value inside other text, from byte `offset`.
 pub fn embedded(text: &str, offset: usize, facts: &mut Facts) {
-    part(text, offset, true, facts);
+    if let Some(tree) = Tree::parse(text) {
+        part(&tree, offset, Source::Part, facts);
+    }
 }
 
-fn part(text: &str, offset: usize, embedded: bool, facts: &mut Facts) {
-    let Some(tree) = Tree::parse(text) else {
-        lined::prose(text, &[], Shape::Text, facts);
-        return;
-    };
+fn part(tree: &Tree, offset: usize, source: Source, facts: &mut Facts) {
     let root = tree.root();
-    let mut walk =
-        Walk { offset, facts, tables: 0, size: text.len(), source: if embedded { Source::Part } else { Source::Json } };
+    let mut walk = Walk { offset, facts, tables: 0, size: tree.text().len(), source };
     if !is_table(root) {
         let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
         let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();

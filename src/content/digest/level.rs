@@ -1,5 +1,7 @@
 //! How much a text calls for attention, by the beginnings of its words. No language model, no context.
 
+use crate::text::openings::Openings;
+
 /// What a text reports, the more urgent the greater.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -57,6 +59,22 @@ const STEMS: [[&[&str]; 3]; 26] = [
     [&[], &[], &[]],
 ];
 
+/// How the stems begin: most words begin with none of them.
+const OPENINGS: Openings = {
+    let mut openings = Openings::new();
+    let mut at = 0;
+    while at < 3 * STEMS.len() {
+        let stems = STEMS[at / 3][at % 3];
+        let mut stem = 0;
+        while stem < stems.len() {
+            openings = openings.with(stems[stem]);
+            stem += 1;
+        }
+        at += 1;
+    }
+    openings
+};
+
 /// Marks of failure that are no words.
 const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
 
@@ -75,6 +93,9 @@ impl Hit {
                 let level = level_at(bytes, at);
                 if level > hit.level && !is_denied(text, at) {
                     hit = Self { level, at };
+                    if level == Error {
+                        break;
+                    }
                 }
             }
             before = byte;
@@ -92,6 +113,9 @@ fn starts_word(before: u8, byte: u8, after: Option<u8>) -> bool {
 }
 
 fn level_at(bytes: &[u8], at: usize) -> Level {
+    if !OPENINGS.may_start(&bytes[at..]) {
+        return Level::None;
+    }
     let letter = usize::from(bytes[at].to_ascii_lowercase() - b'a');
     let second = bytes.get(at + 1).copied().unwrap_or(0).to_ascii_lowercase();
     let may = |stem: &str| stem.as_bytes()[1] == second;

@@ -16,7 +16,7 @@ mod tables;
 
 use std::collections::{HashMap, HashSet};
 
-use super::sniff::{self, Shape};
+use super::sniff::{Shape, Source};
 use crate::model::JsonMap;
 use crate::order;
 use crate::text::lines::lines;
@@ -129,13 +129,19 @@ fn one_line(text: &str) -> String {
 
 /// Writes what a text says into at most `room_tokens` tokens; a text that fits is returned as it is.
 pub fn digest(text: &str, media_type: &str, room_tokens: u64, estimator: &Estimator) -> Digest {
-    let shape = sniff::shape(media_type, text);
-    if estimator.tokens(text) <= room_tokens {
-        return Digest { text: text.to_owned(), shape, focus: None };
+    digest_source(&Source::new(media_type, text), room_tokens, estimator)
+}
+
+/// Does what [`digest`] does.
+pub fn digest_source(source: &Source, room_tokens: u64, estimator: &Estimator) -> Digest {
+    let Source { text, shape, tree } = source;
+    let shape = *shape;
+    if estimator.fits(text, room_tokens) {
+        return Digest { text: (*text).to_owned(), shape, focus: None };
     }
     let mut facts = Facts::default();
     match shape {
-        Shape::Json => json::value(text, &mut facts),
+        Shape::Json => tree.iter().for_each(|tree| json::value(tree, &mut facts)),
         Shape::Ndjson => json::lines(text, &mut facts),
         Shape::Table(separator) => tables::delimited(text, separator, &mut facts),
         Shape::Diff => diff::facts(text, &mut facts),

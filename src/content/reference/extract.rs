@@ -7,17 +7,27 @@ use crate::text::unicode;
 
 /// Finds `key: value` and `key = value` lines; a repeated key keeps its first place and takes its last value.
 pub fn key_values(text: &str) -> Vec<(String, &str)> {
-    let mut pairs: Vec<(String, &str)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    for (key, value) in lines(text).filter_map(key_value) {
-        if let Some(place) = places.get(&key) {
-            pairs[*place].1 = value;
+    let mut pairs = Pairs::default();
+    lines(text).filter_map(key_value).for_each(|(key, value)| pairs.add(key, value));
+    pairs.list
+}
+
+/// Keys in the order they were found, with their last values.
+#[derive(Default)]
+struct Pairs<'a> {
+    list: Vec<(String, &'a str)>,
+    places: HashMap<String, usize>,
+}
+
+impl<'a> Pairs<'a> {
+    fn add(&mut self, key: String, value: &'a str) {
+        if let Some(place) = self.places.get(&key) {
+            self.list[*place].1 = value;
         } else {
-            places.insert(key.clone(), pairs.len());
-            pairs.push((key, value));
+            self.places.insert(key.clone(), self.list.len());
+            self.list.push((key, value));
         }
     }
-    pairs
 }
 
 /// Finds the entries of lines such as `1. entry` and `2) entry`.
@@ -34,8 +44,19 @@ pub fn bullets(text: &str) -> Vec<&str> {
 pub fn facts(text: &str) -> Vec<String> {
     let mut facts: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
-    let pairs = key_values(text).into_iter().map(|(key, value)| format!("{key}: {value}"));
-    let entries = numbered(text).into_iter().chain(bullets(text)).map(str::to_owned);
+    let (mut pairs, mut numbered, mut bullets) = (Pairs::default(), Vec::new(), Vec::new());
+    // The three begin differently, so that a line is at most one of them.
+    for line in lines(text) {
+        if let Some((key, value)) = key_value(line) {
+            pairs.add(key, value);
+        } else if let Some(entry) = numbered_entry(line) {
+            numbered.push(entry);
+        } else {
+            bullets.extend(bullet_entry(line));
+        }
+    }
+    let pairs = pairs.list.into_iter().map(|(key, value)| format!("{key}: {value}"));
+    let entries = numbered.into_iter().chain(bullets).map(str::to_owned);
     for fact in pairs.chain(entries) {
         if seen.insert(fact.clone()) {
             facts.push(fact);
@@ -47,14 +68,17 @@ pub fn facts(text: &str) -> Vec<String> {
 /// Reads a line as a key and a value: a key of ASCII letters, digits, `_` and spaces that starts with no digit.
 fn key_value(line: &str) -> Option<(String, &str)> {
     let line = line.trim_start_matches(unicode::is_space);
-    let end = line.find([':', '='])?;
-    let key = line[..end].trim_end_matches(unicode::is_space);
-    let starts = key.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_');
-    let plain = |ch: char| ch.is_ascii_alphanumeric() || ch == '_' || ch == ' ';
-    if !starts || !key.chars().all(plain) {
+    if !line.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') {
         return None;
     }
-    let key = key.to_ascii_lowercase().replace(' ', "_");
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ');
+    let (key, rest) = line.split_at(line.bytes().position(|byte| !plain(&byte))?);
+    // Only plain spaces stand inside a key, any may stand behind it.
+    let end = line.len() - rest.trim_start_matches(unicode::is_space).len();
+    if !line[end..].starts_with([':', '=']) {
+        return None;
+    }
+    let key = key.trim_end_matches(' ').to_ascii_lowercase().replace(' ', "_");
     Some((key, unicode::trim(&line[end + 1..])))
 }
 

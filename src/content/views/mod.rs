@@ -8,9 +8,8 @@ use serde_json::{Value, json};
 
 use super::signals::Signal;
 use super::slice::kind_of_line;
-use super::sniff::Shape;
+use super::sniff::{Shape, Source};
 use super::table::Table;
-use super::tree::Tree;
 use crate::json::JsonMap;
 use crate::model::{ArtifactRef, ViewSpec};
 use crate::text::lines::lines;
@@ -30,24 +29,25 @@ const ABOUT_ERROR: usize = 6;
 ///
 /// View ids are `<handle>:<kind>[:<range>]`. Labels name ranges of units, the last one included, and estimated tokens.
 pub fn views(reference: &ArtifactRef, text: &str, shape: Shape) -> Vec<ViewSpec> {
+    views_of(reference, &Source::of_shape(text, shape))
+}
+
+/// Does what [`views`] does.
+pub fn views_of(reference: &ArtifactRef, source: &Source) -> Vec<ViewSpec> {
     let mut list = List { reference, specs: Vec::new() };
+    let text = source.text;
     if text.is_empty() {
         return list.specs;
     }
-    if shape == Shape::Json
-        && let Some(tree) = Tree::parse(text)
-    {
-        json::views(&mut list, tree.root());
-        return list.specs;
-    }
-    match shape {
-        Shape::Table(separator) => {
+    match (source.shape, &source.tree) {
+        (Shape::Json, Some(tree)) => json::views(&mut list, tree.root()),
+        (Shape::Table(separator), _) => {
             let table = Table::parse(text, separator);
             let header = table.records().first().map_or(0, |header| cost(header)).min(PAGE / 2);
             let all = || -> Iter { Box::new(table.records().iter().copied()) };
             of_units(&mut list, &Units { kind: "rows", name: "Rows", header, about: 3, text, all: &all });
         }
-        Shape::Ndjson => {
+        (Shape::Ndjson, _) => {
             let all = || -> Iter { Box::new(lines(text).filter(|line| !line.trim().is_empty())) };
             of_units(&mut list, &Units { kind: "rows", name: "Records", header: 0, about: 3, text, all: &all });
         }
@@ -211,18 +211,38 @@ fn windows(pages: &mut List, place: &mut Place, line: &str, page: u64) {
 
 /// Returns where a page of a long text ends: after a tag or a sentence, else a word, if there is one in its second half.
 fn window(text: &str, page: u64) -> usize {
+    let end = first_page(text, page);
+    if end == text.len() {
+        return end;
+    }
+    let bytes = text.as_bytes();
+    let (mut space, mut comma) = (0, 0);
+    for at in (end / 2 + 1..=end).rev() {
+        match bytes[at - 1] {
+            b'\n' | b'>' | b'}' | b']' => return at,
+            b' ' if at > 1 && matches!(bytes[at - 2], b'.' | b';') => return at,
+            b' ' => space = space.max(at),
+            b',' => comma = comma.max(at),
+            _ => {}
+        }
+    }
+    [space, comma].into_iter().find(|at| *at > 0).unwrap_or(end)
+}
+
+/// Returns how many bytes of a text a page holds.
+fn first_page(text: &str, page: u64) -> usize {
+    let full = text.len().min(page as usize);
+    // Of ASCII, each byte costs a quarter token.
+    if text.as_bytes()[..text.len().min(full + 1)].is_ascii() {
+        return full;
+    }
     let mut used = 0;
     let mut buffer = [0; 4];
-    let full = text.char_indices().find(|(_, ch)| {
+    let over = text.char_indices().find(|(_, ch)| {
         used += cost(ch.encode_utf8(&mut buffer));
         used > page
     });
-    let Some((end, _)) = full else { return text.len() };
-    let half = end / 2;
-    let cut = |marks: &[&str]| {
-        marks.iter().filter_map(|mark| text[..end].rfind(mark).map(|at| at + mark.len())).filter(|at| *at > half).max()
-    };
-    cut(&["\n", ">", ". ", "; ", "}", "]"]).or_else(|| cut(&[" "])).or_else(|| cut(&[","])).unwrap_or(end)
+    over.map_or(text.len(), |(end, _)| end)
 }
 
 /// Views about the first errors of each kind, as much about them as a page holds.
