@@ -3,7 +3,10 @@
 //! Every `sort_by` of the standard library is compiled anew for its element type, some ten kilobytes each; a WebAssembly
 //! module notices. Here one sort over positions serves all.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
+
+use serde::{Serialize, Serializer};
 
 /// Sorts a list, equal elements in their order.
 pub fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
@@ -81,6 +84,186 @@ impl WordSet {
     }
 }
 
+/// Entries of one chunk of a [`SortedMap`].
+const CHUNK: usize = 256;
+
+/// A map in the order of its keys: sorted chunks in a sorted list.
+///
+/// The standard library's is compiled anew for every pair of types, ten kilobytes each; this one takes one. A search
+/// takes logarithmic time, an insertion or a removal moves at most a chunk and the list of chunks.
+#[derive(Debug, Clone)]
+pub struct SortedMap<K, V> {
+    chunks: Vec<Vec<(K, V)>>,
+    len: usize,
+}
+
+impl<K, V> Default for SortedMap<K, V> {
+    fn default() -> Self {
+        Self { chunks: Vec::new(), len: 0 }
+    }
+}
+
+impl<K: Ord, V> SortedMap<K, V> {
+    /// Makes an empty map.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns the number of entries.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Tells whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Returns the chunk a key belongs to and its place there, or the place where it would be.
+    fn place<Q: Ord + ?Sized>(&self, key: &Q) -> (usize, std::result::Result<usize, usize>)
+    where
+        K: Borrow<Q>,
+    {
+        let after = self.chunks.partition_point(|chunk| chunk.first().is_some_and(|(first, _)| first.borrow() <= key));
+        let chunk = after.saturating_sub(1);
+        let found =
+            self.chunks.get(chunk).map_or(Err(0), |chunk| chunk.binary_search_by(|(known, _)| known.borrow().cmp(key)));
+        (chunk, found)
+    }
+
+    /// Returns the value of a key.
+    pub fn get<Q: Ord + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        let (chunk, place) = self.place(key);
+        place.ok().map(|place| &self.chunks[chunk][place].1)
+    }
+
+    /// Returns the value of a key, to be changed.
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let (chunk, place) = self.place(key);
+        place.ok().map(|place| &mut self.chunks[chunk][place].1)
+    }
+
+    /// Tells whether a key has a value.
+    pub fn contains_key<Q: Ord + ?Sized>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.place(key).1.is_ok()
+    }
+
+    /// Sets the value of a key; returns the one before.
+    pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        let (chunk, place) = self.place(&key);
+        match place {
+            Ok(place) => Some(std::mem::replace(&mut self.chunks[chunk][place].1, value)),
+            Err(place) => {
+                if self.chunks.is_empty() {
+                    self.chunks.push(Vec::new());
+                }
+                self.len += 1;
+                let full = &mut self.chunks[chunk];
+                full.insert(place, (key, value));
+                if full.len() > CHUNK {
+                    let rest = full.split_off(CHUNK / 2);
+                    self.chunks.insert(chunk + 1, rest);
+                }
+                None
+            }
+        }
+    }
+
+    /// Returns the value of a key, which becomes `value` if it has none.
+    pub fn get_or_insert(&mut self, key: K, value: V) -> &mut V
+    where
+        K: Clone,
+    {
+        if !self.contains_key(&key) {
+            self.insert(key.clone(), value);
+        }
+        let (chunk, place) = self.place(&key);
+        &mut self.chunks[chunk][place.unwrap_or_else(|place| place)].1
+    }
+
+    fn take(&mut self, chunk: usize, place: usize) -> (K, V) {
+        self.len -= 1;
+        let entry = self.chunks[chunk].remove(place);
+        if self.chunks[chunk].is_empty() {
+            self.chunks.remove(chunk);
+        }
+        entry
+    }
+
+    /// Removes a key; returns its value.
+    pub fn remove<Q: Ord + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        let (chunk, place) = self.place(key);
+        place.ok().map(|place| self.take(chunk, place).1)
+    }
+
+    /// Returns the first entry.
+    pub fn first(&self) -> Option<(&K, &V)> {
+        self.iter().next()
+    }
+
+    /// Removes the first entry.
+    pub fn pop_first(&mut self) -> Option<(K, V)> {
+        (self.len > 0).then(|| self.take(0, 0))
+    }
+
+    /// Returns the entries in the order of their keys.
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.chunks.iter().flatten().map(|(key, value)| (key, value))
+    }
+
+    /// Returns the keys in order.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.iter().map(|(key, _)| key)
+    }
+
+    /// Returns the values in the order of their keys.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
+    }
+
+    /// Takes the map apart.
+    pub fn into_entries(self) -> impl Iterator<Item = (K, V)> {
+        self.chunks.into_iter().flatten()
+    }
+
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl<K: Ord + Serialize, V: Serialize> Serialize for SortedMap<K, V> {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        s.collect_map(self.iter())
+    }
+}
+
+impl<K: Ord, V: PartialEq> PartialEq for SortedMap<K, V> {
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().eq(other.iter())
+    }
+}
+
+impl<K: Ord, V> Extend<(K, V)> for SortedMap<K, V> {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
+        for (key, value) in entries {
+            self.insert(key, value);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +283,31 @@ mod tests {
             sort_by(&mut list, |a, b| a.0.cmp(&b.0));
             assert_eq!(list, expected);
         }
+    }
+
+    #[test]
+    fn sorted_maps_agree_with_the_standard_library() {
+        let (mut ours, mut theirs) = (SortedMap::new(), std::collections::BTreeMap::new());
+        let mut state = 1_u64;
+        for step in 0..20_000_u64 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let key = (state >> 33) % 3000;
+            match (state >> 20) % 8 {
+                0 => assert_eq!(ours.pop_first(), theirs.pop_first()),
+                1 | 2 => assert_eq!(ours.remove(&key), theirs.remove(&key)),
+                3 => assert_eq!(
+                    ours.get_mut(&key).map(|value| std::mem::take(value)),
+                    theirs.get_mut(&key).map(std::mem::take)
+                ),
+                _ => assert_eq!(ours.insert(key, step), theirs.insert(key, step)),
+            }
+            assert_eq!(
+                (ours.len(), ours.get(&key), ours.first()),
+                (theirs.len(), theirs.get(&key), theirs.first_key_value())
+            );
+        }
+        assert!(ours.len() > 1000 && ours.iter().eq(theirs.iter()));
+        assert!(ours.into_entries().eq(theirs));
     }
 
     #[test]

@@ -64,7 +64,7 @@ fn modules_depend_one_way() {
         ("store", [leaves, &["model", "content"]].concat()),
         ("context", [leaves, &["model", "content", "store"]].concat()),
         ("api", [leaves, &["model", "content", "context"]].concat()),
-        ("wasm", vec!["api", "context", "error"]),
+        ("wasm", vec!["api", "context", "error", "order"]),
         ("lib", vec![]),
         // Looks at all records from above, in tests only; nothing may use it.
         ("bindings_test", vec!["api", "context", "error", "model"]),

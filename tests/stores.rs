@@ -1,6 +1,11 @@
 //! The stores against simple models of them, round trips of their snapshots, and a long run under limits.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_collect,
+    clippy::panic,
+    reason = "a property that cannot be checked is a failed test"
+)]
 
 mod support;
 

@@ -1,6 +1,11 @@
 //! The reference's weaknesses that the default mode does not share, one test each, in the order of the list.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::format_collect,
+    clippy::panic,
+    reason = "a test stops at the first thing that is wrong"
+)]
 
 mod support;
 

@@ -3,23 +3,22 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::callbacks::Outcome;
+use super::firewall::{self, readable, reference_of};
+use super::footer::HANDLE_FIELD;
 use super::manager::ContextManager;
-use super::{compat, firewall, sensitivity};
+use super::{compat, sensitivity};
 use crate::content::reference;
-use crate::content::slice::{SELECTORS, Selector, slice};
-use crate::content::sniff::{self, Source};
+use crate::content::slice::{Selector, slice};
+use crate::content::sniff::Source;
 use crate::content::views::views_of;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
+use crate::json::{self, Fields};
 use crate::limits;
-use crate::model::{ArtifactRef, ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
+use crate::model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
 use crate::text::unicode::quote;
-
-/// Metadata field of an item that holds a slice: the artifact it is of.
-pub const HANDLE_FIELD: &str = "drilldown_handle";
 
 /// A part of an artifact.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -207,64 +206,27 @@ impl ContextManager {
     }
 }
 
-/// Makes a reference to text that is not stored yet, or not stored apart from the log.
-pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
-    ArtifactRef {
-        handle: handle.to_owned(),
-        media_type: media_type.to_owned(),
-        size_bytes: size as u64,
-        label: String::new(),
-        content_hash: String::new(),
-    }
-}
-
-/// Returns bytes as text: UTF-8 always, other bytes only where they are said to be text.
-pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
-        Err(_) => None,
-    }
-}
-
 /// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
 /// results.
 pub fn drilldown_tool() -> SelectableItem {
-    let whole = |about: &str| json!({ "type": "integer", "description": about });
-    let text = |about: &str| json!({ "type": "string", "description": about });
-    let flag = |about: &str| json!({ "type": "boolean", "description": about });
-    let properties = json!({
-        "type": { "type": "string", "enum": SELECTORS.split(' ').collect::<Vec<_>>(), "description": "Which part: characters (head, tail), lines, records \
-            of a table, JSON or NDJSON (rows), members or paths of JSON, lines that match (search), lines about one \
-            (around), or what there is (columns, stats, outline)." },
-        "chars": whole("head, tail: how many characters."),
-        "start": whole("lines, rows and lists: the first one, from 0; negative counts from the end."),
-        "end": whole("lines, rows and lists: the one after the last."),
-        "keys": { "type": "array", "items": { "type": "string" }, "description": "json_keys: members of the object." },
-        "path": text("json_path: such as items[0].name, items[2:5] or items[].name."),
-        "text": text("search: what to look for, as it is written."),
-        "pattern": text("search: a regular expression, in place of text; regex must be true."),
-        "regex": flag("search: whether there is a pattern."),
-        "ignore_case": flag("search: whether letters of either case match."),
-        "context": whole("search, around: lines shown before and after."),
-        "max_hits": whole("search: how many hits."),
-        "line": whole("around: the line, from 0."),
-        "columns": { "type": "array", "items": { "type": "string" }, "description": "rows, stats: these columns only." },
-        "where": { "type": "array", "items": { "type": "object" }, "description": "rows: conditions that all hold, each \
-            {column, op, value} with op one of = != < <= > >= contains." },
-    });
     let mut tool = reference::drilldown_tool();
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "handle": text("The artifact, as it stands in brackets behind TOOL RESULT."),
-            "selector": { "type": "object", "properties": properties, "required": ["type"] },
-            "max_tokens": whole("Most tokens of the answer; what is left is told in `next`."),
-        },
-        "required": ["handle", "selector"],
-    });
-    if let Value::Object(schema) = schema {
+    // As text, because a literal of this size costs more as code; a test reads it.
+    if let Ok(Value::Object(schema)) = json::parse(include_str!("drilldown_schema.json")) {
         tool.args_schema = schema;
     }
     tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::slice::SELECTORS;
+
+    #[test]
+    fn the_tool_names_every_selector() {
+        let schema = drilldown_tool().args_schema;
+        let types = &schema["properties"]["selector"]["properties"]["type"]["enum"];
+        let names: Vec<&str> = types.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(names.join(" "), SELECTORS);
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 
-use super::drilldown::reference_of;
 use super::footer;
 use super::options::{ManagerOptions, Summarizer};
 use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
 use crate::content::digest::digest;
+use crate::content::sniff;
 use crate::content::views::views_of;
-use crate::model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
+use crate::model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::tokens::Estimator;
 
@@ -21,6 +21,26 @@ pub fn handle_of(item_id: &str) -> String {
 /// Returns the label of a kept result.
 pub fn label_of(item_id: &str) -> String {
     format!("raw tool result for {item_id}")
+}
+
+/// Makes a reference to text that is not stored yet, or not stored apart from the log.
+pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
+    ArtifactRef {
+        handle: handle.to_owned(),
+        media_type: media_type.to_owned(),
+        size_bytes: size as u64,
+        label: String::new(),
+        content_hash: String::new(),
+    }
+}
+
+/// Returns bytes as text: UTF-8 always, other bytes only where they are said to be text.
+pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
+        Err(_) => None,
+    }
 }
 
 /// Tells whether a result was processed before: upstream, or here.
@@ -117,7 +137,7 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
 }
 
 /// Connects a compaction with its stored bytes.
-pub fn attach(done: &mut Compaction, stored: crate::model::ArtifactRef) {
+pub fn attach(done: &mut Compaction, stored: ArtifactRef) {
     if let Some(stats) = &mut done.envelope.firewall_stats {
         stats.artifact_ref = Some(stored.handle.clone());
     }

@@ -8,6 +8,8 @@ use crate::model::{ContextItem, JsonMap, Strategy};
 
 /// Metadata field with what the firewall did to an item: `{strategy, tokens, view?}`.
 pub const FIELD: &str = "firewall";
+/// Metadata field of an item that holds a slice: the artifact it is of.
+pub const HANDLE_FIELD: &str = "drilldown_handle";
 
 /// Records in an item what its text stands for.
 pub fn record(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
@@ -39,6 +41,11 @@ pub fn allows_excerpts(item: &ContextItem) -> bool {
     !strategy.is_some_and(|strategy| {
         [Strategy::Reshaped, Strategy::Structured].iter().any(|whole| whole.as_str() == strategy)
     })
+}
+
+/// Tells whether the text is the work of a summarizer of the caller's, which no excerpt is to replace.
+pub fn is_chosen(item: &ContextItem) -> bool {
+    field(item, "strategy").and_then(Value::as_str) == Some(Strategy::LlmSummary.as_str())
 }
 
 /// Returns the line for an item of which `kept` tokens are shown; none when nothing is left out.

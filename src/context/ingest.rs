@@ -12,7 +12,7 @@ use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
 use super::options::{Classifier, ManagerOptions};
 use super::reduce::{self, Reduction};
-use super::{drilldown, footer, sensitivity};
+use super::{footer, sensitivity};
 use crate::content::keep::KeepPath;
 use crate::content::reference::facts;
 use crate::content::sniff::Source;
@@ -98,7 +98,7 @@ impl ContextManager {
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
         let id = self.check_result(result, raw)?;
-        let done = match drilldown::readable(raw, &result.media_type) {
+        let done = match firewall::readable(raw, &result.media_type) {
             Some(text) => self.digest_text(result, &text),
             None => describe_bytes(result, raw.len()),
         };

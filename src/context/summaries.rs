@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::drilldown::readable;
-use super::firewall::clean;
+use super::firewall::{clean, readable};
 use super::ingest::Ingested;
 use super::manager::ContextManager;
 use super::options::provider_of;

@@ -1,7 +1,5 @@
 //! Remembered facts.
 
-use std::collections::BTreeMap;
-
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -10,13 +8,13 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::limits;
 use crate::model::Fact;
-use crate::order::sort_distinct;
+use crate::order::{SortedMap, sort_distinct};
 use crate::text::unicode::quote;
 
 /// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
 #[derive(Debug, Clone, Default)]
 pub struct FactStore {
-    facts: BTreeMap<String, Fact>,
+    facts: SortedMap<String, Fact>,
     unknown: Unknown,
 }
 

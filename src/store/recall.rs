@@ -1,6 +1,6 @@
 //! Finding past conversations by what they were about.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use super::EpisodicStore;
 use crate::model::Episode;
@@ -26,7 +26,7 @@ impl EpisodicStore {
     /// Returns the episodes that share a term with the query, best first, at most `top_k`. Summaries and tags count;
     /// equally good episodes stay in their order.
     pub fn search(&self, query: &str, top_k: usize) -> Vec<&Episode> {
-        let mut wanted = BTreeMap::new();
+        let mut wanted = HashMap::new();
         for_each_term(query, |term| {
             let next = wanted.len();
             wanted.entry(term.to_owned()).or_insert(next);
@@ -49,7 +49,7 @@ impl EpisodicStore {
     }
 
     /// Returns the occurrences of the wanted terms, and how many terms each episode has.
-    fn hits(&self, wanted: &BTreeMap<String, usize>) -> (Vec<Hit>, Vec<f64>) {
+    fn hits(&self, wanted: &HashMap<String, usize>) -> (Vec<Hit>, Vec<f64>) {
         let mut hits = Vec::new();
         let mut lengths = Vec::with_capacity(self.all().len());
         let mut found = Vec::new();

@@ -1,13 +1,12 @@
 //! Fields of a snapshot that this release does not know: kept, and written back for whoever put them there.
 
-use std::collections::BTreeMap;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::error::Result;
 use crate::json::{Fields, JsonMap};
+use crate::order::SortedMap;
 
 /// The known fields of a record, and the one among them that is a record itself.
 pub(super) struct Shape {
@@ -73,7 +72,7 @@ impl Shape {
 pub struct Unknown {
     /// Fields of the snapshot itself.
     pub(super) top: JsonMap,
-    records: BTreeMap<String, JsonMap>,
+    records: SortedMap<String, JsonMap>,
 }
 
 impl Unknown {

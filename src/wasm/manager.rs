@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorCode, Result};
 /// Managers by handle; handles are never reused, so a stale one cannot reach somebody else's log.
 #[derive(Default)]
 struct Slab {
-    managers: std::collections::BTreeMap<u32, ContextManager>,
+    managers: crate::order::SortedMap<u32, ContextManager>,
     next: u32,
 }
 

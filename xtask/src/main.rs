@@ -29,6 +29,7 @@ usage: cargo xtask <command>
                                  measure the context engine on evaluation sets
   bench build [--python <program>] [--json]
                                  time it, beside the Python reference if that Python has it
+  bench firewall [--json]        measure what of large results stays answerable, and what they cost
   bench tokens [--json]          measure the token estimators against real tokenizers
 
 CI=true makes a missing browser or runtime a failure instead of a skip.

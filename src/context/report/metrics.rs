@@ -1,11 +1,10 @@
 //! Counters over many builds and routes, in constant memory.
 
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
 use super::numbers::{average, round};
 use crate::model::BuildStats;
+use crate::order::SortedMap;
 
 /// Adds up what builds and routes report.
 ///
@@ -17,7 +16,7 @@ pub struct Metrics {
     prompt_tokens: u64,
     dropped: u64,
     dedup_removed: u64,
-    drop_reasons: BTreeMap<String, u64>,
+    drop_reasons: SortedMap<String, u64>,
     firewall_interceptions: u64,
     items_excluded: u64,
     budget_exceeded: u64,
@@ -59,7 +58,8 @@ pub struct MetricsSummary {
     /// Builds in which something did not fit.
     pub budget_exceeded: u64,
     /// Drops per reason.
-    pub drop_reasons: BTreeMap<String, u64>,
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(as = "std::collections::BTreeMap<String, u64>"))]
+    pub drop_reasons: SortedMap<String, u64>,
     /// Results the firewall took out.
     pub firewall_interceptions: u64,
     /// Items announced as excluded.
@@ -95,7 +95,7 @@ impl Metrics {
         self.dropped = self.dropped.saturating_add(stats.dropped_count);
         self.dedup_removed = self.dedup_removed.saturating_add(stats.dedup_removed);
         for (reason, count) in &stats.dropped_reasons {
-            let sum = self.drop_reasons.entry(reason.clone()).or_insert(0);
+            let sum = self.drop_reasons.get_or_insert(reason.clone(), 0);
             *sum = sum.saturating_add(*count);
         }
     }

@@ -3,9 +3,8 @@
 use std::cell::Cell;
 
 use crate::context::callbacks::Answers;
-use crate::context::drilldown::HANDLE_FIELD;
 use crate::context::excerpt::{self, Wanted};
-use crate::context::footer;
+use crate::context::footer::{self, HANDLE_FIELD};
 use crate::context::index::LogIndex;
 use crate::context::options::ManagerOptions;
 use crate::context::render::{self, Mark};
@@ -148,7 +147,8 @@ impl Planner<'_> {
 
     /// Tells whether a summary stands for a text that speaks to the query.
     pub fn has_more(&self, row: &Row) -> bool {
-        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && self.index.entry(row.at).is_summarised()
+        let is_ours = self.index.entry(row.at).is_summarised() && !footer::is_chosen(&self.items[row.at]);
+        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
     }
 
     fn can_cut(&self, row: &Row) -> bool {

@@ -11,7 +11,6 @@ pub use options::{Eviction, StoreOptions};
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -21,6 +20,7 @@ use self::room::{Lost, Tombstones};
 use super::unknown::Unknown;
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::ArtifactRef;
+use crate::order::SortedMap;
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::unicode::quote;
 
@@ -43,18 +43,18 @@ pub fn content_hash(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct ArtifactStore {
     options: StoreOptions,
-    entries: BTreeMap<String, Entry>,
-    blobs: BTreeMap<Digest, Blob>,
+    entries: SortedMap<String, Entry>,
+    blobs: SortedMap<Digest, Blob>,
     total_bytes: usize,
-    pins: BTreeSet<String>,
+    pins: SortedMap<String, ()>,
     now: f64,
     /// Counts puts and reads. A cell, because reading an artifact counts as using it.
     ticks: Cell<u64>,
     /// Handles by the tick of their last use as it was when they were entered here; pinned ones are left out. Empty
     /// unless the store evicts.
-    queue: BTreeMap<u64, String>,
+    queue: SortedMap<u64, String>,
     /// Handles that will expire, in the order in which they do.
-    expiring: BTreeMap<Expiry, String>,
+    expiring: SortedMap<Expiry, String>,
     gone: Tombstones,
     changes: u64,
     unknown: Unknown,
@@ -143,7 +143,7 @@ impl ArtifactStore {
         if self.options.strict_handles {
             options::check_handle(handle)?;
         }
-        self.check_room(handle, size, &BTreeSet::new())
+        self.check_room(handle, size, &[])
     }
 
     /// Stores bytes under a handle, replacing what was there.
@@ -158,7 +158,7 @@ impl ArtifactStore {
             options::check_handle(new.handle)?;
         }
         let bytes = self.masked(new.bytes);
-        self.make_room(new.handle, bytes.len(), &new.live.iter().copied().collect())?;
+        self.make_room(new.handle, bytes.len(), new.live)?;
         let digest: Digest = Sha256::digest(&bytes).into();
         let reference = ArtifactRef {
             handle: new.handle.to_owned(),
@@ -192,7 +192,10 @@ impl ArtifactStore {
         let tick = self.tick();
         if let Some((digest, bytes)) = content {
             self.total_bytes += bytes.len();
-            self.blobs.entry(digest).or_insert_with(|| Blob { bytes: Arc::from(bytes), handles: 0 }).handles += 1;
+            match self.blobs.get_mut(&digest) {
+                Some(blob) => blob.handles += 1,
+                None => drop(self.blobs.insert(digest, Blob { bytes: Arc::from(bytes), handles: 1 })),
+            }
         }
         let blob = content.map(|(digest, _)| digest);
         let entry = Entry { reference, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
@@ -325,7 +328,7 @@ impl ArtifactStore {
 
     /// Takes over what a changed clone of this store has more or less; handles known here keep their bytes.
     pub fn adopt_new(&mut self, mut other: Self) {
-        for (handle, entry) in std::mem::take(&mut self.entries) {
+        for (handle, entry) in std::mem::take(&mut self.entries).into_entries() {
             // What is not there any more had to make room.
             let Some(theirs) = other.entries.get(&handle) else { continue };
             if theirs.blob == entry.blob && theirs.reference == entry.reference {
@@ -334,7 +337,7 @@ impl ArtifactStore {
             let kept = entry.blob.and_then(|digest| Some((digest, self.blobs.get(&digest)?.bytes.clone())));
             let unknown = self.unknown.of(&handle).cloned().unwrap_or_default();
             // Bytes that were here before matter more than a limit that two versions of them have exhausted.
-            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &BTreeSet::new());
+            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[]);
             other.insert(entry.reference, kept.as_ref().map(|(digest, bytes)| (*digest, &**bytes)), entry.expires);
             other.unknown.keep(&handle, unknown);
         }

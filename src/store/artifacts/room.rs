@@ -1,12 +1,11 @@
 //! Making room: limits, time, eviction, pins, and what is remembered of those that went.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::Serialize;
 
 use super::{ArtifactStore, Eviction};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
+use crate::order::{SortedMap, sort_distinct};
 
 /// Why an artifact went without being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,8 +41,8 @@ pub(super) struct Gone<'a> {
 /// The newest artifacts that expired or were evicted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tombstones {
-    reasons: BTreeMap<String, (u64, Lost)>,
-    order: BTreeMap<u64, String>,
+    reasons: SortedMap<String, (u64, Lost)>,
+    order: SortedMap<u64, String>,
     count: u64,
 }
 
@@ -87,14 +86,14 @@ impl ArtifactStore {
         let queued = self.entries.get_mut(handle).map(|entry| std::mem::take(&mut entry.queued));
         let queued = queued.ok_or_else(|| self.missing(handle))?;
         self.queue.remove(&queued);
-        self.pins.insert(handle.to_owned());
+        self.pins.insert(handle.to_owned(), ());
         Ok(())
     }
 
     /// Lets an artifact be evicted again; one that is not pinned stays as it is.
     pub fn unpin(&mut self, handle: &str) -> Result<()> {
         self.reference(handle)?;
-        if self.pins.remove(handle) {
+        if self.pins.remove(handle).is_some() {
             self.enqueue(handle);
         }
         Ok(())
@@ -102,12 +101,12 @@ impl ArtifactStore {
 
     /// Returns the pinned handles, sorted.
     pub fn pinned(&self) -> impl Iterator<Item = &str> {
-        self.pins.iter().map(String::as_str)
+        self.pins.keys().map(String::as_str)
     }
 
     /// Enters a handle into the queue of those that may be evicted.
     pub(super) fn enqueue(&mut self, handle: &str) {
-        if self.options.eviction == Eviction::None || self.pins.contains(handle) {
+        if self.options.eviction == Eviction::None || self.pins.contains_key(handle) {
             return;
         }
         if let Some(entry) = self.entries.get_mut(handle) {
@@ -117,7 +116,7 @@ impl ArtifactStore {
     }
 
     /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so.
-    pub(super) fn check_room(&self, handle: &str, size: usize, live: &BTreeSet<&str>) -> Result<()> {
+    pub(super) fn check_room(&self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
         let options = &self.options;
         let is_new = !self.entries.contains_key(handle);
         // What stays whatever happens: everything, or what must not be evicted.
@@ -125,8 +124,10 @@ impl ArtifactStore {
             (self.entries.len() - usize::from(!is_new), self.total_bytes - self.size_of(handle));
         if options.eviction == Eviction::Lru && (others >= options.max_artifacts || bytes + size > options.store_bytes)
         {
-            let pins: BTreeSet<&str> = self.pinned().collect();
-            let held = || pins.union(live).copied().filter(|held| *held != handle && self.entries.contains_key(*held));
+            let mut pins: Vec<&str> = self.pinned().chain(live.iter().copied()).collect();
+            sort_distinct(&mut pins);
+            let is_held = |held: &&&str| **held != handle && self.entries.contains_key(**held);
+            let held = || pins.iter().filter(is_held);
             (others, bytes) = (held().count(), held().map(|held| self.size_of(held)).sum());
         }
         if is_new && others >= options.max_artifacts {
@@ -143,7 +144,7 @@ impl ArtifactStore {
     }
 
     /// Evicts until bytes of this size fit under a handle; if they cannot, nothing is evicted.
-    pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &BTreeSet<&str>) -> Result<()> {
+    pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
         self.check_room(handle, size, live)?;
         let mut spared = Vec::new();
         while !self.fits(handle, size) {
@@ -152,7 +153,7 @@ impl ArtifactStore {
             if used > tick {
                 // It was read since it was entered.
                 self.enqueue(&victim);
-            } else if victim == handle || live.contains(victim.as_str()) {
+            } else if victim == handle || live.contains(&victim.as_str()) {
                 spared.push((tick, victim));
             } else {
                 self.lose(&victim, Lost::Lru);
@@ -170,13 +171,14 @@ impl ArtifactStore {
 
     /// Removes what has expired.
     pub(super) fn sweep(&mut self) {
-        while let Some(first) = self.expiring.first_entry() {
-            let expires = self.entries.get(first.get()).and_then(|entry| entry.expires);
+        while let Some((_, first)) = self.expiring.first() {
+            let expires = self.entries.get(first).and_then(|entry| entry.expires);
             if expires.is_some_and(|expires| expires > self.now) {
                 return;
             }
-            let handle = first.remove();
-            self.lose(&handle, Lost::Ttl);
+            if let Some((_, handle)) = self.expiring.pop_first() {
+                self.lose(&handle, Lost::Ttl);
+            }
         }
     }
 

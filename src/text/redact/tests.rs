@@ -336,6 +336,20 @@ fn every_input_takes_linear_time() {
     println!("worst {worst:?}");
 }
 
+#[test]
+fn eight_mebibytes_of_near_misses_take_linear_time() {
+    let near = "sk-x AKIAx eyJx. ghp_x password: ab xoxb-x a://u: -----BEGIN ";
+    let cost = |size| {
+        let text = fill(near, size);
+        STEPS.with(|steps| steps.set(0));
+        let clean = redact_secrets(&text, SecretRules::Full, M);
+        assert!(clean == text.as_str(), "these are no secrets");
+        STEPS.with(std::cell::Cell::get) as f64 / text.len() as f64
+    };
+    let (one, eight) = (cost(1 << 20), cost(8 << 20));
+    assert!(eight < one * 1.01 + 0.1 && eight < 20.0, "{one} steps per byte grew to {eight}");
+}
+
 /// Pieces that meet each other in as many ways as possible.
 fn pieces() -> impl Strategy<Value = String> {
     #[rustfmt::skip]

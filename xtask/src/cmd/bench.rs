@@ -12,6 +12,7 @@ use crate::setup::npm;
 const USAGE: &str = "\
 usage: cargo xtask bench context [--sets <dir>] [--json]
        cargo xtask bench build [--python <program>] [--json]
+       cargo xtask bench firewall [--json]
        cargo xtask bench tokens [--json]";
 
 /// Runs the command.
@@ -43,6 +44,8 @@ enum Bench {
     Context { sets: Option<PathBuf> },
     /// Times, beside the reference under this Python where there is one.
     Build { python: Option<String> },
+    /// What of large results stays answerable, and what they cost, beside plain JavaScript.
+    Firewall,
     /// Errors of the token estimators.
     Tokens,
 }
@@ -52,6 +55,7 @@ impl Bench {
         match self {
             Self::Context { .. } => "context",
             Self::Build { .. } => "build",
+            Self::Firewall => "firewall",
             Self::Tokens => "tokens",
         }
     }
@@ -67,7 +71,7 @@ impl Bench {
                 command.arg("--python").arg(program(python)?);
             }
             // Without sets the script takes the public ones where they are, else ours.
-            Self::Context { sets: None } | Self::Build { python: None } => {}
+            Self::Context { sets: None } | Self::Build { python: None } | Self::Firewall => {}
             Self::Tokens => {
                 command.arg("--work").arg(dirs.target.join("bench"));
             }
@@ -110,6 +114,7 @@ impl Options {
         let what = match what.as_str() {
             "context" => Bench::Context { sets },
             "build" => Bench::Build { python },
+            "firewall" => Bench::Firewall,
             "tokens" => Bench::Tokens,
             other => return Err(usage(format!("there is no bench '{other}'"))),
         };
@@ -134,6 +139,7 @@ mod tests {
             ("context", Bench::Context { sets: None }, false),
             ("build", build(None), false),
             ("build --python env/bin/python --json", build(Some("env/bin/python")), true),
+            ("firewall --json", Bench::Firewall, true),
             ("tokens", Bench::Tokens, false),
             ("tokens --json", Bench::Tokens, true),
         ] {
@@ -147,6 +153,7 @@ mod tests {
             "context --sets x --python y",
             "build --python",
             "build --sets x",
+            "firewall --sets x",
             "tokens --python y",
         ] {
             assert_eq!(parse(wrong), None, "{wrong}");
