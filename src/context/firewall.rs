@@ -64,6 +64,8 @@ pub struct Compaction {
     pub item: ContextItem,
     /// What the caller gets.
     pub envelope: ResultEnvelope,
+    /// Whether nothing in the raw text had to be masked.
+    pub is_clean: bool,
 }
 
 /// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
@@ -102,7 +104,7 @@ pub fn compacted(
         firewall_stats: Some(stats_of(raw, &summary, by_caller)),
         summary,
     };
-    Compaction { item, envelope }
+    Compaction { item, envelope, is_clean: false }
 }
 
 /// Sizes before and after; tokens are always counted with `heuristic/v2`, as the reference's records are.

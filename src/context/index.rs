@@ -129,10 +129,10 @@ impl LogIndex {
         &self.postings[term as usize]
     }
 
-    /// Adds the next item of the log.
-    pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore) {
+    /// Adds the next item of the log; `is_clean` tells that the stored bytes behind it are known to hold no secrets.
+    pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
         let clean = firewall::clean(&item.text, options);
-        let (source, found) = match source_of(item, options, artifacts) {
+        let (source, found) = match source_of(item, options, artifacts, is_clean) {
             None => (None, self.terms_of(&clean)),
             Some(Cow::Borrowed(text)) => (Some(Source::Stored), self.terms_of(text)),
             Some(Cow::Owned(text)) => (Some(Source::Own(text.as_str().into())), self.terms_of(&text)),
@@ -213,10 +213,16 @@ impl LogIndex {
 }
 
 /// Returns the stored text behind a result whose own text is a summary of it, borrowed when it can be shown as it is.
-fn source_of<'a>(item: &ContextItem, options: &ManagerOptions, artifacts: &'a ArtifactStore) -> Option<Cow<'a, str>> {
+fn source_of<'a>(
+    item: &ContextItem,
+    options: &ManagerOptions,
+    artifacts: &'a ArtifactStore,
+    is_clean: bool,
+) -> Option<Cow<'a, str>> {
     let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
-    footer::allows_excerpts(item).then(|| match firewall::clean(raw, options) {
+    let clean = || if is_clean { Cow::Borrowed(raw) } else { firewall::clean(raw, options) };
+    footer::allows_excerpts(item).then(|| match clean() {
         Cow::Borrowed(clean) => render::escape_labels(clean),
         Cow::Owned(clean) => Cow::Owned(render::escape_labels(&clean).into_owned()),
     })

@@ -1,5 +1,7 @@
 //! Ways into the log for results of tools.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -132,7 +134,9 @@ impl ContextManager {
         let new = NewArtifact { handle: &handle, bytes: raw, media_type, label: &label, live: &live };
         let stored = self.artifacts.put_new(&new)?;
         firewall::attach(&mut done, stored);
-        self.ingest(done.item.clone())?;
+        // What the store masked by rules of its own has not been looked at.
+        let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();
+        self.append(vec![done.item.clone()], is_clean)?;
         self.answers.settle(self.events.len());
         let ingested = Ingested { item: done.item, envelope: done.envelope };
         self.observe(&ingested.events());
@@ -154,7 +158,8 @@ impl ContextManager {
             options: &self.options,
             answers: &self.answers,
         };
-        firewall::compact(text, &result.media_type, &reduction)
+        let is_clean = matches!(clean, Cow::Borrowed(_));
+        Compaction { is_clean, ..firewall::compact(text, &result.media_type, &reduction) }
     }
 
     /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an
@@ -238,7 +243,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
         provenance,
         firewall_stats: Some(stats),
     };
-    Compaction { item, envelope }
+    Compaction { item, envelope, is_clean: false }
 }
 
 /// Describes bytes that are no text.
@@ -255,7 +260,7 @@ pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
         provenance: ResultEnvelope::provenance_of(&item.id),
         firewall_stats: None,
     };
-    Compaction { item, envelope }
+    Compaction { item, envelope, is_clean: false }
 }
 
 /// Returns the handles of what the model is working on, which a store that evicts must not lose: the newest results

@@ -129,11 +129,16 @@ impl ContextManager {
 
     /// Appends items, all or none.
     pub fn ingest_all(&mut self, items: Vec<ContextItem>) -> Result<()> {
+        self.append(items, false)
+    }
+
+    /// Appends items; `is_clean` tells that the stored bytes behind them are known to hold no secrets.
+    pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
         let from = self.events.len();
         self.events.append_all(items)?;
         if !self.options.compat {
             for item in &self.events.items()[from..] {
-                self.index.push(item, &self.options, &self.artifacts);
+                self.index.push(item, &self.options, &self.artifacts, is_clean);
             }
         }
         Ok(())

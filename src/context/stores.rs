@@ -34,7 +34,7 @@ impl ContextManager {
         if self.indexed_changes.is_none() || self.quotes_what_is_gone() {
             self.index = LogIndex::new();
             for item in self.events.items() {
-                self.index.push(item, &self.options, &self.artifacts);
+                self.index.push(item, &self.options, &self.artifacts, false);
             }
         }
         self.indexed_changes = changes;

@@ -11,9 +11,15 @@ impl Openings {
 
     /// Adds a word, which starts with two lower-case letters.
     #[must_use]
-    pub const fn with(mut self, word: &str) -> Self {
+    pub const fn with(self, word: &str) -> Self {
         let word = word.as_bytes();
-        self.0[(word[0] - b'a') as usize] |= 1 << (word[1] - b'a');
+        self.with_letters(word[0], word[1])
+    }
+
+    /// Adds a word by its first two letters.
+    #[must_use]
+    pub const fn with_letters(mut self, first: u8, second: u8) -> Self {
+        self.0[(first - b'a') as usize] |= 1 << (second - b'a');
         self
     }
 

@@ -19,27 +19,43 @@ fn is_stopword(word: &str) -> bool {
 /// Longest compound that is a term of its own.
 const MAX_COMPOUND_CHARS: usize = 64;
 
+/// Longest stretch of base64 characters that may be made of words: paths are shorter.
+const MAX_DATA_BYTES: usize = 256;
+
 /// Calls `each` for every term of the text, in order.
 ///
 /// A run of letters and digits joined by single `_ . / @ # : -` is a compound: it is a term as a whole when it has
 /// several parts and at most 64 characters, and every part is a term after stemming. Stop words and single letters are
-/// left out. Scripts written without spaces give overlapping pairs of characters.
+/// left out. Scripts written without spaces give overlapping pairs of characters. Of base64 and the like, only the
+/// beginning has terms.
 pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     let mut rest = text;
+    // Where the stretch of base64 characters ends that was measured last, in bytes before the end of the text.
+    let mut measured = text.len() + 1;
     while let Some(start) = rest.find(char::is_alphanumeric) {
         let run = &rest[start..];
-        let (end, parts) = measure_run(run);
+        let mut data = 0;
+        if run.len() < measured {
+            data = run.bytes().take_while(|byte| is_data(*byte)).count();
+            measured = run.len() - data;
+        }
+        let (end, parts) = if data > MAX_DATA_BYTES { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
         lower.clear();
         lower_into(&mut lower, &run[..end]);
-        if parts > 1 && lower.chars().nth(MAX_COMPOUND_CHARS).is_none() {
+        let is_short = || lower.len() <= MAX_COMPOUND_CHARS || lower.chars().nth(MAX_COMPOUND_CHARS).is_none();
+        if parts > 1 && is_short() {
             each(&lower);
         }
         for part in lower.split(|ch: char| !ch.is_alphanumeric() && !is_mark(ch)) {
             emit_part(part, &mut each);
         }
-        rest = &run[end..];
+        rest = &run[if data > MAX_DATA_BYTES { data } else { end }..];
     }
+}
+
+const fn is_data(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
 }
 
 /// Returns the byte length of the compound at the start of the text and the number of its parts.
@@ -188,6 +204,17 @@ mod tests {
         assert_eq!(terms("buses gas bus status class"), ["buse", "gas", "bus", "status", "class"]);
         assert_eq!(terms("a--b x 5"), ["5"]);
         assert_eq!(terms(""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn of_data_only_the_beginning_counts() {
+        let path = "src/user-module_1/".repeat(14);
+        assert_eq!(terms(&path).len(), 14 * 4);
+        let data = format!("a {}== b2 {path}", "Ab0+".repeat(100));
+        let found = terms(&data);
+        assert_eq!(found.iter().filter(|term| *term == "ab0").count(), 16);
+        assert_eq!(found[..2], ["ab0", "ab0"]);
+        assert_eq!(found.len(), 16 + 1 + 14 * 4);
     }
 
     #[test]

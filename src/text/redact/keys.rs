@@ -1,6 +1,7 @@
 //! What keys and values say about being a credential, under the full rules.
 
 use super::chars::{ALNUM_UNDER, DOT, is, rest, starts_ignoring_case, tick};
+use crate::text::openings::Openings;
 
 /// Shortest value that counts as a credential, in characters.
 pub(super) const MIN_VALUE: usize = 6;
@@ -61,6 +62,18 @@ const WORDS: [(&str, Fit, Kind); 20] = [
     ("credential", Fit::Suffix, Kind::Strict),
     ("sig", Fit::Segment, Kind::Strict),
 ];
+
+/// The last two letters of all key words and qualifiers, read backwards; most keys end differently.
+const ENDINGS: Openings = {
+    let mut endings = Openings::new();
+    let mut at = 0;
+    while at < WORDS.len() + QUALIFIERS.len() {
+        let word = if at < WORDS.len() { WORDS[at].0 } else { QUALIFIERS[at - WORDS.len()] }.as_bytes();
+        endings = endings.with_letters(word[word.len() - 1], word[word.len() - 2]);
+        at += 1;
+    }
+    endings
+};
 
 /// What stands before `token` in names of pagination cursors and vocabulary entries.
 ///
@@ -148,9 +161,9 @@ fn trim_key(key: &[u8]) -> &[u8] {
 pub(super) fn key_kind(key: &str) -> Option<Kind> {
     tick(key.len());
     let key = trim_key(key.as_bytes());
-    // Last letters of all key words and qualifiers; most keys end differently.
-    let last = key.last()?.to_ascii_lowercase();
-    if !matches!(last, b'd' | b'e' | b'g' | b'l' | b'n' | b's' | b't' | b'v' | b'w' | b'y') {
+    let [.., before, last] = key else { return None };
+    // A separator may stand between any two letters of a key word.
+    if !is_separator(*before) && !ENDINGS.may_start(&[*last, *before]) {
         return None;
     }
     let mut name = Name::new(key);
