@@ -129,7 +129,7 @@ const WORDS: &[(&str, u8)] = &[
 
 /// How the words begin that say something, these and those that only announce something.
 const OPENINGS: Openings = {
-    let mut openings = Openings::new().with("exit").with("timed");
+    let mut openings = Openings::NONE.with("exit").with("timed");
     let methods = ["get", "post", "put", "patch", "delete", "head"];
     let mut at = 0;
     while at < methods.len() {

@@ -5,9 +5,7 @@ pub struct Openings([u32; 26]);
 
 impl Openings {
     /// Knows no words.
-    pub const fn new() -> Self {
-        Self([0; 26])
-    }
+    pub const NONE: Self = Self([0; 26]);
 
     /// Adds a word, which starts with two lower-case letters.
     #[must_use]
@@ -38,7 +36,7 @@ mod tests {
 
     #[test]
     fn only_known_beginnings_may_be_words() {
-        const KNOWN: Openings = Openings::new().with("error").with("zz");
+        const KNOWN: Openings = Openings::NONE.with("error").with("zz");
         for (text, expected) in [("error", true), ("ERa", true), ("zZ", true), ("ex", false), ("e", false), ("", false)]
         {
             assert_eq!(KNOWN.may_start(text.as_bytes()), expected, "{text}");

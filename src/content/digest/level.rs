@@ -61,7 +61,7 @@ const STEMS: [[&[&str]; 3]; 26] = [
 
 /// How the stems begin: most words begin with none of them.
 const OPENINGS: Openings = {
-    let mut openings = Openings::new();
+    let mut openings = Openings::NONE;
     let mut at = 0;
     while at < 3 * STEMS.len() {
         let stems = STEMS[at / 3][at % 3];

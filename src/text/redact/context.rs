@@ -150,10 +150,6 @@ impl Scanner<'_> {
 
     /// Finds the credentials after an authorization scheme that starts at an offset.
     pub(super) fn auth_at(&self, at: usize) -> Option<(usize, usize)> {
-        // Most words with this first letter have another second one.
-        if !matches!(byte(self.text, at + 1), Some(b'e' | b'E' | b'a' | b'A')) {
-            return None;
-        }
         let bearer = starts_ignoring_case(self.text, at, "bearer");
         let basic = self.full && starts_ignoring_case(self.text, at, "basic");
         if !(bearer || basic) || !self.opens_word(at) {

@@ -65,7 +65,7 @@ const WORDS: [(&str, Fit, Kind); 20] = [
 
 /// The last two letters of all key words and qualifiers, read backwards; most keys end differently.
 const ENDINGS: Openings = {
-    let mut endings = Openings::new();
+    let mut endings = Openings::NONE;
     let mut at = 0;
     while at < WORDS.len() + QUALIFIERS.len() {
         let word = if at < WORDS.len() { WORDS[at].0 } else { QUALIFIERS[at - WORDS.len()] }.as_bytes();
