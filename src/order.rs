@@ -179,14 +179,14 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the value of a key, which becomes `value` if it has none.
-    pub fn get_or_insert(&mut self, key: K, value: V) -> &mut V
+    pub fn get_or_insert(&mut self, key: &K, value: V) -> &mut V
     where
         K: Clone,
     {
-        if !self.contains_key(&key) {
+        if !self.contains_key(key) {
             self.insert(key.clone(), value);
         }
-        let (chunk, place) = self.place(&key);
+        let (chunk, place) = self.place(key);
         &mut self.chunks[chunk][place.unwrap_or_else(|place| place)].1
     }
 
@@ -295,10 +295,7 @@ mod tests {
             match (state >> 20) % 8 {
                 0 => assert_eq!(ours.pop_first(), theirs.pop_first()),
                 1 | 2 => assert_eq!(ours.remove(&key), theirs.remove(&key)),
-                3 => assert_eq!(
-                    ours.get_mut(&key).map(|value| std::mem::take(value)),
-                    theirs.get_mut(&key).map(std::mem::take)
-                ),
+                3 => assert_eq!(ours.get_mut(&key).map(std::mem::take), theirs.get_mut(&key).map(std::mem::take)),
                 _ => assert_eq!(ours.insert(key, step), theirs.insert(key, step)),
             }
             assert_eq!(

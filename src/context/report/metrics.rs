@@ -95,7 +95,7 @@ impl Metrics {
         self.dropped = self.dropped.saturating_add(stats.dropped_count);
         self.dedup_removed = self.dedup_removed.saturating_add(stats.dedup_removed);
         for (reason, count) in &stats.dropped_reasons {
-            let sum = self.drop_reasons.get_or_insert(reason.clone(), 0);
+            let sum = self.drop_reasons.get_or_insert(reason, 0);
             *sum = sum.saturating_add(*count);
         }
     }
