@@ -143,7 +143,7 @@ impl ContextManager {
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, &source);
         if self.options.estimator.tokens(&source) <= self.options.firewall.threshold_tokens {
-            item.text = text.to_owned();
+            text.clone_into(&mut item.text);
             return pass_through(item, result, &self.options);
         }
         let reduction = Reduction {
