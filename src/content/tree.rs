@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::json::parse_float;
 use crate::limits;
 
 /// What a node is.
@@ -180,7 +181,7 @@ impl<'a> Node<'a> {
 
     /// Returns a number as a float.
     pub fn number(self) -> Option<f64> {
-        if self.kind() == Kind::Number { self.raw().parse().ok() } else { None }
+        if self.kind() == Kind::Number { parse_float(self.raw()) } else { None }
     }
 }
 

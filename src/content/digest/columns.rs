@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::level::{Hit, Level};
+use crate::json::parse_float;
 use crate::order;
 
 /// Different values of a column that are still told apart.
@@ -257,12 +258,12 @@ pub fn number(text: &str) -> Option<f64> {
         return None;
     }
     if !text.contains(',') {
-        return text.parse().ok().filter(|number: &f64| number.is_finite());
+        return parse_float(text).filter(|number| number.is_finite());
     }
     let (whole, part) = text.rsplit_once(',')?;
     let grouped = part.len() == 3 || text.contains('.');
     let plain = if grouped { text.replace(',', "") } else { format!("{}.{part}", whole.replace(',', "")) };
-    plain.parse().ok()
+    parse_float(&plain)
 }
 
 fn median(numbers: &mut [f64]) -> f64 {

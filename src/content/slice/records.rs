@@ -11,7 +11,7 @@ use crate::content::sniff::Shape;
 use crate::content::table::{Table, cells};
 use crate::content::tree::{Kind, Node, Tree};
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::float_text;
+use crate::json::{parse_float, plain_text};
 use crate::order::sort_distinct;
 use crate::text::lines::lines;
 use crate::text::unicode::{prefix, truncate};
@@ -244,7 +244,7 @@ fn kind_of(cell: &str) -> Kind {
     let numeric = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
     if cell.is_empty() {
         Kind::Null
-    } else if cell.bytes().all(numeric) && cell.parse::<f64>().is_ok() {
+    } else if cell.bytes().all(numeric) && parse_float(cell).is_some() {
         Kind::Number
     } else if matches!(cell, "true" | "false" | "True" | "False" | "TRUE" | "FALSE") {
         Kind::Bool
@@ -310,7 +310,7 @@ impl Column {
             }
         }
         if kind == Kind::Number {
-            let number = text.parse::<f64>().unwrap_or(0.0);
+            let number = parse_float(text).unwrap_or(0.0);
             self.sum += number;
             if self.least.as_ref().is_none_or(|(least, _)| number < *least) {
                 self.least = Some((number, text.to_owned()));
@@ -360,8 +360,7 @@ impl Column {
 }
 
 fn rounded(value: f64) -> String {
-    let text = float_text((value * 1e4).round() / 1e4);
-    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
+    plain_text((value * 1e4).round() / 1e4)
 }
 
 /// Shortens a value to part of one line.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::json::Path;
 use super::pattern::Pattern;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, JsonMap, as_number, as_uint, wrong_type};
+use crate::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
 use crate::text::unicode::quote;
 
 /// A part of a text, as read from `{"type": ..., ...}`.
@@ -195,14 +195,14 @@ impl Condition {
             other => other.to_string(),
         };
         fields.finish()?;
-        Ok(Self { column, op: op as u8, number: number.or_else(|| text.trim().parse().ok()), text })
+        Ok(Self { column, op: op as u8, number: number.or_else(|| parse_float(text.trim())), text })
     }
 
     /// Compares a cell: as numbers when both are, else as texts; an absent or empty cell equals null and `""`.
     pub(super) fn holds(&self, cell: &str) -> bool {
         use std::cmp::Ordering::{Equal, Greater, Less};
-        let order = match (self.number, cell.trim().parse::<f64>()) {
-            (Some(wanted), Ok(number)) => number.partial_cmp(&wanted).unwrap_or(Less),
+        let order = match (self.number, parse_float(cell.trim())) {
+            (Some(wanted), Some(number)) => number.partial_cmp(&wanted).unwrap_or(Less),
             _ => cell.cmp(&self.text),
         };
         match self.op {

@@ -19,7 +19,7 @@ use crate::setup::{npm, wasm_bindgen};
 use crate::size::{self, Size};
 use crate::stamp::{Inputs, files_below};
 
-const MODULE_LIMIT_KIB: usize = 450;
+const MODULE_LIMIT_KIB: usize = 400;
 const GLUE_LIMIT_KIB: usize = 15;
 
 const BINDGEN_FLAGS: &[&str] = &[
