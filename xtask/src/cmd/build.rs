@@ -19,6 +19,7 @@ use crate::setup::{npm, wasm_bindgen};
 use crate::size::{self, Size};
 use crate::stamp::{Inputs, files_below};
 
+/// The aim is 300. Digests, views and slices took the module past it; what is to come belongs into modules of its own.
 const MODULE_LIMIT_KIB: usize = 400;
 const GLUE_LIMIT_KIB: usize = 15;
 
