@@ -232,6 +232,7 @@ export interface ResultEnvelope {
   /** `key: value` lines found in the result. */
   readonly facts: readonly string[];
   readonly artifacts: readonly ArtifactRef[];
+  /** Ways to look into the artifact, first what matters, then all of it page by page; of a large result only. */
   readonly views: readonly ViewSpec[];
   /** Where the result comes from. */
   readonly provenance: JsonObject;
@@ -485,7 +486,7 @@ export interface ContextPack {
   readonly prompt: string;
   readonly stats: BuildStats;
   readonly phase: Phase;
-  /** Digests of the results in the prompt. */
+  /** Digests of the results in the prompt, without their views: `artifacts.views` has those. */
   readonly envelopes: readonly ResultEnvelope[];
   /** The items of the prompt in prompt order; absent under `compat: "0.18"`. */
   readonly items?: readonly RenderedItem[];
