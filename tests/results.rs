@@ -330,6 +330,7 @@ fn an_allow_list_never_widens() {
         manager.ingest(ContextItem::new("u", ItemKind::UserTurn, "what is the ssn MARKQ 7?")).unwrap();
         let pack = support::build(&mut manager, &BuildRequest::new(Phase::Interpret, "ssn MARKQ 7")).unwrap();
         let shown = pack.prompt.replace("what is the ssn MARKQ 7?", "");
+        assert!(!shown.contains("ssn") && !shown.contains("note"), "names of keys are not kept either: {shown}");
         assert!(!shown.contains("MARKQ") && !ingested["item"]["text"].to_string().contains("MARKQ"), "{keep:?}");
     }
     let (_, ingested) = kept(&format!("{raw} and no JSON"), &["orders[].id"]);

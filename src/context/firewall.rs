@@ -80,7 +80,9 @@ pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction
     }
     let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
     done.envelope.views = views_of(&reference, source);
-    let view = view.or_else(|| done.envelope.views.first().map(|view| view.selector.clone()));
+    // A view may name keys that are not among those to keep.
+    let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
+    let view = view.or_else(|| first.map(|view| view.selector.clone()));
     footer::record(&mut done.item, strategy, options.estimator.tokens(source.text), view);
     done
 }
