@@ -51,6 +51,10 @@ pub enum ErrorCode {
     CallbackFailed,
     /// A function supplied by the caller called back into the object that is calling it.
     Reentrant,
+    /// Nothing is left to choose from: the catalog is empty, or the filters leave no tool.
+    NoCandidates,
+    /// A graph of tools has a cycle, no root, or tools that cannot be reached.
+    GraphInvalid,
     /// The object was freed.
     Disposed,
     /// The WebAssembly instance died and could not be brought back.
@@ -82,6 +86,8 @@ impl ErrorCode {
         Self::SnapshotVersion,
         Self::CallbackFailed,
         Self::Reentrant,
+        Self::NoCandidates,
+        Self::GraphInvalid,
         Self::Disposed,
         Self::Poisoned,
         Self::Internal,
@@ -110,6 +116,8 @@ impl ErrorCode {
             Self::SnapshotVersion => "SNAPSHOT_VERSION",
             Self::CallbackFailed => "CALLBACK_FAILED",
             Self::Reentrant => "REENTRANT",
+            Self::NoCandidates => "NO_CANDIDATES",
+            Self::GraphInvalid => "GRAPH_INVALID",
             Self::Disposed => "DISPOSED",
             Self::Poisoned => "POISONED",
             Self::Internal => "INTERNAL",

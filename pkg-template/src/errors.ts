@@ -44,6 +44,10 @@ export const ERROR_CODES = [
   "CALLBACK_FAILED",
   /** A function you supplied called back into the manager that is waiting for its answer. */
   "REENTRANT",
+  /** Nothing is left to choose from: the catalog is empty, or the filters leave no tool. */
+  "NO_CANDIDATES",
+  /** A graph of tools has a cycle, no root, or tools that cannot be reached. */
+  "GRAPH_INVALID",
   /** The object was freed. */
   "DISPOSED",
   /** The WebAssembly instance died and could not be brought back. */

@@ -151,9 +151,11 @@ export interface MemoryEntry {
 export interface SelectableItem {
   /** Unique in a catalog. */
   readonly id: string;
-  readonly kind: "tool" | "agent" | "skill" | "internal";
+  readonly kind: "tool" | "agent" | "skill" | "internal" | "flow" | "resource" | "prompt";
   /** The name the model calls. */
   readonly name: string;
+  /** The name people read, where it is another one. */
+  readonly title?: string;
   readonly description: string;
   readonly tags?: readonly string[];
   readonly namespace?: string;
@@ -168,7 +170,14 @@ export interface SelectableItem {
   readonly examples?: readonly string[];
   /** Conditions on the arguments. */
   readonly constraints?: JsonObject;
+  /** Anything; the key `_contextweaver` is reserved. */
   readonly metadata?: JsonObject;
+  /** Ids of tools to call before this one. */
+  readonly depends_on?: readonly string[];
+  /** What a call of it makes available to other tools. */
+  readonly provides?: readonly string[];
+  /** What must have been provided before it is of use. */
+  readonly requires?: readonly string[];
 }
 
 /** A tool with everything needed to call it. The last three fields are there when arguments were given. */

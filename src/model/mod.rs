@@ -26,6 +26,6 @@ pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
-pub use tool::{HydrationResult, SelectableItem};
+pub use tool::{HydrationResult, SelectableItem, TOOL_KINDS};
 
 pub use crate::json::JsonMap;

@@ -12,6 +12,7 @@ mod context;
 mod drilldown;
 mod drilldown_policy;
 mod firewall;
+mod routing;
 mod sessions;
 mod stores;
 mod summarize;
@@ -86,6 +87,7 @@ fn runner(area: &str) -> Option<Runner> {
         "context" => Some(|_, input| context::run(input)),
         "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
+        "routing" => Some(routing::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),
         "stores" => Some(stores::run),
@@ -94,7 +96,20 @@ fn runner(area: &str) -> Option<Runner> {
 }
 
 /// Files whose `expected` is a score to beat, not an answer to give; `tests/quality.rs` holds them to it.
-const SCORED: &[&str] = &["recall_benchmark"];
+const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
+
+/// Files of an area with a runner whose turn has not come.
+#[rustfmt::skip]
+const PENDING: &[&str] = &[
+    "bm25", "clustering", "embeddings", "fuzzy", "graph", "graph_json", "graph_load", "index_cache", "jaccard", "labeler",
+    "path", "tfidf", "tokenize", "tree", "vector_index",
+    // Catalogs.
+    "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
+    // Cards and what becomes of them.
+    "cards", "explanation", "export", "feedback", "history", "history_from_log", "hydration", "selection",
+    // The router.
+    "filters", "presets", "router", "router_errors",
+];
 
 fn run_file(area: &str, run: Runner, path: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
     let file = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
@@ -145,7 +160,8 @@ fn run_root(root: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
             if SCORED.contains(&stem.as_str()) {
                 continue;
             }
-            let Some(run) = runner(&area) else {
+            let run = if PENDING.contains(&stem.as_str()) && area == "routing" { None } else { runner(&area) };
+            let Some(run) = run else {
                 println!("{area}/{stem}: pending ({} cases)", cases.len());
                 continue;
             };
@@ -159,10 +175,16 @@ fn run_root(root: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
     total
 }
 
+/// Returns the folder of the recorded cases.
+fn vectors() -> PathBuf {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::env::var_os("CONTEXTWEAVER_VECTORS").map_or_else(|| home.join("tests/vectors"), PathBuf::from)
+}
+
 /// A program of its own rather than a test function, because what it prints is to be seen when all is well, too.
 fn main() -> ExitCode {
     let home = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let root = std::env::var_os("CONTEXTWEAVER_VECTORS").map_or_else(|| home.join("tests/vectors"), PathBuf::from);
+    let root = vectors();
     assert!(root.is_dir(), "{} is no folder", root.display());
     let deviations = deviations();
     let mut total = run_root(&root, &deviations);

@@ -235,12 +235,8 @@ pub fn drilldown_tool() -> SelectableItem {
             },
             "required": ["handle", "selector"],
         })),
-        output_schema: None,
-        side_effects: false,
-        cost_hint: 0.0,
-        examples: Vec::new(),
-        constraints: JsonMap::new(),
         metadata: object(json!({ "builtin": true, "phase": "interpret" })),
+        ..SelectableItem::default()
     }
 }
 

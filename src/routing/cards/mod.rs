@@ -1,0 +1,1 @@
+//! What a model chooses from, and what becomes of its choice.

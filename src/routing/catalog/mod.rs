@@ -1,0 +1,64 @@
+//! The tools there are, by id.
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::model::SelectableItem;
+use crate::order::SortedMap;
+use crate::text::unicode::quote;
+
+/// Tools by id; no id is there twice.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Catalog {
+    items: SortedMap<String, SelectableItem>,
+}
+
+impl Catalog {
+    /// Makes an empty catalog.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool. Fails with `DUPLICATE_ID` when its id is taken and `INVALID_INPUT` when it is blank.
+    pub fn register(&mut self, item: SelectableItem) -> Result<()> {
+        if item.id.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidInput, "the id of a tool is blank").at("/id"));
+        }
+        if self.items.contains_key(&item.id) {
+            let message = format!("two tools have the id {}", quote(&item.id));
+            return Err(Error::new(ErrorCode::DuplicateId, message).at("/id"));
+        }
+        self.items.insert(item.id.clone(), item);
+        Ok(())
+    }
+
+    /// Removes a tool and returns it.
+    pub fn remove(&mut self, id: &str) -> Option<SelectableItem> {
+        self.items.remove(id)
+    }
+
+    /// Returns a tool. Fails with `NOT_FOUND`.
+    pub fn get(&self, id: &str) -> Result<&SelectableItem> {
+        self.items
+            .get(id)
+            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
+    }
+
+    /// Tells whether a tool has this id.
+    pub fn contains(&self, id: &str) -> bool {
+        self.items.contains_key(id)
+    }
+
+    /// Returns the number of tools.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether there is no tool.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the tools in the order of their ids.
+    pub fn items(&self) -> impl Iterator<Item = &SelectableItem> {
+        self.items.values()
+    }
+}

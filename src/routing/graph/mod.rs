@@ -1,0 +1,1 @@
+//! A bounded graph over a catalog, for browsing.

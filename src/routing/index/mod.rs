@@ -1,0 +1,1 @@
+//! An inverted index over the fields of tools: the default engine.

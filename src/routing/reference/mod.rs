@@ -1,0 +1,1 @@
+//! Scorers, clusters and the tree of the Python reference, for compatibility.
