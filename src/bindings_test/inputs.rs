@@ -143,7 +143,7 @@ fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
         // What is read inside something else has a longer path.
         let field = error.path().rsplit('/').next().unwrap_or_default();
         assert!(required.insert(field.to_owned()), "{name}: {field} was given");
-        offer.insert(field.to_owned(), something(field));
+        offer.insert(field.to_owned(), something(name, field));
     }
     Input { name, required, fields }
 }
@@ -159,9 +159,10 @@ fn read(reader: &Reader, value: Value) -> Option<Error> {
 }
 
 /// A value that a required field takes.
-fn something(field: &str) -> Value {
+fn something(name: &str, field: &str) -> Value {
     match field {
         "envelope" => json!({ "status": "ok", "summary": "" }),
+        "kind" if name == "SelectableItem" => json!("tool"),
         "kind" => json!("policy"),
         "pack" => json!({ "prompt": "" }),
         "selector" => json!({ "type": "head" }),

@@ -139,7 +139,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "NO_CANDIDATES" | "GRAPH_INVALID" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -356,16 +356,20 @@ export type SelectableItem = {
   id: string,
   kind: string,
   name: string,
+  title?: string,
   description: string,
   tags: Array<string>,
   namespace: string,
   args_schema: JsonObject,
   output_schema: JsonObject | null,
-  side_effects: boolean,
-  cost_hint: number,
   examples: Array<string>,
   constraints: JsonObject,
+  side_effects: boolean,
+  cost_hint: number,
   metadata: JsonObject,
+  depends_on?: Array<string>,
+  provides?: Array<string>,
+  requires?: Array<string>,
 };
 
 export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
