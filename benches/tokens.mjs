@@ -4,13 +4,13 @@
 //
 // The tokenizers are OpenAI's o200k_base and cl100k_base, from the npm package gpt-tokenizer, which is installed into
 // the work folder (default: target/bench) and nowhere else. Models of other vendors cut text in other ways.
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { install } from "./npm.mjs";
 import { random } from "./synthetic.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -76,20 +76,6 @@ function classes() {
   };
 }
 
-/** Installs the tokenizer where it is thrown away with the other build output; returns why not when it fails. */
-function install(folder) {
-  const manifest = join(folder, "package.json");
-  if (existsSync(join(folder, "node_modules", TOKENIZER.split("@")[0]))) return undefined;
-  mkdirSync(folder, { recursive: true });
-  // Without a manifest of its own npm would install into a folder above.
-  writeFileSync(manifest, '{ "private": true }\n');
-  const command = ["install", "--save-exact", "--ignore-scripts", "--no-audit", "--no-fund", TOKENIZER];
-  const { status, stderr, error } = spawnSync("npm", command, { cwd: folder, encoding: "utf8" });
-  if (status === 0) return undefined;
-  const complaint = stderr?.split("\n").find((line) => line.includes("error"));
-  return error?.message ?? complaint ?? `npm exited with ${status}`;
-}
-
 /** Functions that count tokens, by encoding. */
 async function tokenizers(folder) {
   const { resolve: find } = createRequire(join(resolve(folder), "package.json"));
@@ -139,7 +125,7 @@ function print(report) {
 }
 
 async function main() {
-  const missing = install(args.work);
+  const missing = install(args.work, TOKENIZER);
   if (missing !== undefined) {
     console.error(`SKIPPED: ${TOKENIZER} cannot be installed: ${missing}`);
     if (args.json) console.log(JSON.stringify({ skipped: missing }));

@@ -13,6 +13,7 @@ const USAGE: &str = "\
 usage: cargo xtask bench context [--sets <dir>] [--json]
        cargo xtask bench build [--python <program>] [--json]
        cargo xtask bench firewall [--json]
+       cargo xtask bench routing [--sets <dir>] [--json]
        cargo xtask bench tokens [--json]";
 
 /// Runs the command.
@@ -46,6 +47,8 @@ enum Bench {
     Build { python: Option<String> },
     /// What of large results stays answerable, and what they cost, beside plain JavaScript.
     Firewall,
+    /// Recall of the router on labelled sets, and its times, beside JavaScript search libraries.
+    Routing { sets: Option<PathBuf> },
     /// Errors of the token estimators.
     Tokens,
 }
@@ -56,14 +59,18 @@ impl Bench {
             Self::Context { .. } => "context",
             Self::Build { .. } => "build",
             Self::Firewall => "firewall",
+            Self::Routing { .. } => "routing",
             Self::Tokens => "tokens",
         }
     }
 
     /// Adds the arguments only this bench has.
     fn arguments(&self, dirs: &Dirs, command: &mut Command) -> Outcome<()> {
+        if matches!(self, Self::Routing { .. } | Self::Tokens) {
+            command.arg("--work").arg(dirs.target.join("bench"));
+        }
         match self {
-            Self::Context { sets: Some(sets) } => {
+            Self::Context { sets: Some(sets) } | Self::Routing { sets: Some(sets) } => {
                 let sets = sets.canonicalize().context(|| format!("cannot open {}", sets.display()))?;
                 command.arg("--sets").arg(sets);
             }
@@ -71,10 +78,11 @@ impl Bench {
                 command.arg("--python").arg(program(python)?);
             }
             // Without sets the script takes the public ones where they are, else ours.
-            Self::Context { sets: None } | Self::Build { python: None } | Self::Firewall => {}
-            Self::Tokens => {
-                command.arg("--work").arg(dirs.target.join("bench"));
-            }
+            Self::Context { sets: None }
+            | Self::Routing { sets: None }
+            | Self::Build { python: None }
+            | Self::Firewall
+            | Self::Tokens => {}
         }
         Ok(())
     }
@@ -106,7 +114,7 @@ impl Options {
             let mut value = |what: &str| args.next().cloned().ok_or_else(|| usage(format!("{arg} needs {what}")));
             match (what.as_str(), arg.as_str()) {
                 (_, "--json") => json = true,
-                ("context", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
+                ("context" | "routing", "--sets") => sets = Some(PathBuf::from(value("a folder")?)),
                 ("build", "--python") => python = Some(value("a program")?),
                 (_, other) => return Err(usage(format!("unknown argument '{other}'"))),
             }
@@ -115,6 +123,7 @@ impl Options {
             "context" => Bench::Context { sets },
             "build" => Bench::Build { python },
             "firewall" => Bench::Firewall,
+            "routing" => Bench::Routing { sets },
             "tokens" => Bench::Tokens,
             other => return Err(usage(format!("there is no bench '{other}'"))),
         };
@@ -140,6 +149,8 @@ mod tests {
             ("build", build(None), false),
             ("build --python env/bin/python --json", build(Some("env/bin/python")), true),
             ("firewall --json", Bench::Firewall, true),
+            ("routing --sets x", Bench::Routing { sets: Some("x".into()) }, false),
+            ("routing --json", Bench::Routing { sets: None }, true),
             ("tokens", Bench::Tokens, false),
             ("tokens --json", Bench::Tokens, true),
         ] {
@@ -147,7 +158,7 @@ mod tests {
         }
         for wrong in [
             "",
-            "routing --sets x",
+            "routing --python x",
             "context --sets",
             "context --sets x y",
             "context --sets x --python y",

@@ -1,0 +1,213 @@
+//! Settings of a router, and of one route.
+
+use serde_json::Value;
+
+use super::filter::Filters;
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::Fields;
+use crate::model::{ProfileConfig, RoutingConfig};
+use crate::order::WordSet;
+use crate::text::unicode::quote;
+
+/// Most tools one route returns.
+pub const MAX_TOP_K: u64 = 10_000;
+/// Ratio of the second score to the first from which a choice is ambiguous.
+pub const AMBIGUITY_RATIO: f64 = 0.9;
+
+/// How tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Navigator {
+    /// Every tool is scored, through the inverted index.
+    Exact,
+    /// Down the graph, a few branches at a time.
+    Beam,
+}
+
+/// What the beam navigator scores with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeamScorer {
+    /// Term frequency by inverse document frequency.
+    TfIdf,
+    /// Okapi BM25.
+    Bm25,
+    /// Similarity of the strings.
+    Fuzzy,
+}
+
+impl BeamScorer {
+    /// Returns the name that traces carry.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TfIdf => "tfidf",
+            Self::Bm25 => "bm25",
+            Self::Fuzzy => "fuzzy",
+        }
+    }
+}
+
+/// Settings of a router.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RouterOptions {
+    /// Whether the graph and the beam are those of the reference, with their defects.
+    pub is_reference: bool,
+    /// How tools are found.
+    pub navigator: Navigator,
+    /// What the beam navigator scores with.
+    pub scorer: BeamScorer,
+    /// Sizes of the beam, the graph and the short list.
+    pub config: RoutingConfig,
+    /// Ratio of the second score to the first from which a choice is ambiguous.
+    pub ambiguity_ratio: f64,
+    /// Scores below are no match.
+    pub min_score: f64,
+}
+
+impl Default for RouterOptions {
+    fn default() -> Self {
+        Self {
+            is_reference: false,
+            navigator: Navigator::Exact,
+            scorer: BeamScorer::TfIdf,
+            config: RoutingConfig::default(),
+            ambiguity_ratio: AMBIGUITY_RATIO,
+            min_score: 0.0,
+        }
+    }
+}
+
+impl RouterOptions {
+    /// Reads settings; unknown fields are refused.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let options = Self::take(&mut fields)?;
+        fields.finish()?;
+        Ok(options)
+    }
+
+    /// Takes the settings out of an object that may have others.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let base = Self::default();
+        let is_reference = fields.parsed_or("compat", false, compat)?;
+        let default = if is_reference { Navigator::Beam } else { Navigator::Exact };
+        let navigator = fields.parsed_or("navigator", default, navigator)?;
+        let scorer = match fields.opt_string("scorer")? {
+            Some(_) if navigator == Navigator::Exact => {
+                return Err(Error::new(ErrorCode::InvalidInput, "the exact navigator has a scorer of its own")
+                    .at(fields.at("scorer"))
+                    .hint("give navigator: \"beam\" with it"));
+            }
+            given => given.map(|name| scorer(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?,
+        };
+        Ok(Self {
+            is_reference,
+            navigator,
+            scorer: scorer.unwrap_or(base.scorer),
+            config: config(fields)?,
+            ambiguity_ratio: fields.number_or("ambiguity_ratio", base.ambiguity_ratio, 0.0, 1.0)?,
+            min_score: fields.number_or("min_score", base.min_score, 0.0, f64::MAX)?,
+        })
+    }
+}
+
+/// Takes the sizes: a preset, and what is given over it.
+fn config(fields: &mut Fields) -> Result<RoutingConfig> {
+    let base = match fields.opt_string("preset")? {
+        None => RoutingConfig::default(),
+        Some(name) => ProfileConfig::preset(&name).map_err(|error| error.at(fields.at("preset")))?.routing,
+    };
+    let mut size = |key: &str, default: u64, min: u64| {
+        let value = fields.uint_or(key, default, MAX_TOP_K)?;
+        if value >= min {
+            return Ok(value);
+        }
+        let message = format!("{key} is {value}, it must be {min} to {MAX_TOP_K}");
+        Err(Error::new(ErrorCode::OutOfRange, message).at(fields.at(key)))
+    };
+    Ok(RoutingConfig {
+        beam_width: size("beam_width", base.beam_width, 1)?,
+        max_depth: size("max_depth", base.max_depth, 1)?,
+        top_k: size("top_k", base.top_k, 1)?,
+        max_children: size("max_children", base.max_children, 2)?,
+        confidence_gap: fields.number_or("confidence_gap", base.confidence_gap, 0.0, 1.0)?,
+    })
+}
+
+fn compat(text: &str) -> Result<bool> {
+    one_of(text, "version of the reference", &[("0.18", true)])
+}
+
+fn navigator(text: &str) -> Result<Navigator> {
+    one_of(text, "navigator", &[("exact", Navigator::Exact), ("beam", Navigator::Beam)])
+}
+
+fn scorer(text: &str) -> Result<BeamScorer> {
+    let all = [BeamScorer::TfIdf, BeamScorer::Bm25, BeamScorer::Fuzzy].map(|scorer| (scorer.name(), scorer));
+    one_of(text, "scorer", &all)
+}
+
+fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
+    all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let message = format!("unknown {what} {}", quote(text));
+        Error::new(ErrorCode::InvalidInput, message).hint(format!("one of: {}", names.join(" ")))
+    })
+}
+
+/// Settings of one route.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RouteOptions {
+    /// Tools to return, in place of the router's number.
+    pub top_k: Option<u64>,
+    /// Whether the trace carries the beam navigator's steps, or for each tool what it was found by.
+    pub debug: bool,
+    /// Whether the result carries the tools themselves.
+    pub include_items: bool,
+    /// Which tools take part.
+    pub filters: Filters,
+    /// Words that the query is to be read with.
+    pub context_hints: Vec<String>,
+    /// Tools that are in the short list whatever their score.
+    pub pin_ids: WordSet,
+    /// Tools of one namespace in the short list, pinned ones not counted.
+    pub namespace_quota: Option<u64>,
+}
+
+impl RouteOptions {
+    /// Takes the settings out of an object that may have others.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let top_k = fields.opt_uint("top_k", MAX_TOP_K)?;
+        let quota = fields.opt_uint("namespace_quota", MAX_TOP_K)?;
+        for (key, value) in [("top_k", top_k), ("namespace_quota", quota)] {
+            if value == Some(0) {
+                return Err(Error::new(ErrorCode::OutOfRange, format!("{key} must be at least 1")).at(fields.at(key)));
+            }
+        }
+        let mut set = |key: &str| fields.strings(key).map(WordSet::new);
+        let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
+        Ok(Self {
+            top_k,
+            namespace_quota: quota,
+            pin_ids,
+            filters: Filters {
+                exclude_ids,
+                exclude_tags,
+                allowed_namespaces: given(fields, "allowed_namespaces")?,
+                allowed_tags: given(fields, "allowed_tags")?,
+            },
+            debug: fields.bool_or("debug", false)?,
+            include_items: fields.bool_or("include_items", false)?,
+            context_hints: fields.strings("context_hints")?,
+        })
+    }
+}
+
+/// Takes a set that says something even when it is empty; null counts as absent.
+fn given(fields: &mut Fields, key: &str) -> Result<Option<WordSet>> {
+    match fields.take(key) {
+        None => Ok(None),
+        Some(list) => {
+            let mut one = Fields::open(serde_json::json!({ key: list }), fields.path())?;
+            one.strings(key).map(WordSet::new).map(Some)
+        }
+    }
+}
