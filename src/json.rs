@@ -1,5 +1,7 @@
 //! Reading caller-shaped JSON with a path for every complaint, and writing JSON in two canonical forms.
 
+pub mod numbers;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;

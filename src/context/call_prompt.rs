@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::report::markdown::one_line;
 use crate::json::{float_text, to_sorted_ascii};
 use crate::model::{JsonMap, SelectableItem};
+use crate::text::markdown::one_line;
 use crate::text::unicode;
 
 /// Parts that replace the tool's own; an empty one removes the part.

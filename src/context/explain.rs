@@ -14,7 +14,7 @@ use crate::model::{
 
 /// Rounds a score the way records show it.
 pub fn round4(value: f64) -> f64 {
-    super::report::numbers::round(value, 4)
+    crate::json::numbers::round(value, 4)
 }
 
 /// Returns the weights in force.

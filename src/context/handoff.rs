@@ -6,10 +6,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::report::markdown::{list_item, one_line};
 use crate::limits;
 use crate::model::{ArtifactRef, ContextItem, ItemKind};
 use crate::store::ArtifactStore;
+use crate::text::markdown::{list_item, one_line};
 use crate::text::tokens::Estimator;
 
 /// Version of the JSON form.

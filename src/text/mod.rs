@@ -3,10 +3,12 @@
 pub mod classify;
 pub mod first_fit;
 pub mod lines;
+pub mod markdown;
 pub mod openings;
 pub mod redact;
 pub mod similarity;
 pub mod terms;
+pub mod time;
 pub mod tokenize;
 pub mod tokens;
 pub mod unicode;

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
 
-use super::time::parse_iso;
 use super::words::{negations, word_set};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, number_text};
@@ -12,6 +11,7 @@ use crate::model::{Episode, Fact, JsonMap, Sensitivity};
 use crate::order::{WordSet, sort, sort_by, sort_distinct};
 use crate::store::FactStore;
 use crate::text::first_fit::{FirstFit, number_words};
+use crate::text::time::parse_iso;
 use crate::text::unicode::quote;
 
 /// Version of the report's JSON form.

@@ -2,7 +2,6 @@
 
 mod consolidate;
 mod source;
-mod time;
 mod words;
 
 pub use consolidate::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use super::markdown::one_line;
-use super::numbers::percent;
+use crate::json::numbers::percent;
 use crate::model::BuildStats;
+use crate::text::markdown::one_line;
 
 /// Version of the data form.
 pub const REPORT_VERSION: u32 = 2;

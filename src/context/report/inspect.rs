@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::build::BuildReport;
-use super::markdown::{code_span, inline};
-use super::numbers::round;
 use crate::json::number_text;
+use crate::json::numbers::round;
 use crate::model::{ArtifactRef, CandidateExplanation, ContextPack, DroppedItem, Explanation};
+use crate::text::markdown::{code_span, inline};
 
 /// Version of the data form.
 pub const INSPECTION_VERSION: u32 = 1;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::numbers::{average, round};
+use crate::json::numbers::{average, round};
 use crate::model::BuildStats;
 use crate::order::SortedMap;
 

@@ -2,9 +2,7 @@
 
 mod build;
 mod inspect;
-pub mod markdown;
 mod metrics;
-pub mod numbers;
 
 pub use build::BuildReport;
 pub use inspect::{Inspection, InspectionParts, artifacts_of};

@@ -1,6 +1,6 @@
 //! Numbers as people read them in reports, rounded half to even on the exact binary value as Python rounds.
 
-use crate::json::parse_float;
+use super::parse_float;
 
 /// From here on floats have no fraction.
 const ALL_WHOLE: f64 = (1_u64 << 52) as f64;
@@ -14,7 +14,7 @@ pub fn round(value: f64, decimals: usize) -> f64 {
 }
 
 /// Writes a number with at most four decimals. The standard library's way to do that is twenty kilobytes.
-fn fixed(value: f64, decimals: usize) -> String {
+pub fn fixed(value: f64, decimals: usize) -> String {
     let sign = if value.is_sign_negative() && !value.is_nan() { "-" } else { "" };
     let bits = value.to_bits();
     let power = 10_u64.pow(decimals as u32);

@@ -1,4 +1,4 @@
-//! Timestamps in ISO 8601, as memories carry them.
+//! Timestamps in ISO 8601.
 
 const MICROS: i64 = 1_000_000;
 const DAY: i64 = 86_400;
@@ -10,16 +10,58 @@ const DAY: i64 = 86_400;
 /// counts as UTC; without a time it is midnight. Python's parser lets pass some malformed texts as well, such as a
 /// stray character before the zone; they are no timestamps here.
 pub fn parse_iso(text: &str) -> Option<i64> {
+    parse_zoned(text).map(|(micros, _)| micros)
+}
+
+/// Returns the microseconds of a timestamp in UTC, and those its offset is ahead of UTC.
+fn parse_zoned(text: &str) -> Option<(i64, i64)> {
     let bytes = text.as_bytes();
     let end = date_length(bytes)?;
     let days = parse_date(bytes.get(..end)?)?;
     let rest = text.get(end..)?;
-    let clock = match rest.char_indices().nth(1) {
+    let (clock, offset) = match rest.char_indices().nth(1) {
         Some((time, _)) => parse_time(&rest.as_bytes()[time..])?,
-        None if matches!(rest, "" | "Z" | "z") => 0,
+        None if matches!(rest, "" | "Z" | "z") => (0, 0),
         None => return None,
     };
-    Some(days * DAY * MICROS + clock)
+    Some((days * DAY * MICROS + clock - offset, offset))
+}
+
+/// Writes a timestamp as Python does: `2026-03-01T10:30:00+00:00`, its own offset kept, no zone read as UTC, fractions
+/// with six digits; nothing when it is none.
+pub fn normal_iso(text: &str) -> Option<String> {
+    let (micros, offset) = parse_zoned(text)?;
+    let local = micros + offset;
+    let (year, month, day) = date_of(local.div_euclid(DAY * MICROS));
+    let clock = |micros: i64| {
+        let second = micros / MICROS;
+        (second / 3600, second / 60 % 60, second % 60, micros % MICROS)
+    };
+    let (hour, minute, second, micro) = clock(local.rem_euclid(DAY * MICROS));
+    let mut out = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
+    let fraction = |micro: i64| if micro == 0 { String::new() } else { format!(".{micro:06}") };
+    out += &fraction(micro);
+    out.push(if offset < 0 { '-' } else { '+' });
+    let (hour, minute, second, micro) = clock(offset.abs());
+    out += &format!("{hour:02}:{minute:02}");
+    if second > 0 || micro > 0 {
+        out += &format!(":{second:02}{}", fraction(micro));
+    }
+    Some(out)
+}
+
+/// Returns the year, month and day of a count of days since 1970-01-01.
+fn date_of(days: i64) -> (i64, i64, i64) {
+    // No year has more days than 366, so the guess is early, by a year in four hundred.
+    let mut year = 1 + (days - days_of(1, 1, 1)).div_euclid(366);
+    while days_of(year + 1, 1, 1) <= days {
+        year += 1;
+    }
+    let mut month = 1;
+    while month < 12 && days_of(year, month + 1, 1) <= days {
+        month += 1;
+    }
+    (year, month, days - days_of(year, month, 1) + 1)
 }
 
 /// Finds the end of the date. A week date is ambiguous, as any character may separate it from the time.
@@ -71,8 +113,8 @@ fn undash(bytes: &[u8], dashed: bool) -> Option<&[u8]> {
     if dashed { bytes.strip_prefix(b"-") } else { Some(bytes) }
 }
 
-/// Returns the microseconds of a time after its offset is taken off.
-fn parse_time(bytes: &[u8]) -> Option<i64> {
+/// Returns the microseconds of a time, and those of its offset.
+fn parse_time(bytes: &[u8]) -> Option<(i64, i64)> {
     let zone_at = bytes.iter().position(|byte| matches!(byte, b'+' | b'-' | b'Z' | b'z')).unwrap_or(bytes.len());
     let (clock, zone) = bytes.split_at(zone_at);
     let time = parse_clock(clock)?;
@@ -83,7 +125,7 @@ fn parse_time(bytes: &[u8]) -> Option<i64> {
         [b'-', zone @ ..] => -parse_clock(zone)?.micros(),
         _ => return None,
     };
-    (valid && offset.abs() < DAY * MICROS).then(|| time.micros() - offset)
+    (valid && offset.abs() < DAY * MICROS).then(|| (time.micros(), offset))
 }
 
 #[derive(Default)]
@@ -183,6 +225,28 @@ mod tests {
         for (text, wanted) in cases {
             assert_eq!(parse_iso(text), Some(wanted), "{text}");
         }
+    }
+
+    #[test]
+    fn moments_are_written_as_python_writes_them() {
+        let cases = [
+            ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00+00:00"),
+            ("2026-01-01T23:30:00-03:30", "2026-01-01T23:30:00-03:30"),
+            ("2026-01-01 10:00:00.000001+0200", "2026-01-01T10:00:00.000001+02:00"),
+            ("20240229", "2024-02-29T00:00:00+00:00"),
+            ("9999-12-31T23:59:59.5", "9999-12-31T23:59:59.500000+00:00"),
+            ("0001-01-01T00:00+14:00", "0001-01-01T00:00:00+14:00"),
+            ("1969-12-31T01:02:03+01:02:03.5", "1969-12-31T01:02:03+01:02:03.500000"),
+        ];
+        for (text, wanted) in cases {
+            assert_eq!(normal_iso(text).as_deref(), Some(wanted), "{text}");
+        }
+        for year in (1..10_000).step_by(97) {
+            for day in ["01-01", "02-28", "03-01", "12-31"] {
+                assert_eq!(normal_iso(&format!("{year:04}-{day}")), Some(format!("{year:04}-{day}T00:00:00+00:00")));
+            }
+        }
+        assert_eq!(normal_iso("tomorrow"), None);
     }
 
     #[test]
