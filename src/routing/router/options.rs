@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::model::{ProfileConfig, RoutingConfig};
 use crate::order::WordSet;
+use crate::routing::reference::scorer::Method;
 use crate::text::unicode::quote;
 
 /// Most tools one route returns.
@@ -23,28 +24,6 @@ pub enum Navigator {
     Beam,
 }
 
-/// What the beam navigator scores with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BeamScorer {
-    /// Term frequency by inverse document frequency.
-    TfIdf,
-    /// Okapi BM25.
-    Bm25,
-    /// Similarity of the strings.
-    Fuzzy,
-}
-
-impl BeamScorer {
-    /// Returns the name that traces carry.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::TfIdf => "tfidf",
-            Self::Bm25 => "bm25",
-            Self::Fuzzy => "fuzzy",
-        }
-    }
-}
-
 /// Settings of a router.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouterOptions {
@@ -53,7 +32,7 @@ pub struct RouterOptions {
     /// How tools are found.
     pub navigator: Navigator,
     /// What the beam navigator scores with.
-    pub scorer: BeamScorer,
+    pub scorer: Method,
     /// Sizes of the beam, the graph and the short list.
     pub config: RoutingConfig,
     /// Ratio of the second score to the first from which a choice is ambiguous.
@@ -67,7 +46,7 @@ impl Default for RouterOptions {
         Self {
             is_reference: false,
             navigator: Navigator::Exact,
-            scorer: BeamScorer::TfIdf,
+            scorer: Method::TfIdf,
             config: RoutingConfig::default(),
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
@@ -96,7 +75,7 @@ impl RouterOptions {
                     .at(fields.at("scorer"))
                     .hint("give navigator: \"beam\" with it"));
             }
-            given => given.map(|name| scorer(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?,
+            given => given.map(|name| Method::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?,
         };
         Ok(Self {
             is_reference,
@@ -138,11 +117,6 @@ fn compat(text: &str) -> Result<bool> {
 
 fn navigator(text: &str) -> Result<Navigator> {
     one_of(text, "navigator", &[("exact", Navigator::Exact), ("beam", Navigator::Beam)])
-}
-
-fn scorer(text: &str) -> Result<BeamScorer> {
-    let all = [BeamScorer::TfIdf, BeamScorer::Bm25, BeamScorer::Fuzzy].map(|scorer| (scorer.name(), scorer));
-    one_of(text, "scorer", &all)
 }
 
 fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {

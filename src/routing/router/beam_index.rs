@@ -1,0 +1,92 @@
+//! What the beam navigator reads: the graph, and a scorer over its tools and nodes.
+
+use super::beam::{Reach, Terrain, beam_search};
+use super::options::RouterOptions;
+use super::record::RouteStep;
+use super::shortlist::Candidate;
+use crate::error::{Error, ErrorCode, Result};
+use crate::order::SortedMap;
+use crate::routing::Catalog;
+use crate::routing::graph::ChoiceGraph;
+use crate::routing::graph::labels::item_text;
+use crate::routing::reference::jaccard::jaccard;
+use crate::routing::reference::scorer::{PreparedQuery, Scorer};
+use crate::text::tokenize::token_set;
+
+/// A scorer over the texts of tools, in the order of their ids, and then over the labels of nodes.
+#[derive(Debug, Clone)]
+pub struct BeamIndex {
+    scorer: Scorer,
+    documents: SortedMap<String, usize>,
+}
+
+impl BeamIndex {
+    /// Indexes a catalog and the nodes of its graph.
+    pub fn new(catalog: &Catalog, graph: &ChoiceGraph, options: &RouterOptions) -> Self {
+        let mut documents = SortedMap::new();
+        let mut corpus: Vec<String> = Vec::new();
+        for item in catalog.items() {
+            documents.insert(item.id.clone(), corpus.len());
+            corpus.push(item_text(item));
+        }
+        for id in graph.nodes() {
+            if catalog.contains(id) || graph.is_item(id) {
+                continue;
+            }
+            let (label, hint) = graph.label(id).unwrap_or_default();
+            documents.insert(id.to_owned(), corpus.len());
+            corpus.push(format!("{label} {hint}"));
+        }
+        Self { scorer: Scorer::fit(options.scorer, &corpus), documents }
+    }
+
+    /// Returns the score of a tool for a text, 0 for one that is not indexed.
+    pub fn score_one(&self, text: &str, id: &str) -> f64 {
+        self.score(&self.scorer.prepare(text), id).unwrap_or(0.0)
+    }
+
+    fn score(&self, query: &PreparedQuery, id: &str) -> Option<f64> {
+        self.scorer.score(query, *self.documents.get(id)?)
+    }
+
+    /// Looks for tools, best first. Fails when the graph has no root.
+    pub fn search(
+        &self,
+        graph: &ChoiceGraph,
+        query: &str,
+        reach: Reach,
+        is_active: &dyn Fn(&str) -> bool,
+    ) -> Result<(Vec<Candidate>, Vec<RouteStep>)> {
+        let root = graph.root_id();
+        if !graph.has_node(root) {
+            return Err(Error::new(ErrorCode::GraphInvalid, "the graph has no root").detail("missing_root", root));
+        }
+        let prepared = self.scorer.prepare(query);
+        let words = token_set(query);
+        let followed = followed(graph, is_active);
+        let place = |id: &str| graph.place(id).is_some_and(|place| followed[place as usize]);
+        Ok(beam_search(
+            &Terrain {
+                root,
+                children: &|id| graph.successors(id),
+                score: &|id| self.score(&prepared, id).unwrap_or_else(|| jaccard(&words, &token_set(id))),
+                is_active,
+                is_eligible: &place,
+            },
+            reach,
+        ))
+    }
+}
+
+/// Marks the tools that take part and the nodes above one, by place.
+fn followed(graph: &ChoiceGraph, is_active: &dyn Fn(&str) -> bool) -> Vec<bool> {
+    let mut marked = vec![false; graph.places()];
+    let mut open: Vec<u32> = (0..graph.places() as u32).filter(|place| is_active(graph.id(*place))).collect();
+    while let Some(place) = open.pop() {
+        if !std::mem::replace(&mut marked[place as usize], true) {
+            open.extend(graph.parents_at(place));
+        }
+    }
+    marked
+}
+
