@@ -2,11 +2,14 @@
 
 use serde_json::Value;
 
+use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::Filters;
+use super::history::RouteHistory;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
+use crate::json::{Fields, as_number, as_string, pointer};
 use crate::model::{ProfileConfig, RoutingConfig};
-use crate::order::WordSet;
+use crate::order::{SortedMap, WordSet};
+use crate::routing::index::{IndexOptions, Lexicon, Relation};
 use crate::routing::reference::scorer::Method;
 use crate::text::unicode::quote;
 
@@ -25,7 +28,7 @@ pub enum Navigator {
 }
 
 /// Settings of a router.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct RouterOptions {
     /// Whether the graph and the beam are those of the reference, with their defects.
     pub is_reference: bool,
@@ -39,6 +42,8 @@ pub struct RouterOptions {
     pub ambiguity_ratio: f64,
     /// Scores below are no match.
     pub min_score: f64,
+    /// How the exact navigator's index reads queries.
+    pub index: IndexOptions,
 }
 
 impl Default for RouterOptions {
@@ -50,6 +55,7 @@ impl Default for RouterOptions {
             config: RoutingConfig::default(),
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
+            index: IndexOptions::default(),
         }
     }
 }
@@ -84,6 +90,11 @@ impl RouterOptions {
             config: config(fields)?,
             ambiguity_ratio: fields.number_or("ambiguity_ratio", base.ambiguity_ratio, 0.0, 1.0)?,
             min_score: fields.number_or("min_score", base.min_score, 0.0, f64::MAX)?,
+            index: IndexOptions {
+                lexicon: fields.take("lexicon").map_or(Ok(base.index.lexicon), |value| lexicon(value, &fields.at("lexicon")))?,
+                fuzzy: fields.bool_or("fuzzy", base.index.fuzzy)?,
+                embedding_weight: fields.number_or("embedding_weight", base.index.embedding_weight, 0.0, 100.0)?,
+            },
         })
     }
 }
@@ -119,6 +130,36 @@ fn navigator(text: &str) -> Result<Navigator> {
     one_of(text, "navigator", &[("exact", Navigator::Exact), ("beam", Navigator::Beam)])
 }
 
+/// Reads a lexicon: `english`, `none`, or words of the caller's own over one of them.
+fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
+    if let Some(name) = value.as_str() {
+        return named_lexicon(name).map_err(|error| error.at(path));
+    }
+    let mut fields = Fields::open(value, path)?;
+    let mut lexicon = named_lexicon(&fields.string_or("base", "english")?).map_err(|error| error.at(fields.at("base")))?;
+    for word in fields.strings("generic")? {
+        lexicon.add_generic(&word);
+    }
+    let relations =
+        [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)];
+    for (key, relation) in relations {
+        for group in fields.strings(key)? {
+            lexicon.add_group(relation, &group);
+        }
+    }
+    let at = fields.at("phrases");
+    for (phrase, words) in fields.object("phrases")? {
+        lexicon.add_phrase(&phrase, &as_string(words, &pointer(&at, &phrase))?);
+    }
+    fields.finish()?;
+    Ok(lexicon)
+}
+
+fn named_lexicon(name: &str) -> Result<Lexicon> {
+    // Made only when asked for: it takes a millisecond.
+    Ok(if one_of(name, "lexicon", &[("english", true), ("none", false)])? { Lexicon::english() } else { Lexicon::none() })
+}
+
 fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
     all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
@@ -144,9 +185,46 @@ pub struct RouteOptions {
     pub pin_ids: WordSet,
     /// Tools of one namespace in the short list, pinned ones not counted.
     pub namespace_quota: Option<u64>,
+    /// What was called before.
+    pub history: Option<RouteHistory>,
+    /// How earlier calls went.
+    pub feedback: Option<Feedback>,
+    /// The caller's vector of the query.
+    pub query_embedding: Option<Vec<f32>>,
+}
+
+/// How earlier calls went, by tool, and how much that weighs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Feedback {
+    /// Summed up by tool.
+    pub tools: SortedMap<String, ToolFeedback>,
+    /// What each part of it weighs.
+    pub weights: FeedbackWeights,
+}
+
+impl Feedback {
+    /// Reads `{records, weights?}`.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let tools = aggregate_feedback(&fields.records("records", ToolFeedback::from_value)?);
+        let weights = match fields.take("weights") {
+            None => FeedbackWeights::default(),
+            Some(value) => FeedbackWeights::from_value(value, &fields.at("weights"))?,
+        };
+        fields.finish()?;
+        Ok(Self { tools, weights })
+    }
 }
 
 impl RouteOptions {
+    /// Tells whether tools beyond the first ones count.
+    pub fn looks_at_all(&self) -> bool {
+        self.namespace_quota.is_some()
+            || !self.pin_ids.is_empty()
+            || self.history.is_some()
+            || self.feedback.is_some()
+    }
+
     /// Takes the settings out of an object that may have others.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let top_k = fields.opt_uint("top_k", MAX_TOP_K)?;
@@ -156,6 +234,10 @@ impl RouteOptions {
                 return Err(Error::new(ErrorCode::OutOfRange, format!("{key} must be at least 1")).at(fields.at(key)));
             }
         }
+        let history =
+            fields.take("history").map(|value| RouteHistory::from_value(value, &fields.at("history"))).transpose()?;
+        let feedback =
+            fields.take("feedback").map(|value| Feedback::from_value(value, &fields.at("feedback"))).transpose()?;
         let mut set = |key: &str| fields.strings(key).map(WordSet::new);
         let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
         Ok(Self {
@@ -171,8 +253,21 @@ impl RouteOptions {
             debug: fields.bool_or("debug", false)?,
             include_items: fields.bool_or("include_items", false)?,
             context_hints: fields.strings("context_hints")?,
+            query_embedding: vector(fields, "query_embedding")?,
+            history,
+            feedback,
         })
     }
+}
+
+/// Takes a vector; the index checks its length.
+pub fn vector(fields: &mut Fields, key: &str) -> Result<Option<Vec<f32>>> {
+    if !fields.has(key) {
+        return Ok(None);
+    }
+    let number = |value: Value, path: &str| as_number(&value, path, f64::from(f32::MIN), f64::from(f32::MAX));
+    let numbers = fields.records(key, number)?;
+    Ok((!numbers.is_empty()).then(|| numbers.into_iter().map(|number| number as f32).collect()))
 }
 
 /// Takes a set that says something even when it is empty; null counts as absent.

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::shortlist::Candidate;
 use crate::model::{JsonMap, SelectableItem};
-use crate::order::SortedMap;
 
 /// The short list for a query, and how it came about.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,7 +29,7 @@ pub struct RouteResult {
     pub context_boost_applied: bool,
     /// What history added to or took from a score, by tool.
     #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(type = "Record<string, number>"))]
-    pub history_adjustments: SortedMap<String, f64>,
+    pub history_adjustments: JsonMap,
     /// Whether nothing fits: no tool shares a word with the query. Only the exact navigator knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]

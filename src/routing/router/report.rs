@@ -1,0 +1,130 @@
+//! What is said of a route: whether it is clear, what to ask if not, and how it came about.
+
+use serde_json::{Value, json};
+
+use super::options::{Navigator, RouteOptions, RouterOptions};
+use super::question::clarifying_question;
+use super::record::{RouteResult, RouteTrace};
+use super::shortlist::Candidate;
+use super::{Active, Found, LOOKED_AT};
+use crate::model::JsonMap;
+
+/// Everything a result is made of.
+pub(super) struct Report<'a> {
+    pub router: &'a RouterOptions,
+    pub options: &'a RouteOptions,
+    pub query: &'a str,
+    pub hints: Vec<String>,
+    pub active: &'a Active<'a>,
+    pub found: &'a Found,
+}
+
+impl Report<'_> {
+    /// Returns the result with its short list.
+    pub fn result(self, short: Vec<Candidate>) -> RouteResult {
+        let Self { router, options, active, found, .. } = &self;
+        let is_exact = router.navigator == Navigator::Exact;
+        let is_ambiguous = self.is_ambiguous();
+        let clarifying_question = is_ambiguous.then(|| self.question()).flatten();
+        let candidate_items = options
+            .include_items
+            .then(|| short.iter().filter_map(|candidate| active.get(&candidate.id)).cloned().collect());
+        let score = |at: usize| found.ranked.get(at).map(|candidate| candidate.score);
+        let trace = RouteTrace {
+            trace_version: 1,
+            query: self.query.to_owned(),
+            confidence_gap: router.config.confidence_gap,
+            top_score: score(0).unwrap_or(0.0),
+            runner_up_score: score(1),
+            is_ambiguous,
+            excluded_count: active.excluded,
+            gated_count: active.gated,
+            retriever_engine: self.engine().to_owned(),
+            steps: (options.debug && !is_exact).then(|| found.steps.clone()),
+            clarifying_question: clarifying_question.clone(),
+            extra: self.extra(&short),
+        };
+        let (mut candidate_ids, mut paths, mut scores) = (Vec::new(), Vec::new(), Vec::new());
+        for Candidate { id, score, path } in short {
+            candidate_ids.push(id);
+            scores.push(score);
+            paths.push(path);
+        }
+        RouteResult {
+            candidate_ids,
+            paths,
+            scores,
+            is_ambiguous,
+            clarifying_question,
+            excluded_count: active.excluded,
+            gated_count: active.gated,
+            context_boost_applied: !self.hints.is_empty(),
+            context_hints: self.hints,
+            history_adjustments: found.history.clone(),
+            no_match: is_exact.then_some(found.ranked.is_empty()),
+            trace,
+            candidate_items,
+        }
+    }
+
+    /// Tells whether the best two are too close to call: by the ratio of their scores, which does not depend on the
+    /// query, or for the beam by their distance. Near-duplicates are not each other's rivals.
+    fn is_ambiguous(&self) -> bool {
+        let is_rival = |candidate: &&Candidate| !self.found.variants.contains(&candidate.id);
+        let mut rivals = self.found.ranked.iter().filter(is_rival);
+        let (Some(best), Some(second)) = (rivals.next(), rivals.next()) else { return false };
+        match self.router.navigator {
+            Navigator::Exact => !self.found.is_exact && second.score >= self.router.ambiguity_ratio * best.score,
+            Navigator::Beam => best.score - second.score < self.router.config.confidence_gap,
+        }
+    }
+
+    fn question(&self) -> Option<String> {
+        let best = self.found.ranked.iter().take(LOOKED_AT);
+        let items: Vec<_> = best.filter_map(|candidate| self.active.get(&candidate.id)).collect();
+        let named: Vec<(&str, &str)> = items.iter().map(|item| (item.name.as_str(), item.namespace.as_str())).collect();
+        clarifying_question(self.query, &named)
+    }
+
+    fn engine(&self) -> &'static str {
+        match self.router.navigator {
+            Navigator::Exact => "bm25f",
+            Navigator::Beam => self.router.scorer.name(),
+        }
+    }
+
+    fn extra(&self, short: &[Candidate]) -> JsonMap {
+        let mut extra = JsonMap::new();
+        let mut put = |key: &str, value: Value| extra.insert(key.to_owned(), value);
+        put("context_hints", json!(self.hints));
+        put("context_boost_applied", json!(!self.hints.is_empty()));
+        if self.options.feedback.is_some() {
+            put("score_provider", json!("FeedbackScoreProvider"));
+        }
+        if !self.found.history.is_empty() {
+            put("history_adjustments", Value::Object(self.found.history.clone()));
+        }
+        let pinned: Vec<&String> = self
+            .options
+            .pin_ids
+            .words()
+            .iter()
+            .filter(|id| short.iter().any(|candidate| candidate.id == **id))
+            .collect();
+        if !pinned.is_empty() {
+            put("pinned", json!(pinned));
+        }
+        if let Some(quota) = self.options.namespace_quota {
+            put("namespace_quota", json!(quota));
+        }
+        if self.router.navigator == Navigator::Exact {
+            if let [best, second, ..] = self.found.ranked.as_slice() {
+                put("ambiguity", json!({ "ratio": second.score / best.score, "threshold": self.router.ambiguity_ratio }));
+            }
+            if !self.found.folded.is_empty() {
+                put("folded", Value::Object(self.found.folded.clone()));
+            }
+        }
+        extra
+    }
+}
