@@ -1,1 +1,21 @@
 //! What a model chooses from, and what becomes of its choice.
+//!
+//! [`ChoiceCard`] is the record, [`make_choice_cards`] keeps each one small, [`pack_cards`] keeps all of them within a
+//! budget, [`render_cards`] writes them. [`selection_schema`] and [`validate_selection`] are the contract about the
+//! choice, [`tools_for`] writes tools as providers take them.
+
+mod bound;
+mod card;
+mod hydration;
+mod pack;
+mod render;
+mod selection;
+
+pub use bound::{
+    BrowseBounds, CardOptions, MadeCards, SkippedCard, bound_browse_response, make_choice_cards, truncate_description,
+};
+pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
+pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
+pub use pack::{PackedCards, pack_cards, pack_cards_reference};
+pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
+pub use selection::{SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection};
