@@ -219,7 +219,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the entries in the order of their keys.
-    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+    pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> + Clone {
         self.chunks.iter().flatten().map(|(key, value)| (key, value))
     }
 
@@ -229,7 +229,7 @@ impl<K: Ord, V> SortedMap<K, V> {
     }
 
     /// Returns the values in the order of their keys.
-    pub fn values(&self) -> impl Iterator<Item = &V> {
+    pub fn values(&self) -> impl Iterator<Item = &V> + Clone {
         self.iter().map(|(_, value)| value)
     }
 

@@ -23,10 +23,23 @@ impl Catalog {
             return Err(Error::new(ErrorCode::InvalidInput, "the id of a tool is blank").at("/id"));
         }
         if self.items.contains_key(&item.id) {
-            let message = format!("two tools have the id {}", quote(&item.id));
-            return Err(Error::new(ErrorCode::DuplicateId, message).at("/id"));
+            return Err(duplicate(&item.id));
         }
         self.items.insert(item.id.clone(), item);
+        Ok(())
+    }
+
+    /// Adds tools: all of them, or none when one is refused. Paths of errors start with `/<index>`.
+    pub fn register_all(&mut self, items: Vec<SelectableItem>) -> Result<()> {
+        let mut added = Self::new();
+        for (at, item) in items.into_iter().enumerate() {
+            let taken = self.items.contains_key(&item.id).then(|| duplicate(&item.id));
+            taken.map_or_else(|| added.register(item), Err).map_err(|error| {
+                let path = format!("/{at}{}", error.path());
+                error.under(path)
+            })?;
+        }
+        self.items.extend(added.items.into_entries());
         Ok(())
     }
 
@@ -40,6 +53,11 @@ impl Catalog {
         self.items
             .get(id)
             .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
+    }
+
+    /// Returns a tool, if it is there.
+    pub fn find(&self, id: &str) -> Option<&SelectableItem> {
+        self.items.get(id)
     }
 
     /// Tells whether a tool has this id.
@@ -58,7 +76,11 @@ impl Catalog {
     }
 
     /// Returns the tools in the order of their ids.
-    pub fn items(&self) -> impl Iterator<Item = &SelectableItem> {
+    pub fn items(&self) -> impl Iterator<Item = &SelectableItem> + Clone {
         self.items.values()
     }
+}
+
+fn duplicate(id: &str) -> Error {
+    Error::new(ErrorCode::DuplicateId, format!("two tools have the id {}", quote(id))).at("/id")
 }

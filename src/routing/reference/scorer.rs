@@ -19,6 +19,15 @@ pub enum Method {
 }
 
 impl Method {
+    /// Returns the name that the reference gives it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TfIdf => "tfidf",
+            Self::Bm25 => "bm25",
+            Self::Fuzzy => "fuzzy",
+        }
+    }
+
     /// Finds a method by the name the reference gives it.
     pub fn parse(name: &str) -> Result<Self> {
         match name {

@@ -8,6 +8,7 @@ use super::shortlist::Candidate;
 use super::{Active, Found};
 use crate::error::Result;
 use crate::order::{SortedMap, sort_by};
+use crate::routing::cards::ToolNames;
 use crate::routing::index::{Index, Scope};
 
 /// Scores of tools by id.
@@ -23,6 +24,11 @@ pub(super) fn likeness(index: &mut Index, text: &str, tools: &[Candidate]) -> Re
     let mut scores = Scores::new();
     scores.extend(ranking.entries.into_iter().map(|entry| (entry.id, entry.score / best)));
     Ok(scores)
+}
+
+/// Returns the names that tools have for providers.
+fn names(active: &Active<'_>) -> ToolNames {
+    ToolNames::new(active.catalog.items().map(|item| item.id.as_str()))
 }
 
 /// Applies history, then feedback. The exact navigator's scores have no fixed scale, so theirs is the best score.
@@ -46,7 +52,7 @@ pub(super) fn adjust(
         let mut history = history.clone();
         let tool = |id: &str| active.catalog.find(id);
         if !router.is_reference && history.called_tool_ids.iter().any(|id| tool(id).is_none()) {
-            history.resolve(&CalledTools::new(active.catalog.items(), &|_| None));
+            history.resolve(&CalledTools::new(active.catalog.items(), &names(active)));
         }
         let alike = match history.last_result_summary.as_deref() {
             Some(summary) if !summary.is_empty() => likeness(summary, &found.ranked)?,

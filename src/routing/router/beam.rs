@@ -4,7 +4,7 @@
 
 use super::record::{RouteStep, ScoredChild};
 use super::shortlist::Candidate;
-use crate::numbers::round;
+use crate::json::numbers::round;
 use crate::order::{SortedMap, sort_by};
 
 /// The graph as the navigator sees it.

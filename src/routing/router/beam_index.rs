@@ -9,8 +9,8 @@ use crate::order::SortedMap;
 use crate::routing::Catalog;
 use crate::routing::graph::ChoiceGraph;
 use crate::routing::graph::labels::item_text;
-use crate::routing::reference::jaccard::jaccard;
 use crate::routing::reference::scorer::{PreparedQuery, Scorer};
+use crate::text::similarity::jaccard;
 use crate::text::tokenize::token_set;
 
 /// A scorer over the texts of tools, in the order of their ids, and then over the labels of nodes.
@@ -40,9 +40,12 @@ impl BeamIndex {
         Self { scorer: Scorer::fit(options.scorer, &corpus), documents }
     }
 
-    /// Returns the score of a tool for a text, 0 for one that is not indexed.
-    pub fn score_one(&self, text: &str, id: &str) -> f64 {
-        self.score(&self.scorer.prepare(text), id).unwrap_or(0.0)
+    /// Returns the scores of tools for a text, 0 for those that are not indexed.
+    pub fn scores(&self, text: &str, tools: &[Candidate]) -> SortedMap<String, f64> {
+        let query = self.scorer.prepare(text);
+        let mut scores = SortedMap::new();
+        scores.extend(tools.iter().map(|tool| (tool.id.clone(), self.score(&query, &tool.id).unwrap_or(0.0))));
+        scores
     }
 
     fn score(&self, query: &PreparedQuery, id: &str) -> Option<f64> {
@@ -57,7 +60,7 @@ impl BeamIndex {
         reach: Reach,
         is_active: &dyn Fn(&str) -> bool,
     ) -> Result<(Vec<Candidate>, Vec<RouteStep>)> {
-        let root = graph.root_id();
+        let root = graph.root_id.as_str();
         if !graph.has_node(root) {
             return Err(Error::new(ErrorCode::GraphInvalid, "the graph has no root").detail("missing_root", root));
         }

@@ -14,7 +14,11 @@ mod record;
 mod report;
 mod shortlist;
 
+pub use decision::{DecisionParts, RoutingDecision};
+pub use explanation::RouteExplanation;
+pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
 pub use filter::{Filters, Verdict, with_hints};
+pub use history::{CalledTools, RouteHistory, ScoreDeltas};
 pub use options::{Navigator, RouteOptions, RouterOptions};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
@@ -26,6 +30,7 @@ use crate::order::{SortedMap, WordSet};
 use crate::routing::Catalog;
 use crate::routing::graph::ChoiceGraph;
 use crate::routing::index::{Index, Scope};
+use crate::routing::reference::tree::{self, TreeOptions};
 use adjust::{adjust, likeness};
 use beam::Reach;
 use beam_index::BeamIndex;
@@ -33,6 +38,8 @@ use report::Report;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
 const LOOKED_AT: usize = 3;
+/// Missing tools that an error names.
+const MISSING_NAMED: usize = 10;
 
 /// Chooses tools out of a catalog.
 ///
@@ -162,7 +169,7 @@ impl Router {
         };
         let mut likeness = |summary: &str, found: &[Candidate]| match (index.as_mut(), beam.as_ref()) {
             (Some(index), _) => likeness(index, summary, found),
-            (None, Some(beam)) => Ok(found.iter().map(|tool| (tool.id.clone(), beam.score_one(summary, &tool.id))).collect()),
+            (None, Some(beam)) => Ok(beam.scores(summary, found)),
             _ => Ok(SortedMap::new()),
         };
         adjust(&mut found, &active, router, options, &mut likeness)?;
@@ -173,6 +180,40 @@ impl Router {
         };
         let short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
         Ok(Report { router, options, query, hints, active: &active, found: &found }.result(short))
+    }
+
+    /// Routes over this graph instead of one built from the catalog, until tools are added or removed.
+    ///
+    /// Fails with `GRAPH_INVALID` when the graph has no root, or when a tool of the catalog is not in it.
+    pub fn use_graph(&mut self, graph: ChoiceGraph) -> Result<()> {
+        graph.validate()?;
+        let missing: Vec<&str> =
+            self.catalog.items().map(|item| item.id.as_str()).filter(|id| !graph.is_item(id)).take(MISSING_NAMED).collect();
+        if !missing.is_empty() {
+            let message = "the graph lacks tools of the catalog";
+            return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
+        }
+        (self.graph, self.beam) = (Some(graph), None);
+        Ok(())
+    }
+
+    /// Returns the graph over the catalog, which is built when first asked for. Fails with `NO_CANDIDATES` when the
+    /// catalog is empty.
+    pub fn graph(&mut self) -> Result<&ChoiceGraph> {
+        if self.catalog.is_empty() {
+            return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
+        }
+        if self.graph.is_none() {
+            self.graph = Some(self.build_graph()?);
+        }
+        self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
+    }
+
+    fn build_graph(&self) -> Result<ChoiceGraph> {
+        let items: Vec<SelectableItem> = self.catalog.items().cloned().collect();
+        let max_children = self.options.config.max_children as usize;
+        let options = TreeOptions { max_children, target_group_size: max_children };
+        tree::build(&items, options, "")
     }
 
     /// Builds what routing needs and is not there.

@@ -5,24 +5,23 @@ use std::fmt::Write as _;
 use crate::order::sort_distinct;
 use crate::text::unicode::is_invisible;
 
-/// Best tools a question names.
+/// Tools, or namespaces, a question names.
 const NAMED: usize = 3;
 
 /// Returns a question that tells the best tools apart: by namespace where they are of several, else by name. `None`
-/// with fewer than two tools. Each tool is its name and its namespace, best first.
+/// with fewer than two tools. Each tool is its name and its namespace, best first; three are named.
 pub fn clarifying_question(query: &str, tools: &[(&str, &str)]) -> Option<String> {
-    let best = &tools[..tools.len().min(NAMED)];
-    if best.len() < 2 {
+    if tools.len() < 2 {
         return None;
     }
-    let mut namespaces: Vec<&str> = best.iter().map(|(_, namespace)| *namespace).filter(|ns| !ns.is_empty()).collect();
+    let mut namespaces: Vec<&str> = tools.iter().map(|(_, namespace)| *namespace).filter(|ns| !ns.is_empty()).collect();
     sort_distinct(&mut namespaces);
     let query = python_quoted(query);
     if namespaces.len() >= 2 {
-        let named = listed(namespaces.into_iter());
+        let named = listed(namespaces.into_iter().take(NAMED));
         return Some(format!("Did you mean {named}? Multiple namespaces matched {query}."));
     }
-    let named = listed(best.iter().map(|(name, _)| *name));
+    let named = listed(tools.iter().take(NAMED).map(|(name, _)| *name));
     Some(format!("Multiple tools could handle {query}: {named}. Which did you mean?"))
 }
 
@@ -106,6 +105,6 @@ mod tests {
         let two = clarifying_question("q", &[("a", ""), ("b", "n")]);
         assert_eq!(two.as_deref(), Some("Multiple tools could handle 'q': 'a', 'b'. Which did you mean?"));
         let three = clarifying_question("q", &[("a", "z"), ("b", "n"), ("c", "z"), ("d", "y")]);
-        assert_eq!(three.as_deref(), Some("Did you mean 'n', 'z'? Multiple namespaces matched 'q'."));
+        assert_eq!(three.as_deref(), Some("Did you mean 'n', 'y', 'z'? Multiple namespaces matched 'q'."));
     }
 }

@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::shortlist::Candidate;
 use crate::model::{JsonMap, SelectableItem};
 
 /// The short list for a query, and how it came about.
@@ -40,17 +39,6 @@ pub struct RouteResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub candidate_items: Option<Vec<SelectableItem>>,
-}
-
-impl RouteResult {
-    /// Returns the short list as candidates.
-    pub fn candidates(&self) -> impl Iterator<Item = Candidate> {
-        self.candidate_ids.iter().zip(&self.scores).zip(&self.paths).map(|((id, score), path)| Candidate {
-            id: id.clone(),
-            score: *score,
-            path: path.clone(),
-        })
-    }
 }
 
 /// How a route came about.

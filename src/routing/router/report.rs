@@ -21,8 +21,8 @@ pub(super) struct Report<'a> {
 
 impl Report<'_> {
     /// Returns the result with its short list.
-    pub fn result(self, short: Vec<Candidate>) -> RouteResult {
-        let Self { router, options, active, found, .. } = &self;
+    pub fn result(&self, short: Vec<Candidate>) -> RouteResult {
+        let Self { router, options, active, found, .. } = *self;
         let is_exact = router.navigator == Navigator::Exact;
         let is_ambiguous = self.is_ambiguous();
         let clarifying_question = is_ambiguous.then(|| self.question()).flatten();
@@ -59,7 +59,7 @@ impl Report<'_> {
             excluded_count: active.excluded,
             gated_count: active.gated,
             context_boost_applied: !self.hints.is_empty(),
-            context_hints: self.hints,
+            context_hints: self.hints.clone(),
             history_adjustments: found.history.clone(),
             no_match: is_exact.then_some(found.ranked.is_empty()),
             trace,

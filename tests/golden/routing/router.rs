@@ -4,11 +4,11 @@ use contextweaver::error::{Error, ErrorCode};
 use contextweaver::json::Fields;
 use contextweaver::model::RoutingConfig;
 use contextweaver::order::WordSet;
+use contextweaver::routing::Catalog;
 use contextweaver::routing::graph::ChoiceGraph;
 use contextweaver::routing::router::{
     Candidate, Places, RouteOptions, Router, RouterOptions, Verdict, clarifying_question, shortlist, with_hints,
 };
-use contextweaver::routing::Catalog;
 use serde_json::{Map, Value, json};
 
 use super::{items, raw_items};
@@ -66,9 +66,8 @@ fn router(catalog: &Value, config: &Value) -> Result<Router, Error> {
 
 /// Returns the result of a route as recorded: for the reference there is nothing that does not fit.
 pub fn route(input: &Value) -> Value {
-    let routed = router(&input["catalog"], &input["config"]).and_then(|mut router| {
-        router.route(input["query"].as_str().unwrap_or_default(), &read(&input["options"])?)
-    });
+    let routed = router(&input["catalog"], &input["config"])
+        .and_then(|mut router| router.route(input["query"].as_str().unwrap_or_default(), &read(&input["options"])?));
     match routed {
         Ok(result) => json!(result),
         Err(error) => named(&error),
@@ -100,7 +99,8 @@ fn operation(input: &Value) -> Result<Value, String> {
     match input["op"].as_str().unwrap_or_default() {
         "filter_items" => Ok(filter(input)),
         "augment_query" => {
-            let hints: Vec<String> = serde_json::from_value(input["hints"].clone()).map_err(|error| error.to_string())?;
+            let hints: Vec<String> =
+                serde_json::from_value(input["hints"].clone()).map_err(|error| error.to_string())?;
             Ok(json!(with_hints(query, &hints).0))
         }
         "suggest_clarifying_question" => {
@@ -119,7 +119,9 @@ fn operation(input: &Value) -> Result<Value, String> {
 
 fn filter(input: &Value) -> Value {
     let mut fields: Map<String, Value> = input.as_object().cloned().unwrap_or_default();
-    fields.retain(|key, _| matches!(key.as_str(), "exclude_ids" | "exclude_tags" | "allowed_namespaces" | "allowed_tags"));
+    fields.retain(|key, _| {
+        matches!(key.as_str(), "exclude_ids" | "exclude_tags" | "allowed_namespaces" | "allowed_tags")
+    });
     let options = read(&Value::Object(fields)).expect("a case has good filters");
     let (mut ids, mut excluded, mut gated) = (Vec::new(), 0, 0);
     for item in items(&json!(raw_items(&input["catalog_items"]))) {
