@@ -75,6 +75,9 @@ pub const HEADER_FACT_CHARS: usize = 2000;
 /// Episodes a search returns.
 pub const SEARCH_EPISODES: u64 = 5;
 
+/// Words of a query that are looked for; who pastes a document means its beginning.
+pub const MAX_QUERY_WORDS: usize = 512;
+
 /// Items of one kind in one reference-scored prompt, as in the reference.
 pub const REFERENCE_ITEMS_PER_KIND: usize = 50;
 
