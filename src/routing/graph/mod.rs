@@ -3,11 +3,18 @@
 //! [`ChoiceGraph`] is the record the reference writes too, [`build::TreeBuilder`] makes one over a catalog, [`path`]
 //! has the grammar of browse paths, and [`browse`] answers them page by page.
 
+pub mod build;
 pub mod choice_graph;
-pub mod cycle;
-pub mod form;
+pub mod cluster;
+mod cycle;
+mod form;
+mod keys;
 pub mod labels;
 pub mod manifest;
-pub mod stats;
+mod split;
+mod stats;
+pub mod words;
 
+pub use build::{BuildOptions, Strategy, build};
 pub use choice_graph::ChoiceGraph;
+pub use stats::GraphStats;

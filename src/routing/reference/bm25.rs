@@ -1,8 +1,8 @@
 //! The reference's BM25: Okapi with a floor for words that most documents have.
 
 use super::tfidf::WeightedTerms;
-use super::vocabulary::Vocabulary;
 use crate::order::sort;
+use crate::routing::graph::words::Vocabulary;
 use crate::text::tokenize::tokenize;
 
 /// How fast repeats of a word stop to count.

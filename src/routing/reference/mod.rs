@@ -7,6 +7,5 @@ pub mod labeler;
 pub mod scorer;
 pub mod tfidf;
 pub mod tree;
-mod vocabulary;
 
 pub use scorer::{Method, PreparedQuery, Scorer};

@@ -1,7 +1,7 @@
 //! The reference's TF-IDF, in which a word counts once per document.
 
-use super::vocabulary::Vocabulary;
 use crate::order::sort;
+use crate::routing::graph::words::Vocabulary;
 use crate::text::tokenize::token_set;
 
 /// Documents with the weights of their words.
@@ -70,10 +70,7 @@ impl TfIdf {
 
     /// Returns the distinct words of every document, sorted.
     pub fn words(&self) -> Vec<Vec<&str>> {
-        let mut names = vec![""; self.vocabulary.len()];
-        for (word, number) in self.vocabulary.sorted() {
-            names[number as usize] = word;
-        }
+        let names = self.vocabulary.names();
         let sorted = |numbers: &Vec<u32>| {
             let mut words: Vec<&str> = numbers.iter().map(|number| names[*number as usize]).collect();
             sort(&mut words);

@@ -1,14 +1,15 @@
 //! The reference's tree over a catalog, with its defects: tools of two large namespaces may vanish, and depth grows with
 //! the number of tools. [`crate::routing::graph::build`] makes a better one.
 
-use super::clustering::{WordNumbers, cluster_words};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::SelectableItem;
 use crate::order::{SortedMap, sort, sort_by};
 use crate::routing::graph::ChoiceGraph;
 use crate::routing::graph::choice_graph::MAX_CHILDREN;
+use crate::routing::graph::cluster::cluster_words;
 use crate::routing::graph::labels::{LABEL_WORDS, NAMESPACE_SHARE, label_group};
 use crate::routing::graph::manifest::Manifest;
+use crate::routing::graph::words::Vocabulary;
 
 /// Bytes of all ids of navigation nodes; they grow with the cube of the number of tools.
 const MAX_ID_BYTES: usize = 64 << 20;
@@ -43,7 +44,7 @@ struct Builder<'a> {
 /// Fails with `OUT_OF_RANGE` when an option is zero, or one child a node is too few for several tools, with
 /// `NO_CANDIDATES` without tools, with `GRAPH_INVALID` when the id of a tool is that of a generated node and that closes
 /// a cycle, and with `TOO_LARGE` when the ids of the nodes exceed 64 MiB.
-pub fn build(items: &[SelectableItem], options: TreeOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
+pub fn build(items: &[&SelectableItem], options: TreeOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
     let least = if items.len() > 1 { 2 } else { 1 };
     for (name, value, least) in
         [("max_children", options.max_children, least), ("target_group_size", options.target_group_size, 1)]
@@ -56,9 +57,9 @@ pub fn build(items: &[SelectableItem], options: TreeOptions, catalog_hash: &str)
     if items.is_empty() {
         return Err(Error::new(ErrorCode::NoCandidates, "there is no tool to build a tree of"));
     }
-    let mut sorted: Vec<&SelectableItem> = items.iter().collect();
+    let mut sorted: Vec<&SelectableItem> = items.to_vec();
     sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
-    let mut numbers = WordNumbers::default();
+    let mut numbers = Vocabulary::default();
     let words = sorted.iter().map(|item| numbers.of(item)).collect();
     let builder = Builder { items: sorted, words, options };
     let mut graph = builder.grow()?;
