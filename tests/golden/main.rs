@@ -103,8 +103,6 @@ const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 const PENDING: &[&str] = &[
     "bm25", "clustering", "embeddings", "fuzzy", "graph", "graph_json", "graph_load", "index_cache", "jaccard", "labeler",
     "path", "tfidf", "tokenize", "tree", "vector_index",
-    // Catalogs.
-    "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
     // Cards and what becomes of them.
     "cards", "explanation", "export", "feedback", "history", "history_from_log", "hydration", "selection",
     // The router.
