@@ -102,12 +102,8 @@ const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 #[rustfmt::skip]
 const PENDING: &[&str] = &[
     "embeddings", "index_cache", "path", "vector_index",
-    // Catalogs.
-    "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
     // Cards and what becomes of them.
     "explanation", "export", "feedback", "history", "history_from_log",
-
-
 ];
 
 /// How far numbers may be apart. The recordings of routing say so: logarithms differ in the last bit by platform.

@@ -1,7 +1,44 @@
-//! The tools there are, by id.
+//! The tools there are, by id: reading, comparing and examining them.
+
+mod capability;
+mod collisions;
+mod diff;
+mod finding;
+mod hash;
+mod inventory;
+mod load;
+mod mcp_list;
+mod normalise;
+mod references;
+mod risk;
+mod tool_id;
+
+use serde_json::{Value, json};
+
+pub use capability::{
+    CAPABILITY_DIFF_SCHEMA, CapabilityChange, CapabilityDiff, CapabilitySnapshot, SNAPSHOT_SCHEMA, SOURCE_TYPES,
+    diff_snapshots, validate_snapshot,
+};
+pub use collisions::{COLLISION_KINDS, Collision, CollisionReport, CollisionThresholds, analyze_collisions};
+pub use diff::{CatalogDiff, ChangedItem, diff_catalogs, suggest_probes};
+pub use finding::{CatalogFinding, RULES, SEVERITIES};
+pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
+pub use inventory::{
+    INVENTORY_FIELDS, RESERVED_KEY, attach_inventory, inventory_of, is_deprecated, validate_inventory,
+};
+pub use load::{Loaded, OnInvalid, load_catalog};
+pub use mcp_list::{McpOptions, from_mcp_tools, infer_namespace};
+pub use normalise::{NormaliseOptions, NormaliseReport, normalise};
+pub use references::{ReferenceFinding, ReferenceReport, validate_references};
+pub use risk::{Change, RISKS, assess};
+pub use tool_id::{
+    MAX_TOOL_ID_CHARS, ToolId, canonical_tool_id, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions,
+    resource_hash, resource_id, shape_hash,
+};
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::model::SelectableItem;
+use crate::json::{Fields, pointer};
+use crate::model::{HydrationResult, SelectableItem};
 use crate::order::SortedMap;
 use crate::text::unicode::quote;
 
@@ -78,6 +115,51 @@ impl Catalog {
     /// Returns the tools in the order of their ids.
     pub fn items(&self) -> impl Iterator<Item = &SelectableItem> + Clone {
         self.items.values()
+    }
+
+    /// Returns the tools of exactly this namespace, by id.
+    pub fn filter_by_namespace(&self, namespace: &str) -> Vec<&SelectableItem> {
+        self.items().filter(|item| item.namespace == namespace).collect()
+    }
+
+    /// Returns the tools that have all these tags, by id.
+    pub fn filter_by_tags(&self, tags: &[String]) -> Vec<&SelectableItem> {
+        self.items().filter(|item| tags.iter().all(|tag| item.tags.contains(tag))).collect()
+    }
+
+    /// Counts the tools of each namespace.
+    pub fn namespaces(&self) -> SortedMap<String, usize> {
+        let mut counts = SortedMap::new();
+        for item in self.items() {
+            *counts.get_or_insert(&item.namespace, 0) += 1;
+        }
+        counts
+    }
+
+    /// Returns what a call of a tool needs to know. Fails with `NOT_FOUND`.
+    pub fn hydrate(&self, id: &str) -> Result<HydrationResult> {
+        self.get(id).map(HydrationResult::of)
+    }
+
+    /// Returns a digest of everything in the catalog, to be used as the key of a cache.
+    pub fn fingerprint(&self) -> String {
+        fingerprint(self.items())
+    }
+
+    /// Returns the catalog as JSON, its tools by id.
+    pub fn to_json(&self) -> Value {
+        json!({ "items": self.items().collect::<Vec<_>>() })
+    }
+
+    /// Reads what [`Catalog::to_json`] wrote. Fails with `DUPLICATE_ID` when two tools have the same id.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let mut catalog = Self::new();
+        for (index, item) in fields.records("items", SelectableItem::from_value)?.into_iter().enumerate() {
+            let at = format!("{}/{index}/id", pointer(path, "items"));
+            catalog.register(item).map_err(|error| error.under(at))?;
+        }
+        Ok(catalog)
     }
 }
 
