@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::wasm::{
-    artifact_bytes, engine_version, last_panic, manager_call, manager_free, manager_ingest_tool_result, manager_new,
-    manager_restore, text_call,
+    artifact_bytes, catalog_call, catalog_free, catalog_new, engine_version, last_panic, manager_call, manager_free,
+    manager_ingest_tool_result, manager_new, manager_restore, text_call,
 };
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -99,4 +99,19 @@ fn text_functions_answer() {
     let clean = text_call("redact_secrets", &json!({ "text": "password=hunter22" }).to_string()).unwrap();
     assert_eq!(clean, r#"{"done":{"text":"password=[REDACTED-SECRET]"}}"#);
     assert!(text_call("count_tokens", r#"{"text": "a", "extra": 1}"#).unwrap_err().contains("UNKNOWN_FIELD"));
+}
+
+#[wasm_bindgen_test]
+fn a_catalog_answers_until_it_is_freed() {
+    let tools = json!({ "items": [{ "id": "a", "kind": "tool", "name": "a", "description": "does it" }] });
+    let handle = catalog_new(&tools.to_string()).unwrap();
+    assert_eq!(catalog_call(handle, "size", "{}").unwrap(), r#"{"done":{"size":1}}"#);
+    assert!(catalog_call(handle, "get", r#"{"id": "b"}"#).unwrap_err().contains("NOT_FOUND"));
+    let again = catalog_call(handle, "register", &json!({ "item": tools["items"][0] }).to_string()).unwrap_err();
+    let error: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!((error["code"].as_str(), error["path"].as_str()), (Some("DUPLICATE_ID"), Some("/item/id")));
+    catalog_free(handle);
+    catalog_free(handle);
+    let error: Value = serde_json::from_str(&catalog_call(handle, "size", "{}").unwrap_err()).unwrap();
+    assert_eq!((error["code"].as_str(), error["message"].as_str()), (Some("DISPOSED"), Some("the catalog was freed")));
 }

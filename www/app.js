@@ -463,6 +463,7 @@ function listen() {
 
 try {
   cw = await import("./pkg/dist/index.js");
+  cw.version(); // starts the engine, which would otherwise fail later and say so elsewhere
 } catch (error) {
   element("session").textContent = "";
   element("problems").textContent = `The package in ./pkg did not start: ${error.message}`;

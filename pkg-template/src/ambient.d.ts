@@ -1,6 +1,6 @@
 // Modules that exist only in the built package or only inside a bundler.
 
-declare module "*/core_inline.js" {
+declare module "*_inline.js" {
   /** The WebAssembly module as base64. */
   const base64: string;
   export default base64;

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
+import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
 import type {
   BuildCallOptions,
   BuildOptions,
@@ -17,6 +17,7 @@ import type {
   SuppliedSummary,
   ToolResultInput,
 } from "./options.js";
+import { disposable } from "./place.js";
 import type {
   ArtifactView,
   CompactResult,
@@ -52,14 +53,6 @@ export interface ContextManager {
   [Symbol.dispose](): void;
 }
 
-/** A snapshot on its way into a constructor; nobody outside can make one. */
-class SnapshotText {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
 /**
  * An event log with artifacts, facts and episodes, compiled into prompts for one of four phases.
  *
@@ -84,7 +77,7 @@ export class ContextManager {
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
   constructor(options?: ContextManagerOptions);
   constructor(options?: ContextManagerOptions, snapshot?: unknown) {
-    const session = new Session(options, snapshot instanceof SnapshotText ? snapshot.text : undefined);
+    const session = new Session(options, JsonText.of(snapshot));
     this.#session = session;
     const { events, artifacts, facts, episodes } = views(session);
     this.events = events;
@@ -96,8 +89,8 @@ export class ContextManager {
   /** Restores what {@link ContextManager.toJSON} returned, or its JSON text. Options are not part of a snapshot. */
   static fromJSON(snapshot: Snapshot | string, options?: ContextManagerOptions): ContextManager {
     const json = typeof snapshot === "string" ? text(snapshot, "", SNAPSHOT.total) : encode(snapshot, "", SNAPSHOT);
-    const Restored = ContextManager as new (options: unknown, snapshot: SnapshotText) => ContextManager;
-    return new Restored(options, new SnapshotText(json));
+    const Restored = ContextManager as new (options: unknown, snapshot: JsonText) => ContextManager;
+    return new Restored(options, new JsonText(json));
   }
 
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
@@ -255,8 +248,4 @@ export class ContextManager {
   }
 }
 
-// Not a method of the class body: where the symbol does not exist it would be called "undefined".
-if (Symbol.dispose) {
-  const { free } = ContextManager.prototype;
-  Object.defineProperty(ContextManager.prototype, Symbol.dispose, { value: free, configurable: true, writable: true });
-}
+disposable(ContextManager);

@@ -1,7 +1,9 @@
 // The entry for Vercel's edge runtime, whose bundler marks compiled modules with `?module`.
-import module from "./core_bg.wasm?module";
-import { start } from "./engine.js";
+import coreModule from "./core_bg.wasm?module";
+import { core, routing } from "./engines.js";
+import routingModule from "./routing_bg.wasm?module";
 
-start(module);
+core.offer(() => coreModule);
+routing.offer(() => routingModule);
 
 export * from "./api.js";

@@ -1,90 +1,117 @@
-// The WebAssembly instance: starting it, calling it, and bringing it back after a trap.
-import * as glue from "./core.js";
+// A WebAssembly instance: starting it when it is first needed, calling it, and bringing it back after a trap.
 import { ContextWeaverError, fromEngine } from "./errors.js";
 
-let started = false;
-let poisoned = false;
-let current = 0;
+/** What an instance is made from. @internal */
+export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;
 
-/**
- * Starts the engine; a second call changes nothing.
- * @internal
- */
-export function start(module: WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>): void {
-  if (started) return;
-  glue.initSync({ module });
-  started = true;
+/** What the generated glue of every module has. @internal */
+export interface Glue {
+  initSync(source: { module: Source }): unknown;
+  last_panic(): string;
+  __wbg_reset_state(): void;
 }
 
-/**
- * Tells whether {@link start} has run.
- * @internal
- */
-export function isStarted(): boolean {
-  return started;
-}
+/** One of the package's modules. Each has its own memory, and its own end. @internal */
+export class Engine<G extends Glue> {
+  /** Name of the module's file. */
+  readonly file: string;
+  /** An export that only this module has. */
+  readonly mark: string;
+  readonly #glue: G;
+  readonly #hint: string;
+  #load: (() => Source) | undefined;
+  #started = false;
+  #poisoned = false;
+  #generation = 0;
 
-/**
- * Counts the instances there have been; a handle is worth nothing in another one than its own.
- * @internal
- */
-export function generation(): number {
-  return current;
-}
+  /** `hint` says how to start the engine where the entry does not. */
+  constructor(glue: G, file: string, mark: keyof G & string, hint: string) {
+    this.#glue = glue;
+    this.file = file;
+    this.mark = mark;
+    this.#hint = hint;
+  }
 
-/**
- * Runs one call into the engine. A string thrown by it is a domain error; anything else is a trap, after which
- * no memory of the instance can be trusted: it is replaced at once.
- * @internal
- */
-export function call<T>(run: (engine: typeof glue) => T): T {
-  if (!started) {
-    throw new ContextWeaverError("UNSUPPORTED", "the engine is not started: init has not been called", {
-      hint: "call initSync(module) or await init(source) of contextweaver/slim first",
+  /** Says where to get the module when it is needed; a second offer changes nothing. */
+  offer(load: () => Source): void {
+    this.#load ??= load;
+  }
+
+  /** Starts the engine; a second time changes nothing. */
+  start(source: Source): void {
+    if (this.#started) return;
+    this.#glue.initSync({ module: source });
+    this.#started = true;
+  }
+
+  get isStarted(): boolean {
+    return this.#started;
+  }
+
+  /** Counts the instances that ended; a handle is worth nothing in another one than its own. */
+  get generation(): number {
+    return this.#generation;
+  }
+
+  /**
+   * Runs one call into the engine. A string thrown by it is a domain error; anything else is a trap, after which
+   * no memory of the instance can be trusted: it is replaced at once.
+   */
+  call<T>(run: (glue: G) => T): T {
+    if (!this.#started) this.#startNow();
+    if (this.#poisoned) this.#revive(undefined);
+    try {
+      return run(this.#glue);
+    } catch (thrown) {
+      if (typeof thrown === "string") throw fromEngine(thrown);
+      throw this.#afterTrap(thrown);
+    }
+  }
+
+  #startNow(): void {
+    const load = this.#load;
+    if (!load) {
+      const message = `the engine is not started: init has not been given ${this.file}`;
+      throw new ContextWeaverError("UNSUPPORTED", message, { hint: this.#hint });
+    }
+    try {
+      this.start(load());
+    } catch (cause) {
+      const message = `the engine cannot be started: ${(cause as Error).message}`;
+      const hint = "a Content-Security-Policy must allow 'wasm-unsafe-eval'";
+      throw new ContextWeaverError("UNSUPPORTED", message, { cause, hint });
+    }
+  }
+
+  #afterTrap(cause: unknown): ContextWeaverError {
+    this.#poisoned = true;
+    this.#generation += 1;
+    const panic = this.#lastPanic();
+    this.#revive(cause);
+    return new ContextWeaverError("INTERNAL", "the engine failed and was restarted; the call had no effect", {
+      cause,
+      details: panic ? { panic } : undefined,
+      hint: "the same call may succeed with less input; please report it with details.panic",
     });
   }
-  if (poisoned) revive(undefined);
-  try {
-    return run(glue);
-  } catch (thrown) {
-    if (typeof thrown === "string") throw fromEngine(thrown);
-    throw afterTrap(thrown);
+
+  #lastPanic(): string {
+    try {
+      return this.#glue.last_panic();
+    } catch {
+      return ""; // after a stack overflow nothing that needs the stack answers
+    }
   }
-}
 
-/** Version of the engine, equal to the version of the package. */
-export function version(): string {
-  return call((engine) => engine.engine_version());
-}
-
-function afterTrap(cause: unknown): ContextWeaverError {
-  poisoned = true;
-  current += 1;
-  const panic = lastPanic();
-  revive(cause);
-  return new ContextWeaverError("INTERNAL", "the engine failed and was restarted; the call had no effect", {
-    cause,
-    details: panic ? { panic } : undefined,
-    hint: "the same call may succeed with less input; please report it with details.panic",
-  });
-}
-
-function lastPanic(): string {
-  try {
-    return glue.last_panic();
-  } catch {
-    return ""; // after a stack overflow nothing that needs the stack answers
-  }
-}
-
-function revive(trap: unknown): void {
-  try {
-    glue.__wbg_reset_state();
-    poisoned = false;
-  } catch (cause) {
-    throw new ContextWeaverError("POISONED", "the engine failed and could not be restarted", {
-      cause: trap ?? cause,
-      hint: "free memory and call again, or restart the process",
-    });
+  #revive(trap: unknown): void {
+    try {
+      this.#glue.__wbg_reset_state();
+      this.#poisoned = false;
+    } catch (cause) {
+      throw new ContextWeaverError("POISONED", "the engine failed and could not be restarted", {
+        cause: trap ?? cause,
+        hint: "free memory and call again, or restart the process",
+      });
+    }
   }
 }

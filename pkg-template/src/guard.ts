@@ -30,6 +30,19 @@ export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, t
 export const MAX_ITEMS = 100_000;
 const MAX_ARTIFACT = 16 * MIB;
 
+/** Checked JSON text on its way into a constructor; nobody outside can make one. @internal */
+export class JsonText {
+  readonly #text: string;
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text, of nothing else than such an object. Not `instanceof`, which runs code of a proxy. */
+  static of(value: unknown): string | undefined {
+    return typeof value === "object" && value !== null && #text in value ? value.#text : undefined;
+  }
+}
+
 /** Writes a value as JSON text. `path` is where it stands in the caller's argument. @internal */
 export function encode(value: unknown, path = "", limits: Limits = INPUT): string {
   const json = JSON.stringify(new Walk(path, limits).copy(value));

@@ -1,9 +1,43 @@
-// The default entry: carries the WebAssembly module as base64 and starts it synchronously, so that importing
+// The default entry: carries the WebAssembly modules as base64 and starts each when it is first needed, so that importing
 // is enough on every runtime and in every bundler, without a file read, a request or a setting.
-import inline from "./core_inline.js";
-import { start } from "./engine.js";
+//
+// Whatever needs a module is exported through a call that says where the module is. The calls are marked as free of
+// side effects, because nobody needs the module of a name that is not imported: bundlers then leave its text out.
+import * as api from "./api.js";
+import coreText from "./core_inline.js";
+import { core, routing } from "./engines.js";
 import { decodeBase64 } from "./inline.js";
-
-start(decodeBase64(inline));
+import routingText from "./routing_inline.js";
 
 export * from "./api.js";
+
+function ofCore<T>(value: T): T {
+  core.offer(() => decodeBase64(coreText));
+  return value;
+}
+
+function ofRouting<T>(value: T): T {
+  routing.offer(() => decodeBase64(routingText));
+  return value;
+}
+
+// Internal, so that the declarations show the originals.
+/** @internal */
+export const ContextManager = /* @__PURE__ */ ofCore(api.ContextManager);
+/** @internal */
+export const buildReport = /* @__PURE__ */ ofCore(api.buildReport);
+/** @internal */
+export const countTokens = /* @__PURE__ */ ofCore(api.countTokens);
+/** @internal */
+export const drilldownTool = /* @__PURE__ */ ofCore(api.drilldownTool);
+/** @internal */
+export const redactSecrets = /* @__PURE__ */ ofCore(api.redactSecrets);
+/** @internal */
+export const sanitizeText = /* @__PURE__ */ ofCore(api.sanitizeText);
+/** @internal */
+export const tokenize = /* @__PURE__ */ ofCore(api.tokenize);
+/** @internal */
+export const version = /* @__PURE__ */ ofCore(api.version);
+
+/** @internal */
+export const Catalog = /* @__PURE__ */ ofRouting(api.Catalog);

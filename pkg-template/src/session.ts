@@ -1,10 +1,12 @@
 // One manager inside the engine: its handle, the questions it asks, and how it survives the end of an instance.
 import { Callbacks } from "./callbacks.js";
 import type { Functions, Need } from "./callbacks.js";
-import { call, generation } from "./engine.js";
+import { core } from "./engines.js";
+import type { CoreGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { SNAPSHOT, encode } from "./guard.js";
 import type { HookEvent } from "./options.js";
+import { Place } from "./place.js";
 
 const MAX_ROUNDS = 64;
 /** What an entry that could be spared weighs in the journal: it is short, but not quick to replay. */
@@ -50,21 +52,12 @@ export interface Outcome<T> {
   readonly warnings: readonly string[];
 }
 
-/** Where the manager is. Shared with the finalizer, which must not hold the session itself. */
-interface Place {
-  handle: number;
-  generation: number;
-}
-
-const finalizer =
-  typeof FinalizationRegistry === "undefined"
-    ? undefined
-    : new FinalizationRegistry<Place>((place) => release(place));
+const drop = (glue: CoreGlue, handle: number): void => glue.manager_free(handle);
 
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
-  readonly #place: Place;
+  readonly #place = new Place(core, drop);
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
   readonly #evicts: boolean;
@@ -89,8 +82,8 @@ export class Session {
       throw new ContextWeaverError("MISSING_FIELD", "artifacts that expire need a clock", { path: "/clock", hint });
     }
     this.#base = snapshot;
-    this.#place = { handle: this.#open(), generation: generation() };
-    finalizer?.register(this, this.#place, this.#place);
+    this.#open();
+    this.#place.watch(this);
   }
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
@@ -119,7 +112,7 @@ export class Session {
     const time = this.#tellTime();
     const at = this.#ready();
     // The glue copies out of WebAssembly memory, which is an ArrayBuffer of its own.
-    const bytes = call((engine) => engine.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+    const bytes = core.call((glue) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
     this.#recordUse(time, handle);
     return bytes;
   }
@@ -131,15 +124,14 @@ export class Session {
     this.#freed = true;
     this.#journal = [];
     this.#base = undefined;
-    finalizer?.unregister(this.#place);
-    release(this.#place);
+    this.#place.release();
   }
 
   /** The handle in the present instance; restores the manager when the instance was replaced. */
   #ready(): number {
     if (this.#freed) throw new ContextWeaverError("DISPOSED", "the manager was freed");
     this.#notAsking();
-    if (this.#place.generation !== generation()) this.#restore();
+    if (!this.#place.isThere) this.#restore();
     return this.#place.handle;
   }
 
@@ -148,22 +140,20 @@ export class Session {
     throw new ContextWeaverError("REENTRANT", "a function of the manager called the manager that waits for its answer");
   }
 
-  #open(): number {
+  #open(): void {
     const { json } = this.callbacks;
     const base = this.#base;
-    return call((engine) => (base === undefined ? engine.manager_new(json) : engine.manager_restore(base, json)));
+    this.#place.open((glue) => (base === undefined ? glue.manager_new(json) : glue.manager_restore(base, json)));
   }
 
   #restore(): void {
     const entries = this.#journal;
     try {
-      const handle = this.#open();
-      Object.assign(this.#place, { handle, generation: generation() });
+      this.#open();
       for (const entry of entries) this.#loop(entry, entry.answers, []);
     } catch (cause) {
       // Half a state is worse than none: the next call starts over.
-      release(this.#place);
-      this.#place.generation = -1;
+      this.#place.release();
       throw new ContextWeaverError("POISONED", "the engine was restarted and the manager could not be restored", {
         cause,
       });
@@ -179,13 +169,13 @@ export class Session {
   ): { done: unknown; events: HookEvent[] } {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const handle = this.#ready();
-      const born = generation();
+      const born = core.generation;
       const answer = JSON.parse(invoke(handle, operation)) as
         { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
       if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
       const text = known[round] ?? this.#ask(answer.need, functions);
       // A function may have used another manager and met a trap: then this one starts over in the new instance.
-      if (generation() !== born) continue;
+      if (core.generation !== born) continue;
       this.#supply(handle, text);
       given.push(text);
     }
@@ -211,7 +201,7 @@ export class Session {
 
   #supply(handle: number, text: string): void {
     try {
-      call((engine) => engine.manager_call(handle, "supply", text));
+      core.call((glue) => glue.manager_call(handle, "supply", text));
     } catch (error) {
       dropPrefix(error, (error as ContextWeaverError).path ?? ""); // the path is in our list, not in the caller's
       throw error;
@@ -283,20 +273,9 @@ export class Session {
 }
 
 function invoke(handle: number, { name, args, bytes }: Operation): string {
-  return call((engine) => {
-    if (!bytes) return engine.manager_call(handle, name, args);
-    if (name === "put_artifact") return engine.manager_put_artifact(handle, args, bytes);
-    return engine.manager_ingest_tool_result(handle, args, bytes);
+  return core.call((glue) => {
+    if (!bytes) return glue.manager_call(handle, name, args);
+    if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
+    return glue.manager_ingest_tool_result(handle, args, bytes);
   });
-}
-
-/** Frees a manager unless its instance is gone. */
-function release(place: Place): void {
-  if (place.generation !== generation()) return;
-  place.generation = -1;
-  try {
-    call((engine) => engine.manager_free(place.handle));
-  } catch {
-    // nothing is left to be freed
-  }
 }

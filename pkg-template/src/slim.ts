@@ -1,5 +1,7 @@
-// The entry without a WebAssembly module: the caller supplies it, for the smallest download or for streaming.
-import { isStarted, start } from "./engine.js";
+// The entry without a WebAssembly module: the caller supplies them, for the smallest download or for streaming.
+import type { Engine, Glue } from "./engine.js";
+import { core as coreEngine, routing as routingEngine } from "./engines.js";
+import { ContextWeaverError } from "./errors.js";
 
 export * from "./api.js";
 
@@ -8,7 +10,7 @@ export * from "./api.js";
 /** A compiled `WebAssembly.Module`. */
 export type WasmModule = object;
 
-/** The bytes of `contextweaver/core_bg.wasm`. */
+/** The bytes of `contextweaver/core_bg.wasm` or `contextweaver/routing_bg.wasm`. */
 export type WasmBytes = ArrayBuffer | Uint8Array<ArrayBuffer>;
 
 /** A response of `fetch`. */
@@ -22,16 +24,38 @@ export type WasmAddress = string | { readonly href: string };
 /** What {@link init} accepts. */
 export type WasmSource = WasmModule | WasmBytes | WasmResponse | WasmAddress;
 
-/** Starts the engine from a compiled module or its bytes. A second call changes nothing. */
-export function initSync(module: WasmModule | WasmBytes): void {
-  start(module as WebAssembly.Module | WasmBytes);
+/**
+ * Starts the engine from compiled modules or their bytes: `core_bg.wasm`, and `routing_bg.wasm` for catalogs. One that is
+ * not needed may be `undefined`. What has started stays as it is.
+ */
+export function initSync(core: WasmModule | WasmBytes | undefined, routing?: WasmModule | WasmBytes): void {
+  // Both are looked at before one is started.
+  const starts = [prepared(coreEngine, "/core", core), prepared(routingEngine, "/routing", routing)];
+  for (const start of starts) start?.();
 }
 
-/** Starts the engine from a module, bytes, a response or an address. A second call changes nothing. */
-export async function init(source: WasmSource | PromiseLike<WasmSource>): Promise<void> {
-  if (isStarted()) return;
-  const module = await compile(await source);
-  start(module);
+/** Does the same from modules, bytes, responses or addresses. */
+export async function init(
+  core: WasmSource | PromiseLike<WasmSource> | undefined,
+  routing?: WasmSource | PromiseLike<WasmSource>,
+): Promise<void> {
+  initSync(...(await Promise.all([fetched(coreEngine, core), fetched(routingEngine, routing)])));
+}
+
+function prepared<G extends Glue>(engine: Engine<G>, path: string, source: object | undefined): (() => void) | undefined {
+  if (source === undefined || engine.isStarted) return undefined;
+  const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source as WasmBytes);
+  if (!WebAssembly.Module.exports(module).some(({ name }) => name === engine.mark)) {
+    throw new ContextWeaverError("INVALID_INPUT", `expected the module ${engine.file}, got another one`, { path });
+  }
+  return () => engine.start(module);
+}
+
+async function fetched<G extends Glue>(
+  engine: Engine<G>,
+  source: WasmSource | PromiseLike<WasmSource> | undefined,
+): Promise<WebAssembly.Module | undefined> {
+  return source === undefined || engine.isStarted ? undefined : compile(await source);
 }
 
 async function compile(source: WasmSource): Promise<WebAssembly.Module> {

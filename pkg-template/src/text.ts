@@ -1,12 +1,17 @@
 // Functions that need no manager.
-import { call } from "./engine.js";
+import { core } from "./engines.js";
 import { encode, fields } from "./guard.js";
 import type { BuildReport } from "./results.js";
-import type { BuildStats, Phase, SelectableItem } from "./types.js";
+import type { BuildStats, Phase, StoredTool } from "./types.js";
 
 function run<T>(op: string, args: Record<string, unknown>): T {
   const text = encode(args);
-  return (JSON.parse(call((engine) => engine.text_call(op, text))) as { done: T }).done;
+  return (JSON.parse(core.call((glue) => glue.text_call(op, text))) as { done: T }).done;
+}
+
+/** Version of the engine, equal to the version of the package. */
+export function version(): string {
+  return core.call((glue) => glue.engine_version());
 }
 
 /** Counts tokens as a build does; an approximation that needs no vocabulary. Default: `heuristic/v3`. */
@@ -45,7 +50,7 @@ export function tokenize(text: string): readonly string[] {
  * Returns `drilldown` as a tool for models, its `args_schema` naming every selector: to be offered while a model reads
  * results. Its arguments are those of `ContextManager.drilldown`: `handle`, `selector` and `max_tokens`.
  */
-export function drilldownTool(): Required<SelectableItem> {
+export function drilldownTool(): StoredTool {
   return run("drilldown_tool", {});
 }
 

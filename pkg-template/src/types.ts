@@ -180,9 +180,23 @@ export interface SelectableItem {
   readonly requires?: readonly string[];
 }
 
+/** A tool as it is kept: with every field that has a default. */
+export type StoredTool = Required<Omit<SelectableItem, OptionalOfTool>> & Pick<SelectableItem, OptionalOfTool>;
+type OptionalOfTool = "title" | "depends_on" | "provides" | "requires";
+
+/** The tools of a catalog, in the order of their ids. */
+export interface CatalogJson {
+  readonly items: readonly StoredTool[];
+}
+
+/** The same as you pass it in, in any order. */
+export interface CatalogInput {
+  readonly items?: readonly SelectableItem[];
+}
+
 /** A tool with everything needed to call it. The last three fields are there when arguments were given. */
 export interface HydrationResult {
-  readonly item: Required<SelectableItem>;
+  readonly item: StoredTool;
   /** JSON Schema of the arguments. */
   readonly args_schema: JsonObject;
   readonly examples: readonly string[];

@@ -4,6 +4,7 @@
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
 mod results;
+pub mod routing;
 mod stores;
 
 pub use stores::{artifact_bytes, put_artifact};
@@ -32,14 +33,16 @@ fn done(result: &impl Serialize) -> Result<String> {
     done_with(result, &[])
 }
 
+/// Put together as text: a record around every kind of result would be compiled for every kind of result.
 fn done_with(result: &impl Serialize, events: &[context::Event]) -> Result<String> {
-    #[derive(Serialize)]
-    struct Done<'a, T> {
-        done: &'a T,
-        #[serde(skip_serializing_if = "<[_]>::is_empty")]
-        events: &'a [context::Event],
+    let mut answer = write(result)?;
+    answer.insert_str(0, "{\"done\":");
+    if !events.is_empty() {
+        answer.push_str(",\"events\":");
+        answer.push_str(&write(&events)?);
     }
-    write(&Done { done: result, events })
+    answer.push('}');
+    Ok(answer)
 }
 
 fn need(needs: &[Need]) -> Result<String> {

@@ -2,21 +2,30 @@
 //!
 //! No decision is made here and no function of the caller is called from here. The TypeScript facade owns guards,
 //! callbacks and recovery.
+//!
+//! The package has two modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
+//! `routing_bg.wasm` with `routing-exports`. Each has its own memory; what is below this line is in both.
 
+#[cfg(any(feature = "context-exports", feature = "routing-exports"))]
+mod handles;
+#[cfg(feature = "context-exports")]
 mod manager;
+#[cfg(feature = "routing-exports")]
+mod routing;
 #[cfg(feature = "trap-exports")]
 mod trap;
 
+#[cfg(feature = "context-exports")]
 pub use manager::{
     artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_put_artifact,
     manager_restore, text_call,
 };
+#[cfg(feature = "routing-exports")]
+pub use routing::{catalog_call, catalog_free, catalog_new};
 
 use std::sync::Mutex;
 
 use wasm_bindgen::prelude::wasm_bindgen;
-
-use crate::error::Error;
 
 /// Where the last panic was. After a panic nothing else of the instance can be trusted.
 static LAST_PANIC: Mutex<String> = Mutex::new(String::new());
@@ -41,9 +50,4 @@ pub fn engine_version() -> String {
 #[wasm_bindgen]
 pub fn last_panic() -> String {
     LAST_PANIC.lock().map(|message| message.clone()).unwrap_or_default()
-}
-
-/// Turns an error into what is thrown.
-fn thrown(error: &Error) -> String {
-    error.to_json().to_string()
 }

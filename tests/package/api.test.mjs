@@ -5,11 +5,12 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
   "results-main.mjs": main("results.mjs", "resultCases"),
+  "catalog-main.mjs": main("catalog.mjs", "catalogCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
@@ -17,6 +18,7 @@ for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
 test("behaviour", async (t) => report(t, await results("behaviour-main.mjs")));
 test("stores", async (t) => report(t, await results("stores-main.mjs")));
 test("large results", async (t) => report(t, await results("results-main.mjs")));
+test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {
@@ -27,6 +29,53 @@ test("the slim entry says that it was not started", async () => {
     }`;
   const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
   assert.equal(stdout, "true UNSUPPORTED call initSync(module) or await init(source) of contextweaver/slim first\n".repeat(3));
+});
+
+test("the slim entry works with one of the modules and names the other", async () => {
+  const script = `
+    import { readFileSync } from "node:fs";
+    import { createRequire } from "node:module";
+    import * as cw from "contextweaver/slim";
+    const bytes = (name) => new Uint8Array(readFileSync(createRequire(import.meta.url).resolve("contextweaver/" + name)));
+    const tell = (use) => {
+      try { return use(); } catch (error) { return [error.code, error.path, error.message, error.hint]; }
+    };
+    const manager = () => new cw.ContextManager().events.count();
+    const catalog = () => new cw.Catalog().size;
+    const [core, routing] = [bytes("core_bg.wasm"), bytes("routing_bg.wasm")];
+    const swapped = [tell(() => cw.initSync(routing, core)), tell(() => cw.initSync(core, core))];
+    const before = [tell(manager), tell(catalog)];
+    const steps = process.argv[1] === "core" ? [[core], [undefined, routing]] : [[undefined, routing], [core]];
+    const after = [];
+    for (const step of steps) {
+      if (process.argv[2] === "sync") cw.initSync(...step);
+      else await cw.init(...step);
+      after.push([tell(manager), tell(catalog)]);
+    }
+    console.log(JSON.stringify({ swapped, before, after }));`;
+  const noCore = [
+    "UNSUPPORTED",
+    null,
+    "the engine is not started: init has not been given core_bg.wasm",
+    "call initSync(module) or await init(source) of contextweaver/slim first",
+  ];
+  const noRouting = [
+    "UNSUPPORTED",
+    null,
+    "the engine is not started: init has not been given routing_bg.wasm",
+    "call initSync(core, routing) or await init(core, routing) of contextweaver/slim first",
+  ];
+  const wrong = (path, file) => ["INVALID_INPUT", path, `expected the module ${file}, got another one`, null];
+  for (const first of ["core", "routing"]) {
+    for (const how of ["sync", "async"]) {
+      const args = ["--input-type=module", "-e", script, first, how];
+      assert.deepEqual(JSON.parse((await run("node", args, { cwd: folder })).stdout), {
+        swapped: [wrong("/core", "core_bg.wasm"), wrong("/routing", "routing_bg.wasm")],
+        before: [noCore, noRouting],
+        after: [first === "core" ? [0, noRouting] : [noCore, 0], [0, 0]],
+      });
+    }
+  }
 });
 
 async function results(file) {

@@ -7,7 +7,7 @@ import test from "node:test";
 import { build } from "esbuild";
 import { printCases, project, report, run } from "./harness.mjs";
 
-const folder = await project("bundlers", { "main.mjs": printCases, "unused.mjs": `import "contextweaver";` });
+const folder = await project("bundlers", { "main.mjs": printCases });
 const common = { bundle: true, platform: "node", logLevel: "silent" };
 
 for (const [format, name] of [
@@ -29,13 +29,44 @@ for (const [format, name] of [
   });
 }
 
-test("esbuild keeps the start of the engine when only side effects are imported", async () => {
-  const { outputFiles } = await build({
+/** Which module each name needs; a name that is not here fails the test. */
+const NEEDS = {
+  Catalog: "routing",
+  ContextManager: "core",
+  ContextWeaverError: undefined,
+  ERROR_CODES: undefined,
+  buildReport: "core",
+  countTokens: "core",
+  drilldownTool: "core",
+  redactSecrets: "core",
+  sanitizeText: "core",
+  tokenize: "core",
+  version: "core",
+};
+
+test("esbuild keeps the module that an imported name needs, and drops the other", async () => {
+  const { stdout } = await run("node", ["-p", "JSON.stringify(Object.keys(require('contextweaver')).sort())"], { cwd: folder });
+  assert.deepEqual(JSON.parse(stdout), Object.keys(NEEDS).sort());
+  for (const [name, module] of Object.entries(NEEDS)) {
+    const kept = await modulesIn(`export { ${name} } from "contextweaver";`);
+    assert.deepEqual(kept, module ? [module] : [], name);
+  }
+  assert.deepEqual(await modulesIn(`import "contextweaver";`), []);
+  assert.deepEqual(await modulesIn(`import { Catalog, version } from "contextweaver"; new Catalog(version());`), ["core", "routing"]);
+});
+
+/** The WebAssembly modules, and the JavaScript around each, in the bundle of a text. */
+async function modulesIn(contents) {
+  const { metafile } = await build({
     ...common,
-    entryPoints: [join(folder, "unused.mjs")],
+    stdin: { contents, resolveDir: folder },
     minify: true,
     write: false,
+    metafile: true,
     format: "esm",
   });
-  assert.ok(outputFiles[0].text.length > 1000, "the entry was dropped: package.json's sideEffects is wrong");
-});
+  const [{ inputs }] = Object.values(metafile.outputs);
+  const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/${file}`) && bytesInOutput > 0);
+  for (const name of ["core", "routing"]) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
+  return ["core", "routing"].filter((name) => has(`${name}_inline.js`));
+}

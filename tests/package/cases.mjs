@@ -1,6 +1,7 @@
 // The cases every runtime must pass: one list, run identically in Node, workerd, Chromium, Deno, Bun and in bundles.
 // Only the language itself may be used here: no file, no request, no runtime's own names.
 import { behaviourCases } from "./behaviour.mjs";
+import { catalogCases } from "./catalog.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { resultCases } from "./results.mjs";
 import { storeCases } from "./stores.mjs";
@@ -13,6 +14,7 @@ const cases = {
   ...behaviourCases,
   ...storeCases,
   ...resultCases,
+  ...catalogCases,
   ...hostileCases,
 };
 

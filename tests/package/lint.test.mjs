@@ -13,6 +13,7 @@ test("publint has nothing to say", async () => {
 
 test("attw finds the types from every resolution mode", async () => {
   const attw = join(here, "node_modules", ".bin", "attw");
-  // The .wasm sub-path is a file, not a module with types.
-  await run(attw, [tarball, "--profile", "esm-only", "--exclude-entrypoints", "./core_bg.wasm"]);
+  // The .wasm sub-paths are files, not modules with types.
+  const files = ["./core_bg.wasm", "./routing_bg.wasm"];
+  await run(attw, [tarball, "--profile", "esm-only", "--exclude-entrypoints", ...files]);
 });

@@ -18,9 +18,11 @@ test("Node, require()", async (t) => {
 
 test("Node, slim entry", async (t) => {
   const folder = await project("node-slim", {
-    "sync.mjs": slim(`cw.initSync(bytes); cw.initSync(bytes);`),
-    "async.mjs": slim(`await cw.init(WebAssembly.compile(bytes)); await cw.init(bytes);`),
-    "response.mjs": slim(`await cw.init(new Response(bytes, { headers: { "content-type": "application/wasm" } }));`),
+    "sync.mjs": slim(`cw.initSync(core, routing); cw.initSync(core, routing);`),
+    "async.mjs": slim(`await cw.init(WebAssembly.compile(core), routing); await cw.init(core, routing);`),
+    "response.mjs": slim(`
+      const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
+      await cw.init(response(core), Promise.resolve(response(routing)));`),
   });
   for (const file of ["sync.mjs", "async.mjs", "response.mjs"]) {
     const { stdout } = await run("node", [file], { cwd: folder });
@@ -42,7 +44,9 @@ import { createRequire } from "node:module";
 import * as cw from "contextweaver/slim";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
-const bytes = new Uint8Array(await readFile(createRequire(import.meta.url).resolve("contextweaver/core_bg.wasm")));
+const { resolve } = createRequire(import.meta.url);
+const read = async (name) => new Uint8Array(await readFile(resolve("contextweaver/" + name)));
+const [core, routing] = [await read("core_bg.wasm"), await read("routing_bg.wasm")];
 assert.throws(() => cw.version(), /init/);
 ${init}
 console.log(JSON.stringify(await runCases(cw, assert, ${JSON.stringify(expected)})));

@@ -1,29 +1,31 @@
 // After a trap the facade replaces the instance, and the same objects go on. Needs the build with exports that trap.
+import { tool } from "./catalog.mjs";
 import { fixture, item, refuses } from "./hostile-values.mjs";
 
-/** The engine's wrapper around every export, and the exports that trap. */
+/** The exports that trap; both modules have them. */
 const TRAPS = {
-  "a panic": (core) => core.trap_panic(),
-  "a stack overflow": (core) => core.trap_overflow(1),
-  "exhausted memory": (core) => core.trap_exhaust(),
+  "a panic": (glue) => glue.trap_panic(),
+  "a stack overflow": (glue) => glue.trap_overflow(1),
+  "exhausted memory": (glue) => glue.trap_exhaust(),
 };
 
-/** Runs a trap through the facade's own wrapper; returns the error. */
-function trap(cw, assert, { engine, core }, what) {
-  const born = engine.generation();
+/** Runs a trap through the facade's own wrapper, in one of the engines; returns the error. */
+function trap(cw, assert, engines, what, where = "core") {
+  const engine = engines[where];
+  const born = engine.generation;
   let error;
   try {
-    engine.call(() => TRAPS[what](core));
+    engine.call(TRAPS[what]);
   } catch (thrown) {
     error = thrown;
   }
   assert.ok(cw.ContextWeaverError.is(error) && error.code === "INTERNAL", `${what}: ${error}`);
   assert.ok(error.cause instanceof WebAssembly.RuntimeError || error.cause instanceof RangeError, `${what}: the cause`);
-  assert.ok(engine.generation() > born, `${what}: a new instance`);
+  assert.ok(engine.generation > born, `${what}: a new instance`);
   return error;
 }
 
-/** `{ name: (cw, assert, { engine, core }) => … }` */
+/** `{ name: (cw, assert, engines) => … }` */
 export const recoveryCases = {
   ...Object.fromEntries(
     Object.keys(TRAPS).map((what) => [
@@ -168,5 +170,37 @@ export const recoveryCases = {
     const next = manager.build({ phase: "answer", budget_tokens: 20_000 });
     assert.ok(next.prompt.startsWith(last) && next.prefix.reason === "none", next.prefix.reason);
     manager.free();
+  },
+
+  ...Object.fromEntries(
+    Object.keys(TRAPS).map((what) => [
+      `after ${what} catalogs say so, new ones answer, and managers notice nothing`,
+      (cw, assert, engines) => {
+        const { manager, before } = fixture(cw);
+        const catalog = new cw.Catalog([tool("a")]);
+        const managers = engines.core.generation;
+        const error = trap(cw, assert, engines, what, "routing");
+        if (what === "a panic") assert.match(String(error.details?.panic), /trap\.rs:\d+/);
+        assert.equal(engines.core.generation, managers, "the other engine");
+        const lost = refuses(cw, assert, what, () => catalog.size, ["DISPOSED"]);
+        assert.match(lost.message, /restarted/);
+        // Its handle is the lost one's, which must not free it.
+        const next = new cw.Catalog([tool("b"), tool("c")]);
+        refuses(cw, assert, what, () => catalog.get("b"), ["DISPOSED"]);
+        catalog.free();
+        assert.match(refuses(cw, assert, what, () => catalog.size, ["DISPOSED"]).message, /freed/);
+        assert.equal(next.size, 2);
+        assert.equal(manager.build({ phase: "answer" }).prompt, before);
+        next.free();
+        manager.free();
+      },
+    ]),
+  ),
+
+  "a trap beside catalogs leaves them alone"(cw, assert, engines) {
+    const catalog = new cw.Catalog([tool("a")]);
+    for (const what of Object.keys(TRAPS)) trap(cw, assert, engines, what, "core");
+    assert.equal(catalog.get("a").id, "a");
+    catalog.free();
   },
 };

@@ -13,15 +13,14 @@ test("the facade survives traps of the engine", async (t) => {
 
 const main = `
 import * as cw from "contextweaver";
-import * as engine from "./node_modules/contextweaver/dist/engine.js";
-import * as core from "./node_modules/contextweaver/dist/core.js";
+import { core, routing } from "./node_modules/contextweaver/dist/engines.js";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 import { recoveryCases } from "./recovery-cases.mjs";
 const results = [];
 for (const [name, run] of Object.entries(recoveryCases)) {
   try {
-    await run(cw, assert, { engine, core });
+    await run(cw, assert, { core, routing });
     results.push({ name, ok: true });
   } catch (error) {
     results.push({ name, ok: false, error: String(error?.stack ?? error) });

@@ -14,9 +14,10 @@ test("workerd", async (t) => {
   const { Miniflare } = await import("miniflare");
   const folder = await project("workerd", { "worker.mjs": worker });
   const modules = await bundleWorker(join(folder, "worker.mjs"));
-  assert.ok(
-    modules.some((module) => module.type === "CompiledWasm"),
-    "the workerd entry must import the module instead of carrying it as text",
+  assert.equal(
+    modules.filter((module) => module.type === "CompiledWasm").length,
+    2,
+    "the workerd entry must import the modules instead of carrying them as text",
   );
   const miniflare = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: COMPATIBILITY_DATE });
   try {
@@ -29,13 +30,15 @@ test("workerd", async (t) => {
   }
 });
 
-/** The engine starts in global scope, so the first line of `fetch` may use it. */
+/** The engine starts with the first call; in global scope, too, where a Worker may not do much. */
 const worker = `
 import * as cw from "contextweaver";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
+const catalog = new cw.Catalog([{ id: "a", kind: "tool", name: "a", description: "" }]);
 export default {
   async fetch() {
+    assert.equal(catalog.size, 1);
     return Response.json(await runCases(cw, assert, ${JSON.stringify(expected)}));
   },
 };

@@ -15,7 +15,7 @@ const KIB: usize = 1024;
 /// One measured file.
 #[derive(Debug, Clone)]
 pub struct Size {
-    name: &'static str,
+    name: String,
     raw: usize,
     gzip: usize,
     /// Largest allowed compressed size.
@@ -24,19 +24,24 @@ pub struct Size {
 
 impl Size {
     /// Measures a file as it is and after gzip -9.
-    pub fn of(name: &'static str, file: &Path, limit_kib: Option<usize>) -> Outcome<Self> {
+    pub fn of(name: &str, file: &Path, limit_kib: Option<usize>) -> Outcome<Self> {
         let bytes = fs::read(file).context(|| format!("cannot read {}", file.display()))?;
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&bytes).context(|| format!("cannot compress {}", file.display()))?;
         let compressed = encoder.finish().context(|| format!("cannot compress {}", file.display()))?;
-        Ok(Self { name, raw: bytes.len(), gzip: compressed.len(), limit: limit_kib.map(|kib| kib * KIB) })
+        Ok(Self {
+            name: name.to_owned(),
+            raw: bytes.len(),
+            gzip: compressed.len(),
+            limit: limit_kib.map(|kib| kib * KIB),
+        })
     }
 
     /// Measures a file that is compressed already.
-    pub fn of_archive(name: &'static str, file: &Path) -> Outcome<Self> {
+    pub fn of_archive(name: &str, file: &Path) -> Outcome<Self> {
         let length = fs::metadata(file).context(|| format!("cannot read {}", file.display()))?.len();
         let length = usize::try_from(length).context(|| format!("{} is too large", file.display()))?;
-        Ok(Self { name, raw: length, gzip: length, limit: None })
+        Ok(Self { name: name.to_owned(), raw: length, gzip: length, limit: None })
     }
 
     fn state(&self) -> State {
@@ -82,7 +87,7 @@ pub fn report(sizes: &[Size]) -> Outcome<()> {
         say(&size.row());
     }
     let too_large: Vec<&str> =
-        sizes.iter().filter(|size| size.state() == State::TooLarge).map(|size| size.name).collect();
+        sizes.iter().filter(|size| size.state() == State::TooLarge).map(|size| size.name.as_str()).collect();
     if too_large.is_empty() {
         Ok(())
     } else {
@@ -97,7 +102,7 @@ mod tests {
     #[test]
     fn warns_before_it_fails() {
         for (gzip, state) in [(80, State::Fine), (81, State::Near), (100, State::Near), (101, State::TooLarge)] {
-            let size = Size { name: "x", raw: 500, gzip, limit: Some(100) };
+            let size = Size { name: "x".to_owned(), raw: 500, gzip, limit: Some(100) };
             assert_eq!(size.state(), state);
         }
     }

@@ -1,5 +1,6 @@
 // Compiled, never run: the public types under strict settings, without Node's or the DOM's globals.
 import {
+  Catalog,
   ContextManager,
   ContextWeaverError,
   ERROR_CODES,
@@ -13,6 +14,7 @@ import {
 import type {
   BuildOptions,
   CandidateExplanation,
+  CatalogJson,
   CompactResult,
   CompatCompactResult,
   ContextItem,
@@ -29,8 +31,9 @@ import type {
   Slice,
   Snapshot,
   StoredItem,
+  StoredTool,
 } from "contextweaver";
-import type { ContextManager as SlimManager } from "contextweaver/slim";
+import type { Catalog as SlimCatalog, ContextManager as SlimManager } from "contextweaver/slim";
 
 /** Compiles only when both types are the same. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : never;
@@ -39,6 +42,7 @@ type IsAny<T> = 0 extends 1 & T ? true : false;
 
 const manager = new ContextManager();
 same<SlimManager, ContextManager>(true);
+same<SlimCatalog, Catalog>(true);
 
 // What goes in: the least, the most, and what is wrong.
 manager.ingest({ id: "a", kind: "user_turn", text: "hi" });
@@ -168,7 +172,7 @@ for (const { item_id, text: long } of manager.summaryRequests({ limit: 1 })) {
 // @ts-expect-error models are not waited for
 new ContextManager({ summarizer: async (_item: StoredItem, raw: string) => raw });
 manager.ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: "{}", keep: ["a.b"] }).envelope.views;
-same<ReturnType<typeof drilldownTool>, Required<SelectableItem>>(true);
+same<ReturnType<typeof drilldownTool>, StoredTool>(true);
 same<ReturnType<typeof manager.artifacts.bytes>, Uint8Array<ArrayBuffer>>(true);
 
 // Stores.
@@ -185,6 +189,23 @@ new ContextManager({ limits: { eviction: "lru", artifact_ttl_seconds: 60 }, cloc
 // @ts-expect-error no such way
 new ContextManager({ limits: { eviction: "fifo" } });
 
+// Catalogs.
+const catalog = new Catalog(new Set([tool]));
+catalog.register(catalog.get("t"));
+same<ReturnType<typeof catalog.items>[number], StoredTool>(true);
+same<StoredTool["title"], string | undefined>(true);
+const tags: readonly string[] = catalog.get("t").tags;
+manager.hydrate({ tool: catalog.get("t"), arguments: { tags } });
+const listed: CatalogJson = catalog.toJSON();
+Catalog.fromJSON(listed).free();
+Catalog.fromJSON({ items: [tool] }).has("t");
+// @ts-expect-error the number of tools cannot be set
+catalog.size = 0;
+// @ts-expect-error a tool needs a name
+catalog.register({ id: "t", kind: "tool", description: "d" });
+// @ts-expect-error a tool is no list
+new Catalog(tool);
+
 // Snapshots.
 const snapshot: Snapshot = manager.toJSON();
 ContextManager.fromJSON(snapshot, { append: true }).free();
@@ -195,7 +216,8 @@ same<Snapshot["event_log"]["items"][number], StoredItem>(true);
 // Disposal, errors, functions.
 export function use(): number {
   using scoped = new ContextManager();
-  return scoped.events.count();
+  using tools = new Catalog();
+  return scoped.events.count() + tools.size;
 }
 const kinds: ReadonlySet<ItemKind> = new Set(["policy"]);
 export const describe = (event: HookEvent): string =>

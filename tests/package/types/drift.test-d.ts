@@ -74,6 +74,7 @@ import type {
   StoredEpisode,
   StoredFact,
   StoredItem,
+  StoredTool,
   Summarizer,
   SummaryRequest,
   SummaryRequestOptions,
@@ -206,7 +207,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   RoutingConfig: fits<{ routing: Records["RoutingConfig"] }, Profile>(),
   ScoreParts: same<Records["ScoreParts"], NonNullable<CandidateExplanation["parts"]>>(),
   // The engine prints a tool's kind and does not judge it; callers are told the words that mean something.
-  SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<Required<SelectableItem>, "kind">>(),
+  SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<StoredTool, "kind">>(),
   Sensitivity: same<Records["Sensitivity"], Sensitivity>(),
   SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
   // The engine does not list the units.

@@ -19,8 +19,21 @@ use crate::setup::{npm, wasm_bindgen};
 use crate::size::{self, Size};
 use crate::stamp::{Inputs, files_below};
 
-/// The aim is 300. Digests, views and slices took the module past it; what is to come belongs into modules of its own.
-const MODULE_LIMIT_KIB: usize = 400;
+/// A WebAssembly module of the package: the crate with some of its exports, and whatever these reach.
+struct Module {
+    /// Name of the module and of the JavaScript around it.
+    name: &'static str,
+    /// Cargo feature with its exports.
+    feature: &'static str,
+    limit_kib: usize,
+}
+
+/// The modules. An application loads those whose exports it uses.
+const MODULES: [Module; 2] = [
+    // The aim is 300. Digests, views and slices took the module past it.
+    Module { name: "core", feature: "context-exports", limit_kib: 400 },
+    Module { name: "routing", feature: "routing-exports", limit_kib: 300 },
+];
 const GLUE_LIMIT_KIB: usize = 15;
 
 const BINDGEN_FLAGS: &[&str] = &[
@@ -30,8 +43,6 @@ const BINDGEN_FLAGS: &[&str] = &[
     "--omit-default-module-path",
     // The way back after a trap.
     "--experimental-reset-state-function",
-    "--out-name",
-    "core",
 ];
 
 /// What rustc enables for this target by default; wasm-opt must know to accept the module.
@@ -105,7 +116,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 /// Builds the package.
 pub fn build(dirs: &Dirs) -> Outcome<Package> {
     npm::node()?;
-    let glue = module(dirs, Variant::Release)?;
+    let glue = modules(dirs, Variant::Release)?;
     let facade = facade(dirs, &glue)?;
     package(dirs, Variant::Release, &glue, &facade)
 }
@@ -114,77 +125,106 @@ pub fn build(dirs: &Dirs) -> Outcome<Package> {
 pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
     let package = build(dirs)?;
     let dist = package.dir.join("dist");
-    size::report(&[
-        Size::of("core_bg.wasm", &dist.join("core_bg.wasm"), Some(MODULE_LIMIT_KIB))?,
-        Size::of("core.js (glue)", &dist.join("core.js"), Some(GLUE_LIMIT_KIB))?,
-        Size::of("core_inline.js", &dist.join("core_inline.js"), None)?,
-        Size::of_archive("tarball", &package.tarball)?,
-    ])?;
+    let mut sizes = Vec::new();
+    for Module { name, limit_kib, .. } in &MODULES {
+        for (file, limit) in [
+            (format!("{name}_bg.wasm"), Some(*limit_kib)),
+            (format!("{name}.js"), Some(GLUE_LIMIT_KIB)),
+            (format!("{name}_inline.js"), None),
+        ] {
+            sizes.push(Size::of(&file, &dist.join(&file), limit)?);
+        }
+    }
+    sizes.push(Size::of_archive("tarball", &package.tarball)?);
+    size::report(&sizes)?;
     Ok(package)
 }
 
-/// Builds the package with the exports that trap. The facade is that of the release build.
+/// Builds the package with the exports that trap, in both modules: each has its own way back. The facade is that of the
+/// release build.
 pub fn build_trap(dirs: &Dirs) -> Outcome<Package> {
-    let glue = module(dirs, Variant::Trap)?;
+    let glue = modules(dirs, Variant::Trap)?;
     package(dirs, Variant::Trap, &glue, &dirs.target.join("facade"))
 }
 
-/// Compiles the crate and generates its glue; returns the folder with the glue, its types and the optimised module.
-fn module(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
+/// Compiles the modules and generates their glue; returns the folder with the glue, its types and the optimised modules.
+fn modules(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
     let toolchain = wasm_target::ensure(dirs)?;
+    let glue = variant.glue_dir(dirs);
+    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
     let tools = thread::scope(|scope| {
         // On a fresh machine installing takes longer than compiling, so both begin at once.
         let tools = scope.spawn(|| {
             npm::tools(dirs)?;
             wasm_bindgen::ensure(dirs)
         });
-        compile(dirs, variant, &toolchain)?;
+        for module in &MODULES {
+            compile(dirs, variant, &toolchain, module, &glue)?;
+        }
         tools.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")))
     })?;
-    let glue = variant.glue_dir(dirs);
-    // Another build of the crate may replace cargo's output at any time, so the inputs are read only once.
-    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
-    let compiled = glue.join("compiled.wasm");
-    let output = WasmToolchain::module(dirs);
-    fs::copy(&output, &compiled).context(|| format!("cannot copy {}", output.display()))?;
-    bind(dirs, variant, &tools, &compiled, &glue)?;
-    optimise(dirs, variant, &glue)?;
+    for module in &MODULES {
+        bind(dirs, variant, &tools, module, &glue)?;
+        optimise(dirs, variant, module, &glue)?;
+    }
     Ok(glue)
 }
 
-fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain) -> Outcome<()> {
+/// Where a module is kept as the compiler left it.
+fn compiled(glue: &Path, module: &Module) -> PathBuf {
+    glue.join(format!("{}_compiled.wasm", module.name))
+}
+
+/// Compiles the crate with the exports of a module. Dependencies are compiled once, because our features are not theirs.
+/// Of the crate itself cargo keeps one module whatever its features, so it is not asked when nothing changed.
+fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Module, glue: &Path) -> Outcome<()> {
+    let name = module.name;
     let mut command = toolchain.cargo(dirs, "build");
-    command.args(["--release", "--package", "contextweaver", "--lib"]);
+    command.args(["--release", "--package", "contextweaver", "--lib", "--no-default-features"]);
+    command.args(["--features", module.feature]);
     if variant == Variant::Trap {
         command.args(["--features", "trap-exports"]);
     }
-    let label = variant.label("cargo build for WebAssembly");
-    let log = format!("cargo-wasm-{}", variant.name());
-    run::step(dirs, &label, &log, &mut command).map(drop)
-}
-
-fn bind(dirs: &Dirs, variant: Variant, tools: &WasmBindgen, compiled: &Path, glue: &Path) -> Outcome<()> {
-    let stamp = Inputs::default()
-        .text(&tools.version)
-        .text(BINDGEN_FLAGS.join(" "))
-        .path(compiled)?
-        .stamp(glue.join("bindgen.stamp"));
+    let mut inputs = Inputs::default().text(toolchain.release()).text(module.feature);
+    for input in ["src", "Cargo.toml", "Cargo.lock", ".cargo"] {
+        inputs = inputs.path(&dirs.root.join(input))?;
+    }
+    let stamp = inputs.stamp(glue.join(format!("{name}_compiled.stamp")));
     if stamp.is_current() {
         return Ok(());
     }
-    let label = variant.label(&format!("wasm-bindgen {}", tools.version));
+    let label = variant.label(&format!("cargo build of {name}_bg.wasm"));
+    run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", variant.name()), &mut command)?;
+    let output = WasmToolchain::module(dirs);
+    fs::copy(&output, compiled(glue, module)).context(|| format!("cannot copy {}", output.display()))?;
+    stamp.record()
+}
+
+fn bind(dirs: &Dirs, variant: Variant, tools: &WasmBindgen, module: &Module, glue: &Path) -> Outcome<()> {
+    let name = module.name;
+    let compiled = compiled(glue, module);
+    let stamp = Inputs::default()
+        .text(&tools.version)
+        .text(BINDGEN_FLAGS.join(" "))
+        .path(&compiled)?
+        .stamp(glue.join(format!("{name}_bindgen.stamp")));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let label = variant.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
     let mut command = Command::new(&tools.bindgen);
-    command.args(BINDGEN_FLAGS).arg("--out-dir").arg(glue).arg(compiled);
-    run::step(dirs, &label, &format!("bindgen-{}", variant.name()), &mut command)?;
+    command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(glue).arg(&compiled);
+    run::step(dirs, &label, &format!("bindgen-{name}-{}", variant.name()), &mut command)?;
     // Types of the raw instance, which nobody may use.
-    let raw_types = glue.join("core_bg.wasm.d.ts");
+    let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
     fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
     stamp.record()
 }
 
-fn optimise(dirs: &Dirs, variant: Variant, glue: &Path) -> Outcome<()> {
-    let bound = glue.join("core_bg.wasm");
-    let optimised = glue.join("core_opt.wasm");
+fn optimise(dirs: &Dirs, variant: Variant, module: &Module, glue: &Path) -> Outcome<()> {
+    let name = module.name;
+    let bound = glue.join(format!("{name}_bg.wasm"));
+    let optimised = glue.join(format!("{name}_opt.wasm"));
     if variant == Variant::Trap {
         // Never shipped, so its size and speed do not matter.
         return fs::copy(&bound, &optimised).map(drop).context(|| format!("cannot copy {}", bound.display()));
@@ -193,14 +233,14 @@ fn optimise(dirs: &Dirs, variant: Variant, glue: &Path) -> Outcome<()> {
         .text(OPT_FLAGS.join(" "))
         .path(&dirs.package_tests().join("package-lock.json"))?
         .path(&bound)?
-        .stamp(glue.join("opt.stamp"));
+        .stamp(glue.join(format!("{name}_opt.stamp")));
     if stamp.is_current() {
         return Ok(());
     }
     run::step(
         dirs,
-        "wasm-opt -O3",
-        "wasm-opt",
+        &format!("wasm-opt -O3 of {name}_bg.wasm"),
+        &format!("wasm-opt-{name}"),
         Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(&optimised).arg(&bound),
     )?;
     stamp.record()
@@ -210,12 +250,14 @@ fn optimise(dirs: &Dirs, variant: Variant, glue: &Path) -> Outcome<()> {
 fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
     let out = dirs.target.join("facade");
     let template = dirs.template();
-    let stamp = Inputs::default()
+    let mut inputs = Inputs::default()
         .path(&template.join("src"))?
         .path(&template.join("tsconfig.json"))?
-        .path(&glue.join("core.d.ts"))?
-        .path(&dirs.package_tests().join("package-lock.json"))?
-        .stamp(dirs.target.join("facade.stamp"));
+        .path(&dirs.package_tests().join("package-lock.json"))?;
+    for module in &MODULES {
+        inputs = inputs.path(&glue.join(format!("{}.d.ts", module.name)))?;
+    }
+    let stamp = inputs.stamp(dirs.target.join("facade.stamp"));
     if stamp.is_current() && out.exists() {
         return Ok(out);
     }
@@ -249,11 +291,13 @@ fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome
         let relative = file.strip_prefix(facade).unwrap_or(&file);
         files.insert(Path::new("dist").join(relative), read(&file)?);
     }
-    let module = read(&glue.join("core_opt.wasm"))?;
-    let inline = format!("export default \"{}\";\n", base64::encode(&module));
-    files.insert("dist/core_inline.js".into(), inline.into_bytes());
-    files.insert("dist/core_bg.wasm".into(), module);
-    files.insert("dist/core.js".into(), read(&glue.join("core.js"))?);
+    for Module { name, .. } in &MODULES {
+        let module = read(&glue.join(format!("{name}_opt.wasm")))?;
+        let inline = format!("export default \"{}\";\n", base64::encode(&module));
+        files.insert(format!("dist/{name}_inline.js").into(), inline.into_bytes());
+        files.insert(format!("dist/{name}_bg.wasm").into(), module);
+        files.insert(format!("dist/{name}.js").into(), read(&glue.join(format!("{name}.js")))?);
+    }
     files.insert("package.json".into(), manifest(dirs)?);
     for name in ["README.md", "LICENSE", "NOTICE"] {
         files.insert(name.into(), read(&dirs.root.join(name))?);

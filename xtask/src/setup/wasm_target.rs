@@ -62,6 +62,11 @@ impl WasmToolchain {
         command
     }
 
+    /// Which compiler this is.
+    pub fn release(&self) -> String {
+        run::first_line(&mut self.shell("rustc --version")).unwrap_or_default()
+    }
+
     /// Whether clippy of the same release is there. A distribution's compiler may come without, and cargo then finds
     /// the one of rustup, which cannot read what this compiler wrote.
     pub fn has_clippy(&self) -> bool {

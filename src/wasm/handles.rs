@@ -1,0 +1,57 @@
+//! What exports over handles share.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+use crate::error::{Error, ErrorCode, Result};
+use crate::order::SortedMap;
+
+/// What an export gives: its answer, or the JSON of an error record to be thrown.
+pub type Answer<T> = std::result::Result<T, String>;
+
+/// Objects of one kind by handle; handles are never reused, so a stale one cannot reach somebody else's object.
+pub struct Handles<T> {
+    /// What such an object is called in errors.
+    kind: &'static str,
+    objects: SortedMap<u32, T>,
+    last: u32,
+}
+
+/// Where the objects of one kind are.
+pub type Slab<T> = LocalKey<RefCell<Handles<T>>>;
+
+impl<T> Handles<T> {
+    /// Makes the place for objects of a kind.
+    pub fn of(kind: &'static str) -> RefCell<Self> {
+        RefCell::new(Self { kind, objects: SortedMap::new(), last: 0 })
+    }
+}
+
+/// Keeps a new object and returns its handle.
+pub fn add<T>(slab: &'static Slab<T>, object: Result<T>) -> Answer<u32> {
+    let object = object.map_err(|error| thrown(&error))?;
+    slab.with_borrow_mut(|slab| {
+        slab.last += 1;
+        slab.objects.insert(slab.last, object);
+        Ok(slab.last)
+    })
+}
+
+/// Runs an operation on an object.
+pub fn with<T, R>(slab: &'static Slab<T>, handle: u32, operation: impl FnOnce(&mut T) -> Result<R>) -> Answer<R> {
+    slab.with_borrow_mut(|slab| match slab.objects.get_mut(&handle) {
+        Some(object) => operation(object),
+        None => Err(Error::new(ErrorCode::Disposed, format!("the {} was freed", slab.kind))),
+    })
+    .map_err(|error| thrown(&error))
+}
+
+/// Drops an object; a second time does nothing.
+pub fn free<T>(slab: &'static Slab<T>, handle: u32) {
+    slab.with_borrow_mut(|slab| slab.objects.remove(&handle));
+}
+
+/// Turns an error into what is thrown.
+pub fn thrown(error: &Error) -> String {
+    error.to_json().to_string()
+}
