@@ -106,7 +106,7 @@ const PENDING: &[&str] = &[
     // Catalogs.
     "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
     // Cards and what becomes of them.
-    "explanation", "export", "feedback", "history", "history_from_log",
+    "explanation",
     // The router.
     "filters", "presets", "router", "router_errors",
 ];
