@@ -1,6 +1,11 @@
 //! Promises of the tree over a catalog and of browsing it.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops at the first thing that is wrong"
+)]
 
 use contextweaver::error::ErrorCode;
 use contextweaver::model::SelectableItem;
@@ -107,9 +112,11 @@ fn trees_keep_what_the_reference_loses() {
 fn namespaces_stand_at_the_root() {
     let mut items = Vec::new();
     for namespace in ["billing.invoices", "billing.payments", "crm", "hr.people.leave"] {
-        items.extend((0..40).map(|index| {
-            tool(&format!("{namespace}.t{index:02}"), &format!("do_{index}"), "does a thing", namespace)
-        }));
+        items.extend(
+            (0..40).map(|index| {
+                tool(&format!("{namespace}.t{index:02}"), &format!("do_{index}"), "does a thing", namespace)
+            }),
+        );
     }
     items.push(tool("alone", "alone", "stands alone", ""));
     let graph = built(&items, Strategy::Auto, 20);

@@ -6,8 +6,11 @@
 
 mod bound;
 mod card;
+mod downlevel;
 mod hydration;
+mod names;
 mod pack;
+mod provider;
 mod render;
 mod selection;
 
@@ -15,7 +18,10 @@ pub use bound::{
     BrowseBounds, CardOptions, MadeCards, SkippedCard, bound_browse_response, make_choice_cards, truncate_description,
 };
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
+pub use downlevel::{Dialect, SchemaChange, down_level};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
+pub use names::ToolNames;
 pub use pack::{PackedCards, pack_cards, pack_cards_reference};
+pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, export_tools, tools_for};
 pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
 pub use selection::{SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection};

@@ -37,7 +37,11 @@ fn visible(text: &str) -> String {
 
 /// Writes an id so that different ones look different, and none reads as an id with its properties.
 fn shown_id(id: &str) -> String {
-    one_line(id).replace(" (", "\\u{20}(")
+    let shown = one_line(id).replace(" (", "\\u{20}(");
+    match shown.strip_prefix('(') {
+        Some(rest) => format!("\\u{{28}}{rest}"),
+        None => shown,
+    }
 }
 
 /// Writes what to know before a call in the order of its weight.

@@ -20,8 +20,8 @@ pub(crate) fn sha256_hex(text: &str) -> String {
 /// Returns the reference's hash of a catalog: ids, names, descriptions, namespaces and tags.
 ///
 /// Its separators are not escaped, so different catalogs may share it; [`fingerprint`] is the key for caches.
-pub fn compute_catalog_hash(items: &[SelectableItem]) -> String {
-    let mut sorted: Vec<&SelectableItem> = items.iter().collect();
+pub fn compute_catalog_hash<'a>(items: impl IntoIterator<Item = &'a SelectableItem>) -> String {
+    let mut sorted: Vec<&SelectableItem> = items.into_iter().collect();
     order::sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
     let mut text = String::new();
     for (place, item) in sorted.iter().enumerate() {

@@ -49,8 +49,7 @@ struct Walk<'a> {
 
 /// Returns the tools found, best first, and the nodes opened on the way.
 pub fn beam_search<'a>(terrain: &'a Terrain<'a>, reach: Reach) -> (Vec<Candidate>, Vec<RouteStep>) {
-    let mut walk =
-        Walk { terrain, reach, found: SortedMap::new(), unexplored: Vec::new(), steps: Vec::new() };
+    let mut walk = Walk { terrain, reach, found: SortedMap::new(), unexplored: Vec::new(), steps: Vec::new() };
     walk.descend();
     walk.fill_up();
     let mut ranked: Vec<Candidate> = walk

@@ -92,4 +92,3 @@ fn followed(graph: &ChoiceGraph, is_active: &dyn Fn(&str) -> bool) -> Vec<bool> 
     }
     marked
 }
-

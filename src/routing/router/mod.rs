@@ -28,7 +28,8 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::model::{JsonMap, SelectableItem};
 use crate::order::{SortedMap, WordSet};
 use crate::routing::Catalog;
-use crate::routing::graph::ChoiceGraph;
+use crate::routing::catalog::compute_catalog_hash;
+use crate::routing::graph::{self, ChoiceGraph};
 use crate::routing::index::{Index, Scope};
 use crate::routing::reference::tree::{self, TreeOptions};
 use adjust::{adjust, likeness};
@@ -109,8 +110,8 @@ impl<'a> Active<'a> {
 impl Router {
     /// Makes a router of a catalog.
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
-        let index = (options.navigator == Navigator::Exact)
-            .then(|| Index::build(catalog.items(), options.index.clone()));
+        let index =
+            (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
         Self { catalog, options, index, graph: None, beam: None }
     }
 
@@ -187,8 +188,13 @@ impl Router {
     /// Fails with `GRAPH_INVALID` when the graph has no root, or when a tool of the catalog is not in it.
     pub fn use_graph(&mut self, graph: ChoiceGraph) -> Result<()> {
         graph.validate()?;
-        let missing: Vec<&str> =
-            self.catalog.items().map(|item| item.id.as_str()).filter(|id| !graph.is_item(id)).take(MISSING_NAMED).collect();
+        let missing: Vec<&str> = self
+            .catalog
+            .items()
+            .map(|item| item.id.as_str())
+            .filter(|id| !graph.is_item(id))
+            .take(MISSING_NAMED)
+            .collect();
         if !missing.is_empty() {
             let message = "the graph lacks tools of the catalog";
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
@@ -210,10 +216,14 @@ impl Router {
     }
 
     fn build_graph(&self) -> Result<ChoiceGraph> {
-        let items: Vec<SelectableItem> = self.catalog.items().cloned().collect();
-        let max_children = self.options.config.max_children as usize;
-        let options = TreeOptions { max_children, target_group_size: max_children };
-        tree::build(&items, options, "")
+        let items: Vec<&SelectableItem> = self.catalog.items().collect();
+        let hash = compute_catalog_hash(self.catalog.items());
+        let tree = self.options.tree;
+        if self.options.is_reference {
+            let options = TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size };
+            return tree::build(&items, options, &hash);
+        }
+        graph::build(&items, tree, &hash)
     }
 
     /// Builds what routing needs and is not there.

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, as_number, as_string, pointer};
 use crate::model::{ProfileConfig, RoutingConfig};
 use crate::order::{SortedMap, WordSet};
+use crate::routing::graph::{BuildOptions, Strategy};
 use crate::routing::index::{IndexOptions, Lexicon, Relation};
 use crate::routing::reference::scorer::Method;
 use crate::text::unicode::quote;
@@ -44,6 +45,8 @@ pub struct RouterOptions {
     pub min_score: f64,
     /// How the exact navigator's index reads queries.
     pub index: IndexOptions,
+    /// How the graph puts tools into groups.
+    pub tree: BuildOptions,
 }
 
 impl Default for RouterOptions {
@@ -56,6 +59,7 @@ impl Default for RouterOptions {
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
             index: IndexOptions::default(),
+            tree: BuildOptions::default(),
         }
     }
 }
@@ -81,17 +85,30 @@ impl RouterOptions {
                     .at(fields.at("scorer"))
                     .hint("give navigator: \"beam\" with it"));
             }
-            given => given.map(|name| Method::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?,
+            given => {
+                given.map(|name| Method::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?
+            }
         };
+        let config = config(fields)?;
+        let strategy = fields.parsed_or("strategy", base.tree.strategy, Strategy::parse)?;
+        let group = fields.uint_or("target_group_size", config.max_children, MAX_TOP_K)?;
+        if group == 0 {
+            let message = "target_group_size must be at least 1";
+            return Err(Error::new(ErrorCode::OutOfRange, message).at(fields.at("target_group_size")));
+        }
+        let max_children = config.max_children as usize;
         Ok(Self {
             is_reference,
+            tree: BuildOptions { strategy, max_children, target_group_size: group as usize },
             navigator,
             scorer: scorer.unwrap_or(base.scorer),
-            config: config(fields)?,
+            config,
             ambiguity_ratio: fields.number_or("ambiguity_ratio", base.ambiguity_ratio, 0.0, 1.0)?,
             min_score: fields.number_or("min_score", base.min_score, 0.0, f64::MAX)?,
             index: IndexOptions {
-                lexicon: fields.take("lexicon").map_or(Ok(base.index.lexicon), |value| lexicon(value, &fields.at("lexicon")))?,
+                lexicon: fields
+                    .take("lexicon")
+                    .map_or(Ok(base.index.lexicon), |value| lexicon(value, &fields.at("lexicon")))?,
                 fuzzy: fields.bool_or("fuzzy", base.index.fuzzy)?,
                 embedding_weight: fields.number_or("embedding_weight", base.index.embedding_weight, 0.0, 100.0)?,
             },
@@ -136,12 +153,12 @@ fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
         return named_lexicon(name).map_err(|error| error.at(path));
     }
     let mut fields = Fields::open(value, path)?;
-    let mut lexicon = named_lexicon(&fields.string_or("base", "english")?).map_err(|error| error.at(fields.at("base")))?;
+    let mut lexicon =
+        named_lexicon(&fields.string_or("base", "english")?).map_err(|error| error.at(fields.at("base")))?;
     for word in fields.strings("generic")? {
         lexicon.add_generic(&word);
     }
-    let relations =
-        [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)];
+    let relations = [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)];
     for (key, relation) in relations {
         for group in fields.strings(key)? {
             lexicon.add_group(relation, &group);
@@ -157,7 +174,11 @@ fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
 
 fn named_lexicon(name: &str) -> Result<Lexicon> {
     // Made only when asked for: it takes a millisecond.
-    Ok(if one_of(name, "lexicon", &[("english", true), ("none", false)])? { Lexicon::english() } else { Lexicon::none() })
+    Ok(if one_of(name, "lexicon", &[("english", true), ("none", false)])? {
+        Lexicon::english()
+    } else {
+        Lexicon::none()
+    })
 }
 
 fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
@@ -219,10 +240,7 @@ impl Feedback {
 impl RouteOptions {
     /// Tells whether tools beyond the first ones count.
     pub fn looks_at_all(&self) -> bool {
-        self.namespace_quota.is_some()
-            || !self.pin_ids.is_empty()
-            || self.history.is_some()
-            || self.feedback.is_some()
+        self.namespace_quota.is_some() || !self.pin_ids.is_empty() || self.history.is_some() || self.feedback.is_some()
     }
 
     /// Takes the settings out of an object that may have others.

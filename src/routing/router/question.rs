@@ -92,7 +92,10 @@ mod tests {
             ("q \"x\"", "'q \"x\"'"),
             ("a'b\"c", "'a\\'b\"c'"),
             ("t\tn\n\\ é日", "'t\\tn\\n\\\\ é日'"),
-            ("\u{0}\u{7f}\u{a0}\u{200b}\u{2028}\u{e000}\u{10ffff}", "'\\x00\\x7f\\xa0\\u200b\\u2028\\ue000\\U0010ffff'"),
+            (
+                "\u{0}\u{7f}\u{a0}\u{200b}\u{2028}\u{e000}\u{10ffff}",
+                "'\\x00\\x7f\\xa0\\u200b\\u2028\\ue000\\U0010ffff'",
+            ),
             ("\u{301}\u{fe0f}\u{ad}", "'\u{301}\u{fe0f}\\xad'"),
         ] {
             assert_eq!(python_quoted(text), quoted);

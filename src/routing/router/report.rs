@@ -119,7 +119,10 @@ impl Report<'_> {
         }
         if self.router.navigator == Navigator::Exact {
             if let [best, second, ..] = self.found.ranked.as_slice() {
-                put("ambiguity", json!({ "ratio": second.score / best.score, "threshold": self.router.ambiguity_ratio }));
+                put(
+                    "ambiguity",
+                    json!({ "ratio": second.score / best.score, "threshold": self.router.ambiguity_ratio }),
+                );
             }
             if !self.found.folded.is_empty() {
                 put("folded", Value::Object(self.found.folded.clone()));

@@ -6,10 +6,13 @@ use serde_json::{Value, json};
 
 use contextweaver::context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::SelectableItem;
+use contextweaver::model::{ContextItem, SelectableItem};
 use contextweaver::routing::Catalog;
 use contextweaver::routing::cards::{
     self, BrowseBounds, CardOptions, CardStyle, ChoiceCard, SchemaOptions, SchemaSource, ValidateOptions,
+};
+use contextweaver::routing::router::{
+    FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
 };
 use contextweaver::text::tokens::Estimator;
 
@@ -23,6 +26,10 @@ pub fn run(file: &str, input: &Value) -> Option<Answer> {
         "cards" => cards_case(input),
         "selection" => Ok(selection(input)),
         "hydration" => hydration(input),
+        "export" => Ok(export(input)),
+        "feedback" => Ok(feedback(input)),
+        "history" => Ok(history(input)),
+        "history_from_log" => Ok(history_from_log(input)),
         _ => return None,
     })
 }
@@ -150,4 +157,49 @@ fn hydration(input: &Value) -> Answer {
         }
         other => return Err(format!("no runner for {other}")),
     })
+}
+
+fn export(input: &Value) -> Value {
+    let tools = items(&input["items"]);
+    let exported = cards::export_tools(tools.iter(), text(input, "provider"), &|_| None);
+    let mut out = answer(exported, |_| "ConfigError");
+    if let Some(record) = out.as_object_mut() {
+        record.remove("report");
+    }
+    out
+}
+
+fn scored(input: &Value) -> Vec<(String, f64)> {
+    serde_json::from_value(input["scored"].clone()).expect("a case has scores")
+}
+
+fn feedback(input: &Value) -> Value {
+    let entries = input["entries"].as_array().expect("a case has feedback").iter();
+    let entries: Vec<ToolFeedback> =
+        entries.map(|entry| ToolFeedback::from_value(entry.clone(), "").expect("a case has good feedback")).collect();
+    let all = aggregate_feedback(&entries);
+    if text(input, "op") == "aggregate" {
+        return json!(all);
+    }
+    let weights = FeedbackWeights::from_value(input["weights"].clone(), "");
+    answer(weights.map(|weights| adjust_by_feedback(scored(input), &all, &weights)), |_| "ConfigError")
+}
+
+fn history(input: &Value) -> Value {
+    if text(input, "op") == "from_dict" {
+        return answer(RouteHistory::from_value(input["data"].clone(), ""), |_| "ConfigError");
+    }
+    let history = RouteHistory::from_value(input["history"].clone(), "").expect("a case has a good history");
+    let tools = items(&input["items"]);
+    let tool = |id: &str| tools.iter().find(|tool| tool.id == id);
+    let similarity = |id: &str| input["result_similarity"][id].as_f64();
+    let (adjusted, deltas) = history.adjust(scored(input), &tool, &similarity, true);
+    json!({ "adjusted": adjusted, "deltas": deltas })
+}
+
+fn history_from_log(input: &Value) -> Value {
+    let items = input["items"].as_array().expect("a case has a log").iter();
+    let items: Vec<ContextItem> =
+        items.map(|item| ContextItem::from_value(item.clone(), "").expect("a case has good items")).collect();
+    json!(RouteHistory::from_log(&items))
 }

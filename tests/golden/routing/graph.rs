@@ -199,7 +199,11 @@ fn build(input: &Value) -> Result<ChoiceGraph, Error> {
     let items = super::items(input.get("catalog").unwrap_or(&input["items"]));
     let max_children = number(&input["max_children"]).unwrap_or(20);
     let target_group_size = number(&input["target_group_size"]).unwrap_or(max_children);
-    tree::build(&items.iter().collect::<Vec<_>>(), TreeOptions { max_children, target_group_size }, &catalog_hash(&items))
+    tree::build(
+        &items.iter().collect::<Vec<_>>(),
+        TreeOptions { max_children, target_group_size },
+        &catalog_hash(&items),
+    )
 }
 
 fn graph_json(input: &Value) -> Value {

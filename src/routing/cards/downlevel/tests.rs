@@ -1,0 +1,273 @@
+use super::*;
+use proptest::prelude::*;
+
+fn down(schema: &Value, dialect: Dialect) -> (Value, Vec<SchemaChange>) {
+    let mut report = Vec::new();
+    let out = down_level(schema.as_object().unwrap(), dialect, "t", &mut report);
+    (out, report)
+}
+
+fn check(cases: &[(Dialect, Value, Value)]) {
+    for (dialect, schema, wanted) in cases {
+        let properties = json!({ "type": "object", "properties": { "p": schema }, "required": ["p"] });
+        let (out, _) = down(&properties, *dialect);
+        assert_eq!(out["properties"]["p"], *wanted, "{dialect:?} {schema}");
+    }
+}
+
+#[test]
+fn gemini_gets_what_it_knows() {
+    use Dialect::Gemini;
+    check(&[
+        (Gemini, json!({"const": "a"}), json!({"type": "string", "enum": ["a"]})),
+        (Gemini, json!({"const": 3}), json!({"type": "integer", "description": "One of: 3."})),
+        (Gemini, json!({"type": ["string", "null"]}), json!({"type": "string", "nullable": true})),
+        (Gemini, json!({"type": ["string", "integer"]}), json!({"anyOf": [{"type": "string"}, {"type": "integer"}]})),
+        (
+            Gemini,
+            json!({"anyOf": [{"type": "string"}, {"type": "null"}], "description": "d"}),
+            json!({"type": "string", "description": "d", "nullable": true}),
+        ),
+        (
+            Gemini,
+            json!({"oneOf": [{"type": "string"}, {"type": "integer"}], "title": "t"}),
+            json!({"anyOf": [{"type": "string", "title": "t"}, {"type": "integer", "title": "t"}]}),
+        ),
+        (
+            Gemini,
+            json!({"type": "integer", "exclusiveMinimum": 0, "minimum": -3}),
+            json!({"type": "integer", "minimum": 1}),
+        ),
+        (
+            Gemini,
+            json!({"type": "number", "exclusiveMaximum": 5, "maximum": 4}),
+            json!({"type": "number", "maximum": 4}),
+        ),
+        (
+            Gemini,
+            json!({"type": "number", "maximum": 4, "exclusiveMaximum": true}),
+            json!({"type": "number", "maximum": 4}),
+        ),
+        (Gemini, json!({"type": "string", "format": "uri"}), json!({"type": "string", "description": "Format: uri."})),
+        (Gemini, json!({"type": "string", "format": "date-time"}), json!({"type": "string", "format": "date-time"})),
+        (Gemini, json!({"type": "array"}), json!({"type": "array", "items": {"type": "string"}})),
+        (
+            Gemini,
+            json!({"type": "array", "items": [{"type": "string"}, {"type": "number"}]}),
+            json!({"type": "array", "items": {"anyOf": [{"type": "string"}, {"type": "number"}]}}),
+        ),
+        (Gemini, json!({"type": "object", "additionalProperties": {"type": "string"}}), json!({"type": "object"})),
+        (
+            Gemini,
+            json!({"type": "string", "enum": ["a", null]}),
+            json!({"type": "string", "nullable": true, "enum": ["a"]}),
+        ),
+        (Gemini, json!(true), json!({"type": "string"})),
+        (
+            Gemini,
+            json!({"allOf": [{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                                  {"properties": {"b": {"type": "string", "default": "x"}}, "required": ["b", "zz"]}]}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["a", "b"]}),
+        ),
+        (
+            Gemini,
+            json!({"type": "object", "properties": {"a": {"type": "string"}},
+                        "anyOf": [{"required": ["a"]}, {"title": "t"}]}),
+            json!({"anyOf": [{"required": ["a"], "type": "object", "properties": {"a": {"type": "string"}}},
+                             {"title": "t", "type": "object", "properties": {"a": {"type": "string"}}}]}),
+        ),
+    ]);
+}
+
+#[test]
+fn strict_objects_are_closed_and_complete() {
+    use Dialect::OpenAiStrict;
+    check(&[
+        (
+            OpenAiStrict,
+            json!({"type": "object", "properties": {"a": {"type": "string", "minLength": 1}, "b": {"type": "integer"}},
+                              "required": ["a"]}),
+            json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": ["integer", "null"]}},
+                   "required": ["a", "b"], "additionalProperties": false}),
+        ),
+        (OpenAiStrict, json!({"oneOf": [{"const": 1}, {"const": 2}]}), json!({"anyOf": [{"const": 1}, {"const": 2}]})),
+        (
+            OpenAiStrict,
+            json!({"type": "string", "nullable": true, "enum": ["a"]}),
+            json!({"type": ["string", "null"], "enum": ["a", null]}),
+        ),
+        (OpenAiStrict, json!({}), json!({"type": ["string", "number", "boolean", "null"]})),
+        (
+            OpenAiStrict,
+            json!({"type": "string", "format": "uri", "pattern": "x"}),
+            json!({"type": "string", "pattern": "x"}),
+        ),
+    ]);
+    let (out, report) = down(
+        &json!({"properties": {"n": {"$ref": "#/definitions/N", "description": "d"}, "m": {"$ref": "#/definitions/N"}},
+            "required": ["n"], "definitions": {"N": {"type": "object", "properties": {"next": {"$ref": "#/definitions/N"}}}}}),
+        OpenAiStrict,
+    );
+    assert_eq!(out["properties"]["n"], json!({"$ref": "#/$defs/N"}));
+    assert_eq!(out["properties"]["m"], json!({"anyOf": [{"$ref": "#/$defs/N"}, {"type": "null"}]}));
+    assert_eq!(out["$defs"]["N"]["additionalProperties"], json!(false));
+    assert!(report.iter().any(|change| change.path == "/properties/n" && change.keyword == "description"));
+}
+
+#[test]
+fn properties_named_like_keywords_are_properties() {
+    let names =
+        ["$ref", "const", "default", "additionalProperties", "oneOf", "type", "properties", "required", "$defs"];
+    let properties: JsonMap = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+    let schema = json!({ "type": "object", "properties": properties, "required": names });
+    for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+        let (out, report) = down(&schema, dialect);
+        let kept: Vec<&String> = out["properties"].as_object().unwrap().keys().collect();
+        if dialect == Dialect::Anthropic {
+            // It refuses names with other characters altogether.
+            assert_eq!((kept.len(), report.len()), (7, 2));
+        } else {
+            assert_eq!(
+                (kept, report),
+                (names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>().iter().collect(), vec![])
+            );
+        }
+    }
+}
+
+#[test]
+fn references_that_contain_themselves_end() {
+    let tree = json!({"type": "object", "properties": {"root": {"$ref": "#/$defs/Node"}, "self": {"$ref": "#"}},
+        "$defs": {"Node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}},
+                  "Loop": {"$ref": "#/$defs/Loop"}, "X": {"allOf": [{"$ref": "#/$defs/X"}]}}});
+    let (out, report) = down(&tree, Dialect::Gemini);
+    assert_eq!(out["properties"]["root"]["properties"]["kids"]["items"], json!({"type": "object"}));
+    assert!(report.iter().any(|change| change.action == "inlined" && change.note.contains("contains itself")));
+    for start in ["#/$defs/Loop", "#/$defs/X", "#/nowhere", "https://example.com/x"] {
+        for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+            let mut schema = tree.clone();
+            schema["$ref"] = json!(start);
+            assert_eq!(down(&schema, dialect).0["type"], "object");
+        }
+    }
+    // Each definition twice in the next: a million when followed.
+    let mut defs = JsonMap::new();
+    for level in 0..20 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        defs.insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+    }
+    let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs});
+    let (out, report) = down(&bomb, Dialect::Gemini);
+    assert!(out.to_string().len() < 1_000_000 && report.iter().any(|change| change.note.contains("too large")));
+}
+
+#[test]
+fn the_outermost_schema_is_a_plain_object() {
+    for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+        let (out, report) = down(
+            &json!({"oneOf": [{"type": "object", "properties": {"a": {"type": "string"}, "k": {"type": "string"}}, "required": ["a", "k"]},
+                              {"properties": {"b": {"type": "string"}, "k": {"type": "integer"}}, "required": ["b", "k"]}]}),
+            dialect,
+        );
+        assert_eq!(out["type"], "object");
+        assert!(["anyOf", "oneOf", "allOf"].iter().all(|key| out.get(*key).is_none()), "{out}");
+        assert_eq!(out["properties"].as_object().unwrap().len(), 3);
+        assert!(out["properties"]["k"]["anyOf"].is_array(), "{out}");
+        if dialect != Dialect::OpenAiStrict {
+            assert_eq!(out["required"], json!(["k"]));
+        }
+        assert!(report.iter().any(|change| change.keyword == "oneOf" && change.path.is_empty()));
+        let (out, _) = down(&json!({"type": "string", "description": "d"}), dialect);
+        assert_eq!((&out["required"], &out["properties"]["value"]["type"]), (&json!(["value"]), &json!("string")));
+        assert_eq!(down(&json!({}), dialect).0["type"], "object");
+    }
+    let (out, _) =
+        down(&json!({"type": "object", "properties": {"a": {"type": "array"}}, "x-own": 1}), Dialect::Anthropic);
+    assert_eq!(out, json!({"type": "object", "properties": {"a": {"type": "array", "items": {}}}, "x-own": 1}));
+}
+
+/// Schemas of every form, keywords in wrong places and with wrong values among them.
+fn schemas() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(json!({"type": "string", "default": "x", "format": "uri"})),
+        Just(json!({"type": ["integer", "null"], "exclusiveMinimum": 1, "multipleOf": 2})),
+        Just(json!({"const": {"a": 1}})),
+        Just(json!({"enum": [1, "a", null]})),
+        Just(json!({"$ref": "#/$defs/a"})),
+        Just(json!({"$ref": "#/properties/x"})),
+        Just(json!({"$ref": 5, "type": "strange"})),
+        Just(json!(true)),
+        Just(json!(false)),
+        Just(json!("no schema")),
+        Just(json!({"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": true})),
+    ];
+    leaf.prop_recursive(4, 40, 4, |inner| {
+        let list = proptest::collection::vec(inner.clone(), 0..3);
+        let named = proptest::collection::vec((prop_oneof!["x", "\\$ref", "const", "type"], inner.clone()), 0..3)
+            .prop_map(|list| Value::Object(list.into_iter().collect()));
+        let keyword = prop_oneof![
+            Just("anyOf"),
+            Just("oneOf"),
+            Just("allOf"),
+            Just("items"),
+            Just("prefixItems"),
+            Just("not"),
+            Just("if")
+        ];
+        prop_oneof![
+            (named.clone(), any::<bool>()).prop_map(|(named, is_typed)| match is_typed {
+                true => json!({"type": "object", "properties": named, "required": ["x", "gone", 3]}),
+                false => json!({"properties": named, "anyOf": [{"required": ["x"]}, {"type": "null"}]}),
+            }),
+            (keyword, list).prop_map(|(keyword, list)| json!({ keyword: list, "description": "d" })),
+            inner.prop_map(|inner| json!({"type": "array", "items": inner, "uniqueItems": true, "examples": [1]})),
+            named.prop_map(|named| json!({"$defs": named, "$ref": "#/$defs/x", "type": "object"})),
+        ]
+    })
+}
+
+/// Returns the keywords at places of keywords that a list does not have.
+fn strangers(value: &Value, allowed: &[&str], found: &mut Vec<String>) {
+    let Value::Object(node) = value else {
+        found.push(value.to_string());
+        return;
+    };
+    for (key, value) in node {
+        match key.as_str() {
+            _ if !allowed.contains(&key.as_str()) => found.push(key.clone()),
+            "properties" | "$defs" => {
+                value.as_object().unwrap().values().for_each(|schema| strangers(schema, allowed, found));
+            }
+            "anyOf" => value.as_array().unwrap().iter().for_each(|schema| strangers(schema, allowed, found)),
+            "items" => strangers(value, allowed, found),
+            _ => {}
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn nothing_forbidden_is_left(schema in schemas()) {
+        prop_assume!(schema.is_object());
+        let before = schema.clone();
+        let gemini = ["type", "format", "title", "description", "nullable", "enum", "properties", "required", "items",
+            "minItems", "maxItems", "minProperties", "maxProperties", "minLength", "maxLength", "pattern", "minimum",
+            "maximum", "anyOf", "propertyOrdering"];
+        let strict = ["type", "title", "description", "enum", "const", "properties", "required", "additionalProperties",
+            "items", "anyOf", "$ref", "$defs", "pattern", "format", "multipleOf", "minimum", "maximum",
+            "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"];
+        for (dialect, allowed) in [(Dialect::Gemini, &gemini[..]), (Dialect::OpenAiStrict, &strict)] {
+            let (out, _) = down(&schema, dialect);
+            let mut found = Vec::new();
+            strangers(&out, allowed, &mut found);
+            prop_assert!(found.is_empty(), "{dialect:?} {found:?} in {out}");
+            prop_assert_eq!(&out["type"], "object");
+        }
+        for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
+            let (out, _) = down(&schema, dialect);
+            prop_assert_eq!(&out["type"], "object");
+            prop_assert!(["anyOf", "oneOf", "allOf", "$ref"].iter().all(|key| out.get(*key).is_none()));
+        }
+        prop_assert_eq!(before, schema);
+    }
+}
