@@ -101,7 +101,7 @@ const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 /// Files of an area with a runner whose turn has not come.
 #[rustfmt::skip]
 const PENDING: &[&str] = &[
-    "embeddings", "index_cache", "path", "vector_index",
+    "embeddings", "index_cache", "vector_index",
     // Catalogs.
     "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
     // Cards and what becomes of them.
