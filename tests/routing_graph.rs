@@ -9,7 +9,7 @@
 
 use contextweaver::error::ErrorCode;
 use contextweaver::model::SelectableItem;
-use contextweaver::routing::graph::{BuildOptions, ChoiceGraph, Strategy, build};
+use contextweaver::routing::graph::{BrowseIndex, BrowsePage, BuildOptions, ChoiceGraph, PageOptions, Strategy, build};
 use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as Generator;
 use serde_json::{Value, json};
@@ -167,6 +167,95 @@ fn options_are_checked() {
     assert_eq!((read.strategy, read.target_group_size), (Strategy::Cluster, 7));
 }
 
+/// All children at a path, page by page.
+fn pages(index: &BrowseIndex, graph: &ChoiceGraph, path: &str, limit: u64) -> BrowsePage {
+    let mut page = index.browse(graph, path, PageOptions { offset: 0, limit }).unwrap();
+    while let Some(offset) = page.next {
+        let more = index.browse(graph, path, PageOptions { offset, limit }).unwrap();
+        assert!(more.children.len() as u64 <= limit && more.total == page.total);
+        page.children.extend(more.children);
+        page.next = more.next;
+    }
+    assert_eq!(page.children.len() as u64, page.total);
+    page
+}
+
+/// Walks from the root along the paths that pages give; returns the ids of the tools met.
+fn walk(index: &BrowseIndex, graph: &ChoiceGraph) -> Vec<String> {
+    let (mut open, mut met) = (vec!["/".to_owned()], Vec::new());
+    while let Some(path) = open.pop() {
+        let page = pages(index, graph, &path, 7);
+        assert_eq!(page.path, path);
+        let before = met.len();
+        for child in page.children {
+            match child.path {
+                Some(path) => open.push(path),
+                None => met.push(child.id.unwrap()),
+            }
+        }
+        assert!(met.len() > before || page.total > 0);
+    }
+    met.sort_unstable();
+    met
+}
+
+fn check_browsing(items: &[SelectableItem], graph: &ChoiceGraph) {
+    let refs: Vec<&SelectableItem> = items.iter().collect();
+    let index = BrowseIndex::new(graph, &refs);
+    assert_eq!(walk(&index, graph), graph.items());
+    for id in graph.nodes() {
+        let page = index.browse_id(graph, id, PageOptions::default()).unwrap();
+        if graph.is_item(id) {
+            assert_eq!((page.total, page.children[0].id.as_deref()), (1, Some(id)));
+        }
+        assert!(index.browse(graph, &page.path, PageOptions::default()).is_ok(), "{}", page.path);
+    }
+    for (path, name) in index.namespaces() {
+        let mut expected: Vec<&str> = items
+            .iter()
+            .filter(|item| {
+                let own: Vec<&str> = item.namespace.split('.').filter(|segment| !segment.is_empty()).collect();
+                let wanted: Vec<&str> = name.split('.').collect();
+                own.starts_with(&wanted)
+            })
+            .map(|item| item.id.as_str())
+            .collect();
+        expected.sort_unstable();
+        let (mut open, mut met) = (vec![path], Vec::new());
+        while let Some(path) = open.pop() {
+            for child in pages(&index, graph, &path, 200).children {
+                match child.path {
+                    Some(path) => open.push(path),
+                    None => met.push(child.id.unwrap()),
+                }
+            }
+        }
+        met.sort_unstable();
+        assert_eq!(met, expected, "{name}");
+    }
+}
+
+#[test]
+fn browsing_reaches_namespaces_wherever_they_are() {
+    let items: Vec<SelectableItem> = (0..3000)
+        .map(|index| {
+            let namespace = format!("area{:02}.Part {}", index % 60, index % 7);
+            tool(&format!("t{index:04}"), &format!("n{index}"), "thing", &namespace)
+        })
+        .collect();
+    let graph = built(&items, Strategy::Auto, 20);
+    check_browsing(&items, &graph);
+    let refs: Vec<&SelectableItem> = items.iter().collect();
+    let index = BrowseIndex::new(&graph, &refs);
+    assert!(!graph.has_node("/area07"));
+    let page = index.browse(&graph, "/area07", PageOptions::default()).unwrap();
+    assert_eq!((page.label.as_str(), page.total, page.children[0].items), ("area07", 7, 8));
+    assert_eq!(page.children[0].path.as_deref(), Some("/area07/part-0"));
+    for (path, code) in [("/nowhere", ErrorCode::NotFound), ("area07", ErrorCode::InvalidInput)] {
+        assert_eq!(index.browse(&graph, path, PageOptions::default()).unwrap_err().code(), code);
+    }
+}
+
 /// Tools with crowded ids, names and namespaces.
 fn catalogs() -> impl Generator<Value = Vec<SelectableItem>> {
     let namespace = prop_oneof![
@@ -195,6 +284,7 @@ proptest! {
         let strategy = [Strategy::Auto, Strategy::Namespace, Strategy::Cluster, Strategy::Alphabetical][which];
         let graph = built(&items, strategy, max_children);
         check(&items, &graph, max_children);
+        check_browsing(&items, &graph);
         let mut turned = items.clone();
         turned.reverse();
         turned.rotate_left(items.len() / 3);

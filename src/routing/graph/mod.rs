@@ -3,6 +3,7 @@
 //! [`ChoiceGraph`] is the record the reference writes too, [`build::TreeBuilder`] makes one over a catalog, [`path`]
 //! has the grammar of browse paths, and [`browse`] answers them page by page.
 
+pub mod browse;
 pub mod build;
 pub mod choice_graph;
 pub mod cluster;
@@ -11,10 +12,12 @@ mod form;
 mod keys;
 pub mod labels;
 pub mod manifest;
+pub mod path;
 mod split;
 mod stats;
 pub mod words;
 
+pub use browse::{BrowseChild, BrowseIndex, BrowsePage, PageOptions};
 pub use build::{BuildOptions, Strategy, build};
 pub use choice_graph::ChoiceGraph;
 pub use stats::GraphStats;

@@ -8,6 +8,7 @@ use contextweaver::model::SelectableItem;
 use contextweaver::order::WordSet;
 use contextweaver::routing::graph::ChoiceGraph;
 use contextweaver::routing::graph::labels::label_group;
+use contextweaver::routing::graph::path;
 use contextweaver::routing::reference::clustering::cluster;
 use contextweaver::routing::reference::labeler::category;
 use contextweaver::routing::reference::tfidf::TfIdf;
@@ -55,6 +56,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
             Value::Object(named.collect())
         }
         "tree" => tree(input),
+        "path" => browse_path(input),
         _ => return None,
     };
     Some(Ok(value))
@@ -204,6 +206,26 @@ fn build(input: &Value) -> Result<ChoiceGraph, Error> {
         TreeOptions { max_children, target_group_size },
         &catalog_hash(&items),
     )
+}
+
+fn browse_path(input: &Value) -> Value {
+    // What is no text is refused where arguments are read.
+    let Some(given) = input["path"].as_str() else { return json!({ "error": "PathInvalidError" }) };
+    let Ok(segments) = path::parse(given) else { return json!({ "error": "PathInvalidError" }) };
+    if input["op"] == "parse" {
+        return json!(segments);
+    }
+    let mut graph = ChoiceGraph::default();
+    for item in texts(&input["items"]) {
+        graph.add_item(&item);
+    }
+    for (source, targets) in input["graph"].as_object().into_iter().flatten() {
+        graph.add_node(source, "", "");
+        for target in texts(targets) {
+            graph.add_edge(source, &target).expect("a case has a graph without cycles");
+        }
+    }
+    path::resolve(&graph, &segments).map_or_else(|_| json!({ "error": "PathNotFoundError" }), |ids| json!(ids))
 }
 
 fn graph_json(input: &Value) -> Value {
