@@ -90,8 +90,10 @@ impl CapabilitySnapshot {
         };
         let mut capabilities = if source_type == "mcp" { from_mcp(value)? } else { from_catalog(value)? };
         order::sort_by(&mut capabilities, |a, b| id(a).cmp(id(b)));
-        if let Some(pair) = capabilities.windows(2).find(|pair| id(&pair[0]) == id(&pair[1])) {
-            let message = format!("two capabilities have the id {}", quote(id(&pair[0])));
+        if let Some((first, _)) =
+            capabilities.iter().zip(&capabilities[1.min(capabilities.len())..]).find(|(a, b)| id(a) == id(b))
+        {
+            let message = format!("two capabilities have the id {}", quote(id(first)));
             return Err(Error::new(ErrorCode::DuplicateId, message));
         }
         Ok(Self {

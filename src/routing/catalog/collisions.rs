@@ -2,6 +2,8 @@
 
 mod ratio;
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -11,7 +13,7 @@ use crate::order::{self, SortedMap, WordSet};
 use crate::text::tokenize::token_set;
 use crate::text::unicode::{is_space, trim};
 
-use ratio::{Letters, ratio, ratio_bound};
+use ratio::{Letters, ratio, ratio_bound, shared};
 
 /// The kinds of collision.
 pub const COLLISION_KINDS: &[&str] = &["exact_name", "near_name", "similar_description", "similar_schema"];
@@ -228,13 +230,7 @@ fn jaccard(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
     if large > 0 && (small as f64 / large as f64) < threshold {
         return None;
     }
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while i < a.len() && j < b.len() {
-        let (x, y) = (a[i], b[j]);
-        shared += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
+    let shared = shared(a, b);
     let all = a.len() + b.len() - shared;
     let score = if all == 0 { 0.0 } else { shared as f64 / all as f64 };
     (score >= threshold).then_some(score)
@@ -272,11 +268,11 @@ fn quoted(text: &str) -> String {
             _ if ch == mark => out.extend(['\\', ch]),
             _ if ch.is_control() || (ch != ' ' && is_space(ch)) || crate::text::unicode::is_invisible(ch) => {
                 let code = ch as u32;
-                out.push_str(&match code {
-                    0..=0xff => format!("\\x{code:02x}"),
-                    0x100..=0xffff => format!("\\u{code:04x}"),
-                    _ => format!("\\U{code:08x}"),
-                });
+                let _ = match code {
+                    0..=0xff => write!(out, "\\x{code:02x}"),
+                    0x100..=0xffff => write!(out, "\\u{code:04x}"),
+                    _ => write!(out, "\\U{code:08x}"),
+                };
             }
             _ => out.push(ch),
         }
@@ -290,9 +286,9 @@ impl CollisionReport {
     pub fn to_markdown(&self) -> String {
         let mut out = String::from("# Catalog Collision Report\n\n## Counts\n\n");
         for (kind, count) in self.counts.iter() {
-            out.push_str(&format!("- `{kind}`: {count}\n"));
+            let _ = writeln!(out, "- `{kind}`: {count}");
         }
-        out.push_str(&format!("\nTotal findings: {}\n", self.findings.len()));
+        let _ = write!(out, "\nTotal findings: {}\n", self.findings.len());
         if self.findings.is_empty() {
             return out;
         }
@@ -301,7 +297,7 @@ impl CollisionReport {
             let Collision { kind, item_ids, score, recommendation, evidence } = found;
             let cells =
                 [kind, item_ids.join(", ").as_str(), &two_decimals(*score), recommendation, evidence].join(" | ");
-            out.push_str(&format!("| {cells} |\n"));
+            let _ = writeln!(out, "| {cells} |");
         }
         out
     }

@@ -55,8 +55,8 @@ pub fn diff_catalogs(before: &[SelectableItem], after: &[SelectableItem]) -> Res
         let Some(is) = new.get(id).filter(|is| *is != was) else { continue };
         let fields = changed_fields(was, is);
         if !fields.is_empty() {
-            let changes = assess(was, is);
-            changed.push(ChangedItem { id: (*id).to_owned(), fields, risk: worst(&changes), changes });
+            let effects = assess(was, is);
+            changed.push(ChangedItem { id: (*id).to_owned(), fields, risk: worst(&effects), changes: effects });
         }
     }
     Ok(CatalogDiff {

@@ -74,7 +74,7 @@ fn convert(tool: Value, options: &McpOptions) -> Result<SelectableItem> {
     let mut annotations = fields.object("annotations")?;
     let args_schema = fields.object("inputSchema")?;
     let output_schema = fields.nested("outputSchema")?.map(Fields::rest);
-    let mut rest = fields.rest();
+    let rest = fields.rest();
     let title = title.or_else(|| annotations.get("title").and_then(Value::as_str).map(str::to_owned));
     let hint = |key: &str| annotations.get(key) == Some(&Value::Bool(true));
     let (read_only, destructive) = (hint("readOnlyHint"), hint("destructiveHint"));
@@ -93,13 +93,12 @@ fn convert(tool: Value, options: &McpOptions) -> Result<SelectableItem> {
             if version.is_some() { None } else { Some(shape_hash(&name, Some(&Value::Object(args_schema.clone())))?) };
         ToolId { namespace: legal_namespace(namespace), name: legal_name(part), version, hash8 }.to_text()?
     };
+    // A server does not get to write into the reserved part.
+    annotations.shift_remove(RESERVED_KEY);
     if !rest.is_empty() {
         let mut kept = JsonMap::new();
-        kept.insert("mcp".to_owned(), Value::Object(std::mem::take(&mut rest)));
-        // A server does not get to write into the reserved part.
+        kept.insert("mcp".to_owned(), Value::Object(rest));
         annotations.insert(RESERVED_KEY.to_owned(), Value::Object(kept));
-    } else {
-        annotations.shift_remove(RESERVED_KEY);
     }
     let shown = [description.as_str(), title.as_deref().unwrap_or("")];
     let description = shown.into_iter().find(|text| !trim(text).is_empty()).unwrap_or(&name).to_owned();
@@ -250,12 +249,12 @@ mod tests {
         for capture in [tools.clone(), json!({ "tools": tools }), json!({ "id": 1, "result": { "tools": tools } })] {
             let loaded = from_mcp_tools(capture, &McpOptions::default()).unwrap();
             let ids: Vec<&str> = loaded.catalog.items().map(|item| item.id.as_str()).collect();
-            assert_eq!(ids, ["data:export#6d3f0a63", "mcp:_9_lives#e4a1eb3e", "mcp:both#e4d6ba4d"], "{ids:?}");
+            assert_eq!(ids, ["data:export#ac0123de", "mcp:_9_lives#10d059c3", "mcp:both#7b45bf2b"], "{ids:?}");
             let found: Vec<_> = loaded.findings.iter().map(|found| (found.code, found.index.unwrap())).collect();
             let invalid = |index| ("tool-invalid", index);
             assert_eq!(found, [invalid(2), invalid(3), invalid(4), invalid(5), ("duplicate-id", 7)]);
             let both = loaded.catalog.get(ids[2]).unwrap();
-            assert!(both.side_effects && both.cost_hint == 2.0 && both.metadata.len() == 2);
+            assert!(both.side_effects && (both.cost_hint - 2.0).abs() < 1e-9 && both.metadata.len() == 2);
             let export = loaded.catalog.get(ids[0]).unwrap();
             assert_eq!(
                 json!(export.metadata),

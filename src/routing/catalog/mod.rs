@@ -6,6 +6,7 @@ mod diff;
 mod finding;
 mod hash;
 mod inventory;
+mod lint;
 mod load;
 mod mcp_list;
 mod normalise;
@@ -26,6 +27,7 @@ pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
 pub use inventory::{
     INVENTORY_FIELDS, RESERVED_KEY, attach_inventory, inventory_of, is_deprecated, validate_inventory,
 };
+pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
 pub use load::{Loaded, OnInvalid, load_catalog};
 pub use mcp_list::{McpOptions, from_mcp_tools, infer_namespace};
 pub use normalise::{NormaliseOptions, NormaliseReport, normalise};

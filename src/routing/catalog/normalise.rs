@@ -83,7 +83,7 @@ fn even_out(item: &SelectableItem, options: NormaliseOptions, report: &mut Norma
     report.tag_dedup_count += usize::from(tags != item.tags);
     report.description_filled_count += usize::from(description.is_empty());
     let description = if description.is_empty() { name.clone() } else { description };
-    SelectableItem { name, description, namespace, tags, ..item.clone() }
+    SelectableItem { name, description, tags, namespace, ..item.clone() }
 }
 
 /// Makes runs of white space one space and trims.

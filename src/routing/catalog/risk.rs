@@ -158,7 +158,7 @@ impl Walk<'_> {
         if one_of(DOCUMENTATION) {
             self.add(path, "documentation", "changed");
         } else if key == "type" {
-            self.sets(types(was), types(is), path, ["a type fewer", "a type more"]);
+            self.sets(types(was).as_deref(), types(is).as_deref(), path, ["a type fewer", "a type more"]);
         } else if key == "enum" {
             self.sets(values(was), values(is), path, ["a value fewer", "a value more"]);
         } else if key == "required" {
@@ -185,16 +185,16 @@ impl Walk<'_> {
     }
 
     /// Compares two lists of what is allowed; none allows everything.
-    fn sets(&mut self, was: Option<Vec<Value>>, is: Option<Vec<Value>>, path: &str, effects: [&'static str; 2]) {
-        let lacks = |some: &Option<Vec<Value>>, other: &Option<Vec<Value>>| match (some, other) {
+    fn sets(&mut self, was: Option<&[Value]>, is: Option<&[Value]>, path: &str, effects: [&'static str; 2]) {
+        let lacks = |some: Option<&[Value]>, other: Option<&[Value]>| match (some, other) {
             (None, _) => false,
             (Some(_), None) => true,
             (Some(some), Some(other)) => other.iter().any(|value| !some.iter().any(|known| same_value(known, value))),
         };
-        if lacks(&is, &was) {
+        if lacks(is, was) {
             self.narrowed(path, effects[0]);
         }
-        if lacks(&was, &is) {
+        if lacks(was, is) {
             self.widened(path, effects[1]);
         }
     }
@@ -257,8 +257,8 @@ fn types(value: Option<&Value>) -> Option<Vec<Value>> {
     (!all).then_some(list)
 }
 
-fn values(value: Option<&Value>) -> Option<Vec<Value>> {
-    value?.as_array().cloned()
+fn values(value: Option<&Value>) -> Option<&[Value]> {
+    value?.as_array().map(Vec::as_slice)
 }
 
 #[cfg(test)]
@@ -267,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    fn tool(fields: Value) -> SelectableItem {
+    fn tool(fields: &Value) -> SelectableItem {
         let mut base = json!({ "id": "a", "kind": "tool", "name": "a", "description": "d" });
         for (key, value) in fields.as_object().unwrap() {
             base[key] = value.clone();
@@ -308,7 +308,7 @@ mod tests {
         ];
         for (before, after, as_input, as_output) in cases {
             for (field, expected) in [("args_schema", as_input), ("output_schema", as_output)] {
-                let changes = assess(&tool(json!({ field: before })), &tool(json!({ field: after })));
+                let changes = assess(&tool(&json!({ field: before })), &tool(&json!({ field: after })));
                 assert_eq!(worst(&changes), expected, "{field} {before} -> {after}: {changes:?}");
             }
         }
@@ -324,7 +324,7 @@ mod tests {
             (json!({ "side_effects": true }), json!({}), "compatible"),
             (json!({}), json!({ "description": "other" }), "documentation"),
         ] {
-            assert_eq!(worst(&assess(&tool(before.clone()), &tool(after.clone()))), expected, "{before} -> {after}");
+            assert_eq!(worst(&assess(&tool(&before), &tool(&after))), expected, "{before} -> {after}");
         }
     }
 }

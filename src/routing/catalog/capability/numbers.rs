@@ -46,7 +46,8 @@ fn mark(text: &str) -> Cow<'_, str> {
                 let fits = || number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
                 if number == "-0" || (is_whole && is_long && !fits()) {
                     out.push_str(&text[copied..at]);
-                    out.push_str(&if number == "-0" { "0".to_owned() } else { format!("\"\\u0001{number}\"") });
+                    let parts = if number == "-0" { ["0", "", ""] } else { ["\"\\u0001", number, "\""] };
+                    out.extend(parts);
                     copied = end;
                 }
                 at = end;

@@ -28,6 +28,18 @@ fn share(matches: usize, a: &Letters, b: &Letters) -> f64 {
     2.0 * matches as f64 / (a.len() + b.len()) as f64
 }
 
+/// Counts the elements two sorted lists share, repeated ones as often as both have them.
+pub(super) fn shared<T: Ord>(first: &[T], second: &[T]) -> usize {
+    let (mut at, mut to, mut count) = (0, 0, 0);
+    while at < first.len() && to < second.len() {
+        let way = first[at].cmp(&second[to]);
+        count += usize::from(way.is_eq());
+        at += usize::from(way.is_le());
+        to += usize::from(way.is_ge());
+    }
+    count
+}
+
 /// Returns what the ratio of two words cannot exceed; of words whose lengths alone keep them below the threshold,
 /// without looking at their letters.
 pub(super) fn ratio_bound(a: &Letters, b: &Letters, threshold: f64) -> f64 {
@@ -35,14 +47,7 @@ pub(super) fn ratio_bound(a: &Letters, b: &Letters, threshold: f64) -> f64 {
     if by_length < threshold {
         return by_length;
     }
-    let (mut i, mut j, mut shared) = (0, 0, 0);
-    while i < a.sorted.len() && j < b.sorted.len() {
-        let (x, y) = (a.sorted[i], b.sorted[j]);
-        shared += usize::from(x == y);
-        i += usize::from(x <= y);
-        j += usize::from(y <= x);
-    }
-    share(shared, a, b)
+    share(shared(&a.sorted, &b.sorted), a, b)
 }
 
 /// Returns the ratio of two words by Ratcliff and Obershelp: the longest matching block, the first of equally long
