@@ -128,6 +128,11 @@ impl Fields {
         self.map.contains_key(key)
     }
 
+    /// Tells whether the field is present as null.
+    pub fn is_null(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(Value::is_null)
+    }
+
     /// Takes a required field.
     pub fn require(&mut self, key: &str) -> Result<Value> {
         self.take(key).ok_or_else(|| {

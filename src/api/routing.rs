@@ -14,7 +14,8 @@ use crate::routing::cards::{
     hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
 };
 use crate::routing::catalog::{
-    CatalogFinding, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools, load_catalog,
+    CatalogFinding, LintOptions, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
+    lint, load_catalog, pin, read_pins,
 };
 use crate::routing::graph::{ChoiceGraph, PageOptions};
 use crate::routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
@@ -88,6 +89,15 @@ pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Re
             let [before, after] = [&*catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
             done(&diff_catalogs(&before, &after)?)
         }
+        "lint" => {
+            let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
+            fields.finish()?;
+            // What was left out while loading comes first: it is worst.
+            let mut found = loaded.findings.clone();
+            found.retain(|finding| finding.index.is_some());
+            found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
+            done(&One::<[CatalogFinding]>("findings", &found))
+        }
         _ => {
             fields.finish()?;
             catalog_report(loaded, operation)
@@ -104,6 +114,7 @@ fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
             done(&One("items", &items))
         }
         "size" => done(&One("size", &catalog.len())),
+        "pin" => done(&One("pins", &pin(catalog))),
         "findings" => done(&One::<[CatalogFinding]>("findings", &loaded.findings)),
         "namespaces" => {
             let namespaces = catalog.namespaces();
@@ -223,7 +234,8 @@ impl Candidates {
 
     /// Returns the tools, in order. Fails with `NOT_FOUND`.
     fn items<'a>(&self, catalog: &'a Catalog) -> Result<Vec<&'a SelectableItem>> {
-        let find = |(at, id): (usize, &String)| catalog.get(id).map_err(|error| error.under(format!("/candidate_ids/{at}")));
+        let find =
+            |(at, id): (usize, &String)| catalog.get(id).map_err(|error| error.under(format!("/candidate_ids/{at}")));
         self.ids.iter().enumerate().map(find).collect()
     }
 }
@@ -295,8 +307,7 @@ fn schema(mut fields: Fields) -> Result<String> {
     let property = fields.string_or("property_name", base.property_name)?;
     let name = fields.string_or("schema_name", base.schema_name)?;
     fields.finish()?;
-    let options =
-        SchemaOptions { provider: &provider, property_name: &property, schema_name: &name, reference: false };
+    let options = SchemaOptions { provider: &provider, property_name: &property, schema_name: &name, reference: false };
     done(&selection_schema(candidates.ids.iter().map(String::as_str), &options)?)
 }
 
@@ -309,12 +320,8 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     let resolve = |name: &str| names.resolve(name).ok().map(str::to_owned);
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
-    let options = ValidateOptions {
-        repair,
-        resolve: Some(&resolve),
-        is_destructive: Some(&is_destructive),
-        reference: false,
-    };
+    let options =
+        ValidateOptions { repair, resolve: Some(&resolve), is_destructive: Some(&is_destructive), reference: false };
     let ids: Vec<&str> = candidates.ids.iter().map(String::as_str).collect();
     done(&validate_selection(selected.as_deref(), &ids, &options))
 }
@@ -340,11 +347,40 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
             json!({ "text": render_cards(&cards, CardStyle { scores, reference: false }) })
         }
         "explain_route" => {
-            let result = fields.require("result")?;
-            explained(result)?
+            let routed = fields.require("result")?;
+            explain(routed)?
         }
         other => return Err(unknown(other)),
     };
     fields.finish()?;
     done(&result)
+}
+
+/// Explains a route, as data and as Markdown.
+fn explain(result: Value) -> Result<Value> {
+    let mut fields = Fields::open(result, "/result")?;
+    let candidates = Candidates::take(&mut fields)?;
+    let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
+    let scored: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
+    let (hints, question) = (fields.strings("context_hints")?, fields.opt_string("clarifying_question")?);
+    let mut count = |key: &str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
+    let (excluded_count, gated_count) = (count("excluded_count")?, count("gated_count")?);
+    let is_ambiguous = fields.bool_or("is_ambiguous", false)?;
+    let context_boost_applied = fields.bool_or("context_boost_applied", false)?;
+    let at = fields.at("trace");
+    let mut trace = Fields::open(fields.require("trace")?, &at)?;
+    let (query, engine) = (trace.string_or("query", "")?, trace.string_or("retriever_engine", "")?);
+    let explanation = RouteExplanation {
+        query: &query,
+        retriever_engine: &engine,
+        candidates: &scored,
+        is_ambiguous,
+        clarifying_question: question.as_deref(),
+        context_hints: &hints,
+        context_boost_applied,
+        excluded_count,
+        gated_count,
+        reference: false,
+    };
+    Ok(json!({ "data": explanation.to_json(), "markdown": explanation.to_markdown() }))
 }

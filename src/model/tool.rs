@@ -63,7 +63,11 @@ impl SelectableItem {
     /// Reads a tool; unknown fields are ignored.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let mut optional = |key: &str| fields.has(key).then(|| fields.strings(key)).transpose();
+        let mut optional = |key: &str| -> Result<Option<Vec<String>>> {
+            let is_null = fields.is_null(key);
+            let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
+            Ok(list.filter(|_| !is_null))
+        };
         let (depends_on, provides, requires) = (optional("depends_on")?, optional("provides")?, optional("requires")?);
         Ok(Self {
             id: fields.string("id")?,

@@ -21,7 +21,10 @@ pub use manager::{
     manager_restore, text_call,
 };
 #[cfg(feature = "routing-exports")]
-pub use routing::{catalog_call, catalog_free, catalog_new};
+pub use routing::{
+    catalog_call, catalog_free, catalog_new, router_call, router_free, router_index, router_new, router_restore,
+    routing_call,
+};
 
 use std::sync::Mutex;
 

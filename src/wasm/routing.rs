@@ -1,13 +1,15 @@
-//! Exports of catalogs.
+//! Exports of catalogs and routers.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::handles::{self, Answer, Handles};
 use crate::api::routing as api;
-use crate::routing::Catalog;
+use crate::routing::catalog::Loaded;
+use crate::routing::router::Router;
 
 thread_local! {
-    static CATALOGS: std::cell::RefCell<Handles<Catalog>> = Handles::of("catalog");
+    static CATALOGS: std::cell::RefCell<Handles<Loaded>> = Handles::of("catalog");
+    static ROUTERS: std::cell::RefCell<Handles<Router>> = Handles::of("router");
 }
 
 /// Makes a catalog from the JSON of its tools.
@@ -26,4 +28,42 @@ pub fn catalog_free(handle: u32) {
 #[wasm_bindgen]
 pub fn catalog_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
     handles::with(&CATALOGS, handle, |catalog| api::catalog_call(catalog, operation, arguments))
+}
+
+/// Makes a router of a catalog, which it copies.
+#[wasm_bindgen]
+pub fn router_new(catalog: u32, options: &str) -> Answer<u32> {
+    let router = handles::with(&CATALOGS, catalog, |catalog| api::new_router(catalog, options))?;
+    handles::add(&ROUTERS, Ok(router))
+}
+
+/// Makes a router of a catalog and the bytes of its index.
+#[wasm_bindgen]
+pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> {
+    let router = handles::with(&CATALOGS, catalog, |catalog| api::restore_router(catalog, options, index))?;
+    handles::add(&ROUTERS, Ok(router))
+}
+
+/// Frees a router; freeing twice does nothing.
+#[wasm_bindgen]
+pub fn router_free(handle: u32) {
+    handles::free(&ROUTERS, handle);
+}
+
+/// Runs an operation of a router.
+#[wasm_bindgen]
+pub fn router_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
+    handles::with(&ROUTERS, handle, |router| api::router_call(router, operation, arguments))
+}
+
+/// Returns the index of a router as bytes.
+#[wasm_bindgen]
+pub fn router_index(handle: u32) -> Answer<Vec<u8>> {
+    handles::with(&ROUTERS, handle, |router| Ok(router.index_bytes()))
+}
+
+/// Runs a function that needs neither a catalog nor a router.
+#[wasm_bindgen]
+pub fn routing_call(operation: &str, arguments: &str) -> Answer<String> {
+    api::routing_call(operation, arguments).map_err(|error| handles::thrown(&error))
 }

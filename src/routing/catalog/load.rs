@@ -80,8 +80,8 @@ impl Loaded {
         self.findings.push(found.index(index));
     }
 
-    /// Fails with the first finding, all of them as details.
-    fn raise(&self, base: &str) -> Result<()> {
+    /// Fails with the first finding, all of them as details; `base` is the path of the list.
+    pub fn raise(&self, base: &str) -> Result<()> {
         let Some(first) = self.findings.first() else { return Ok(()) };
         let code = if first.code == "duplicate-id" { ErrorCode::DuplicateId } else { ErrorCode::InvalidInput };
         let path = first.index.map_or(String::new(), |index| format!("{base}/{index}{}", first.path));

@@ -4,7 +4,6 @@
 //! a node. Every page names the paths and ids that lead on, so that everything can be reached.
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::ChoiceGraph;
 use super::keys::{Keys, key_bytes, slug};
@@ -37,9 +36,8 @@ impl Default for PageOptions {
 }
 
 impl PageOptions {
-    /// Reads options; unknown fields are refused.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open_closed(value, path, &["offset", "limit"])?;
+    /// Takes the options out of an object that may have others.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
         let limit = fields.uint_or("limit", PAGE_SIZE, MAX_PAGE_SIZE)?;
         // A page without children would never lead on.
         Ok(Self { offset: fields.uint_or("offset", 0, 1 << 53)?, limit: limit.max(1) })

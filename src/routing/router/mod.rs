@@ -9,6 +9,7 @@ mod feedback;
 mod filter;
 mod history;
 mod options;
+mod parts;
 mod question;
 mod record;
 mod report;
@@ -19,7 +20,7 @@ pub use explanation::RouteExplanation;
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
 pub use filter::{Filters, Verdict, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};
-pub use options::{Navigator, RouteOptions, RouterOptions};
+pub use options::{Navigator, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
 pub use shortlist::{Candidate, Places, shortlist};
@@ -28,10 +29,9 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::model::{JsonMap, SelectableItem};
 use crate::order::{SortedMap, WordSet};
 use crate::routing::Catalog;
-use crate::routing::catalog::compute_catalog_hash;
-use crate::routing::graph::{self, ChoiceGraph};
-use crate::routing::index::{Index, Scope};
-use crate::routing::reference::tree::{self, TreeOptions};
+use crate::routing::cards::ToolNames;
+use crate::routing::graph::{BrowseIndex, ChoiceGraph};
+use crate::routing::index::{Explanation, Index, Scope};
 use adjust::{adjust, likeness};
 use beam::Reach;
 use beam_index::BeamIndex;
@@ -39,8 +39,6 @@ use report::Report;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
 const LOOKED_AT: usize = 3;
-/// Missing tools that an error names.
-const MISSING_NAMED: usize = 10;
 
 /// Chooses tools out of a catalog.
 ///
@@ -53,6 +51,8 @@ pub struct Router {
     index: Option<Index>,
     graph: Option<ChoiceGraph>,
     beam: Option<BeamIndex>,
+    browse: Option<BrowseIndex>,
+    names: Option<ToolNames>,
 }
 
 /// What a navigator found.
@@ -67,6 +67,8 @@ struct Found {
     variants: WordSet,
     /// What history added to scores.
     history: JsonMap,
+    /// What each tool of the short list was found by, if asked for.
+    matches: Vec<Explanation>,
     /// Whether the query names the first tool.
     is_exact: bool,
 }
@@ -112,7 +114,7 @@ impl Router {
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
         let index =
             (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
-        Self { catalog, options, index, graph: None, beam: None }
+        Self { catalog, options, index, graph: None, beam: None, browse: None, names: None }
     }
 
     /// Returns the tools.
@@ -133,7 +135,7 @@ impl Router {
                 index.add(item);
             }
         }
-        (self.graph, self.beam) = (None, None);
+        self.forget();
         Ok(())
     }
 
@@ -149,7 +151,7 @@ impl Router {
             }
         }
         if removed > 0 {
-            (self.graph, self.beam) = (None, None);
+            self.forget();
         }
         removed
     }
@@ -161,7 +163,7 @@ impl Router {
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
         let (text, hints) = with_hints(query, &options.context_hints);
-        let Self { catalog, options: router, index, graph, beam } = self;
+        let Self { catalog, options: router, index, graph, beam, .. } = self;
         let active = Active::new(catalog, &options.filters)?;
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
             (Some(index), graph, _) => exact(index, graph, &text, &active, router, options)?,
@@ -180,50 +182,12 @@ impl Router {
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
         };
         let short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
+        if let (true, Some(index)) = (options.debug, index.as_mut()) {
+            for candidate in &short {
+                found.matches.push(index.explain(&text, &candidate.id)?);
+            }
+        }
         Ok(Report { router, options, query, hints, active: &active, found: &found }.result(short))
-    }
-
-    /// Routes over this graph instead of one built from the catalog, until tools are added or removed.
-    ///
-    /// Fails with `GRAPH_INVALID` when the graph has no root, or when a tool of the catalog is not in it.
-    pub fn use_graph(&mut self, graph: ChoiceGraph) -> Result<()> {
-        graph.validate()?;
-        let missing: Vec<&str> = self
-            .catalog
-            .items()
-            .map(|item| item.id.as_str())
-            .filter(|id| !graph.is_item(id))
-            .take(MISSING_NAMED)
-            .collect();
-        if !missing.is_empty() {
-            let message = "the graph lacks tools of the catalog";
-            return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
-        }
-        (self.graph, self.beam) = (Some(graph), None);
-        Ok(())
-    }
-
-    /// Returns the graph over the catalog, which is built when first asked for. Fails with `NO_CANDIDATES` when the
-    /// catalog is empty.
-    pub fn graph(&mut self) -> Result<&ChoiceGraph> {
-        if self.catalog.is_empty() {
-            return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
-        }
-        if self.graph.is_none() {
-            self.graph = Some(self.build_graph()?);
-        }
-        self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
-    }
-
-    fn build_graph(&self) -> Result<ChoiceGraph> {
-        let items: Vec<&SelectableItem> = self.catalog.items().collect();
-        let hash = compute_catalog_hash(self.catalog.items());
-        let tree = self.options.tree;
-        if self.options.is_reference {
-            let options = TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size };
-            return tree::build(&items, options, &hash);
-        }
-        graph::build(&items, tree, &hash)
     }
 
     /// Builds what routing needs and is not there.

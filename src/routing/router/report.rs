@@ -124,6 +124,9 @@ impl Report<'_> {
                     json!({ "ratio": second.score / best.score, "threshold": self.router.ambiguity_ratio }),
                 );
             }
+            if !self.found.matches.is_empty() {
+                put("matches", json!(self.found.matches));
+            }
             if !self.found.folded.is_empty() {
                 put("folded", Value::Object(self.found.folded.clone()));
             }
