@@ -148,12 +148,12 @@ async function childStart() {
 /** Whether thousands of builds leave anything behind. */
 async function childMemory() {
   const { ContextManager } = await import(packageFile("index.js"));
-  // The package keeps its memory private; initialising a second time returns the instance there is.
-  const { memory } = (await import(packageFile("core.js"))).initSync();
   const items = log(MEMORY_ITEMS);
   const asked = queries(items, 50);
   const manager = new ContextManager();
   ingestAll(manager, items);
+  // The package keeps its memory private; initialising a second time returns the instance there is.
+  const { memory } = (await import(packageFile("core.js"))).initSync();
   const run = (builds) => {
     for (let at = 0; at < builds; at += 1) answer(manager, asked[at % asked.length]);
     globalThis.gc();

@@ -79,7 +79,7 @@ export class Catalog {
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
   free(): void {
     this.#freed = true;
-    this.#place.release();
+    this.#place.close();
   }
 
   #run<T>(operation: string, args: string): T {

@@ -48,11 +48,11 @@ export const ERROR_CODES = [
   "NO_CANDIDATES",
   /** A graph of tools has a cycle, no root, or tools that cannot be reached. */
   "GRAPH_INVALID",
-  /** The object was freed. */
+  /** The object was freed, or it is a catalog and the engine it was in has ended. */
   "DISPOSED",
   /** The WebAssembly instance died and could not be brought back. */
   "POISONED",
-  /** A defect in this library; the engine was restarted and the object keeps its state. */
+  /** A defect in this library; the engine was restarted. A manager keeps its state, a catalog is to be made again. */
   "INTERNAL",
 ] as const;
 

@@ -34,9 +34,14 @@ export class Place<G extends Glue> {
     finalizer?.register(owner, this, this);
   }
 
-  /** Frees the object, unless it is gone with its instance. */
-  release(): void {
+  /** Frees the object for good. */
+  close(): void {
     finalizer?.unregister(this);
+    this.release();
+  }
+
+  /** Frees the object, unless it is gone with its instance; another may be opened in its place. */
+  release(): void {
     if (!this.isThere) return;
     this.#generation = -1;
     try {

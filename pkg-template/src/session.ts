@@ -124,7 +124,7 @@ export class Session {
     this.#freed = true;
     this.#journal = [];
     this.#base = undefined;
-    this.#place.release();
+    this.#place.close();
   }
 
   /** The handle in the present instance; restores the manager when the instance was replaced. */

@@ -181,8 +181,9 @@ export interface SelectableItem {
 }
 
 /** A tool as it is kept: with every field that has a default. */
-export type StoredTool = Required<Omit<SelectableItem, OptionalOfTool>> & Pick<SelectableItem, OptionalOfTool>;
-type OptionalOfTool = "title" | "depends_on" | "provides" | "requires";
+export interface StoredTool
+  extends Required<Omit<SelectableItem, WithoutDefault>>, Pick<SelectableItem, WithoutDefault> {}
+type WithoutDefault = "title" | "depends_on" | "provides" | "requires";
 
 /** The tools of a catalog, in the order of their ids. */
 export interface CatalogJson {

@@ -13,6 +13,7 @@ import type {
   BuildReportData,
   BuildStats,
   CandidateExplanation,
+  CatalogJson,
   Classifier,
   CompactOptions,
   CompactResult,
@@ -306,6 +307,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
 /** What the package hands out cannot be changed, to the last field. */
 export const results: readonly true[] = [
   constant<BuildReport>(),
+  constant<CatalogJson>(),
   constant<CompactResult>(),
   constant<CompatCompactResult>(),
   constant<Consolidation>(),
