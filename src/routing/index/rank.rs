@@ -26,7 +26,8 @@ const FEW: usize = 256;
 pub struct Scope<'a> {
     /// Says by id which tools may be ranked; all without it.
     pub allowed: Option<&'a dyn Fn(&str) -> bool>,
-    /// The caller's vector of the query, to be compared with those of [`Index::set_embedding`].
+    /// The caller's vector of the query, to be compared with those of [`Index::set_embedding`]; nothing where no tool
+    /// has one.
     pub embedding: Option<&'a [f32]>,
     /// Tools returned at most.
     pub limit: usize,
