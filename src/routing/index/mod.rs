@@ -13,6 +13,7 @@ mod lexicon;
 mod postings;
 mod query;
 mod rank;
+mod reading;
 mod snapshot;
 mod stem;
 mod terms;
@@ -27,6 +28,7 @@ use fields::FIELDS;
 use postings::{Entry, Postings};
 use query::Fuzzy;
 use rank::Scratch;
+use reading::{Reading, WordCache};
 use terms::{Term, Terms};
 
 pub use explain::{Explanation, MatchedField, MatchedTerm, Origin};
@@ -81,6 +83,8 @@ pub struct Index {
     items: Vec<Item>,
     /// Terms in each field of each tool.
     lengths: Vec<[u32; FIELDS]>,
+    /// Hashes of the id and the name of each tool, without regard to case.
+    calls: Vec<[u32; 2]>,
     /// Number of the group of near-duplicates each tool is in; none for a removed tool.
     groups: Vec<u32>,
     signatures: Terms,
@@ -96,13 +100,6 @@ pub struct Index {
     work: u64,
 }
 
-/// Numbers of terms by the words they come from, so that each word is stemmed once.
-#[derive(Default)]
-struct WordCache {
-    words: Terms,
-    terms: Vec<u32>,
-}
-
 impl Index {
     /// Makes an empty index.
     pub fn new(options: IndexOptions) -> Self {
@@ -116,6 +113,7 @@ impl Index {
             places: Vec::new(),
             items: Vec::new(),
             lengths: Vec::new(),
+            calls: Vec::new(),
             groups: Vec::new(),
             signatures: Terms::default(),
             removed: 0,
@@ -245,7 +243,7 @@ impl Index {
         }
         let place = self.items.len() as u32;
         let mut kinship = Kinship::default();
-        let mut read = Reading { stop: &self.stop, terms: &mut self.terms, cache, fields: Default::default(), work: 0 };
+        let mut read = Reading::new(&self.stop, &mut self.terms, cache);
         fields::for_each_text(item, &mut |field, text| {
             kinship.begin(field);
             analyse::for_each_word(text, &mut |word| {
@@ -285,6 +283,7 @@ impl Index {
         let [high, low] = item.kinship.signature();
         self.groups.push(self.signatures.intern(Term::Pair(high, low)));
         self.lengths.push(lengths);
+        self.calls.push([rank::call_hash(id), rank::call_hash(&item.name)]);
         self.items.push(Item { id: number, ..item });
     }
 
@@ -363,40 +362,6 @@ impl Index {
         packed.postings.pack(&|place| known(&places, place), &|term| known(&numbers, term));
         (packed.totals, packed.dimensions, packed.work) = (self.totals, self.dimensions, self.work);
         *self = packed;
-    }
-}
-
-/// A tool being read.
-struct Reading<'a> {
-    stop: &'a StopWords,
-    terms: &'a mut Terms,
-    cache: &'a mut WordCache,
-    fields: [Vec<u32>; FIELDS],
-    work: u64,
-}
-
-impl Reading<'_> {
-    fn word(&mut self, field: usize, word: &str) {
-        self.work += 1;
-        let known = self.cache.words.intern(Term::Word(word));
-        if known as usize == self.cache.terms.len() {
-            self.cache.terms.push(NONE);
-            if analyse::is_dense(word) {
-                // Several terms; the place of one stays empty.
-                self.cache.terms[known as usize] = NONE - 1;
-            } else if !self.stop.hides(word) {
-                analyse::for_each_term(word, &mut |term| {
-                    self.cache.terms[known as usize] = self.terms.intern(Term::Word(term));
-                });
-            }
-        }
-        match self.cache.terms[known as usize] {
-            NONE => {}
-            term if term == NONE - 1 => analyse::for_each_term(word, &mut |term| {
-                self.fields[field].push(self.terms.intern(Term::Word(term)));
-            }),
-            term => self.fields[field].push(term),
-        }
     }
 }
 

@@ -38,15 +38,24 @@ pub struct Postings {
     packed: Vec<Entry>,
     /// By term: one higher than the place of its newest entry in `added`, 0 for none.
     heads: Vec<u32>,
-    /// Entries and the `head` before them.
-    added: Vec<(Entry, u32)>,
+    /// In the order they came.
+    added: Vec<Added>,
+}
+
+/// An entry that is not packed yet.
+#[derive(Debug, Clone, Copy)]
+struct Added {
+    entry: Entry,
+    term: u32,
+    /// The `head` before it.
+    before: u32,
 }
 
 /// Walks over the entries of one term.
 pub struct Entries<'a> {
     packed: std::slice::Iter<'a, Entry>,
     head: u32,
-    added: &'a [(Entry, u32)],
+    added: &'a [Added],
 }
 
 impl Iterator for Entries<'_> {
@@ -56,9 +65,9 @@ impl Iterator for Entries<'_> {
         if let Some(entry) = self.packed.next() {
             return Some(*entry);
         }
-        let (entry, before) = self.added.get((self.head as usize).wrapping_sub(1))?;
-        self.head = *before;
-        Some(*entry)
+        let found = self.added.get((self.head as usize).wrapping_sub(1))?;
+        self.head = found.before;
+        Some(found.entry)
     }
 }
 
@@ -80,18 +89,18 @@ impl Postings {
 
     /// Adds an entry. Those of one tool and term are added one after the other, the last field first.
     pub fn add(&mut self, term: u32, entry: Entry) {
-        let term = term as usize;
-        if self.heads.len() <= term {
-            self.heads.resize(term + 1, 0);
+        let place = term as usize;
+        if self.heads.len() <= place {
+            self.heads.resize(place + 1, 0);
         }
-        self.added.push((entry, self.heads[term]));
-        self.heads[term] = self.added.len() as u32;
+        self.added.push(Added { entry, term, before: self.heads[place] });
+        self.heads[place] = self.added.len() as u32;
     }
 
     /// Returns the tool that was last added to a term since the last packing.
     pub fn newest(&self, term: u32) -> Option<u32> {
         let head = self.heads.get(term as usize)?;
-        self.added.get((*head as usize).wrapping_sub(1)).map(|(entry, _)| entry.item)
+        self.added.get((*head as usize).wrapping_sub(1)).map(|found| found.entry.item)
     }
 
     /// Tells whether so many entries were added that packing them pays.
@@ -99,22 +108,43 @@ impl Postings {
         self.added.len() > 1024 + self.packed.len() / 4
     }
 
-    /// Packs all entries for which `place` of the tool gives a new place; `terms` says the new number of each term.
-    pub fn pack(&mut self, place: &dyn Fn(u32) -> Option<u32>, terms: &dyn Fn(u32) -> Option<u32>) {
-        let old = self.starts.len().saturating_sub(1).max(self.heads.len()) as u32;
-        let mut packed = Vec::with_capacity(self.len());
-        let mut starts = vec![0];
-        for term in 0..old {
-            if terms(term).is_none() {
-                continue;
+    /// Calls `each` with every term and entry: those of one term in the order of [`Self::entries`].
+    fn for_each(&self, each: &mut dyn FnMut(u32, Entry)) {
+        for (term, bounds) in self.starts.windows(2).enumerate() {
+            for entry in &self.packed[bounds[0] as usize..bounds[1] as usize] {
+                each(term as u32, *entry);
             }
-            for entry in self.entries(term) {
-                if let Some(item) = place(entry.item) {
-                    packed.push(Entry { item, ..entry });
-                }
-            }
-            starts.push(packed.len() as u32);
         }
+        for added in self.added.iter().rev() {
+            each(added.term, added.entry);
+        }
+    }
+
+    /// Packs the entries for which `place` of the tool and `number` of the term give new ones; numbers keep their
+    /// order. Counts first and then writes each entry where it belongs: following chains would wait for memory.
+    pub fn pack(&mut self, place: &dyn Fn(u32) -> Option<u32>, number: &dyn Fn(u32) -> Option<u32>) {
+        let mut starts: Vec<u32> = vec![0];
+        self.for_each(&mut |term, entry| {
+            if let (Some(term), Some(_)) = (number(term), place(entry.item)) {
+                let behind = term as usize + 1;
+                if starts.len() <= behind {
+                    starts.resize(behind + 1, 0);
+                }
+                starts[behind] += 1;
+            }
+        });
+        for term in 1..starts.len() {
+            starts[term] += starts[term - 1];
+        }
+        let mut ends = starts.clone();
+        let mut packed = vec![Entry::default(); starts.last().map_or(0, |end| *end as usize)];
+        self.for_each(&mut |term, entry| {
+            if let (Some(term), Some(item)) = (number(term), place(entry.item)) {
+                let end = &mut ends[term as usize];
+                packed[*end as usize] = Entry { item, ..entry };
+                *end += 1;
+            }
+        });
         *self = Self { starts, packed, heads: Vec::new(), added: Vec::new() };
     }
 

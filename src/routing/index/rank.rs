@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use super::fields::{FIELD_TABLE, FIELDS};
+use super::hash::of_text;
 use super::postings::{Entries, Entry};
 use super::query::{Query, QueryTerm};
 use super::terms::Term;
@@ -25,7 +26,8 @@ const FEW: usize = 256;
 pub struct Scope<'a> {
     /// Says by id which tools may be ranked; all without it.
     pub allowed: Option<&'a dyn Fn(&str) -> bool>,
-    /// The caller's vector of the query, to be compared with those of [`Index::set_embedding`].
+    /// The caller's vector of the query, to be compared with those of [`Index::set_embedding`]; nothing where no tool
+    /// has one.
     pub embedding: Option<&'a [f32]>,
     /// Tools returned at most.
     pub limit: usize,
@@ -85,20 +87,29 @@ struct Family {
     folded: u32,
 }
 
-/// How long one field is on the average, and what follows from it for its terms.
-pub(super) struct Norms([f64; FIELDS]);
+/// What one more term in each field counts: its weight, and a part of the length beside a constant to divide it by.
+pub(super) struct Norms([(f64, f64, f64); FIELDS]);
 
 impl Norms {
     pub(super) fn new(totals: &[(u64, u32); FIELDS]) -> Self {
-        Self(totals.map(|(sum, count)| sum as f64 / f64::from(count.max(1))))
+        Self(std::array::from_fn(|field| {
+            let ((_, weight, share), (sum, count)) = (FIELD_TABLE[field], totals[field]);
+            // Where a field has no words in any tool, nothing is looked up.
+            (weight, 1.0 - share, if sum == 0 { 0.0 } else { share * f64::from(count) / sum as f64 })
+        }))
     }
 
-    /// Returns what one field adds to the weighted count of a term.
+    /// Returns what an entry adds to the weighted count of its term.
     pub(super) fn count(&self, entry: Entry, lengths: &[u32; FIELDS]) -> f64 {
         let field = entry.field();
-        let (_, weight, share) = FIELD_TABLE[field];
-        weight * f64::from(entry.count()) / (1.0 - share + share * f64::from(lengths[field]) / self.0[field])
+        let (weight, constant, slope) = self.0[field];
+        weight * f64::from(entry.count()) / (constant + slope * f64::from(lengths[field]))
     }
+}
+
+/// Returns the hash of an id or a name, whatever the case of its letters.
+pub(super) fn call_hash(text: &str) -> u32 {
+    of_text(&text.to_lowercase()) as u32
 }
 
 /// How much a weighted count says, with more and more of it saying less and less.
@@ -225,14 +236,13 @@ impl Index {
         if let Some(place) = self.place(text).filter(|place| self.is_allowed(*place, scope)) {
             return Some(place);
         }
-        let lower = text.to_lowercase();
-        let same = |other: &str| {
-            if other.is_ascii() { other.eq_ignore_ascii_case(&lower) } else { other.to_lowercase() == lower }
-        };
+        let (hash, lower) = (call_hash(text), text.to_lowercase());
         let (mut ids, mut names) = ([0, NONE], [0, NONE]);
-        for place in 0..self.items.len() as u32 {
-            for (text, found) in [(self.id(place), &mut ids), (&self.items[place as usize].name, &mut names)] {
-                if same(text.trim()) && self.is_allowed(place, scope) {
+        for (place, hashes) in self.calls.iter().enumerate().filter(|(_, hashes)| hashes.contains(&hash)) {
+            let name = &*self.items[place].name;
+            let place = place as u32;
+            for (at, text, found) in [(0, self.id(place), &mut ids), (1, name, &mut names)] {
+                if hashes[at] == hash && text.to_lowercase() == lower && self.is_allowed(place, scope) {
                     *found = [found[0] + 1, place];
                 }
             }
