@@ -110,17 +110,17 @@ fn sentence_end(text: &str, within: usize) -> Option<usize> {
     None
 }
 
-/// Shortens the description of a card over the target; says what it costs then.
-fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> u64 {
+/// Shortens the description of a card over the target; says what it costs then, and whether it was within the target.
+fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> (u64, bool) {
     let cost = |card: &ChoiceCard| card_tokens(&card_line(card, 1, 1, style), count);
     let all = cost(card);
     if all <= target {
-        return all;
+        return (all, true);
     }
     let description = std::mem::take(&mut card.description);
     let room = target.saturating_sub(cost(card)).max(1);
     card.description = truncate_description(&description, room, count);
-    cost(card)
+    (cost(card), false)
 }
 
 /// Sorts cards by falling score, then id.
@@ -154,9 +154,8 @@ pub fn make_choice_cards<'a>(
         if made.cards.len() >= options.max_cards && !options.style.reference {
             break;
         }
-        let tokens = shorten(&mut card, options.target_tokens, options.style, count);
-        let is_small = options.style.reference && tokens <= options.target_tokens;
-        if tokens <= options.hard_cap_tokens || is_small {
+        let (tokens, is_within) = shorten(&mut card, options.target_tokens, options.style, count);
+        if tokens <= options.hard_cap_tokens || options.style.reference && is_within {
             made.cards.push(card);
         } else if options.style.reference {
             return Err(over_the_cap(&card, tokens, options.hard_cap_tokens));
@@ -204,9 +203,8 @@ pub fn bound_browse_response(
     sort_by_score(&mut cards);
     let mut costs = Vec::new();
     for card in &mut cards {
-        let tokens = shorten(card, bounds.target_tokens, style, count);
-        let is_small = style.reference && tokens <= bounds.target_tokens;
-        if tokens > bounds.hard_cap_tokens && !is_small {
+        let (tokens, is_within) = shorten(card, bounds.target_tokens, style, count);
+        if tokens > bounds.hard_cap_tokens && !(style.reference && is_within) {
             return Err(over_the_cap(card, tokens, bounds.hard_cap_tokens));
         }
         costs.push(tokens);
