@@ -41,10 +41,9 @@ fn what_the_reference_gets_wrong_is_right_here() {
         let (name, input) = (case["name"].as_str().unwrap(), &case["input"]);
         if name.starts_with("card_line_forging") {
             let card = ChoiceCard::of(&item("a", "a", input["description"].as_str().unwrap()), None, true);
-            for text in [render_cards(std::slice::from_ref(&card), CardStyle::default())] {
-                assert!(text.starts_with("[1/1] a (tool) — "));
-                assert!(!text.chars().any(|ch| ch.is_control()), "{name}: {text:?}");
-            }
+            let text = render_cards(std::slice::from_ref(&card), CardStyle::default());
+            assert!(text.starts_with("[1/1] a (tool) — "));
+            assert!(!text.chars().any(char::is_control), "{name}: {text:?}");
         } else if name == "card_hard_cap_kills_list" {
             let items = [item("ok", "ok", "d"), item(&"x".repeat(500), "x", "d")];
             let made = make_choice_cards(items.iter(), None, &CardOptions::default(), &count).unwrap();
@@ -62,6 +61,10 @@ fn recorded_explanations_and_decisions_are_told_alike() {
     for case in vectors("explanation") {
         let (input, expected) = (&case["input"], &case["expected"]);
         let told = &expected["dict"];
+        if expected.get("error").is_some() {
+            // A result without candidates makes no decision; that is asserted below.
+            continue;
+        }
         let candidates: Vec<(String, f64)> = told["candidates"]
             .as_array()
             .unwrap()

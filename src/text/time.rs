@@ -1,5 +1,7 @@
 //! Timestamps in ISO 8601.
 
+use std::fmt::Write as _;
+
 const MICROS: i64 = 1_000_000;
 const DAY: i64 = 86_400;
 
@@ -43,9 +45,9 @@ pub fn normal_iso(text: &str) -> Option<String> {
     out += &fraction(micro);
     out.push(if offset < 0 { '-' } else { '+' });
     let (hour, minute, second, micro) = clock(offset.abs());
-    out += &format!("{hour:02}:{minute:02}");
+    let _ = write!(out, "{hour:02}:{minute:02}");
     if second > 0 || micro > 0 {
-        out += &format!(":{second:02}{}", fraction(micro));
+        let _ = write!(out, ":{second:02}{}", fraction(micro));
     }
     Some(out)
 }

@@ -36,6 +36,9 @@ impl CardOptions {
     }
 }
 
+/// The scores of tools by id.
+pub type Scores<'a> = dyn Fn(&str) -> Option<f64> + 'a;
+
 /// A tool that has no card because even without a description it is too large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
@@ -107,17 +110,17 @@ fn sentence_end(text: &str, within: usize) -> Option<usize> {
     None
 }
 
-/// Shortens the description of a card over the target; says what it costs then.
-fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> u64 {
+/// Shortens the description of a card over the target; says what it costs then, and whether it was within the target.
+fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> (u64, bool) {
     let cost = |card: &ChoiceCard| card_tokens(&card_line(card, 1, 1, style), count);
     let all = cost(card);
     if all <= target {
-        return all;
+        return (all, true);
     }
     let description = std::mem::take(&mut card.description);
     let room = target.saturating_sub(cost(card)).max(1);
     card.description = truncate_description(&description, room, count);
-    cost(card)
+    (cost(card), false)
 }
 
 /// Sorts cards by falling score, then id.
@@ -135,7 +138,7 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 /// `TOO_LARGE`.
 pub fn make_choice_cards<'a>(
     items: impl Iterator<Item = &'a SelectableItem>,
-    scores: Option<&dyn Fn(&str) -> Option<f64>>,
+    scores: Option<&Scores>,
     options: &CardOptions,
     count: &dyn Fn(&str) -> u64,
 ) -> Result<MadeCards> {
@@ -146,12 +149,13 @@ pub fn make_choice_cards<'a>(
     }
     let mut made = MadeCards::default();
     for mut card in all {
-        // The reference looks at every tool, whether there is room for it or not.
+        // The reference looks at every tool, whether there is room for it or not, and lets a card within the target be
+        // over the hard cap.
         if made.cards.len() >= options.max_cards && !options.style.reference {
             break;
         }
-        let tokens = shorten(&mut card, options.target_tokens, options.style, count);
-        if tokens <= options.hard_cap_tokens {
+        let (tokens, is_within) = shorten(&mut card, options.target_tokens, options.style, count);
+        if tokens <= options.hard_cap_tokens || options.style.reference && is_within {
             made.cards.push(card);
         } else if options.style.reference {
             return Err(over_the_cap(&card, tokens, options.hard_cap_tokens));
@@ -177,7 +181,7 @@ pub struct BrowseBounds {
     pub hard_cap_tokens: u64,
     /// Tokens of what stands before the cards.
     pub preamble_tokens: u64,
-    /// Tokens of the page; without it, as many as the cards may have, which bounds nothing.
+    /// Tokens of the page; without it, the hard cap of each card, which bounds nothing but in the reference's style.
     pub page_tokens: Option<u64>,
 }
 
@@ -197,19 +201,23 @@ pub fn bound_browse_response(
     count: &dyn Fn(&str) -> u64,
 ) -> Result<Vec<ChoiceCard>> {
     sort_by_score(&mut cards);
-    let mut used = bounds.preamble_tokens;
-    let mut kept = 0;
+    let mut costs = Vec::new();
     for card in &mut cards {
-        let tokens = shorten(card, bounds.target_tokens, style, count);
-        if tokens > bounds.hard_cap_tokens {
+        let (tokens, is_within) = shorten(card, bounds.target_tokens, style, count);
+        if tokens > bounds.hard_cap_tokens && !(style.reference && is_within) {
             return Err(over_the_cap(card, tokens, bounds.hard_cap_tokens));
         }
-        used += tokens;
-        if bounds.page_tokens.is_none_or(|page| used <= page) {
-            kept += 1;
-        }
+        costs.push(tokens);
     }
-    cards.truncate(kept);
+    let mut used: u64 = costs.iter().sum();
+    let room = |cards: usize| match bounds.page_tokens {
+        Some(page) => page.saturating_sub(bounds.preamble_tokens),
+        None => bounds.hard_cap_tokens.saturating_mul(cards as u64),
+    };
+    while used > room(costs.len()) {
+        used -= costs.pop().unwrap_or(used);
+    }
+    cards.truncate(costs.len());
     Ok(cards)
 }
 

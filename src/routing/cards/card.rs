@@ -54,9 +54,8 @@ impl ChoiceCard {
     /// Makes the card of a tool; with `redact`, secrets in its texts are masked.
     pub fn of(item: &SelectableItem, score: Option<f64>, redact: bool) -> Self {
         // Masked before it is cut: half a secret is no longer recognised.
-        let clean = |text: &str| match redact {
-            true => redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned(),
-            false => text.to_owned(),
+        let clean = |text: &str| {
+            if redact { redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned() } else { text.to_owned() }
         };
         let cut = |text: &str, chars| prefix(&clean(text), chars).to_owned();
         Self {

@@ -15,7 +15,8 @@ mod render;
 mod selection;
 
 pub use bound::{
-    BrowseBounds, CardOptions, MadeCards, SkippedCard, bound_browse_response, make_choice_cards, truncate_description,
+    BrowseBounds, CardOptions, MadeCards, Scores, SkippedCard, bound_browse_response, make_choice_cards,
+    truncate_description,
 };
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
 pub use downlevel::{Dialect, SchemaChange, down_level};
@@ -24,4 +25,6 @@ pub use names::ToolNames;
 pub use pack::{PackedCards, pack_cards, pack_cards_reference};
 pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, export_tools, tools_for};
 pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
-pub use selection::{SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection};
+pub use selection::{
+    Resolve, SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,
+};

@@ -95,14 +95,12 @@ fn first_alone(
     let end = longest_beginning(&first.description, &|part| cost(&with(part)) <= budget_tokens);
     let bare = ChoiceCard { tags: Vec::new(), ..with("") };
     let card = [with(&first.description[..end]), with(""), bare.clone()];
-    match card.into_iter().find(|card| cost(card) <= budget_tokens) {
-        Some(card) => Ok(packed(vec![card], cards, style, count)),
-        None => {
-            let over = cost(&bare).saturating_sub(budget_tokens);
-            let message = format!("the first card alone is {over} tokens over the budget of {budget_tokens}");
-            Err(Error::new(ErrorCode::BudgetExceeded, message).detail("over_by", over))
-        }
+    if let Some(card) = card.into_iter().find(|card| cost(card) <= budget_tokens) {
+        return Ok(packed(vec![card], cards, style, count));
     }
+    let over = cost(&bare).saturating_sub(budget_tokens);
+    let message = format!("the first card alone is {over} tokens over the budget of {budget_tokens}");
+    Err(Error::new(ErrorCode::BudgetExceeded, message).detail("over_by", over))
 }
 
 /// Says what became of the cards.

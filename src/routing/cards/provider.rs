@@ -16,7 +16,7 @@ use crate::text::unicode::{quote, sanitize, truncate};
 pub const TOOL_PROVIDERS: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
 /// The providers of the reference.
 const REFERENCE_PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
-/// Code points of a description that OpenAI takes.
+/// Code points of a description that `OpenAI` takes.
 const DESCRIPTION_CHARS: usize = 1024;
 
 /// How tools are written for a provider.
@@ -24,7 +24,7 @@ const DESCRIPTION_CHARS: usize = 1024;
 pub struct ProviderOptions<'a> {
     /// One of [`TOOL_PROVIDERS`].
     pub provider: &'a str,
-    /// Asks OpenAI to hold the model to the schema, which takes fewer keywords and no optional properties.
+    /// Asks `OpenAI` to hold the model to the schema, which takes fewer keywords and no optional properties.
     pub strict: bool,
     /// Whether secrets in descriptions and schemas are masked.
     pub redact: bool,
@@ -82,12 +82,11 @@ pub fn tools_for<'a>(
         other => return Err(unknown_provider(other, TOOL_PROVIDERS)),
     };
     let own;
-    let names = match names {
-        Some(names) => names,
-        None => {
-            own = ToolNames::new(items.clone().map(|item| item.id.as_str()));
-            &own
-        }
+    let names = if let Some(names) = names {
+        names
+    } else {
+        own = ToolNames::new(items.clone().map(|item| item.id.as_str()));
+        &own
     };
     let mut out = ProviderTools {
         provider: options.provider.to_owned(),

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::names::is_name_char;
 use crate::error::{Error, ErrorCode, Result};
 use crate::text::unicode::{quote, trim};
 
@@ -44,8 +45,8 @@ pub fn selection_schema<'a>(candidates: impl Iterator<Item = &'a str>, options: 
         let hint = format!("one of {}", known.join(", "));
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/provider").hint(hint));
     }
-    let is_name_char = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-');
-    if !reference && !(1..=64).contains(&schema_name.len()) || !reference && !schema_name.chars().all(is_name_char) {
+    let is_name = (1..=64).contains(&schema_name.len()) && schema_name.chars().all(is_name_char);
+    if !reference && !is_name {
         let message = format!("{} is no name of a schema", quote(schema_name));
         let hint = "1 to 64 letters, digits, _ and -";
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/schema_name").hint(hint));
@@ -106,13 +107,16 @@ pub struct SelectionValidation {
     pub reason: Option<String>,
 }
 
+/// Finds the tool of a name that was given to a provider.
+pub type Resolve<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
 /// How an answer is read.
 #[derive(Clone, Copy)]
 pub struct ValidateOptions<'a> {
     /// Whether an answer that is not exact may be repaired; white space around it may in any case.
     pub repair: bool,
     /// Tells what a provider's name of a tool stands for.
-    pub resolve: Option<&'a dyn Fn(&str) -> Option<String>>,
+    pub resolve: Option<&'a Resolve<'a>>,
     /// Tells whether a tool destroys something: such a tool is never guessed from the beginning of its id.
     pub is_destructive: Option<&'a dyn Fn(&str) -> bool>,
     /// Reads as the reference does, which takes a single letter for an id.

@@ -114,9 +114,10 @@ impl RouteExplanation<'_> {
             [Some(top), None] => writeln!(out, "\n**Top pick**: {} — no runner-up.", shown(top)),
             _ => writeln!(out, "\n**Confidence gap**: n/a (no candidates)."),
         };
-        out += match self.is_ambiguous {
-            true => "\n⚠️ **Ambiguous result** (gap below router's `confidence_gap` threshold).\n",
-            false => "\n✅ Result is **not** ambiguous (gap above threshold).\n",
+        out += if self.is_ambiguous {
+            "\n⚠️ **Ambiguous result** (gap below router's `confidence_gap` threshold).\n"
+        } else {
+            "\n✅ Result is **not** ambiguous (gap above threshold).\n"
         };
         if let Some(question) = self.clarifying_question {
             let _ = writeln!(out, "\n> Suggested clarifying question: _{}_", plain(question));

@@ -64,7 +64,7 @@ fn cards_case(input: &Value) -> Answer {
     };
     let made = || {
         let tools = items(&input["items"]);
-        let scores = (!scores.is_empty()).then_some(&score as &dyn Fn(&str) -> Option<f64>);
+        let scores = (!scores.is_empty()).then_some(&score as &cards::Scores);
         cards::make_choice_cards(tools.iter(), scores, &options, &count).map(|made| made.cards)
     };
     let given = || -> Vec<ChoiceCard> {

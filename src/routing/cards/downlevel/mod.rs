@@ -107,7 +107,7 @@ impl Walk<'_> {
         };
         let out = node.and_then(|node| match self.dialect {
             Dialect::Gemini => self.gemini(node, path, depth),
-            _ => self.strict(node, path, depth),
+            _ => Some(self.strict(node, path, depth)),
         });
         self.open.truncate(before);
         out.map(Value::Object)
@@ -172,11 +172,11 @@ impl Walk<'_> {
     }
 
     /// Leaves out the keywords that are not in a list.
-    fn keep_only(&mut self, node: &mut JsonMap, path: &str, allowed: &[&str], note: &str) {
+    fn keep_only(&mut self, node: &mut JsonMap, path: &str, allowed: &[&str], why: &str) {
         let others: Vec<String> = node.keys().filter(|key| !allowed.contains(&key.as_str())).cloned().collect();
         for key in others {
             node.shift_remove(&key);
-            self.removed(path, &key, note);
+            self.removed(path, &key, why);
         }
     }
 }

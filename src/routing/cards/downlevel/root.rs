@@ -14,15 +14,14 @@ impl Walk<'_> {
     /// properties of all, anything but an object becomes the property `value` of one.
     pub(super) fn root_object(&mut self, root: JsonMap) -> JsonMap {
         let mut root = root;
-        let names: Vec<&str> = ["$ref", "allOf"].into_iter().filter(|key| root.contains_key(*key)).collect();
-        if !names.is_empty() {
+        if ["$ref", "allOf"].into_iter().any(|key| root.contains_key(key)) {
             root = self.flat_root(root);
         }
-        let named = types(&root);
-        let is_object = named.iter().any(|name| name == "object");
+        let kinds = types(&root);
+        let is_object = kinds.iter().any(|name| name == "object");
         let alternatives = ["anyOf", "oneOf"].into_iter().any(|key| root.contains_key(key));
-        let is_other = !named.is_empty() && !is_object
-            || named.is_empty() && !alternatives && implied_type(&root).is_some_and(|implied| implied != "object");
+        let is_other = !kinds.is_empty() && !is_object
+            || kinds.is_empty() && !alternatives && implied_type(&root).is_some_and(|implied| implied != "object");
         if is_other {
             return self.wrapped(root);
         }
@@ -36,8 +35,8 @@ impl Walk<'_> {
                 self.removed("", key, "not taken at the top of a schema");
             }
         }
-        if named.len() != 1 {
-            if !named.is_empty() {
+        if kinds.len() != 1 {
+            if !kinds.is_empty() {
                 self.rewritten("", "type", "arguments are an object");
             }
             root.shift_remove("type");

@@ -34,9 +34,9 @@ const FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "ho
 
 impl Walk<'_> {
     /// Rewrites a schema whose conjunctions are resolved.
-    pub(super) fn strict(&mut self, mut node: JsonMap, path: &str, depth: usize) -> Option<JsonMap> {
+    pub(super) fn strict(&mut self, mut node: JsonMap, path: &str, depth: usize) -> JsonMap {
         if node.contains_key("$ref") {
-            return Some(node);
+            return node;
         }
         self.join_alternatives(&mut node, path);
         self.join_items(&mut node, path);
@@ -62,8 +62,7 @@ impl Walk<'_> {
             self.removed(path, "format", "not a format of strict schemas");
         }
         self.close(&mut node, path, depth);
-        let note = "not a keyword of strict schemas";
-        self.keep_only(&mut node, path, ALLOWED, note);
+        self.keep_only(&mut node, path, ALLOWED, "not a keyword of strict schemas");
         if let Some(Value::Array(list)) = node.get("anyOf").cloned() {
             let branches = self.alternatives(&list, path, depth);
             node.shift_remove("anyOf");
@@ -87,7 +86,7 @@ impl Walk<'_> {
             self.rewritten(path, "type", "a value of any type is a text, a number or a truth value");
             node.extend(anything().as_object().cloned().unwrap_or_default());
         }
-        Some(node)
+        node
     }
 
     /// Moves definitions to where strict schemas have them, and rewrites each.
@@ -149,8 +148,8 @@ impl Walk<'_> {
             }
         }
         if !optional.is_empty() {
-            let note = format!("optional properties are required and may be null: {}", optional.join(", "));
-            self.changed(path, "required", "rewritten", note);
+            let which = optional.join(", ");
+            self.rewritten(path, "required", &format!("optional properties are required and may be null: {which}"));
         }
         if node.get("additionalProperties").is_some_and(|more| *more != json!(false)) {
             self.rewritten(path, "additionalProperties", "an object has no properties but its own");

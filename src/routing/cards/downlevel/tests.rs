@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+
 use super::*;
 use proptest::prelude::*;
 
@@ -215,9 +217,10 @@ fn schemas() -> impl Strategy<Value = Value> {
             Just("if")
         ];
         prop_oneof![
-            (named.clone(), any::<bool>()).prop_map(|(named, is_typed)| match is_typed {
-                true => json!({"type": "object", "properties": named, "required": ["x", "gone", 3]}),
-                false => json!({"properties": named, "anyOf": [{"required": ["x"]}, {"type": "null"}]}),
+            (named.clone(), any::<bool>()).prop_map(|(named, is_typed)| if is_typed {
+                json!({"type": "object", "properties": named, "required": ["x", "gone", 3]})
+            } else {
+                json!({"properties": named, "anyOf": [{"required": ["x"]}, {"type": "null"}]})
             }),
             (keyword, list).prop_map(|(keyword, list)| json!({ keyword: list, "description": "d" })),
             inner.prop_map(|inner| json!({"type": "array", "items": inner, "uniqueItems": true, "examples": [1]})),
