@@ -1,6 +1,11 @@
 //! Promises of the tree over a catalog and of browsing it.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test stops at the first thing that is wrong"
+)]
 
 use contextweaver::error::ErrorCode;
 use contextweaver::model::SelectableItem;
@@ -107,9 +112,11 @@ fn trees_keep_what_the_reference_loses() {
 fn namespaces_stand_at_the_root() {
     let mut items = Vec::new();
     for namespace in ["billing.invoices", "billing.payments", "crm", "hr.people.leave"] {
-        items.extend((0..40).map(|index| {
-            tool(&format!("{namespace}.t{index:02}"), &format!("do_{index}"), "does a thing", namespace)
-        }));
+        items.extend(
+            (0..40).map(|index| {
+                tool(&format!("{namespace}.t{index:02}"), &format!("do_{index}"), "does a thing", namespace)
+            }),
+        );
     }
     items.push(tool("alone", "alone", "stands alone", ""));
     let graph = built(&items, Strategy::Auto, 20);
@@ -249,6 +256,10 @@ fn browsing_reaches_namespaces_wherever_they_are() {
     }
 }
 
+fn object(edges: Vec<(String, Vec<String>)>) -> Value {
+    Value::Object(edges.into_iter().map(|(from, all)| (from, json!(all))).collect())
+}
+
 /// Tools with crowded ids, names and namespaces.
 fn catalogs() -> impl Generator<Value = Vec<SelectableItem>> {
     let namespace = prop_oneof![
@@ -282,5 +293,24 @@ proptest! {
         turned.reverse();
         turned.rotate_left(items.len() / 3);
         prop_assert_eq!(json!(built(&turned, strategy, max_children)).to_string(), json!(graph).to_string());
+    }
+
+    #[test]
+    fn loading_meets_the_cycle_that_single_edges_meet(edges in prop::collection::vec(("[a-f]", "[a-f]"), 0..14)) {
+        let mut one_by_one = ChoiceGraph::default();
+        let mut listed: Vec<(String, Vec<String>)> = Vec::new();
+        for (source, target) in edges {
+            match listed.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, targets)) => targets.push(target),
+                None => listed.push((source, vec![target])),
+            }
+        }
+        let mut steps = listed.iter().flat_map(|(from, all)| all.iter().map(move |to| (from, to)));
+        let met = steps.find_map(|(from, to)| one_by_one.add_edge(from, to).err());
+        let loaded = ChoiceGraph::from_value(json!({ "edges": object(listed) }), "");
+        match met {
+            None => prop_assert_eq!(json!(loaded.unwrap())["edges"].clone(), json!(one_by_one)["edges"].clone()),
+            Some(error) => prop_assert_eq!(loaded.unwrap_err().details(), error.details()),
+        }
     }
 }

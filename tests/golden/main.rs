@@ -101,7 +101,6 @@ const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 /// Files of an area with a runner whose turn has not come.
 #[rustfmt::skip]
 const PENDING: &[&str] = &[
-    "embeddings", "index_cache", "vector_index",
     // Catalogs.
     "catalog", "catalog_diff", "catalog_hash", "catalog_load", "collision", "drift", "inventory", "normalizer", "tool_id",
     // Cards and what becomes of them.
@@ -110,12 +109,19 @@ const PENDING: &[&str] = &[
     "filters", "presets", "router", "router_errors",
 ];
 
+/// Cases of files with a runner that wait for another one.
+const PENDING_CASES: &[&str] = &["routing/embeddings/router"];
+
 fn run_file(area: &str, run: Runner, path: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
     let file = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     let document = read(path);
     let mut tally = Tally::default();
     for case in document["cases"].as_array().expect("a vector file has cases") {
         let name = format!("{area}/{file}/{}", case["name"].as_str().unwrap_or("?"));
+        if PENDING_CASES.iter().any(|pending| name.starts_with(pending)) {
+            println!("{name}: pending");
+            continue;
+        }
         let actual = run(file, &case["input"]);
         let difference = match &actual {
             Ok(actual) => compare::first_difference(&case["expected"], actual),

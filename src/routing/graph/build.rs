@@ -71,11 +71,7 @@ pub struct BuildOptions {
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self {
-            strategy: Strategy::Auto,
-            max_children: MAX_CHILDREN as usize,
-            target_group_size: MAX_CHILDREN as usize,
-        }
+        Self { strategy: Strategy::Auto, max_children: MAX_CHILDREN as usize, target_group_size: MAX_CHILDREN as usize }
     }
 }
 

@@ -228,10 +228,10 @@ impl<'a> Splitter<'a> {
     /// Names a part: what its tools have in common, and their most common words. Returns the label and the hint.
     pub fn label(&mut self, part: &Part) -> (String, String) {
         let top = self.top_words(&part.range);
-        let words: Vec<String> =
-            top.iter().map(|number| truncate(&self.names[*number as usize], NAME_CHARS)).collect();
+        let words: Vec<String> = top.iter().map(|number| truncate(&self.names[*number as usize], NAME_CHARS)).collect();
         let words = words.join(" ");
-        let parts: Vec<&str> = [part.scope.as_str(), words.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> =
+            [part.scope.as_str(), words.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
         let label = truncate(&if parts.is_empty() { "general".to_owned() } else { parts.join(": ") }, LABEL_CHARS);
         let hint = format!("Tools related to {label}");
         (label, hint)
