@@ -155,6 +155,7 @@ fn options_are_checked() {
     assert_eq!(bad(BuildOptions { max_children: 1, ..base }), ErrorCode::OutOfRange);
     assert_eq!(bad(BuildOptions { target_group_size: 0, ..base }), ErrorCode::OutOfRange);
     assert_eq!(build(&[], base, "").unwrap_err().code(), ErrorCode::NoCandidates);
+    assert_eq!(ChoiceGraph::load(json!({}), "").unwrap_err().code(), ErrorCode::GraphInvalid);
     assert_eq!(built(std::slice::from_ref(&item), Strategy::Auto, 1).successors("/"), ["a"]);
     for (value, code) in [
         (json!({ "strategy": "best" }), ErrorCode::InvalidInput),
@@ -310,7 +311,7 @@ proptest! {
         let loaded = ChoiceGraph::from_value(json!({ "edges": object(listed) }), "");
         match met {
             None => prop_assert_eq!(json!(loaded.unwrap())["edges"].clone(), json!(one_by_one)["edges"].clone()),
-            Some(error) => prop_assert_eq!(loaded.unwrap_err().details(), error.details()),
+            Some(error) => prop_assert_eq!(loaded.unwrap_err().to_json(), error.under("/edges").to_json()),
         }
     }
 }

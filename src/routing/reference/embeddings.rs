@@ -1,6 +1,7 @@
 //! The reference's hashing embeddings: words and pieces of words, each hashed to a place and a sign.
 
 use blake2::Blake2bVarCore;
+use blake2::digest::Output;
 use blake2::digest::core_api::{Buffer, UpdateCore, VariableOutputCore};
 
 use super::tfidf::{TfIdf, WeightedTerms};
@@ -50,7 +51,7 @@ impl Hashing {
         let mut core = Blake2bVarCore::new_with_params(&self.seed.to_le_bytes(), &[], 0, HASH_BYTES);
         let mut buffer = Buffer::<Blake2bVarCore>::default();
         buffer.digest_blocks(feature.as_bytes(), |blocks| core.update_blocks(blocks));
-        let mut digest = Default::default();
+        let mut digest = Output::<Blake2bVarCore>::default();
         core.finalize_variable_core(&mut buffer, &mut digest);
         let number = digest[..8].iter().rev().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
         let sign = if digest[8] & 1 == 0 { 1.0 } else { -1.0 };
