@@ -155,6 +155,7 @@ fn options_are_checked() {
     assert_eq!(bad(BuildOptions { max_children: 1, ..base }), ErrorCode::OutOfRange);
     assert_eq!(bad(BuildOptions { target_group_size: 0, ..base }), ErrorCode::OutOfRange);
     assert_eq!(build(&[], base, "").unwrap_err().code(), ErrorCode::NoCandidates);
+    assert_eq!(ChoiceGraph::load(json!({}), "").unwrap_err().code(), ErrorCode::GraphInvalid);
     assert_eq!(built(std::slice::from_ref(&item), Strategy::Auto, 1).successors("/"), ["a"]);
     for (value, code) in [
         (json!({ "strategy": "best" }), ErrorCode::InvalidInput),
@@ -256,6 +257,10 @@ fn browsing_reaches_namespaces_wherever_they_are() {
     }
 }
 
+fn object(edges: Vec<(String, Vec<String>)>) -> Value {
+    Value::Object(edges.into_iter().map(|(from, all)| (from, json!(all))).collect())
+}
+
 /// Tools with crowded ids, names and namespaces.
 fn catalogs() -> impl Generator<Value = Vec<SelectableItem>> {
     let namespace = prop_oneof![
@@ -289,5 +294,24 @@ proptest! {
         turned.reverse();
         turned.rotate_left(items.len() / 3);
         prop_assert_eq!(json!(built(&turned, strategy, max_children)).to_string(), json!(graph).to_string());
+    }
+
+    #[test]
+    fn loading_meets_the_cycle_that_single_edges_meet(edges in prop::collection::vec(("[a-f]", "[a-f]"), 0..14)) {
+        let mut one_by_one = ChoiceGraph::default();
+        let mut listed: Vec<(String, Vec<String>)> = Vec::new();
+        for (source, target) in edges {
+            match listed.iter_mut().find(|(known, _)| *known == source) {
+                Some((_, targets)) => targets.push(target),
+                None => listed.push((source, vec![target])),
+            }
+        }
+        let mut steps = listed.iter().flat_map(|(from, all)| all.iter().map(move |to| (from, to)));
+        let met = steps.find_map(|(from, to)| one_by_one.add_edge(from, to).err());
+        let loaded = ChoiceGraph::from_value(json!({ "edges": object(listed) }), "");
+        match met {
+            None => prop_assert_eq!(json!(loaded.unwrap())["edges"].clone(), json!(one_by_one)["edges"].clone()),
+            Some(error) => prop_assert_eq!(loaded.unwrap_err().to_json(), error.under("/edges").to_json()),
+        }
     }
 }

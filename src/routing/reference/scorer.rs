@@ -1,6 +1,7 @@
 //! One face for the reference's scorers, so that a navigator need not know which it has.
 
 use super::bm25::Bm25;
+use super::embeddings::{EMBEDDING_WEIGHT, Hashing, Hybrid, Vector};
 use super::fuzzy::{self, Words};
 use super::tfidf::{TfIdf, WeightedTerms};
 use crate::error::{Error, ErrorCode, Result};
@@ -16,15 +17,18 @@ pub enum Method {
     Bm25,
     /// Characters in common.
     Fuzzy,
+    /// Embeddings and words, as [`Hybrid`] does without options.
+    Hybrid,
 }
 
 impl Method {
-    /// Returns the name that the reference gives it.
+    /// Returns the name that the reference's traces give it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TfIdf => "tfidf",
             Self::Bm25 => "bm25",
             Self::Fuzzy => "fuzzy",
+            Self::Hybrid => "embedding+tfidf",
         }
     }
 
@@ -34,8 +38,9 @@ impl Method {
             "tfidf" => Ok(Self::TfIdf),
             "bm25" => Ok(Self::Bm25),
             "fuzzy" => Ok(Self::Fuzzy),
+            "hybrid" => Ok(Self::Hybrid),
             other => Err(Error::new(ErrorCode::InvalidInput, format!("no scorer is called {}", quote(other)))
-                .hint("one of: tfidf bm25 fuzzy")),
+                .hint("one of: tfidf bm25 fuzzy hybrid")),
         }
     }
 }
@@ -49,6 +54,8 @@ pub enum Scorer {
     Bm25(Bm25),
     /// By the characters they have in common with the query.
     Fuzzy(Vec<Words>),
+    /// By [`Hybrid`].
+    Hybrid(Hybrid),
 }
 
 /// What a scorer needs to know of a query.
@@ -58,12 +65,16 @@ pub enum PreparedQuery {
     Terms(WeightedTerms),
     /// All its words.
     Words(Words),
+    /// Its known words and its vector.
+    Hybrid((WeightedTerms, Vector)),
 }
 
 impl Scorer {
     /// Reads a corpus.
     pub fn fit<T: AsRef<str>>(method: Method, corpus: &[T]) -> Self {
+        let hybrid = || Hybrid::fit(corpus, Hashing::default(), EMBEDDING_WEIGHT).ok().map(Self::Hybrid);
         match method {
+            Method::Hybrid => hybrid().unwrap_or_else(|| Self::TfIdf(TfIdf::fit(corpus))),
             Method::TfIdf => Self::TfIdf(TfIdf::fit(corpus)),
             Method::Bm25 => Self::Bm25(Bm25::fit(corpus)),
             Method::Fuzzy => Self::Fuzzy(corpus.iter().map(|text| Words::of(text.as_ref())).collect()),
@@ -76,6 +87,7 @@ impl Scorer {
             Self::TfIdf(fitted) => fitted.len(),
             Self::Bm25(fitted) => fitted.len(),
             Self::Fuzzy(documents) => documents.len(),
+            Self::Hybrid(fitted) => fitted.len(),
         }
     }
 
@@ -90,6 +102,7 @@ impl Scorer {
             Self::TfIdf(fitted) => PreparedQuery::Terms(fitted.prepare(query)),
             Self::Bm25(fitted) => PreparedQuery::Terms(fitted.prepare(query)),
             Self::Fuzzy(_) => PreparedQuery::Words(Words::of(query)),
+            Self::Hybrid(fitted) => PreparedQuery::Hybrid(fitted.prepare(query)),
         }
     }
 
@@ -101,6 +114,7 @@ impl Scorer {
             (Self::Fuzzy(documents), PreparedQuery::Words(words)) => {
                 documents.get(index).map(|document| fuzzy::token_set_ratio(words, document))
             }
+            (Self::Hybrid(fitted), PreparedQuery::Hybrid(query)) => fitted.score(query, index),
             _ => None,
         }
     }

@@ -36,6 +36,24 @@ impl TfIdf {
         fitted
     }
 
+    /// Takes the words of documents with the weight of each; `None` when one has no finite weight.
+    pub fn from_words(documents: &[Vec<&str>], weight: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+        let mut fitted = Self::default();
+        for words in documents {
+            let mut numbers = Vec::with_capacity(words.len());
+            for word in words {
+                let number = fitted.vocabulary.number(word);
+                if number as usize == fitted.weights.len() {
+                    fitted.weights.push(weight(word).filter(|weight| weight.is_finite())?);
+                }
+                numbers.push(number);
+            }
+            crate::order::sort_distinct(&mut numbers);
+            fitted.documents.push(numbers);
+        }
+        Some(fitted)
+    }
+
     /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents.len()

@@ -10,9 +10,12 @@ use contextweaver::routing::graph::ChoiceGraph;
 use contextweaver::routing::graph::labels::label_group;
 use contextweaver::routing::graph::path;
 use contextweaver::routing::reference::clustering::cluster;
+use contextweaver::routing::reference::embeddings::{Hashing, Hybrid, similarity};
+use contextweaver::routing::reference::index_cache::{envelope, fingerprint};
 use contextweaver::routing::reference::labeler::category;
 use contextweaver::routing::reference::tfidf::TfIdf;
 use contextweaver::routing::reference::tree::{self, TreeOptions};
+use contextweaver::routing::reference::vector_index::{VectorIndex, canonical_text};
 use contextweaver::routing::reference::{Method, Scorer};
 use contextweaver::text::similarity::jaccard;
 use contextweaver::text::tokenize::{token_set, tokenize};
@@ -57,6 +60,12 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         }
         "tree" => tree(input),
         "path" => browse_path(input),
+        // Routes are the router's.
+        "embeddings" if input["op"] == "router" => return None,
+        "embeddings" => embeddings(input),
+        "vector_index" => vector_index(input),
+        "index_cache" if input["op"] == "envelope" => envelope(&TfIdf::fit(&texts(&input["documents"]))),
+        "index_cache" => json!(fingerprint(&texts(&input["documents"]), &text(&input["engine_name"]))),
         _ => return None,
     };
     Some(Ok(value))
@@ -206,6 +215,59 @@ fn build(input: &Value) -> Result<ChoiceGraph, Error> {
         TreeOptions { max_children, target_group_size },
         &catalog_hash(&items),
     )
+}
+
+/// The hashing a case asks for.
+fn hashing(input: &Value) -> Option<Hashing> {
+    let places = input.get("n_features").map_or(Some(1024), Value::as_u64)?;
+    let range = |at: usize, default: u64| {
+        let bound = input.get("ngram_range").map_or(Some(default), |range| range[at].as_u64())?;
+        usize::try_from(bound).ok()
+    };
+    let seed = input.get("seed").map_or(Some(0), Value::as_u64)?;
+    Hashing::new(u32::try_from(places).ok()?, range(0, 3)?, range(1, 5)?, seed).ok()
+}
+
+fn embeddings(input: &Value) -> Value {
+    let Some(hashing) = hashing(input) else { return json!({ "error": "ConfigError" }) };
+    match input["op"].as_str() {
+        Some("hash") => json!(hashing.hash(&text(&input["token"]))),
+        Some("embed") => {
+            let vector = hashing.embed(&text(&input["text"]));
+            Value::Object(vector.into_iter().map(|(place, value)| (place.to_string(), json!(value))).collect())
+        }
+        Some("similarity") => json!(similarity(&hashing.embed(&text(&input["a"])), &hashing.embed(&text(&input["b"])))),
+        Some("hybrid") => {
+            let weight = input["embedding_weight"].as_f64().unwrap_or(0.7);
+            let Ok(fitted) = Hybrid::fit(&texts(&input["documents"]), hashing, weight) else {
+                return json!({ "error": "ConfigError" });
+            };
+            let query = fitted.prepare(&text(&input["query"]));
+            json!((0..fitted.len()).map(|index| fitted.score(&query, index)).collect::<Vec<_>>())
+        }
+        _ => json!("ok"),
+    }
+}
+
+fn vector_index(input: &Value) -> Value {
+    if input["op"] == "canonical_text" {
+        return json!(canonical_text(&super::items(&json!([input["item"]]))[0]));
+    }
+    let refused = json!({ "error": "ConfigError" });
+    let mut index = VectorIndex::default();
+    let mut refresh = |items: &Value| {
+        let items = super::items(items);
+        index.refresh(&items.iter().collect::<Vec<_>>())
+    };
+    let Ok(read) = refresh(&input["items"]) else { return refused };
+    match input["op"].as_str() {
+        Some("refresh") => refresh(&input["new_items"]).map_or(refused, |read| json!(read)),
+        Some("query") => json!(index.query(&text(&input["text"]), number(&input["top_k"]).unwrap_or(0))),
+        Some("duplicates") => {
+            index.duplicates(input["threshold"].as_f64().unwrap_or(0.92)).map_or(refused, |pairs| json!(pairs))
+        }
+        _ => json!(read),
+    }
 }
 
 fn browse_path(input: &Value) -> Value {

@@ -20,6 +20,8 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "filters" => Some(operation(input)),
         "router" => Some(Ok(route(input))),
         "router_errors" => Some(Ok(failing(input))),
+        // Those that need no router are in the room of the reference.
+        "embeddings" => Some(Ok(hybrid(input))),
         _ => None,
     }
 }
@@ -72,6 +74,15 @@ pub fn route(input: &Value) -> Value {
         Ok(result) => json!(result),
         Err(error) => named(&error),
     }
+}
+
+/// Routes with the reference's embeddings; only tools and scores are recorded.
+fn hybrid(input: &Value) -> Value {
+    let mut input = input.clone();
+    input["config"]["scorer"] = json!("hybrid");
+    input["options"] = json!({});
+    let result = route(&input);
+    json!({ "candidate_ids": result["candidate_ids"], "scores": result["scores"] })
 }
 
 fn failing(input: &Value) -> Value {
