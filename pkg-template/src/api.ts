@@ -5,5 +5,7 @@ export { ContextWeaverError, ERROR_CODES } from "./errors.js";
 export type { ErrorCode, ErrorInit } from "./errors.js";
 export type * from "./options.js";
 export type * from "./results.js";
+export { Router, explainRoute, renderCards } from "./router.js";
+export type * from "./routing-types.js";
 export { buildReport, countTokens, drilldownTool, redactSecrets, sanitizeText, tokenize, version } from "./text.js";
 export type * from "./types.js";

@@ -1,9 +1,20 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
-import { ContextWeaverError, dropPrefix } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, text } from "./guard.js";
-import { Place, disposable } from "./place.js";
+import { dropPrefix } from "./errors.js";
+import { JsonText, SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
+import { addCatalog } from "./known.js";
+import { Kept, disposable } from "./place.js";
+import type { Kind } from "./place.js";
+import type {
+  CatalogDiff,
+  CatalogFinding,
+  CatalogOptions,
+  LintOptions,
+  McpCatalogOptions,
+  NamespaceCount,
+  ToolPins,
+} from "./routing-types.js";
 import type { CatalogInput, CatalogJson, SelectableItem, StoredTool } from "./types.js";
 
 export interface Catalog {
@@ -11,7 +22,14 @@ export interface Catalog {
   [Symbol.dispose](): void;
 }
 
-const drop = (glue: RoutingGlue, handle: number): void => glue.catalog_free(handle);
+const KIND: Kind<RoutingGlue> = {
+  name: "catalog",
+  call: (glue, handle, operation, args) => glue.catalog_call(handle, operation, args),
+  drop: (glue, handle) => glue.catalog_free(handle),
+};
+
+/** The handle of a catalog in the present instance. @internal */
+export let handleOf: (catalog: unknown) => number | undefined;
 
 /**
  * The tools there are, by id.
@@ -20,50 +38,72 @@ const drop = (glue: RoutingGlue, handle: number): void => glue.catalog_free(hand
  * call that throws has changed nothing. Every error is a {@link ContextWeaverError}.
  *
  * The tools live in WebAssembly memory until {@link Catalog.free} or, where the runtime supports it, until the catalog is
- * collected. Should a defect end the engine, the catalogs of that time are `DISPOSED`: make them again from their tools.
+ * collected. For the case of a defect in the engine the catalog also keeps what it was given: after a restart of the
+ * engine the next call continues with the same tools.
  */
 export class Catalog {
-  readonly #place = new Place(routing, drop);
-  #freed = false;
+  readonly #kept: Kept<RoutingGlue>;
 
-  /** Makes a catalog of tools. Paths of errors start with `/items/<index>`. Two tools with one id are `DUPLICATE_ID`. */
-  constructor(items?: Iterable<SelectableItem>) {
-    const json = JsonText.of(items) ?? `{"items":${items === undefined ? "[]" : encodeAll(items, "/items")}}`;
-    this.#place.open((glue) => glue.catalog_new(json));
-    this.#place.watch(this);
+  static {
+    handleOf = (catalog) =>
+      typeof catalog === "object" && catalog !== null && #kept in catalog ? catalog.#kept.handle : undefined;
+  }
+
+  /**
+   * Makes a catalog of tools. A bad one, or one whose id is taken, is an error with a path that starts with
+   * `/items/<index>`; with `on_invalid: "report"` it is left out and told by {@link Catalog.findings}.
+   */
+  constructor(items?: Iterable<SelectableItem>, options?: CatalogOptions) {
+    const json = JsonText.of(items) ?? written(items, options);
+    this.#kept = new Kept(routing, KIND, (glue) => glue.catalog_new(json));
+    this.#kept.watch(this);
+    addCatalog(this);
   }
 
   /** Restores what {@link Catalog.toJSON} returned, or its JSON text. */
   static fromJSON(json: CatalogInput | string): Catalog {
-    const checked = typeof json === "string" ? text(json, "", SNAPSHOT.total) : encode(json, "", SNAPSHOT);
-    const Restored = Catalog as unknown as new (items: JsonText) => Catalog;
-    return new Restored(new JsonText(checked));
+    return made(typeof json === "string" ? text(json, "", SNAPSHOT.total) : encode(json, "", SNAPSHOT));
+  }
+
+  /**
+   * Makes a catalog of what an MCP server answered to `tools/list`: the list, `{ tools }`, or the whole JSON-RPC response.
+   * A tool that cannot be read is left out and told by {@link Catalog.findings}.
+   */
+  static fromMcp(listToolsResult: unknown, options?: McpCatalogOptions): Catalog {
+    const rest = encode(fields(options));
+    const more = rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
+    return made(`{"mcp":${encode(listToolsResult, "", SNAPSHOT)}${more}}`);
   }
 
   /** Adds a tool. `DUPLICATE_ID` when its id is taken, `INVALID_INPUT` when it is blank. */
   register(item: SelectableItem): void {
     const args = `{"item":${encode(item)}}`;
     try {
-      this.#run("register", args);
+      this.#kept.run("register", args, true);
     } catch (error) {
       dropPrefix(error, "/item");
       throw error;
     }
   }
 
+  /** Removes a tool; tells whether it was there. */
+  remove(id: string): boolean {
+    return this.#kept.run<{ removed: boolean }>("remove", encode({ id }), true).removed;
+  }
+
   /** Returns a tool; `NOT_FOUND` when there is none with this id. */
   get(id: string): StoredTool {
-    return this.#run("get", encode({ id }));
+    return this.#kept.run("get", encode({ id }));
   }
 
   /** Tells whether there is a tool with this id. */
   has(id: string): boolean {
-    return this.#run<{ has: boolean }>("has", encode({ id })).has;
+    return this.#kept.run<{ has: boolean }>("has", encode({ id })).has;
   }
 
   /** Number of tools. */
   get size(): number {
-    return this.#run<{ size: number }>("size", "{}").size;
+    return this.#kept.run<{ size: number }>("size", "{}").size;
   }
 
   /** Returns the tools in the order of their ids. */
@@ -71,26 +111,60 @@ export class Catalog {
     return this.toJSON().items;
   }
 
+  /** Returns the namespaces with the number of their tools, by name. */
+  namespaces(): readonly NamespaceCount[] {
+    return this.#kept.run<{ namespaces: NamespaceCount[] }>("namespaces", "{}").namespaces;
+  }
+
+  /** Returns a digest of everything in the catalog, SHA-256 in hexadecimal: another catalog, another digest. */
+  hash(): string {
+    return this.#kept.run<{ hash: string }>("hash", "{}").hash;
+  }
+
+  /** What was left out when the catalog was made, and why; references to unknown tools, too. */
+  findings(): readonly CatalogFinding[] {
+    return this.#kept.run<{ findings: CatalogFinding[] }>("findings", "{}").findings;
+  }
+
+  /**
+   * Looks for what keeps tools from being chosen or makes them dangerous: names that collide or are too long,
+   * near-duplicates, hidden characters, text that gives orders, secrets, bad schemas, changes since they were pinned.
+   * What is found in words is a heuristic: no finding does not mean that a tool is safe.
+   */
+  lint(options?: LintOptions): readonly CatalogFinding[] {
+    return this.#kept.run<{ findings: CatalogFinding[] }>("lint", encode(fields(options))).findings;
+  }
+
+  /** Returns a digest of every tool, to be kept and given to {@link Catalog.lint} later. */
+  pin(): ToolPins {
+    return this.#kept.run<{ pins: ToolPins }>("pin", "{}").pins;
+  }
+
+  /** Says what another catalog adds, removes and changes, and how risky that is. */
+  diff(next: Catalog): CatalogDiff {
+    return this.#kept.run("diff", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}}`);
+  }
+
   /** Returns the tools as plain data; `JSON.stringify(catalog)` uses it. */
   toJSON(): CatalogJson {
-    return this.#run("items", "{}");
+    return this.#kept.run("items", "{}");
   }
 
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
   free(): void {
-    this.#freed = true;
-    this.#place.close();
+    this.#kept.free();
   }
+}
 
-  #run<T>(operation: string, args: string): T {
-    if (this.#freed) throw new ContextWeaverError("DISPOSED", "the catalog was freed");
-    const place = this.#place;
-    if (!place.isThere) {
-      const hint = "make it again from its tools";
-      throw new ContextWeaverError("DISPOSED", "the catalog was lost when the engine was restarted", { hint });
-    }
-    return (JSON.parse(routing.call((glue) => glue.catalog_call(place.handle, operation, args))) as { done: T }).done;
-  }
+function written(items: unknown, options: unknown): string {
+  const list = items === undefined ? "[]" : encodeAll(items, "/items", SNAPSHOT);
+  const rest = encode(fields(options));
+  return rest === "{}" ? `{"items":${list}}` : `{"items":${list},${rest.slice(1)}`;
+}
+
+function made(json: string): Catalog {
+  const Restored = Catalog as unknown as new (items: JsonText) => Catalog;
+  return new Restored(new JsonText(json));
 }
 
 disposable(Catalog);

@@ -1,8 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { ContextWeaverError } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
+import { isCatalog, isRouter } from "./known.js";
 import type {
   BuildCallOptions,
   BuildOptions,
+  BuildRouteOptions,
   CompactOptions,
   CompatCompactOptions,
   ConsolidateOptions,
@@ -20,6 +23,7 @@ import type {
 import { disposable } from "./place.js";
 import type {
   ArtifactView,
+  BuiltRoute,
   CompactResult,
   CompatCompactResult,
   Consolidation,
@@ -34,6 +38,7 @@ import type {
   SummaryRequest,
   ToolResult,
 } from "./results.js";
+import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
 import { Session } from "./session.js";
 import type {
   ContextItem,
@@ -137,7 +142,33 @@ export class ContextManager {
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
   buildCall(options: BuildCallOptions): ContextPack {
-    return this.#pack("build_call", options);
+    return this.#pack("build_call", withTool(options));
+  }
+
+  /**
+   * Chooses tools for a query and compiles the prompt for the choice: phase `route`, the goal at its head and the cards at
+   * its foot. `stats.prompt_tokens` with both never exceeds the budget. When nothing fits, there are no cards.
+   */
+  buildRoute(options: BuildRouteOptions): BuiltRoute {
+    const { router, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
+    if (!isRouter(router)) {
+      throw new ContextWeaverError("INVALID_INPUT", "expected a Router", { path: "/router" });
+    }
+    const query = text(build["query"], "/query");
+    const plan = this.#session.run<RoutePlan>("route_plan", "{}").value;
+    const filters = fields(routeOptions, "/route");
+    if (filters["history"] === "log") filters["history"] = plan.history ?? undefined;
+    const route = router.route(query, filters as RouteOptions);
+    const budget = build["budget_tokens"] ?? plan.budget_tokens;
+    const room = typeof budget === "number" ? Math.floor(budget / 2) : plan.budget_tokens;
+    const packed = router.packCards(route, { budget_tokens: room, ...fields(cardOptions, "/cards") } as CardOptions);
+    const pack = this.#pack("build", {
+      ...build,
+      phase: "route",
+      header: build["header"] ?? `[GOAL]\n${goal === undefined ? query : text(goal, "/goal")}`,
+      footer: build["footer"] ?? (packed.text && `[AVAILABLE TOOLS]\n${packed.text}`),
+    });
+    return { pack, route, cards: packed.cards };
   }
 
   /**
@@ -176,7 +207,7 @@ export class ContextManager {
    * and nothing comes from items at or above the sensitivity floor.
    */
   hydrate(options: HydrateOptions): HydrationResult {
-    return this.#session.run<HydrationResult>("hydrate", encode(options)).value;
+    return this.#session.run<HydrationResult>("hydrate", encode(withTool(options))).value;
   }
 
   /**
@@ -246,6 +277,21 @@ export class ContextManager {
     const { value, warnings } = this.#session.run<ContextPack>(op, encode(args));
     return warnings.length === 0 ? value : { ...value, warnings: [...(value.warnings ?? []), ...warnings] };
   }
+}
+
+/** What choosing a tool needs to know of the conversation. */
+interface RoutePlan {
+  readonly budget_tokens: number;
+  readonly history: RouteHistory | null;
+}
+
+/** Puts a tool in the place of its id in a router or a catalog. */
+function withTool(options: unknown): Record<string, unknown> {
+  const { tool_id: id, router, catalog, ...rest } = fields(options);
+  const source = router ?? catalog;
+  if (id === undefined && source === undefined) return rest;
+  if (isRouter(source) || isCatalog(source)) return { ...rest, tool: source.get(text(id, "/tool_id")) };
+  throw new ContextWeaverError("INVALID_INPUT", "expected a Router or a Catalog beside tool_id", { path: "/router" });
 }
 
 disposable(ContextManager);

@@ -51,14 +51,14 @@ export function encode(value: unknown, path = "", limits: Limits = INPUT): strin
 }
 
 /** Writes a sequence as a JSON array; stops an endless one. @internal */
-export function encodeAll(items: unknown, path: string): string {
+export function encodeAll(items: unknown, path: string, limits: Limits = INPUT): string {
   let out = "";
   let index = 0;
   const at = (): string => `${path}/${index}`;
   const each = (item: unknown): void => {
     if (index >= MAX_ITEMS) refuse("QUOTA_EXCEEDED", `more than ${MAX_ITEMS} items in one call`, at());
-    out += (index > 0 ? "," : "") + encode(item, at());
-    if (out.length > INPUT.total) tooLarge("the items together are", INPUT.total, at());
+    out += (index > 0 ? "," : "") + encode(item, at(), limits);
+    if (out.length > limits.total) tooLarge("the items together are", limits.total, at());
     index += 1;
   };
   if (items === null || items === undefined) refuse("INVALID_INPUT", "expected an iterable", path);

@@ -41,3 +41,9 @@ export const version = /* @__PURE__ */ ofCore(api.version);
 
 /** @internal */
 export const Catalog = /* @__PURE__ */ ofRouting(api.Catalog);
+/** @internal */
+export const Router = /* @__PURE__ */ ofRouting(api.Router);
+/** @internal */
+export const explainRoute = /* @__PURE__ */ ofRouting(api.explainRoute);
+/** @internal */
+export const renderCards = /* @__PURE__ */ ofRouting(api.renderCards);

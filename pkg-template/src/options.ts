@@ -1,4 +1,7 @@
 // What can be passed to a ContextManager. All fields are snake_case and optional; an unknown one is UNKNOWN_FIELD.
+import type { Catalog } from "./catalog.js";
+import type { Router } from "./router.js";
+import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
 import type {
   ContextPack,
   EnvelopeInput,
@@ -313,8 +316,15 @@ export interface SuppliedSummary {
 }
 
 /** What is to be called. */
-export interface HydrateOptions {
-  readonly tool: SelectableItem;
+/** A tool: itself, or its id in a router or a catalog. */
+export type ToolChoice =
+  | { readonly tool: SelectableItem; readonly tool_id?: undefined }
+  | { readonly tool_id: string; readonly router: Router; readonly tool?: undefined }
+  | { readonly tool_id: string; readonly catalog: Catalog; readonly tool?: undefined };
+
+export type HydrateOptions = ToolChoice & ArgumentOptions;
+
+export interface ArgumentOptions {
   /** Arguments known so far. Default: none, and none are looked for. */
   readonly arguments?: JsonObject;
 }
@@ -353,12 +363,29 @@ export interface BuildOptions {
 }
 
 /** What to build for filling in a tool's arguments. */
-export interface BuildCallOptions extends Omit<BuildOptions, "phase"> {
-  readonly tool: SelectableItem;
+export type BuildCallOptions = ToolChoice & CallPromptOptions;
+
+export interface CallPromptOptions extends Omit<BuildOptions, "phase"> {
   /** Replaces the tool's own; empty removes it. */
   readonly schema?: JsonObject;
   readonly examples?: readonly string[];
   readonly constraints?: JsonObject;
+}
+
+/** Choosing a tool and compiling the prompt for the choice. Budget, header and the like are those of `build`. */
+export interface BuildRouteOptions extends Omit<BuildOptions, "phase"> {
+  /** What is wanted; it is routed, and the prompt is compiled for it. */
+  readonly query: string;
+  readonly router: Router;
+  /** What stands below `[GOAL]` at the head of the prompt. Default: the query. */
+  readonly goal?: string;
+  /** Filters and the like. */
+  readonly route?: Omit<RouteOptions, "history"> & {
+    /** What was called before: `"log"` reads it off the log. Default: nothing. */
+    readonly history?: RouteHistory | "log";
+  };
+  /** Default of `budget_tokens`: half of the prompt's. */
+  readonly cards?: CardOptions;
 }
 
 export interface DrilldownOptions {

@@ -1,5 +1,6 @@
 // Where an object is inside an engine, and how it is given back.
 import type { Engine, Glue } from "./engine.js";
+import { ContextWeaverError } from "./errors.js";
 
 /** A handle and the instance it is good for. Shared with the finalizer, which must not hold the owner. @internal */
 export class Place<G extends Glue> {
@@ -48,6 +49,81 @@ export class Place<G extends Glue> {
       this.#engine.call((glue) => this.#drop(glue, this.#handle));
     } catch {
       // nothing is left to be freed
+    }
+  }
+}
+
+/** An operation that changed an object, to be run again in another instance. */
+interface Change {
+  readonly operation: string;
+  readonly args: string;
+}
+
+/** How an object of an engine is made, asked and freed. The functions must not know the owner. @internal */
+export interface Kind<G extends Glue> {
+  /** What it is called in errors. */
+  readonly name: string;
+  readonly call: (glue: G, handle: number, operation: string, args: string) => string;
+  readonly drop: (glue: G, handle: number) => void;
+}
+
+/** An object in an engine that survives the end of an instance: it is made again, and its changes are repeated. @internal */
+export class Kept<G extends Glue> {
+  readonly #engine: Engine<G>;
+  readonly #kind: Kind<G>;
+  readonly #place: Place<G>;
+  readonly #make: (glue: G) => number;
+  #changes: Change[] = [];
+  #freed = false;
+
+  constructor(engine: Engine<G>, kind: Kind<G>, make: (glue: G) => number, first = make) {
+    this.#engine = engine;
+    this.#kind = kind;
+    this.#make = make;
+    this.#place = new Place(engine, kind.drop);
+    this.#place.open(first);
+  }
+
+  /** Lets the object be freed when its owner is collected. */
+  watch(owner: object): void {
+    this.#place.watch(owner);
+  }
+
+  /** The handle in the present instance. */
+  get handle(): number {
+    if (this.#freed) throw new ContextWeaverError("DISPOSED", `the ${this.#kind.name} was freed`);
+    if (!this.#place.isThere) this.#restore();
+    return this.#place.handle;
+  }
+
+  /** Runs an operation; one that changes the object is remembered. */
+  run<T>(operation: string, args: string, changes = false): T {
+    const { done } = JSON.parse(this.text(operation, args)) as { done: T };
+    if (changes) this.#changes.push({ operation, args });
+    return done;
+  }
+
+  /** Runs an operation and returns its answer as it came. */
+  text(operation: string, args: string): string {
+    const { handle } = this;
+    return this.#engine.call((glue) => this.#kind.call(glue, handle, operation, args));
+  }
+
+  free(): void {
+    this.#freed = true;
+    this.#changes = [];
+    this.#place.release();
+  }
+
+  #restore(): void {
+    try {
+      this.#place.open(this.#make);
+      for (const { operation, args } of this.#changes) this.text(operation, args);
+    } catch (cause) {
+      // Half a state is worse than none: the next call starts over.
+      this.#place.release();
+      const message = `the engine was restarted and the ${this.#kind.name} could not be restored`;
+      throw new ContextWeaverError("POISONED", message, { cause });
     }
   }
 }

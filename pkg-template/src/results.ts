@@ -1,9 +1,11 @@
 // What the methods of a ContextManager return beyond the records of types.ts.
 import type { ArtifactInput, EpisodeSearchOptions, EventCountQuery, EventQuery } from "./options.js";
+import type { ChoiceCard, RouteResult } from "./routing-types.js";
 import type {
   ArtifactRef,
   BuildStats,
   CandidateExplanation,
+  ContextPack,
   Fact,
   FirewallStats,
   JsonObject,
@@ -305,4 +307,11 @@ export interface EpisodeView {
   latest(n?: number): readonly StoredEpisode[];
   /** Removes an episode; `NOT_FOUND` when there is none. */
   delete(id: string): void;
+}
+
+/** A prompt for choosing a tool, the route it shows, and its cards. */
+export interface BuiltRoute {
+  readonly pack: ContextPack;
+  readonly route: RouteResult;
+  readonly cards: readonly ChoiceCard[];
 }

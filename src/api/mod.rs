@@ -22,8 +22,10 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::{
-    BuildStats, ContextItem, ContextPack, Explanation, MemoryEntry, Phase, ResultEnvelope, SelectableItem, Sensitivity,
+    BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
+    Sensitivity,
 };
+use crate::routing::router::RouteHistory;
 use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
@@ -93,6 +95,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "handoff" => handoff(manager, arguments),
         "consolidate" => consolidate(manager, arguments),
         "select_memory" => select_memory(manager, arguments),
+        "route_plan" => route_plan(manager, arguments),
         "stats" => done(&manager.stats()),
         "inspect" => inspect(manager, arguments),
         "supply" => {
@@ -161,6 +164,19 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
     let request = BuildRequest::take(&mut fields)?;
     fields.finish()?;
     built(manager.build_call(&tool, &overrides, &request)?)
+}
+
+/// Returns what choosing a tool needs to know of the conversation: the budget of the phase, and what was called.
+fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
+    Fields::open(arguments, "")?.finish()?;
+    let items = manager.events().items();
+    let mut history = RouteHistory::from_log(items);
+    let last = items.iter().rfind(|item| item.kind == ItemKind::ToolResult);
+    let is_withheld = last.is_some_and(|item| item.sensitivity >= manager.options().policy.sensitivity_floor);
+    if let Some(history) = history.as_mut().filter(|_| is_withheld) {
+        history.last_result_summary = None;
+    }
+    done(&json!({ "budget_tokens": manager.options().budget.of(Phase::Route), "history": history }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

@@ -1,0 +1,271 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { handleOf } from "./catalog.js";
+import type { Catalog } from "./catalog.js";
+import { routing } from "./engines.js";
+import type { RoutingGlue } from "./engines.js";
+import { ContextWeaverError, dropPrefix } from "./errors.js";
+import { SNAPSHOT, encode, encodeAll, fields, rawBytes } from "./guard.js";
+import { addRouter } from "./known.js";
+import { Kept, disposable } from "./place.js";
+import type { Kind } from "./place.js";
+import type {
+  BrowseOptions,
+  BrowsePage,
+  CardOptions,
+  ChoiceCard,
+  ChoiceGraphJson,
+  PackedCards,
+  ProviderTools,
+  RouteExplanation,
+  RouteOptions,
+  RouteResult,
+  RouterOptions,
+  SelectionOptions,
+  SelectionResult,
+  SelectionSchemaOptions,
+  ToolProvider,
+  ToolsForOptions,
+} from "./routing-types.js";
+import type { HydrationResult, JsonObject, SelectableItem, StoredTool } from "./types.js";
+
+export interface Router {
+  /** Same as {@link Router.free}, for `using`; absent where the runtime has no `Symbol.dispose`. */
+  [Symbol.dispose](): void;
+}
+
+const KIND: Kind<RoutingGlue> = {
+  name: "router",
+  call: (glue, handle, operation, args) => glue.router_call(handle, operation, args),
+  drop: (glue, handle) => glue.router_free(handle),
+};
+
+/** Texts embedded at a time. */
+const BATCH = 256;
+
+type Embed = NonNullable<RouterOptions["embed"]>;
+
+/** Candidates with their scores, as a route returns them. */
+type Candidates = Pick<RouteResult, "candidate_ids"> & Partial<Pick<RouteResult, "scores">>;
+
+/**
+ * Chooses the few tools that a query needs out of thousands.
+ *
+ * By default every tool is scored through an inverted index over names, descriptions, tags and schemas; no model, no
+ * network. All methods are synchronous. Arguments are copied, never kept or changed; results share nothing with the
+ * router. A call that throws has changed nothing. Every error is a {@link ContextWeaverError}.
+ *
+ * The index lives in WebAssembly memory until {@link Router.free} or, where the runtime supports it, until the router is
+ * collected. For the case of a defect in the engine the router also keeps what it was given: after a restart of the
+ * engine the next call continues with the same tools.
+ */
+export class Router {
+  readonly #kept: Kept<RoutingGlue>;
+  readonly #embed: Embed | undefined;
+
+  /**
+   * Makes a router of a catalog, which it copies, or of a list of tools. Unknown options are `UNKNOWN_FIELD`. An `index`
+   * of other tools is `SNAPSHOT_VERSION`, a damaged one `DECODE_FAILED`: make the router without it then.
+   */
+  constructor(tools: Catalog | Iterable<SelectableItem>, options?: RouterOptions) {
+    const { embed, index, ...rest } = fields(options);
+    if (embed !== undefined && typeof embed !== "function") {
+      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/embed" });
+    }
+    const settings = encode(rest, "", SNAPSHOT);
+    const bytes = index === undefined ? undefined : rawBytes(index, "/index");
+    const catalog = handleOf(tools);
+    const json = catalog === undefined ? `{"items":${encodeAll(tools, "/items", SNAPSHOT)}}` : itemsOf(catalog);
+    const open = (glue: RoutingGlue, handle: number): number =>
+      bytes ? glue.router_restore(handle, settings, bytes) : glue.router_new(handle, settings);
+    const make = (glue: RoutingGlue): number => {
+      const handle = glue.catalog_new(json);
+      try {
+        return open(glue, handle);
+      } finally {
+        glue.catalog_free(handle);
+      }
+    };
+    this.#kept = new Kept(routing, KIND, make, catalog === undefined ? make : (glue) => open(glue, catalog));
+    this.#kept.watch(this);
+    addRouter(this);
+    this.#embed = embed as Embed | undefined;
+    if (this.#embed) this.#embedAll(this.items());
+  }
+
+  /**
+   * Chooses tools for a query, best first. A query that nothing fits is no error: the result says `no_match`.
+   * `NO_CANDIDATES` when there are no tools, or the filters leave none.
+   */
+  route(query: string, options?: RouteOptions): RouteResult {
+    const args: Record<string, unknown> = { ...fields(options), query };
+    if (this.#embed && args["query_embedding"] === undefined) [args["query_embedding"]] = embedded(this.#embed, [query]);
+    return this.#kept.run("route", encode(args));
+  }
+
+  /** Returns what a model chooses from: cards without schemas, as many as the budget has room for. */
+  cards(result: Candidates, options?: CardOptions): readonly ChoiceCard[] {
+    return this.packCards(result, options).cards;
+  }
+
+  /** Does the same, and says what was shortened and left out to keep within the budget. */
+  packCards(result: Candidates, options?: CardOptions): PackedCards {
+    return this.#kept.run("cards", encode({ ...fields(options), ...candidates(result, true) }));
+  }
+
+  /** Shows a part of the graph: a node or a namespace by path, `/` for the whole, or a tool or node by id. */
+  browse(path?: string | BrowseOptions): BrowsePage {
+    return this.#kept.run("browse", encode(typeof path === "string" ? { path } : fields(path)));
+  }
+
+  /** Returns the graph over the tools, which {@link RouterOptions.graph} takes. */
+  graph(): ChoiceGraphJson {
+    return this.#kept.run("graph", "{}");
+  }
+
+  /** Returns what a call of a tool needs to know: schema, examples, constraints. */
+  hydrate(id: string, options?: { readonly schemas?: Readonly<Record<string, JsonObject>> }): HydrationResult {
+    return this.#kept.run("hydrate", encode({ ...fields(options), id }));
+  }
+
+  /** Returns the schema of an answer that names one of the candidates. */
+  selectionSchema(result: Candidates, options?: SelectionSchemaOptions): JsonObject {
+    return this.#kept.run("selection_schema", encode({ ...fields(options), ...candidates(result) }));
+  }
+
+  /** Finds the candidate that a model's answer names. Never selects what is no candidate. */
+  validateSelection(result: Candidates, selected: string | null | undefined, options?: SelectionOptions): SelectionResult {
+    const args = { ...fields(options), ...candidates(result), selected: selected ?? null };
+    return this.#kept.run("validate_selection", encode(args));
+  }
+
+  /** Returns the candidates as a provider takes tools. Its names for them are accepted by `validateSelection`. */
+  toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): readonly JsonObject[] {
+    return this.providerTools(result, provider, options).tools;
+  }
+
+  /** Does the same, with the ids behind the names and a report of what the provider's schemas cannot say. */
+  providerTools(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): ProviderTools {
+    return this.#kept.run("tools_for", encode({ ...fields(options), ...candidates(result), provider }));
+  }
+
+  /** Explains a route as data and as Markdown; schemas and descriptions never show. */
+  explain(result: RouteResult): RouteExplanation {
+    return explainRoute(result);
+  }
+
+  /** Adds tools without building the index anew: all of them, or none when one is refused. */
+  add(items: Iterable<SelectableItem>): void {
+    const list = encodeAll(items, "/items", SNAPSHOT);
+    this.#kept.run("add", `{"items":${list}}`, true);
+    if (this.#embed) this.#embedAll(JSON.parse(list) as SelectableItem[]);
+  }
+
+  /** Removes tools; returns how many were there. */
+  remove(ids: readonly string[]): number {
+    return this.#kept.run<{ removed: number }>("remove", encode({ ids }), true).removed;
+  }
+
+  /** Gives tools vectors of yours, all of one length; `route` compares them with `query_embedding`. */
+  setEmbeddings(vectors: Readonly<Record<string, readonly number[]>>): void {
+    const given = fields(vectors);
+    this.#setAll(Object.keys(given).map((id) => ({ id, vector: numbers(given[id]) })));
+  }
+
+  /** Returns a tool; `NOT_FOUND` when there is none with this id. */
+  get(id: string): StoredTool {
+    return this.hydrate(id).item;
+  }
+
+  /** Returns the tools in the order of their ids. */
+  items(): readonly StoredTool[] {
+    return this.#kept.run<{ items: StoredTool[] }>("items", "{}").items;
+  }
+
+  /**
+   * Returns the index as bytes: with {@link RouterOptions.index} a router of the same tools starts without building it.
+   * Vectors are not part of it. Empty for the beam navigator.
+   */
+  indexBytes(): Uint8Array<ArrayBuffer> {
+    const { handle } = this.#kept;
+    return routing.call((glue) => glue.router_index(handle) as Uint8Array<ArrayBuffer>);
+  }
+
+  /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
+  free(): void {
+    this.#kept.free();
+  }
+
+  #embedAll(items: readonly Pick<SelectableItem, "id" | "name" | "title" | "description">[]): void {
+    const embed = this.#embed as Embed;
+    const texts = items.map(({ name, title, description }) => [name, title, description].filter(Boolean).join("\n"));
+    const vectors: unknown[] = [];
+    for (let at = 0; at < texts.length; at += BATCH) vectors.push(...embedded(embed, texts.slice(at, at + BATCH)));
+    this.#setAll(items.map(({ id }, at) => ({ id, vector: vectors[at] })));
+  }
+
+  #setAll(vectors: readonly { readonly id: string; readonly vector: unknown }[]): void {
+    this.#kept.run("set_embeddings", encode({ vectors }, "", SNAPSHOT), true);
+  }
+}
+
+/** Runs the caller's function. Its vectors may be typed arrays. */
+function embedded(embed: Embed, texts: readonly string[]): unknown[] {
+  let vectors: unknown;
+  try {
+    vectors = embed(texts);
+  } catch (cause) {
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed threw", { cause, path: "/embed" });
+  }
+  if (!Array.isArray(vectors) || vectors.length !== texts.length) {
+    const hint = "it must return an array with one vector for each text, and not a promise: use setEmbeddings for that";
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned no list of vectors", { path: "/embed", hint });
+  }
+  return vectors.map(numbers);
+}
+
+function numbers(vector: unknown): unknown {
+  return ArrayBuffer.isView(vector) && !(vector instanceof DataView) ? Array.from(vector as unknown as number[]) : vector;
+}
+
+/** What the engine needs to know of a route. */
+function candidates(result: unknown, scores = false): Record<string, unknown> {
+  const given = fields(result);
+  const known: Record<string, unknown> = { candidate_ids: given["candidate_ids"] };
+  if (scores && given["scores"] !== undefined) known["scores"] = given["scores"];
+  if (known["candidate_ids"] === undefined) {
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `candidate_ids`", { path: "/candidate_ids" });
+  }
+  return known;
+}
+
+/** The tools of a catalog as they are written; `{"done":` and `}` stand around them. */
+function itemsOf(handle: number): string {
+  return routing.call((glue) => glue.catalog_call(handle, "items", "{}")).slice('{"done":'.length, -1);
+}
+
+function run<T>(operation: string, args: string): T {
+  return (JSON.parse(routing.call((glue) => glue.routing_call(operation, args))) as { done: T }).done;
+}
+
+/** Explains a route as data and as Markdown; schemas and descriptions never show. */
+export function explainRoute(result: RouteResult): RouteExplanation {
+  try {
+    return run("explain_route", `{"result":${encode(result)}}`);
+  } catch (error) {
+    dropPrefix(error, "/result");
+    throw error;
+  }
+}
+
+/** Writes cards as text, one line each; a description cannot leave its line. */
+export function renderCards(
+  cards: readonly ChoiceCard[],
+  options?: {
+    /** Scores change with every query, so a prompt cache fares better without them. Default: false. */
+    readonly show_scores?: boolean;
+  },
+): string {
+  return run<{ text: string }>("render_cards", encode({ ...fields(options), cards })).text;
+}
+
+disposable(Router);
