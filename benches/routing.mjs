@@ -123,12 +123,15 @@ function setsFolder() {
   return join(here, "../tests/quality/routing");
 }
 
+// The kind of a tool is optional in a set.
+const readSet = (set, name) => ({ ...set, name, items: set.items.map((item) => ({ kind: "tool", ...item })) });
+
 function readSets(folder) {
   const sets = [];
   for (const file of readdirSync(folder).sort()) {
     if (!file.endsWith(".json")) continue;
     const set = JSON.parse(readFileSync(join(folder, file), "utf8"));
-    if (Array.isArray(set.items) && Array.isArray(set.queries)) sets.push({ ...set, name: basename(file, ".json") });
+    if (Array.isArray(set.items) && Array.isArray(set.queries)) sets.push(readSet(set, basename(file, ".json")));
   }
   if (sets.length === 0) throw new Error(`no set of tools and queries in ${folder}`);
   return sets;

@@ -28,8 +28,14 @@ const KIND: Kind<RoutingGlue> = {
   drop: (glue, handle) => glue.catalog_free(handle),
 };
 
-/** The handle of a catalog in the present instance. @internal */
-export let handleOf: (catalog: unknown) => number | undefined;
+/** What a router needs of a catalog: its handle, and how to make it again as it is now. @internal */
+export interface CatalogSource {
+  readonly handle: number;
+  readonly again: (glue: RoutingGlue) => number;
+}
+
+/** Looks into a catalog; of anything else, nothing. @internal */
+export let sourceOf: (catalog: unknown) => CatalogSource | undefined;
 
 /**
  * The tools there are, by id.
@@ -45,8 +51,10 @@ export class Catalog {
   readonly #kept: Kept<RoutingGlue>;
 
   static {
-    handleOf = (catalog) =>
-      typeof catalog === "object" && catalog !== null && #kept in catalog ? catalog.#kept.handle : undefined;
+    sourceOf = (catalog) => {
+      if (typeof catalog !== "object" || catalog === null || !(#kept in catalog)) return undefined;
+      return { handle: catalog.#kept.handle, again: catalog.#kept.recipe() };
+    };
   }
 
   /**

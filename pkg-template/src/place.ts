@@ -96,6 +96,16 @@ export class Kept<G extends Glue> {
     return this.#place.handle;
   }
 
+  /** Returns what makes the same object as it is now. */
+  recipe(): (glue: G) => number {
+    const [make, kind, changes] = [this.#make, this.#kind, [...this.#changes]];
+    return (glue) => {
+      const again = make(glue);
+      for (const { operation, args } of changes) kind.call(glue, again, operation, args);
+      return again;
+    };
+  }
+
   /** Runs an operation; one that changes the object is remembered. */
   run<T>(operation: string, args: string, changes = false): T {
     const { done } = JSON.parse(this.text(operation, args)) as { done: T };

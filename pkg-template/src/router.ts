@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { handleOf } from "./catalog.js";
+import { sourceOf } from "./catalog.js";
 import type { Catalog } from "./catalog.js";
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
@@ -73,19 +73,20 @@ export class Router {
     }
     const settings = encode(rest, "", SNAPSHOT);
     const bytes = index === undefined ? undefined : rawBytes(index, "/index");
-    const catalog = handleOf(tools);
-    const json = catalog === undefined ? `{"items":${encodeAll(tools, "/items", SNAPSHOT)}}` : itemsOf(catalog);
+    const source = sourceOf(tools);
+    const json = source ? "" : `{"items":${encodeAll(tools, "/items", SNAPSHOT)}}`;
+    const catalog = source?.again ?? ((glue: RoutingGlue) => glue.catalog_new(json));
     const open = (glue: RoutingGlue, handle: number): number =>
       bytes ? glue.router_restore(handle, settings, bytes) : glue.router_new(handle, settings);
     const make = (glue: RoutingGlue): number => {
-      const handle = glue.catalog_new(json);
+      const handle = catalog(glue);
       try {
         return open(glue, handle);
       } finally {
         glue.catalog_free(handle);
       }
     };
-    this.#kept = new Kept(routing, KIND, make, catalog === undefined ? make : (glue) => open(glue, catalog));
+    this.#kept = new Kept(routing, KIND, make, source ? (glue) => open(glue, source.handle) : make);
     this.#kept.watch(this);
     addRouter(this);
     this.#embed = embed as Embed | undefined;
@@ -236,11 +237,6 @@ function candidates(result: unknown, scores = false): Record<string, unknown> {
     throw new ContextWeaverError("MISSING_FIELD", "missing field `candidate_ids`", { path: "/candidate_ids" });
   }
   return known;
-}
-
-/** The tools of a catalog as they are written; `{"done":` and `}` stand around them. */
-function itemsOf(handle: number): string {
-  return routing.call((glue) => glue.catalog_call(handle, "items", "{}")).slice('{"done":'.length, -1);
 }
 
 function run<T>(operation: string, args: string): T {

@@ -14,6 +14,8 @@ mod references;
 mod risk;
 mod tool_id;
 
+use std::rc::Rc;
+
 use serde_json::{Value, json};
 
 pub use capability::{
@@ -44,10 +46,10 @@ use crate::model::{HydrationResult, SelectableItem};
 use crate::order::SortedMap;
 use crate::text::unicode::quote;
 
-/// Tools by id; no id is there twice.
+/// Tools by id; no id is there twice. A copy shares the tools.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Catalog {
-    items: SortedMap<String, SelectableItem>,
+    items: SortedMap<String, Rc<SelectableItem>>,
 }
 
 impl Catalog {
@@ -64,7 +66,7 @@ impl Catalog {
         if self.items.contains_key(&item.id) {
             return Err(duplicate(&item.id));
         }
-        self.items.insert(item.id.clone(), item);
+        self.items.insert(item.id.clone(), Rc::new(item));
         Ok(())
     }
 
@@ -78,25 +80,28 @@ impl Catalog {
                 error.under(path)
             })?;
         }
-        self.items.extend(added.items.into_entries());
+        if self.is_empty() {
+            *self = added;
+        } else {
+            self.items.extend(added.items.into_entries());
+        }
         Ok(())
     }
 
     /// Removes a tool and returns it.
     pub fn remove(&mut self, id: &str) -> Option<SelectableItem> {
-        self.items.remove(id)
+        self.items.remove(id).map(Rc::unwrap_or_clone)
     }
 
     /// Returns a tool. Fails with `NOT_FOUND`.
     pub fn get(&self, id: &str) -> Result<&SelectableItem> {
-        self.items
-            .get(id)
+        self.find(id)
             .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
     }
 
     /// Returns a tool, if it is there.
     pub fn find(&self, id: &str) -> Option<&SelectableItem> {
-        self.items.get(id)
+        self.items.get(id).map(Rc::as_ref)
     }
 
     /// Tells whether a tool has this id.
@@ -116,7 +121,7 @@ impl Catalog {
 
     /// Returns the tools in the order of their ids.
     pub fn items(&self) -> impl Iterator<Item = &SelectableItem> + Clone {
-        self.items.values()
+        self.items.values().map(Rc::as_ref)
     }
 
     /// Returns the tools of exactly this namespace, by id.

@@ -129,9 +129,10 @@ impl Router {
 
     /// Adds tools, or none of them when one has an id that is taken. The index takes them in without being rebuilt.
     pub fn add(&mut self, items: Vec<SelectableItem>) -> Result<()> {
-        self.catalog.register_all(items.clone())?;
+        let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+        self.catalog.register_all(items)?;
         if let Some(index) = &mut self.index {
-            for item in &items {
+            for item in ids.iter().filter_map(|id| self.catalog.find(id)) {
                 index.add(item);
             }
         }
