@@ -15,15 +15,20 @@ use crate::routing::cards::{
 };
 use crate::routing::catalog::{
     CatalogFinding, LintOptions, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
-    lint, load_catalog, pin, read_pins,
+    lint, load_catalog, pin, read_pins, suggest_probes,
 };
 use crate::routing::graph::{ChoiceGraph, PageOptions};
-use crate::routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use crate::routing::router::{
+    IMPACT_TOP_K, MAX_TOP_K, Probe, RouteExplanation, RouteOptions, Router, RouterOptions, routing_impact, vector,
+};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
 const CARD_TOKENS: u64 = 2000;
+
+/// Queries asked to compare routes, unless the caller gives them.
+const SUGGESTED_PROBES: usize = 20;
 
 /// Makes a catalog from `{"items": [...]}` or from `{"mcp": <tools/list>, "server"?, "id_form"?}`, with
 /// `"on_invalid": "raise" | "report"`.
@@ -89,6 +94,11 @@ pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Re
             let [before, after] = [&*catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
             done(&diff_catalogs(&before, &after)?)
         }
+        "impact" => {
+            let answer = impact(catalog, &mut fields)?;
+            fields.finish()?;
+            done(&answer)
+        }
         "lint" => {
             let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
             fields.finish()?;
@@ -131,6 +141,23 @@ fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
 fn other_catalog(fields: &mut Fields) -> Result<Catalog> {
     let next = fields.require("next")?;
     Catalog::from_value(next, "/next")
+}
+
+/// Compares the routes of queries over this catalog and the next one; without queries, of those its tools suggest.
+fn impact(catalog: &Catalog, fields: &mut Fields) -> Result<Value> {
+    let next = other_catalog(fields)?;
+    let top_k = fields.uint_or("top_k", IMPACT_TOP_K, MAX_TOP_K)?;
+    let options = RouterOptions::from_value(fields.take("router").unwrap_or_else(|| json!({})))
+        .map_err(|error| below(error, "/router"))?;
+    let probes = if fields.has("probes") {
+        fields.records("probes", Probe::from_value)?
+    } else {
+        let items: Vec<SelectableItem> = catalog.items().cloned().collect();
+        let suggested = suggest_probes(&items, SUGGESTED_PROBES)?.into_iter();
+        suggested.map(|(query, id)| Probe { query, expected: Some(id) }).collect()
+    };
+    let impact = routing_impact(catalog, &next, &probes, top_k, &options)?;
+    Ok(json!({ "impact": impact, "markdown": impact.to_markdown() }))
 }
 
 fn only_id(mut fields: Fields) -> Result<String> {

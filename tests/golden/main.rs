@@ -100,7 +100,7 @@ const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 
 /// Files of an area with a runner whose turn has not come.
 #[rustfmt::skip]
-const PENDING: &[&str] = &["embeddings", "index_cache", "vector_index", "explanation"];
+const PENDING: &[&str] = &["embeddings", "index_cache", "vector_index"];
 
 /// How far numbers may be apart. The recordings of routing say so: logarithms differ in the last bit by platform.
 fn tolerance(area: &str) -> f64 {

@@ -31,7 +31,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Quotes text as Python writes a string: in single quotes unless it holds one and no double quote, with backslashes
 /// and whatever does not print escaped.
-fn python_quoted(text: &str) -> String {
+pub(super) fn python_quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for ch in text.chars() {
