@@ -49,13 +49,13 @@ pub(super) struct Splitter<'a> {
 impl<'a> Splitter<'a> {
     /// Sorts tools for a strategy; keys have at most so many bytes.
     pub fn new(mut items: Vec<&'a SelectableItem>, options: BuildOptions, bytes: usize) -> Self {
-        let named = items.iter().filter(|item| !item.namespace.is_empty()).count();
+        let spaced = items.iter().filter(|item| !item.namespace.is_empty()).count();
         let by_namespace = match options.strategy {
-            Strategy::Auto => named * 2 >= items.len(),
+            Strategy::Auto => spaced * 2 >= items.len(),
             strategy => strategy == Strategy::Namespace,
         };
         let clusters = matches!(options.strategy, Strategy::Auto | Strategy::Cluster) && !by_namespace;
-        let names: Vec<String> = items.iter().map(|item| item.name.to_lowercase()).collect();
+        let lower: Vec<String> = items.iter().map(|item| item.name.to_lowercase()).collect();
         let mut order: Vec<usize> = (0..items.len()).collect();
         let mut segments: Vec<Vec<&str>> = vec![Vec::new(); items.len()];
         if by_namespace {
@@ -64,7 +64,7 @@ impl<'a> Splitter<'a> {
             }
         }
         // The list is in the order of ids, so those decide between equal names.
-        sort_by(&mut order, |a, b| segments[*a].cmp(&segments[*b]).then_with(|| names[*a].cmp(&names[*b])));
+        sort_by(&mut order, |a, b| segments[*a].cmp(&segments[*b]).then_with(|| lower[*a].cmp(&lower[*b])));
         items = order.iter().map(|place| items[*place]).collect();
         segments = order.iter().map(|place| std::mem::take(&mut segments[*place])).collect();
         let mut vocabulary = Vocabulary::default();
@@ -89,7 +89,7 @@ impl<'a> Splitter<'a> {
         let (size, most) = (part.range.len(), self.options.max_children);
         let (level, runs) = self.runs(part);
         if size <= most && !(part.is_root && self.shows_namespaces(&runs, level)) {
-            return self.singles(part.range.clone());
+            return Self::singles(part.range.clone());
         }
         let room = (most as u64).saturating_pow(depth - 1);
         let fits = |parts: &[Part]| {
@@ -134,11 +134,11 @@ impl<'a> Splitter<'a> {
         runs.len() > 1 && runs.iter().any(|run| run.len() > 1 && self.segments[run.start].len() > level)
     }
 
-    fn singles(&self, range: Range<usize>) -> Vec<Part> {
-        range.map(|place| self.part(place..place + 1, String::new(), String::new(), 0)).collect()
+    fn singles(range: Range<usize>) -> Vec<Part> {
+        range.map(|place| Self::part(place..place + 1, String::new(), String::new(), 0)).collect()
     }
 
-    fn part(&self, range: Range<usize>, key: String, scope: String, level: usize) -> Part {
+    fn part(range: Range<usize>, key: String, scope: String, level: usize) -> Part {
         Part { range, key, scope, level, is_root: false }
     }
 
@@ -150,11 +150,11 @@ impl<'a> Splitter<'a> {
             if segments.len() > level {
                 // A segment that all share has no node of its own.
                 let key = slug(&segments[part.level..=level].join("-"), self.bytes);
-                parts.push(self.part(run.clone(), key, segments[..=level].join("."), level + 1));
+                parts.push(Self::part(run.clone(), key, segments[..=level].join("."), level + 1));
             } else if runs.len() - 1 + run.len() <= self.options.max_children {
-                parts.extend(self.singles(run.clone()));
+                parts.extend(Self::singles(run.clone()));
             } else {
-                parts.push(self.part(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
+                parts.push(Self::part(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
             }
         }
         parts
@@ -176,7 +176,7 @@ impl<'a> Splitter<'a> {
             });
             let scope = format!("{} – {}", truncate(&from, NAME_CHARS), truncate(&to, NAME_CHARS));
             let range = first..runs[group.end - 1].end;
-            parts.push(self.part(range, span(&from, &to, self.bytes), scope, level));
+            parts.push(Self::part(range, span(&from, &to, self.bytes), scope, level));
         }
         parts
     }
@@ -185,7 +185,7 @@ impl<'a> Splitter<'a> {
     fn by_likeness(&mut self, part: &Part) -> Vec<Part> {
         let BuildOptions { max_children, target_group_size, .. } = self.options;
         let range = part.range.clone();
-        let count = range.len().div_ceil(target_group_size).clamp(2, max_children.min(MAX_CLUSTERS).max(2));
+        let count = range.len().div_ceil(target_group_size).clamp(2, max_children.clamp(2, MAX_CLUSTERS));
         let words: Vec<&[u32]> = self.words[range.clone()].iter().map(Vec::as_slice).collect();
         let clusters = cluster_words(&words, count);
         let (mut order, mut parts) = (Vec::with_capacity(range.len()), Vec::new());
@@ -193,7 +193,7 @@ impl<'a> Splitter<'a> {
             let start = range.start + order.len();
             order.extend(cluster);
             let range = start..range.start + order.len();
-            parts.push(self.part(range, String::new(), String::new(), 0));
+            parts.push(Self::part(range, String::new(), String::new(), 0));
         }
         let items: Vec<&SelectableItem> = order.iter().map(|place| self.items[range.start + place]).collect();
         let words: Vec<Vec<u32>> =
@@ -220,7 +220,7 @@ impl<'a> Splitter<'a> {
         for range in even(part.range.clone(), count) {
             let [from, to] = [range.start, range.end - 1].map(|place| self.items[place].name.as_str());
             let scope = format!("{} – {}", truncate(from, NAME_CHARS), truncate(to, NAME_CHARS));
-            parts.push(self.part(range, span(from, to, self.bytes), scope, level));
+            parts.push(Self::part(range, span(from, to, self.bytes), scope, level));
         }
         parts
     }
