@@ -143,7 +143,7 @@ fn normalizer(input: &Value) -> Value {
 }
 
 fn collision(input: &Value) -> Value {
-    let mut thresholds = CollisionThresholds::default();
+    let mut thresholds = CollisionThresholds { most_of_a_kind: usize::MAX, ..CollisionThresholds::default() };
     for (key, threshold) in [
         ("near_name_threshold", &mut thresholds.near_name),
         ("description_threshold", &mut thresholds.description),
