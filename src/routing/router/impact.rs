@@ -1,5 +1,7 @@
 //! What a change of a catalog does to the routes of known queries.
 
+use std::fmt::Write as _;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -152,14 +154,14 @@ impl RoutingImpact {
         for ImpactExample { query, before_top1, after_top1 } in &self.examples {
             let query = python_quoted(query);
             let query = if self.is_reference { query } else { inline(&query) };
-            out.push_str(&format!("- {query}: {} -> {}\n", tool(before_top1), tool(after_top1)));
+            let _ = writeln!(out, "- {query}: {} -> {}", tool(before_top1), tool(after_top1));
         }
         if self.examples.is_empty() {
             out.push_str("- None\n");
         }
         let more = self.top1_changed - self.examples.len();
         if more > 0 && !self.is_reference {
-            out.push_str(&format!("- and {more} more\n"));
+            let _ = writeln!(out, "- and {more} more");
         }
         out
     }

@@ -74,7 +74,13 @@ impl Report<'_> {
         let mut rivals = self.found.ranked.iter().filter(is_rival);
         let (Some(best), Some(second)) = (rivals.next(), rivals.next()) else { return false };
         match self.router.navigator {
-            Navigator::Exact => !self.found.is_exact && second.score >= self.router.ambiguity_ratio * best.score,
+            Navigator::Exact => {
+                let ratio = self.router.ambiguity_ratio;
+                // Adjusted scores may be below zero, where the better one is nearer to it.
+                let [near, far] =
+                    if best.score < 0.0 { [-best.score, -second.score] } else { [second.score, best.score] };
+                !self.found.is_exact && near >= ratio * far
+            }
             Navigator::Beam => best.score - second.score < self.router.config.confidence_gap,
         }
     }

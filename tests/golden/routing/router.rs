@@ -89,22 +89,22 @@ fn explanation(input: &Value) -> Value {
     }
     let mut router = router(&input["catalog"], &input["config"]).expect("a case has a good router");
     let options = read(&input["options"]).expect("a case has good options");
-    let routed = router.route(input["query"].as_str().unwrap_or_default(), &options).expect("a case has candidates");
+    let answer = router.route(input["query"].as_str().unwrap_or_default(), &options).expect("a case has candidates");
     let candidates: Vec<(String, f64)> =
-        routed.candidate_ids.iter().cloned().zip(routed.scores.iter().copied()).collect();
+        answer.candidate_ids.iter().cloned().zip(answer.scores.iter().copied()).collect();
     let explained = RouteExplanation {
-        query: &routed.trace.query,
-        retriever_engine: &routed.trace.retriever_engine,
+        query: &answer.trace.query,
+        retriever_engine: &answer.trace.retriever_engine,
         candidates: &candidates,
-        is_ambiguous: routed.is_ambiguous,
-        clarifying_question: routed.clarifying_question.as_deref(),
-        context_hints: &routed.context_hints,
-        context_boost_applied: routed.context_boost_applied,
-        excluded_count: routed.excluded_count as usize,
-        gated_count: routed.gated_count as usize,
+        is_ambiguous: answer.is_ambiguous,
+        clarifying_question: answer.clarifying_question.as_deref(),
+        context_hints: &answer.context_hints,
+        context_boost_applied: answer.context_boost_applied,
+        excluded_count: answer.excluded_count as usize,
+        gated_count: answer.gated_count as usize,
         reference: true,
     };
-    let ids: Vec<&str> = routed.candidate_ids.iter().map(String::as_str).collect();
+    let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();
     let choice = ValidateOptions { reference: true, ..ValidateOptions::default() };
     let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &choice);
     let score = |id: &str| candidates.iter().find(|(known, _)| known == id).map(|(_, score)| *score);
@@ -116,12 +116,12 @@ fn explanation(input: &Value) -> Value {
         choice_cards: made.expect("a case has small cards").cards,
         selection: Some(&selection),
         metadata: Map::from_iter([("k".to_owned(), json!(1))]),
-        is_ambiguous: routed.is_ambiguous,
-        excluded_count: routed.excluded_count as usize,
-        gated_count: routed.gated_count as usize,
-        context_boost_applied: routed.context_boost_applied,
-        context_hints: &routed.context_hints,
-        clarifying_question: routed.clarifying_question.as_deref(),
+        is_ambiguous: answer.is_ambiguous,
+        excluded_count: answer.excluded_count as usize,
+        gated_count: answer.gated_count as usize,
+        context_boost_applied: answer.context_boost_applied,
+        context_hints: &answer.context_hints,
+        clarifying_question: answer.clarifying_question.as_deref(),
         ..DecisionParts::default()
     });
     let decision = decision.map_or_else(|error| named(&error), |decision| json!(decision));
