@@ -375,7 +375,7 @@ proptest! {
         for found in lint(&catalog, &options) {
             prop_assert!(catalog.contains(&found.item_id) && !found.code.starts_with("pin-"));
         }
-        let report = analyze_collisions(&even, CollisionThresholds { near_name: 0.0, description: 0.0, schema: 0.0 });
+        let report = analyze_collisions(&even, CollisionThresholds { near_name: 0.0, description: 0.0, schema: 0.0, most_of_a_kind: 1000 });
         prop_assert!(report.findings.iter().all(|found| (0.0..=1.0).contains(&found.score)));
         report.to_markdown();
         prop_assert!(!diff_catalogs(&even, &again).unwrap().to_markdown().is_empty());

@@ -258,8 +258,11 @@ export interface RouteTraceExtra {
   readonly namespace_quota?: number;
   readonly history_adjustments?: Readonly<Record<string, number>>;
   readonly score_provider?: string;
-  /** How close the second score is to the first. */
-  readonly ambiguity?: { readonly ratio: number; readonly threshold: number };
+  /**
+   * How close the second score is to the first, and how often the first tool was right at such a ratio on public sets of
+   * queries: a prior, not a promise about your tools.
+   */
+  readonly ambiguity?: { readonly ratio: number; readonly threshold: number; readonly confidence: number };
   /** Near-duplicates behind a tool that stands for them. */
   readonly folded?: Readonly<Record<string, number>>;
   /** For each tool of the short list what it was found by. */

@@ -98,10 +98,6 @@ fn runner(area: &str) -> Option<Runner> {
 /// Files whose `expected` is a score to beat, not an answer to give; `tests/quality.rs` holds them to it.
 const SCORED: &[&str] = &["recall_benchmark", "quality", "must_improve"];
 
-/// Files of an area with a runner whose turn has not come.
-#[rustfmt::skip]
-const PENDING: &[&str] = &["explanation"];
-
 /// How far numbers may be apart. The recordings of routing say so: logarithms differ in the last bit by platform.
 fn tolerance(area: &str) -> f64 {
     if area == "routing" { 1e-9 } else { 0.0 }
@@ -158,8 +154,7 @@ fn run_root(root: &Path, deviations: &BTreeMap<String, Deviation>) -> Tally {
             if SCORED.contains(&stem.as_str()) {
                 continue;
             }
-            let run = if PENDING.contains(&stem.as_str()) && area == "routing" { None } else { runner(&area) };
-            let Some(run) = run else {
+            let Some(run) = runner(&area) else {
                 println!("{area}/{stem}: pending ({} cases)", cases.len());
                 continue;
             };

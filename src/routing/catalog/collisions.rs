@@ -30,11 +30,13 @@ pub struct CollisionThresholds {
     pub description: f64,
     /// Least Jaccard similarity of the arguments' names.
     pub schema: f64,
+    /// Most collisions of one kind that are told.
+    pub most_of_a_kind: usize,
 }
 
 impl Default for CollisionThresholds {
     fn default() -> Self {
-        Self { near_name: 0.84, description: 0.8, schema: 0.8 }
+        Self { near_name: 0.84, description: 0.8, schema: 0.8, most_of_a_kind: 1000 }
     }
 }
 
@@ -60,6 +62,9 @@ pub struct CollisionReport {
     pub findings: Vec<Collision>,
     /// Collisions of each kind.
     pub counts: SortedMap<&'static str, usize>,
+    /// The kinds of which there may be more: tools were not compared for them any further.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cut_off: Vec<&'static str>,
 }
 
 /// What is compared of one tool.
@@ -80,15 +85,29 @@ struct Profile<'a> {
 /// Finds tools with the same or a near name, and with alike descriptions or arguments.
 ///
 /// Every tool is compared with every other, so a catalog of 10,000 takes seconds; what cannot reach a threshold is
-/// put aside by its length and letters first.
+/// put aside by its length and letters first. A kind of which enough was found is not looked for any further.
 pub fn analyze_collisions(items: &[SelectableItem], thresholds: CollisionThresholds) -> CollisionReport {
     let mut findings = Vec::new();
     let profiles = profiles(items, &mut findings);
-    for (place, first) in profiles.iter().enumerate() {
-        for second in &profiles[place + 1..] {
-            findings.extend(near_name(first, second, thresholds.near_name));
-            findings.extend(alike_description(first, second, thresholds.description));
-            findings.extend(alike_schema(first, second, thresholds.schema));
+    let most = thresholds.most_of_a_kind;
+    let mut cut_off = Vec::new();
+    if findings.len() > most {
+        findings.truncate(most);
+        cut_off.push(COLLISION_KINDS[0]);
+    }
+    let comparisons: [(Comparison, f64); 3] = [
+        (near_name, thresholds.near_name),
+        (alike_description, thresholds.description),
+        (alike_schema, thresholds.schema),
+    ];
+    for ((compare, threshold), kind) in comparisons.into_iter().zip(&COLLISION_KINDS[1..]) {
+        let before = findings.len();
+        let pairs = profiles.iter().enumerate();
+        let pairs = pairs.flat_map(|(place, first)| profiles[place + 1..].iter().map(move |second| (first, second)));
+        let found = &mut pairs.filter_map(|(first, second)| compare(first, second, threshold));
+        findings.extend(found.take(most));
+        if findings.len() - before == most && found.next().is_some() {
+            cut_off.push(kind);
         }
     }
     order::sort_by(&mut findings, |a, b| (a.kind, &a.item_ids).cmp(&(b.kind, &b.item_ids)));
@@ -97,8 +116,11 @@ pub fn analyze_collisions(items: &[SelectableItem], thresholds: CollisionThresho
     for finding in &findings {
         *counts.get_or_insert(&finding.kind, 0) += 1;
     }
-    CollisionReport { findings, counts }
+    CollisionReport { findings, counts, cut_off }
 }
+
+/// Looks at two tools for one kind of collision.
+type Comparison = fn(&Profile<'_>, &Profile<'_>, f64) -> Option<Collision>;
 
 /// Prepares the comparison, tools by id; finds those with the same name on the way.
 fn profiles<'a>(items: &'a [SelectableItem], findings: &mut Vec<Collision>) -> Vec<Profile<'a>> {
@@ -289,6 +311,9 @@ impl CollisionReport {
             let _ = writeln!(out, "- `{kind}`: {count}");
         }
         let _ = write!(out, "\nTotal findings: {}\n", self.findings.len());
+        if !self.cut_off.is_empty() {
+            let _ = write!(out, "\nThere may be more of: {}\n", self.cut_off.join(", "));
+        }
         if self.findings.is_empty() {
             return out;
         }

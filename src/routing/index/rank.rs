@@ -139,13 +139,18 @@ impl Index {
     /// Ranks the tools for a query. Fails with `INVALID_INPUT` when the query's vector is of another length than the
     /// tools' or not finite.
     pub fn rank(&mut self, text: &str, scope: Scope) -> Result<Ranking> {
+        self.rank_as(text, text, scope)
+    }
+
+    /// Ranks the tools for a text; `called` is the part of it that may be the id or the name of a tool.
+    pub fn rank_as(&mut self, text: &str, called: &str, scope: Scope) -> Result<Ranking> {
         let vector = match scope.embedding {
             Some(vector) if self.dimensions > 0 => Some(self.unit_vector(vector)?),
             _ => None,
         };
         self.settle();
         let query = self.read(text);
-        let exact = self.exact(text, scope);
+        let exact = self.exact(called, scope);
         let mut candidates = self.score(&query, scope);
         if let Some(vector) = vector {
             self.fuse(&mut candidates, &vector, scope);

@@ -26,15 +26,18 @@ pub(super) fn likeness(index: &mut Index, text: &str, tools: &[Candidate]) -> Re
     Ok(scores)
 }
 
-/// Returns the names that tools have for providers.
-fn names(active: &Active<'_>) -> ToolNames {
-    ToolNames::new(active.catalog.items().map(|item| item.id.as_str()))
+/// Returns a score that can be written as a number.
+fn finite(score: f64) -> f64 {
+    if score.is_nan() { 0.0 } else { score.clamp(f64::MIN, f64::MAX) }
 }
 
 /// Applies history, then feedback. The exact navigator's scores have no fixed scale, so theirs is the best score.
+///
+/// With the names that tools have for providers, called tools are known by their names, too.
 pub(super) fn adjust(
     found: &mut Found,
     active: &Active<'_>,
+    names: Option<&ToolNames>,
     router: &RouterOptions,
     options: &RouteOptions,
     likeness: &mut dyn FnMut(&str, &[Candidate]) -> Result<Scores>,
@@ -51,8 +54,8 @@ pub(super) fn adjust(
     if let Some(history) = &options.history {
         let mut history = history.clone();
         let tool = |id: &str| active.catalog.find(id);
-        if !router.is_reference && history.called_tool_ids.iter().any(|id| tool(id).is_none()) {
-            history.resolve(&CalledTools::new(active.catalog.items(), &names(active)));
+        if let Some(names) = names {
+            history.resolve(&CalledTools::new(active.catalog, names));
         }
         let alike = match history.last_result_summary.as_deref() {
             Some(summary) if !summary.is_empty() => likeness(summary, &found.ranked)?,
@@ -65,10 +68,10 @@ pub(super) fn adjust(
     if let Some(feedback) = &options.feedback {
         scored = adjust_by_feedback(scored, &feedback.tools, &feedback.weights);
     }
-    let mut scores = Scores::new();
-    scores.extend(scored.into_iter().map(|(id, score)| (id, score * scale)));
+    let mut changed = Scores::new();
+    changed.extend(scored.into_iter().map(|(id, score)| (id, finite(score * scale))));
     for candidate in &mut found.ranked {
-        candidate.score = scores.get(&candidate.id).copied().unwrap_or(candidate.score);
+        candidate.score = changed.get(&candidate.id).copied().unwrap_or(candidate.score);
     }
     match router.navigator {
         Navigator::Beam => by_score(&mut found.ranked),

@@ -44,12 +44,15 @@ struct Walk<'a> {
     reach: Reach,
     found: SortedMap<&'a str, Branch<'a>>,
     unexplored: Vec<Branch<'a>>,
+    /// Score of the worst branch that was followed.
+    worst: f64,
     steps: Vec<RouteStep>,
 }
 
 /// Returns the tools found, best first, and the nodes opened on the way.
 pub fn beam_search<'a>(terrain: &'a Terrain<'a>, reach: Reach) -> (Vec<Candidate>, Vec<RouteStep>) {
-    let mut walk = Walk { terrain, reach, found: SortedMap::new(), unexplored: Vec::new(), steps: Vec::new() };
+    let mut walk =
+        Walk { terrain, reach, found: SortedMap::new(), unexplored: Vec::new(), worst: f64::MAX, steps: Vec::new() };
     walk.descend();
     walk.fill_up();
     let mut ranked: Vec<Candidate> = walk
@@ -90,6 +93,7 @@ impl<'a> Walk<'a> {
             if self.reach.is_lossless {
                 self.unexplored.extend(cut);
             }
+            self.worst = next.iter().map(|branch| branch.0).fold(self.worst, f64::min);
             beam = next;
         }
         if self.reach.is_lossless {
@@ -138,12 +142,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Opens waiting branches whole, best first, until enough tools are found.
+    /// Opens waiting branches whole, best first, until enough tools are found. Unless as the reference does, a branch
+    /// that is as good as one that was followed is opened in any case: it was left for its id alone.
     fn fill_up(&mut self) {
         let mut waiting = std::mem::take(&mut self.unexplored);
         sort_branches(&mut waiting);
         for (score, path) in waiting {
-            if self.found.len() >= self.reach.top_k {
+            let is_as_good = self.reach.is_lossless && score >= self.worst;
+            if self.found.len() >= self.reach.top_k && !is_as_good {
                 break;
             }
             let Some(node) = path.last().copied() else { continue };

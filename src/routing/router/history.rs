@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::json::{Fields, JsonMap, parse_float};
 use crate::model::{ContextItem, ItemKind, SelectableItem};
 use crate::order::{SortedMap, WordSet, sort_by};
+use crate::routing::Catalog;
 use crate::routing::cards::ToolNames;
 use crate::text::unicode::prefix;
 
@@ -168,37 +169,30 @@ fn number_in_text(value: Value) -> Value {
 }
 
 /// The names under which tools may stand in a log.
-#[derive(Debug, Clone, Default)]
-pub struct CalledTools {
-    /// The id of a name; nothing for a name of several tools.
-    ids: SortedMap<String, Option<String>>,
+#[derive(Debug, Clone, Copy)]
+pub struct CalledTools<'a> {
+    catalog: &'a Catalog,
+    given: &'a ToolNames,
 }
 
-impl CalledTools {
-    /// Collects the ids and names of tools, and those given to a provider.
-    pub fn new<'a>(items: impl Iterator<Item = &'a SelectableItem> + Clone, given: &ToolNames) -> Self {
-        let mut ids = SortedMap::new();
-        for item in items.clone() {
-            ids.insert(item.id.clone(), Some(item.id.clone()));
-        }
-        // What was given to a provider is known for certain; a plain name may be that of several tools.
-        for item in items.clone() {
-            if let Some(name) = given.name_of(&item.id).filter(|name| !ids.contains_key(*name)) {
-                ids.insert(name.to_owned(), Some(item.id.clone()));
-            }
-        }
-        let mut names: SortedMap<String, Option<String>> = SortedMap::new();
-        for item in items.filter(|item| !ids.contains_key(&item.name)) {
-            let is_known = names.contains_key(&item.name);
-            names.insert(item.name.clone(), Some(item.id.clone()).filter(|_| !is_known));
-        }
-        ids.extend(names.into_entries());
-        Self { ids }
+impl<'a> CalledTools<'a> {
+    /// Knows tools by their ids and names, and by those given to a provider.
+    pub fn new(catalog: &'a Catalog, given: &'a ToolNames) -> Self {
+        Self { catalog, given }
     }
 
     /// Returns the id of the one tool that a name can be.
-    pub fn id_of(&self, name: &str) -> Option<&str> {
-        self.ids.get(name)?.as_deref()
+    pub fn id_of(&self, name: &str) -> Option<&'a str> {
+        if let Some(item) = self.catalog.find(name) {
+            return Some(&item.id);
+        }
+        // What was given to a provider is known for certain; a plain name may be that of several tools.
+        if let Ok(id) = self.given.resolve(name) {
+            return Some(id);
+        }
+        let mut named = self.catalog.items().filter(|item| item.name == name);
+        let found = named.next()?;
+        named.next().is_none().then_some(&found.id)
     }
 }
 
@@ -226,7 +220,9 @@ mod tests {
             tool(json!({"id": "send", "name": "a.search"})),
         ];
         let given = ToolNames::new(tools.iter().map(|tool| tool.id.as_str()));
-        let called = CalledTools::new(tools.iter(), &given);
+        let mut catalog = Catalog::new();
+        catalog.register_all(tools.into()).unwrap();
+        let called = CalledTools::new(&catalog, &given);
         let mut history = RouteHistory {
             called_tool_ids: ["github.create_issue", "search", "b_search", "a.search", "ghost"]
                 .map(str::to_owned)

@@ -8,6 +8,7 @@ mod explanation;
 mod feedback;
 mod filter;
 mod history;
+mod impact;
 mod options;
 mod parts;
 mod question;
@@ -20,7 +21,8 @@ pub use explanation::RouteExplanation;
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
 pub use filter::{Filters, Verdict, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};
-pub use options::{Navigator, RouteOptions, RouterOptions, vector};
+pub use impact::{IMPACT_TOP_K, ImpactExample, Probe, RoutingImpact, routing_impact};
+pub use options::{MAX_TOP_K, Navigator, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
 pub use shortlist::{Candidate, Places, shortlist};
@@ -163,11 +165,19 @@ impl Router {
     /// failure: the result says `no_match`.
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
+        let needs_names = !self.options.is_reference
+            && options
+                .history
+                .as_ref()
+                .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
+        if needs_names {
+            self.names();
+        }
         let (text, hints) = with_hints(query, &options.context_hints);
-        let Self { catalog, options: router, index, graph, beam, .. } = self;
+        let Self { catalog, options: router, index, graph, beam, names, .. } = self;
         let active = Active::new(catalog, &options.filters)?;
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
-            (Some(index), graph, _) => exact(index, graph, &text, &active, router, options)?,
+            (Some(index), graph, _) => exact(index, graph, [query, &text], &active, router, options)?,
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
             _ => Found::default(),
         };
@@ -176,13 +186,19 @@ impl Router {
             (None, Some(beam)) => Ok(beam.scores(summary, found)),
             _ => Ok(SortedMap::new()),
         };
-        adjust(&mut found, &active, router, options, &mut likeness)?;
+        let names = names.as_ref().filter(|_| needs_names);
+        adjust(&mut found, &active, names, router, options, &mut likeness)?;
         let places = Places {
             top_k: options.top_k.unwrap_or(router.config.top_k) as usize,
             pinned: &options.pin_ids,
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
         };
-        let short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
+        let mut short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
+        if let (Some(graph), false) = (graph.as_ref(), router.is_reference) {
+            for pinned in short.iter_mut().filter(|candidate| candidate.path.is_empty()) {
+                pinned.path = path_to(graph, &pinned.id);
+            }
+        }
         if let (true, Some(index)) = (options.debug, index.as_mut()) {
             for candidate in &short {
                 found.matches.push(index.explain(&text, &candidate.id)?);
@@ -196,10 +212,8 @@ impl Router {
         if self.graph.is_none() && !self.catalog.is_empty() {
             self.graph = Some(self.build_graph()?);
         }
-        if self.index.is_none() && self.beam.is_none() {
-            if let Some(graph) = &self.graph {
-                self.beam = Some(BeamIndex::new(&self.catalog, graph, &self.options));
-            }
+        if let (None, None, Some(graph)) = (&self.index, &self.beam, &self.graph) {
+            self.beam = Some(BeamIndex::new(&self.catalog, graph, &self.options));
         }
         Ok(())
     }
@@ -208,7 +222,7 @@ impl Router {
 fn exact(
     index: &mut Index,
     graph: Option<&ChoiceGraph>,
-    text: &str,
+    [query, text]: [&str; 2],
     active: &Active<'_>,
     router: &RouterOptions,
     options: &RouteOptions,
@@ -221,11 +235,11 @@ fn exact(
         // Quotas skip tools, history and feedback change their order, and pinned ones are looked up among all.
         limit: if options.looks_at_all() { usize::MAX } else { top_k.max(LOOKED_AT) },
     };
-    let ranking = index.rank(text, scope)?;
+    let ranking = index.rank_as(text, query, scope)?;
     let mut found = Found { is_exact: ranking.is_exact, ..Found::default() };
     let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
     for entry in ranking.entries {
-        if entry.score < router.min_score && !entry.is_variant {
+        if entry.score < router.min_score {
             continue;
         }
         if entry.folded > 0 {

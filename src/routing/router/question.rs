@@ -31,7 +31,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 
 /// Quotes text as Python writes a string: in single quotes unless it holds one and no double quote, with backslashes
 /// and whatever does not print escaped.
-fn python_quoted(text: &str) -> String {
+pub(super) fn python_quoted(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
     let mut out = String::from(quote);
     for ch in text.chars() {
@@ -74,10 +74,9 @@ fn prints(ch: char) -> bool {
     );
     let is_private = matches!(ch, '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..);
     let is_format = matches!(ch, '\u{600}'..='\u{605}' | '\u{6dd}' | '\u{70f}');
-    ch == ' '
-        || is_mark
-        || !(ch.is_control() || ch.is_whitespace() || is_invisible(ch) || is_private || is_format)
-            && !matches!(ch, '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}'..='\u{ffff}')
+    let is_unassigned = matches!(ch, '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fff8}' | '\u{fffe}'..='\u{ffff}');
+    let is_hidden = ch.is_control() || ch.is_whitespace() || is_invisible(ch);
+    ch == ' ' || is_mark || !(is_hidden || is_private || is_format || is_unassigned)
 }
 
 #[cfg(test)]

@@ -7,7 +7,29 @@ use super::question::clarifying_question;
 use super::record::{RouteResult, RouteTrace};
 use super::shortlist::Candidate;
 use super::{Active, Found, LOOKED_AT};
+use crate::json::numbers::round;
 use crate::model::JsonMap;
+
+/// How often the first tool was the labelled one, by the ratio of the second score to the first: measured on four public
+/// sets of queries (2,153 in all, each set counting the same), made monotone.
+const CONFIDENCE: &[(f64, f64)] = &[
+    (0.0, 0.97),
+    (0.35, 0.96),
+    (0.45, 0.90),
+    (0.55, 0.75),
+    (0.65, 0.69),
+    (0.75, 0.64),
+    (0.85, 0.54),
+    (0.95, 0.42),
+    (1.0, 0.40),
+];
+
+/// Returns how likely the first tool is the right one, going by a ratio of scores.
+fn confidence(ratio: f64) -> f64 {
+    let after = CONFIDENCE.iter().position(|(known, _)| *known > ratio).unwrap_or(CONFIDENCE.len() - 1).max(1);
+    let ((low, from), (high, to)) = (CONFIDENCE[after - 1], CONFIDENCE[after]);
+    from + (to - from) * (ratio - low) / (high - low)
+}
 
 /// Everything a result is made of.
 pub(super) struct Report<'a> {
@@ -68,14 +90,31 @@ impl Report<'_> {
     }
 
     /// Tells whether the best two are too close to call: by the ratio of their scores, which does not depend on the
-    /// query, or for the beam by their distance. Near-duplicates are not each other's rivals.
+    /// query, or for the beam by their distance.
     fn is_ambiguous(&self) -> bool {
+        match (self.router.navigator, self.rivals()) {
+            (_, None) => false,
+            (Navigator::Exact, _) => !self.found.is_exact && self.ratio() >= self.router.ambiguity_ratio,
+            (Navigator::Beam, Some((best, second))) => best - second < self.router.config.confidence_gap,
+        }
+    }
+
+    /// Returns the best two scores. Near-duplicates are not each other's rivals.
+    fn rivals(&self) -> Option<(f64, f64)> {
         let is_rival = |candidate: &&Candidate| !self.found.variants.contains(&candidate.id);
         let mut rivals = self.found.ranked.iter().filter(is_rival);
-        let (Some(best), Some(second)) = (rivals.next(), rivals.next()) else { return false };
-        match self.router.navigator {
-            Navigator::Exact => !self.found.is_exact && second.score >= self.router.ambiguity_ratio * best.score,
-            Navigator::Beam => best.score - second.score < self.router.config.confidence_gap,
+        Some((rivals.next()?.score, rivals.next()?.score))
+    }
+
+    /// Returns how close the second score is to the first, 0 to 1. Adjusted scores may be below zero, where the better
+    /// one is nearer to it.
+    fn ratio(&self) -> f64 {
+        match self.rivals() {
+            None => 0.0,
+            Some((best, second)) if best == second => 1.0,
+            Some((best, second)) if second > 0.0 => second / best,
+            Some((best, second)) if best < 0.0 => best / second,
+            Some(_) => 0.0,
         }
     }
 
@@ -118,10 +157,12 @@ impl Report<'_> {
             put("namespace_quota", json!(quota));
         }
         if self.router.navigator == Navigator::Exact {
-            if let [best, second, ..] = self.found.ranked.as_slice() {
+            if !self.found.ranked.is_empty() {
+                let ratio = self.ratio();
+                let confidence = if self.found.is_exact { 1.0 } else { confidence(ratio) };
                 put(
                     "ambiguity",
-                    json!({ "ratio": second.score / best.score, "threshold": self.router.ambiguity_ratio }),
+                    json!({ "ratio": ratio, "threshold": self.router.ambiguity_ratio, "confidence": round(confidence, 4) }),
                 );
             }
             if !self.found.matches.is_empty() {
@@ -132,5 +173,17 @@ impl Report<'_> {
             }
         }
         extra
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_closer_the_second_the_less_is_certain() {
+        let all: Vec<f64> = (0..=100).map(|percent| confidence(f64::from(percent) / 100.0)).collect();
+        assert!(all.windows(2).all(|pair| pair[0] >= pair[1]), "{all:?}");
+        assert_eq!((all[0], round(all[45], 9), round(all[50], 9), round(all[100], 9)), (0.97, 0.9, 0.825, 0.4));
     }
 }

@@ -12,6 +12,8 @@ use contextweaver::routing::catalog::{
     suggest_probes, validate_inventory, validate_snapshot,
 };
 
+use contextweaver::routing::router::{IMPACT_TOP_K, Probe, RouterOptions, routing_impact};
+
 use super::{items, recorded};
 
 /// Runs one case of a file that belongs here.
@@ -141,7 +143,7 @@ fn normalizer(input: &Value) -> Value {
 }
 
 fn collision(input: &Value) -> Value {
-    let mut thresholds = CollisionThresholds::default();
+    let mut thresholds = CollisionThresholds { most_of_a_kind: usize::MAX, ..CollisionThresholds::default() };
     for (key, threshold) in [
         ("near_name_threshold", &mut thresholds.near_name),
         ("description_threshold", &mut thresholds.description),
@@ -153,7 +155,6 @@ fn collision(input: &Value) -> Value {
     json!({ "report": report, "markdown": report.to_markdown() })
 }
 
-/// The routing impact needs a router; its cases are run with it.
 fn diff(input: &Value) -> Result<Value, String> {
     match text(input, "op") {
         "diff" => Ok(diff_catalogs(&items(&input["before"]), &items(&input["after"])).map_or_else(
@@ -172,7 +173,27 @@ fn diff(input: &Value) -> Result<Value, String> {
             Ok(suggest_probes(&named(input, "items"), count)
                 .map_or_else(|_| failed("ConfigError"), |probes| json!(probes)))
         }
-        other => Err(format!("pending: {other} needs a router")),
+        "impact" => Ok(impact(input)),
+        other => Err(format!("no operation {other:?}")),
+    }
+}
+
+fn impact(input: &Value) -> Value {
+    let catalog = |key: &str| {
+        let mut catalog = Catalog::new();
+        catalog.register_all(items(&input[key])).map(|()| catalog)
+    };
+    let probe = |probe: &Value| Probe {
+        query: probe[0].as_str().unwrap_or_default().to_owned(),
+        expected: probe[1].as_str().map(str::to_owned),
+    };
+    let probes: Vec<Probe> = input["probes"].as_array().into_iter().flatten().map(probe).collect();
+    let top_k = input["top_k"].as_i64().map_or(IMPACT_TOP_K, |top_k| u64::try_from(top_k).unwrap_or(0));
+    let compared = RouterOptions::from_value(json!({ "compat": "0.18", "max_children": 20 }))
+        .and_then(|options| routing_impact(&catalog("before")?, &catalog("after")?, &probes, top_k, &options));
+    match compared {
+        Ok(impact) => json!({ "impact": impact, "markdown": impact.to_markdown() }),
+        Err(_) => failed("ConfigError"),
     }
 }
 

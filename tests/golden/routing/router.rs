@@ -5,13 +5,19 @@ use contextweaver::json::Fields;
 use contextweaver::model::RoutingConfig;
 use contextweaver::order::WordSet;
 use contextweaver::routing::Catalog;
+use contextweaver::routing::cards::{CardOptions, ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver::routing::graph::ChoiceGraph;
 use contextweaver::routing::router::{
-    Candidate, Places, RouteOptions, Router, RouterOptions, Verdict, clarifying_question, shortlist, with_hints,
+    Candidate, DecisionParts, Places, RouteExplanation, RouteOptions, Router, RouterOptions, RoutingDecision, Verdict,
+    clarifying_question, shortlist, with_hints,
 };
+use contextweaver::text::tokens::Estimator;
 use serde_json::{Map, Value, json};
 
 use super::{items, raw_items};
+
+/// The moment of the recorded decisions.
+const NOW: &str = "2026-01-02T03:04:05Z";
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
@@ -22,6 +28,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "router_errors" => Some(Ok(failing(input))),
         // Those that need no router are in the room of the reference.
         "embeddings" => Some(Ok(hybrid(input))),
+        "explanation" => Some(Ok(explanation(input))),
         _ => None,
     }
 }
@@ -83,6 +90,53 @@ fn hybrid(input: &Value) -> Value {
     input["options"] = json!({});
     let result = route(&input);
     json!({ "candidate_ids": result["candidate_ids"], "scores": result["scores"] })
+}
+
+/// Returns what is told of a route, and the record of the decision made from it.
+fn explanation(input: &Value) -> Value {
+    if input["empty_result"] == true {
+        let decision = RoutingDecision::new(DecisionParts { now: NOW.to_owned(), ..DecisionParts::default() });
+        return decision.map_or_else(|error| named(&error), |decision| json!(decision));
+    }
+    let mut router = router(&input["catalog"], &input["config"]).expect("a case has a good router");
+    let options = read(&input["options"]).expect("a case has good options");
+    let answer = router.route(input["query"].as_str().unwrap_or_default(), &options).expect("a case has candidates");
+    let candidates: Vec<(String, f64)> =
+        answer.candidate_ids.iter().cloned().zip(answer.scores.iter().copied()).collect();
+    let explained = RouteExplanation {
+        query: &answer.trace.query,
+        retriever_engine: &answer.trace.retriever_engine,
+        candidates: &candidates,
+        is_ambiguous: answer.is_ambiguous,
+        clarifying_question: answer.clarifying_question.as_deref(),
+        context_hints: &answer.context_hints,
+        context_boost_applied: answer.context_boost_applied,
+        excluded_count: answer.excluded_count as usize,
+        gated_count: answer.gated_count as usize,
+        reference: true,
+    };
+    let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();
+    let choice = ValidateOptions { reference: true, ..ValidateOptions::default() };
+    let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &choice);
+    let score = |id: &str| candidates.iter().find(|(known, _)| known == id).map(|(_, score)| *score);
+    let offered = ids.iter().filter_map(|id| router.catalog().find(id));
+    let made = make_choice_cards(offered, Some(&score), &CardOptions::reference(), &|text| Estimator::V2.tokens(text));
+    let decision = RoutingDecision::new(DecisionParts {
+        id: "d1".to_owned(),
+        now: NOW.to_owned(),
+        choice_cards: made.expect("a case has small cards").cards,
+        selection: Some(&selection),
+        metadata: Map::from_iter([("k".to_owned(), json!(1))]),
+        is_ambiguous: answer.is_ambiguous,
+        excluded_count: answer.excluded_count as usize,
+        gated_count: answer.gated_count as usize,
+        context_boost_applied: answer.context_boost_applied,
+        context_hints: &answer.context_hints,
+        clarifying_question: answer.clarifying_question.as_deref(),
+        ..DecisionParts::default()
+    });
+    let decision = decision.map_or_else(|error| named(&error), |decision| json!(decision));
+    json!({ "dict": explained.to_json(), "md": explained.to_markdown(), "decision": decision })
 }
 
 fn failing(input: &Value) -> Value {

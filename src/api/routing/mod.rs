@@ -1,5 +1,9 @@
 //! Operations of a catalog of tools, and of a router.
 
+mod catalog;
+
+pub use catalog::{catalog_call, new_catalog};
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -8,144 +12,33 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::SelectableItem;
+use crate::order::SortedMap;
 use crate::routing::Catalog;
 use crate::routing::cards::{
     CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaOptions, SchemaSource, SkippedCard, ValidateOptions,
     hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
 };
-use crate::routing::catalog::{
-    CatalogFinding, LintOptions, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
-    lint, load_catalog, pin, read_pins,
-};
+use crate::routing::catalog::Loaded;
 use crate::routing::graph::{ChoiceGraph, PageOptions};
 use crate::routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
 use crate::text::tokens::Estimator;
-use crate::text::unicode::quote;
+use catalog::below;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
 const CARD_TOKENS: u64 = 2000;
 
-/// Makes a catalog from `{"items": [...]}` or from `{"mcp": <tools/list>, "server"?, "id_form"?}`, with
-/// `"on_invalid": "raise" | "report"`.
-pub fn new_catalog(text: &str) -> Result<Loaded> {
-    let mut fields = Fields::open(json::parse_snapshot(text)?, "")?;
-    let listed = fields.take("mcp");
-    let default = if listed.is_some() { OnInvalid::Report } else { OnInvalid::Raise };
-    let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
-    let loaded = match listed {
-        Some(listed) => {
-            let short_ids = fields.parsed_or("id_form", true, id_form)?;
-            let loaded = from_mcp_tools(listed, &McpOptions { server: fields.opt_string("server")?, short_ids })?;
-            if on_invalid == OnInvalid::Raise {
-                loaded.raise("/mcp")?;
-            }
-            loaded
-        }
-        None if on_invalid == OnInvalid::Report => {
-            load_catalog(fields.take("items").unwrap_or_else(|| json!([])), on_invalid)?
-        }
-        None => {
-            let mut catalog = Catalog::new();
-            let items = fields.records("items", SelectableItem::from_value)?;
-            catalog.register_all(items).map_err(|error| below(error, "/items"))?;
-            Loaded { catalog, findings: Vec::new() }
-        }
-    };
-    fields.finish()?;
-    Ok(loaded)
-}
-
-fn id_form(text: &str) -> Result<bool> {
-    match text {
-        "name" => Ok(true),
-        "canonical" => Ok(false),
-        other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown form of ids {}", quote(other)))
-            .hint("one of: name canonical")),
-    }
-}
-
-fn below(error: Error, path: &str) -> Error {
-    let path = format!("{path}{}", error.path());
-    error.under(path)
-}
-
-/// Runs an operation of a catalog.
-pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let catalog = &mut loaded.catalog;
-    match operation {
-        "register" => {
-            let item = SelectableItem::from_value(fields.require("item")?, "/item")?;
-            fields.finish()?;
-            catalog.register(item).map_err(|error| below(error, "/item"))?;
-            done(&json!({}))
-        }
-        "get" => done(catalog.get(&only_id(fields)?)?),
-        "has" => done(&One("has", &catalog.contains(&only_id(fields)?))),
-        "remove" => done(&One("removed", &catalog.remove(&only_id(fields)?).is_some())),
-        "diff" => {
-            let next = other_catalog(&mut fields)?;
-            fields.finish()?;
-            let [before, after] = [&*catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
-            done(&diff_catalogs(&before, &after)?)
-        }
-        "lint" => {
-            let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
-            fields.finish()?;
-            // What was left out while loading comes first: it is worst.
-            let mut found = loaded.findings.clone();
-            found.retain(|finding| finding.index.is_some());
-            found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
-            done(&One::<[CatalogFinding]>("findings", &found))
-        }
-        _ => {
-            fields.finish()?;
-            catalog_report(loaded, operation)
-        }
-    }
-}
-
-/// Runs an operation of a catalog that has no arguments.
-fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
-    let catalog = &loaded.catalog;
-    match operation {
-        "items" => {
-            let items: Vec<&SelectableItem> = catalog.items().collect();
-            done(&One("items", &items))
-        }
-        "size" => done(&One("size", &catalog.len())),
-        "pin" => done(&One("pins", &pin(catalog))),
-        "findings" => done(&One::<[CatalogFinding]>("findings", &loaded.findings)),
-        "namespaces" => {
-            let namespaces = catalog.namespaces();
-            let list: Vec<Value> =
-                namespaces.iter().map(|(name, tools)| json!({ "namespace": name, "tools": tools })).collect();
-            done(&One("namespaces", &list))
-        }
-        "hash" => done(&One("hash", &catalog.fingerprint())),
-        "reference_hash" => done(&One("hash", &compute_catalog_hash(catalog.items()))),
-        other => Err(unknown(other)),
-    }
-}
-
-fn other_catalog(fields: &mut Fields) -> Result<Catalog> {
-    let next = fields.require("next")?;
-    Catalog::from_value(next, "/next")
-}
-
-fn only_id(mut fields: Fields) -> Result<String> {
-    let id = fields.string("id")?;
-    fields.finish()?;
-    Ok(id)
-}
-
 /// Makes a router of a catalog.
 pub fn new_router(catalog: &Loaded, options: &str) -> Result<Router> {
+    router_with(options, |options| Ok(Router::new(catalog.catalog.clone(), options)))
+}
+
+/// Reads the options of a router, makes it, and gives it the graph that came with them.
+fn router_with(options: &str, make: impl FnOnce(RouterOptions) -> Result<Router>) -> Result<Router> {
     let mut fields = Fields::open(json::parse_snapshot(options)?, "")?;
     let graph = fields.take("graph").map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
     let options = RouterOptions::take(&mut fields)?;
     fields.finish()?;
-    let mut router = Router::new(catalog.catalog.clone(), options);
+    let mut router = make(options)?;
     if let Some(graph) = graph {
         router.use_graph(graph).map_err(|error| error.at("/graph"))?;
     }
@@ -154,10 +47,7 @@ pub fn new_router(catalog: &Loaded, options: &str) -> Result<Router> {
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
 pub fn restore_router(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
-    let mut fields = Fields::open(json::parse(options)?, "")?;
-    let options = RouterOptions::take(&mut fields)?;
-    fields.finish()?;
-    Router::with_index(catalog.catalog.clone(), options, index)
+    router_with(options, |options| Router::with_index(catalog.catalog.clone(), options, index))
 }
 
 /// Runs an operation of a router.
@@ -243,6 +133,7 @@ impl Candidates {
 /// Makes the cards of candidates, in their order, within a budget.
 fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     #[derive(Serialize)]
+    #[allow(clippy::struct_field_names, reason = "the wire says cards")]
     struct Cards {
         cards: Vec<ChoiceCard>,
         text: String,
@@ -267,9 +158,10 @@ fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     let count = |text: &str| estimator.tokens(text);
     let mut made = make_choice_cards(items.into_iter(), None, &options, &count)?;
     if let Some(scores) = &candidates.scores {
+        let mut known: SortedMap<&str, f64> = SortedMap::new();
+        known.extend(candidates.ids.iter().map(String::as_str).zip(scores.iter().copied()));
         for card in &mut made.cards {
-            let at = candidates.ids.iter().position(|id| *id == card.id);
-            card.score = at.map(|at| scores[at]);
+            card.score = known.get(card.id.as_str()).copied();
         }
     }
     let packed = pack_cards(&made.cards, budget, options.style, &count)?;
@@ -360,8 +252,8 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
 fn explain(result: Value) -> Result<Value> {
     let mut fields = Fields::open(result, "/result")?;
     let candidates = Candidates::take(&mut fields)?;
-    let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
-    let scored: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
+    let given = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
+    let scored: Vec<(String, f64)> = candidates.ids.into_iter().zip(given).collect();
     let (hints, question) = (fields.strings("context_hints")?, fields.opt_string("clarifying_question")?);
     let mut count = |key: &str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
     let (excluded_count, gated_count) = (count("excluded_count")?, count("gated_count")?);

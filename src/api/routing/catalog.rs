@@ -1,0 +1,154 @@
+//! Operations of a catalog of tools.
+
+use serde_json::{Value, json};
+
+use super::super::{One, done, unknown};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{self, Fields};
+use crate::model::SelectableItem;
+use crate::routing::Catalog;
+use crate::routing::catalog::{
+    CatalogFinding, LintOptions, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
+    lint, load_catalog, pin, read_pins, suggest_probes,
+};
+use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
+use crate::text::unicode::quote;
+
+/// Queries asked to compare routes, unless the caller gives them.
+const SUGGESTED_PROBES: usize = 20;
+
+/// Makes a catalog from `{"items": [...]}` or from `{"mcp": <tools/list>, "server"?, "id_form"?}`, with
+/// `"on_invalid": "raise" | "report"`.
+pub fn new_catalog(text: &str) -> Result<Loaded> {
+    let mut fields = Fields::open(json::parse_snapshot(text)?, "")?;
+    let listed = fields.take("mcp");
+    let default = if listed.is_some() { OnInvalid::Report } else { OnInvalid::Raise };
+    let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
+    let loaded = match listed {
+        Some(listed) => {
+            let short_ids = fields.parsed_or("id_form", true, id_form)?;
+            let loaded = from_mcp_tools(listed, &McpOptions { server: fields.opt_string("server")?, short_ids })?;
+            if on_invalid == OnInvalid::Raise {
+                loaded.raise("/mcp")?;
+            }
+            loaded
+        }
+        None if on_invalid == OnInvalid::Report => {
+            load_catalog(fields.take("items").unwrap_or_else(|| json!([])), on_invalid)?
+        }
+        None => {
+            let mut catalog = Catalog::new();
+            let items = fields.records("items", SelectableItem::from_value)?;
+            catalog.register_all(items).map_err(|error| below(error, "/items"))?;
+            Loaded { catalog, findings: Vec::new() }
+        }
+    };
+    fields.finish()?;
+    Ok(loaded)
+}
+
+fn id_form(text: &str) -> Result<bool> {
+    match text {
+        "name" => Ok(true),
+        "canonical" => Ok(false),
+        other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown form of ids {}", quote(other)))
+            .hint("one of: name canonical")),
+    }
+}
+
+pub(super) fn below(error: Error, path: &str) -> Error {
+    let path = format!("{path}{}", error.path());
+    error.under(path)
+}
+
+/// Runs an operation of a catalog.
+pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Result<String> {
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let catalog = &mut loaded.catalog;
+    match operation {
+        "register" => {
+            let item = SelectableItem::from_value(fields.require("item")?, "/item")?;
+            fields.finish()?;
+            catalog.register(item).map_err(|error| below(error, "/item"))?;
+            done(&json!({}))
+        }
+        "get" => done(catalog.get(&only_id(fields)?)?),
+        "has" => done(&One("has", &catalog.contains(&only_id(fields)?))),
+        "remove" => done(&One("removed", &catalog.remove(&only_id(fields)?).is_some())),
+        "diff" => {
+            let next = other_catalog(&mut fields)?;
+            fields.finish()?;
+            let [before, after] = [&*catalog, &next].map(|catalog| catalog.items().cloned().collect::<Vec<_>>());
+            done(&diff_catalogs(&before, &after)?)
+        }
+        "impact" => {
+            let answer = impact(catalog, &mut fields)?;
+            fields.finish()?;
+            done(&answer)
+        }
+        "lint" => {
+            let pinned = fields.take("pinned").map(|pins| read_pins(pins, "/pinned")).transpose()?;
+            fields.finish()?;
+            // What was left out while loading comes first: it is worst.
+            let mut found = loaded.findings.clone();
+            found.retain(|finding| finding.index.is_some());
+            found.extend(lint(&loaded.catalog, &LintOptions { pinned, ..LintOptions::default() }));
+            done(&One::<[CatalogFinding]>("findings", &found))
+        }
+        _ => {
+            fields.finish()?;
+            catalog_report(loaded, operation)
+        }
+    }
+}
+
+/// Runs an operation of a catalog that has no arguments.
+fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
+    let catalog = &loaded.catalog;
+    match operation {
+        "items" => {
+            let items: Vec<&SelectableItem> = catalog.items().collect();
+            done(&One("items", &items))
+        }
+        "size" => done(&One("size", &catalog.len())),
+        "pin" => done(&One("pins", &pin(catalog))),
+        "findings" => done(&One::<[CatalogFinding]>("findings", &loaded.findings)),
+        "namespaces" => {
+            let namespaces = catalog.namespaces();
+            let list: Vec<Value> =
+                namespaces.iter().map(|(name, tools)| json!({ "namespace": name, "tools": tools })).collect();
+            done(&One("namespaces", &list))
+        }
+        "hash" => done(&One("hash", &catalog.fingerprint())),
+        "reference_hash" => done(&One("hash", &compute_catalog_hash(catalog.items()))),
+        other => Err(unknown(other)),
+    }
+}
+
+fn other_catalog(fields: &mut Fields) -> Result<Catalog> {
+    let next = fields.require("next")?;
+    Catalog::from_value(next, "/next")
+}
+
+/// Compares the routes of queries over this catalog and the next one; without queries, of those its tools suggest.
+fn impact(catalog: &Catalog, fields: &mut Fields) -> Result<Value> {
+    let next = other_catalog(fields)?;
+    let top_k = fields.uint_or("top_k", IMPACT_TOP_K, MAX_TOP_K)?;
+    let options = RouterOptions::from_value(fields.take("router").unwrap_or_else(|| json!({})))
+        .map_err(|error| below(error, "/router"))?;
+    let probes = if fields.has("probes") {
+        fields.records("probes", Probe::from_value)?
+    } else {
+        let items: Vec<SelectableItem> = catalog.items().cloned().collect();
+        let suggested = suggest_probes(&items, SUGGESTED_PROBES)?.into_iter();
+        suggested.map(|(query, id)| Probe { query, expected: Some(id) }).collect()
+    };
+    let impact = routing_impact(catalog, &next, &probes, top_k, &options)?;
+    Ok(json!({ "impact": impact, "markdown": impact.to_markdown() }))
+}
+
+fn only_id(mut fields: Fields) -> Result<String> {
+    let id = fields.string("id")?;
+    fields.finish()?;
+    Ok(id)
+}
