@@ -47,3 +47,13 @@ export const Router = /* @__PURE__ */ ofRouting(api.Router);
 export const explainRoute = /* @__PURE__ */ ofRouting(api.explainRoute);
 /** @internal */
 export const renderCards = /* @__PURE__ */ ofRouting(api.renderCards);
+/** @internal */
+export const capabilityDiff = /* @__PURE__ */ ofRouting(api.capabilityDiff);
+/** @internal */
+export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapshot);
+/** @internal */
+export const findCollisions = /* @__PURE__ */ ofRouting(api.findCollisions);
+/** @internal */
+export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
+/** @internal */
+export const routingImpact = /* @__PURE__ */ ofRouting(api.routingImpact);

@@ -454,3 +454,105 @@ export interface RouteExplanation {
   readonly data: Readonly<Record<string, JsonValue>>;
   readonly markdown: string;
 }
+
+export interface NormalizeOptions {
+  /** Whether a blank or repeated id is an error. Default: false. */
+  readonly strict?: boolean;
+  /** Default: true. */
+  readonly lowercase_tags?: boolean;
+}
+
+/** Tools that were evened out, and what that took. */
+export interface NormalizedTools {
+  readonly items: readonly StoredTool[];
+  readonly report: {
+    readonly items_processed: number;
+    readonly tag_dedup_count: number;
+    readonly description_filled_count: number;
+    readonly whitespace_normalized_count: number;
+    /** Tools that were left out. */
+    readonly invalid_ids: readonly string[];
+  };
+}
+
+/** From which likeness on tools are told, 0 to 1. */
+export interface CollisionOptions {
+  /** Of names. Default: 0.84. */
+  readonly near_name?: number;
+  /** Of the words of descriptions. Default: 0.8. */
+  readonly description?: number;
+  /** Of the names of arguments. Default: 0.8. */
+  readonly schema?: number;
+}
+
+/** Tools that may be mistaken for each other. */
+export interface CollisionReport {
+  readonly report: {
+    readonly findings: readonly {
+      readonly kind: "exact_name" | "near_name" | "similar_description" | "similar_schema";
+      readonly item_ids: readonly string[];
+      readonly score: number;
+      readonly recommendation: "namespace" | "rename" | "consolidate" | "deprecate" | "review";
+      readonly evidence: string;
+    }[];
+    readonly counts: Readonly<Record<string, number>>;
+    /** Kinds of which there may be more: enough were found. */
+    readonly cut_off?: readonly string[];
+  };
+  readonly markdown: string;
+}
+
+/** What a source offers, with digests; the Python library reads and writes the same. */
+export interface CapabilitySnapshot {
+  readonly schema: string;
+  readonly source: { readonly type: string; readonly content_digest: string };
+  readonly capability_digest: string;
+  readonly capabilities: readonly JsonObject[];
+}
+
+/** What changed between two snapshots. */
+export interface CapabilityDiff {
+  readonly schema: string;
+  readonly before_digest: string;
+  readonly after_digest: string;
+  readonly source_changed: boolean;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly {
+    readonly id: string;
+    readonly classification: "documentation_only" | "contract_changed" | "metadata_or_behavior_changed";
+    /** Where the change is, as the Python library sees it. */
+    readonly risk: "none" | "potentially_breaking" | "review_required";
+    /** JSON pointers. */
+    readonly paths: readonly string[];
+    /** Which way it goes, finer than `risk`; null when it is no tool. */
+    readonly effect: ChangeRisk | null;
+  }[];
+  readonly has_changes: boolean;
+}
+
+export interface RoutingImpactOptions {
+  readonly probes?: readonly { readonly query: string; readonly expected?: string | null }[];
+  /** Tools a route returns. Default: 5. */
+  readonly top_k?: number;
+}
+
+/** What a change of a catalog does to routes. */
+export interface RoutingImpact {
+  readonly report: {
+    readonly version: number;
+    readonly probes_total: number;
+    readonly top1_changed: number;
+    /** Ten at most. */
+    readonly examples: readonly {
+      readonly query: string;
+      readonly before_top1: string | null;
+      readonly after_top1: string | null;
+    }[];
+    /** Share of the expected tools that were returned. */
+    readonly recall_before: number | null;
+    readonly recall_after: number | null;
+    readonly top_k: number;
+  };
+  readonly markdown: string;
+}

@@ -1,6 +1,7 @@
 //! Operations of a catalog of tools, and of a router.
 
 mod catalog;
+mod compare;
 
 pub use catalog::{catalog_call, new_catalog};
 
@@ -231,7 +232,7 @@ fn provider_tools(router: &mut Router, mut fields: Fields) -> Result<String> {
 
 /// Runs a function that needs neither a catalog nor a router.
 pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
-    let mut fields = Fields::open(json::parse(arguments)?, "")?;
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let result = match operation {
         "render_cards" => {
             let cards = fields.records("cards", ChoiceCard::from_value)?;
@@ -242,7 +243,7 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
             let routed = fields.require("result")?;
             explain(routed)?
         }
-        other => return Err(unknown(other)),
+        other => compare::call(other, &mut fields).unwrap_or_else(|| Err(unknown(other)))?,
     };
     fields.finish()?;
     done(&result)

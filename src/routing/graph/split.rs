@@ -55,9 +55,9 @@ pub(super) struct Splitter<'a> {
 impl<'a> Splitter<'a> {
     /// Sorts tools for a strategy; keys have at most so many bytes.
     pub fn new(mut items: Vec<&'a SelectableItem>, options: BuildOptions, bytes: usize) -> Self {
-        let spaced = items.iter().filter(|item| !item.namespace.is_empty()).count();
+        let with_namespace = items.iter().filter(|item| !item.namespace.is_empty()).count();
         let by_namespace = match options.strategy {
-            Strategy::Auto => spaced * 2 >= items.len(),
+            Strategy::Auto => with_namespace * 2 >= items.len(),
             strategy => strategy == Strategy::Namespace,
         };
         let clusters = matches!(options.strategy, Strategy::Auto | Strategy::Cluster) && !by_namespace;
@@ -141,11 +141,7 @@ impl<'a> Splitter<'a> {
     }
 
     fn singles(range: Range<usize>) -> Vec<Part> {
-        range.map(|place| Self::part(place..place + 1, String::new(), String::new(), 0)).collect()
-    }
-
-    fn part(range: Range<usize>, key: String, scope: String, level: usize) -> Part {
-        Part { range, key, scope, level, is_root: false }
+        range.map(|place| Part::new(place..place + 1, String::new(), String::new(), 0)).collect()
     }
 
     /// Makes a part of every run; the tools of the namespace itself stand for themselves where there is room.
@@ -156,11 +152,11 @@ impl<'a> Splitter<'a> {
             if segments.len() > level {
                 // A segment that all share has no node of its own.
                 let key = slug(&segments[part.level..=level].join("-"), self.bytes);
-                parts.push(Self::part(run.clone(), key, segments[..=level].join("."), level + 1));
+                parts.push(Part::new(run.clone(), key, segments[..=level].join("."), level + 1));
             } else if runs.len() - 1 + run.len() <= self.options.max_children {
                 parts.extend(Self::singles(run.clone()));
             } else {
-                parts.push(Self::part(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
+                parts.push(Part::new(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
             }
         }
         parts
@@ -182,7 +178,7 @@ impl<'a> Splitter<'a> {
             });
             let scope = format!("{} – {}", truncate(&from, NAME_CHARS), truncate(&to, NAME_CHARS));
             let range = first..runs[group.end - 1].end;
-            parts.push(Self::part(range, span(&from, &to, self.bytes), scope, level));
+            parts.push(Part::new(range, span(&from, &to, self.bytes), scope, level));
         }
         parts
     }
@@ -199,7 +195,7 @@ impl<'a> Splitter<'a> {
             let start = range.start + order.len();
             order.extend(cluster);
             let range = start..range.start + order.len();
-            parts.push(Self::part(range, String::new(), String::new(), 0));
+            parts.push(Part::new(range, String::new(), String::new(), 0));
         }
         let items: Vec<&SelectableItem> = order.iter().map(|place| self.items[range.start + place]).collect();
         let words: Vec<Vec<u32>> =
@@ -226,7 +222,7 @@ impl<'a> Splitter<'a> {
         for range in even(part.range.clone(), count) {
             let [from, to] = [range.start, range.end - 1].map(|place| self.items[place].name.as_str());
             let scope = format!("{} – {}", truncate(from, NAME_CHARS), truncate(to, NAME_CHARS));
-            parts.push(Self::part(range, span(from, to, self.bytes), scope, level));
+            parts.push(Part::new(range, span(from, to, self.bytes), scope, level));
         }
         parts
     }

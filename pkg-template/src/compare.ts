@@ -1,0 +1,65 @@
+// Functions over lists of tools and captures of them: evening out, comparing, examining.
+import type { Catalog } from "./catalog.js";
+import { routing } from "./engines.js";
+import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
+import type {
+  CapabilityDiff,
+  CapabilitySnapshot,
+  CollisionOptions,
+  CollisionReport,
+  NormalizeOptions,
+  NormalizedTools,
+  RoutingImpact,
+  RoutingImpactOptions,
+} from "./routing-types.js";
+import type { SelectableItem } from "./types.js";
+
+function run<T>(operation: string, args: string): T {
+  return (JSON.parse(routing.call((glue) => glue.routing_call(operation, args))) as { done: T }).done;
+}
+
+function withItems(items: unknown, options: unknown): string {
+  const rest = encode(fields(options));
+  return `{"items":${encodeAll(items, "/items", SNAPSHOT)}${rest === "{}" ? "}" : `,${rest.slice(1)}`}`;
+}
+
+/**
+ * Evens out tools that others wrote: white space, tags, empty descriptions. Ids stay. A tool with a blank or repeated id is
+ * left out and reported, or with `strict` an error.
+ */
+export function normalizeTools(items: Iterable<SelectableItem>, options?: NormalizeOptions): NormalizedTools {
+  return run("normalise", withItems(items, options));
+}
+
+/**
+ * Finds tools that may be mistaken for each other: equal and near names, alike descriptions and arguments. Compares every
+ * tool with every other; `Catalog.lint` does with less.
+ */
+export function findCollisions(items: Iterable<SelectableItem>, options?: CollisionOptions): CollisionReport {
+  return run("collisions", withItems(items, options));
+}
+
+/**
+ * Takes a snapshot of what a source offers, with digests of the source and of the tools. The source is text, because a
+ * number that was read and written again may have another form: a `tools/list` capture, or with `native` a catalog.
+ */
+export function capabilitySnapshot(
+  source: string,
+  options?: { readonly source_type?: "mcp" | "native" },
+): CapabilitySnapshot {
+  return run("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT));
+}
+
+/** Compares two snapshots, as text or as returned. */
+export function capabilityDiff(before: CapabilitySnapshot | string, after: CapabilitySnapshot | string): CapabilityDiff {
+  const written = (snapshot: unknown, path: string): unknown =>
+    typeof snapshot === "string" ? snapshot : encode(snapshot, path, SNAPSHOT);
+  const args = { before: written(before, "/before"), after: written(after, "/after") };
+  return run("capability_diff", encode(args, "", SNAPSHOT));
+}
+
+/** Says what a change of a catalog does to the routes of known queries; without `probes`, of 20 made from the tools before. */
+export function routingImpact(before: Catalog, after: Catalog, options?: RoutingImpactOptions): RoutingImpact {
+  const args = { ...fields(options), before: before.toJSON(), after: after.toJSON() };
+  return run("routing_impact", encode(args, "", SNAPSHOT));
+}

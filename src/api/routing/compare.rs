@@ -1,0 +1,84 @@
+//! Functions over lists of tools and over captures of them: evening out, comparing, examining.
+
+use serde_json::{Value, json};
+
+use crate::error::Result;
+use crate::json::Fields;
+use crate::model::SelectableItem;
+use crate::routing::Catalog;
+use crate::routing::catalog::{
+    CapabilitySnapshot, CollisionThresholds, NormaliseOptions, analyze_collisions, diff_snapshots, normalise,
+    suggest_probes,
+};
+use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
+
+/// Probes that are made of a catalog when none are given.
+const PROBES: usize = 20;
+
+/// Runs a function; `None` when it is none of these.
+pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
+    Some(match operation {
+        "normalise" => evened_out(fields),
+        "collisions" => collisions(fields),
+        "capability_snapshot" => snapshot(fields),
+        "capability_diff" => drift(fields),
+        "routing_impact" => impact(fields),
+        _ => return None,
+    })
+}
+
+fn evened_out(fields: &mut Fields) -> Result<Value> {
+    let items = fields.records("items", SelectableItem::from_value)?;
+    let base = NormaliseOptions::default();
+    let options = NormaliseOptions {
+        strict: fields.bool_or("strict", base.strict)?,
+        lowercase_tags: fields.bool_or("lowercase_tags", base.lowercase_tags)?,
+    };
+    let (items, report) = normalise(&items, options)?;
+    Ok(json!({ "items": items, "report": report }))
+}
+
+fn collisions(fields: &mut Fields) -> Result<Value> {
+    let items = fields.records("items", SelectableItem::from_value)?;
+    let base = CollisionThresholds::default();
+    let mut threshold = |key: &str, default: f64| fields.number_or(key, default, 0.0, 1.0);
+    let thresholds = CollisionThresholds {
+        near_name: threshold("near_name", base.near_name)?,
+        description: threshold("description", base.description)?,
+        schema: threshold("schema", base.schema)?,
+        ..base
+    };
+    let report = analyze_collisions(&items, thresholds);
+    Ok(json!({ "report": report, "markdown": report.to_markdown() }))
+}
+
+/// The text of a source, because a number that was read and written again may have changed its form.
+fn snapshot(fields: &mut Fields) -> Result<Value> {
+    let source = fields.string("source")?;
+    let kind = fields.string_or("source_type", "mcp")?;
+    Ok(CapabilitySnapshot::build(&source, &kind)?.to_value())
+}
+
+fn drift(fields: &mut Fields) -> Result<Value> {
+    let mut load = |key: &str| {
+        let text = fields.string(key)?;
+        CapabilitySnapshot::load(&text).map_err(|error| error.at(fields.at(key)))
+    };
+    let (before, after) = (load("before")?, load("after")?);
+    Ok(json!(diff_snapshots(&before, &after)))
+}
+
+fn impact(fields: &mut Fields) -> Result<Value> {
+    let mut tools = |key: &str| Catalog::from_value(fields.require(key)?, &fields.at(key));
+    let (before, after) = (tools("before")?, tools("after")?);
+    let top_k = fields.uint_or("top_k", IMPACT_TOP_K, MAX_TOP_K)?;
+    let probes: Vec<Probe> = if fields.has("probes") {
+        fields.records("probes", Probe::from_value)?
+    } else {
+        let items: Vec<SelectableItem> = before.items().cloned().collect();
+        let probes = suggest_probes(&items, PROBES)?.into_iter();
+        probes.map(|(query, expected)| Probe { query, expected: Some(expected) }).collect()
+    };
+    let report = routing_impact(&before, &after, &probes, top_k, &RouterOptions::default())?;
+    Ok(json!({ "report": report, "markdown": report.to_markdown() }))
+}
