@@ -480,6 +480,38 @@ fn a_restored_index_is_a_built_one() {
 }
 
 #[test]
+fn vectors_of_the_caller_count_beside_the_words() {
+    let mut router = router(&office(), &json!({}));
+    let ask = |router: &mut Router, embedding: Value| {
+        route(router, "invoice", &json!({ "query_embedding": embedding, "top_k": 7 }))
+    };
+    let before = ask(&mut router, Value::Null);
+    // Nothing to compare it with.
+    assert_eq!(ask(&mut router, json!([1, 2, 3])), before);
+    let vectors = json!({ "vectors": [
+        { "id": "mail:read#5e6f7a8b", "vector": [0, 2] },
+        { "id": "billing.invoices.void", "vector": [5, 0] },
+    ] });
+    call(&mut router, "set_embeddings", &vectors);
+    assert_eq!(ask(&mut router, Value::Null), before);
+    let hybrid = ask(&mut router, json!([0, 1]));
+    assert_eq!(hybrid["trace"]["retriever_engine"], "embedding+bm25f");
+    assert!(ids(&hybrid).contains(&"mail:read#5e6f7a8b".to_owned()));
+    assert_eq!(ids(&ask(&mut router, json!([1, 0])))[0], "billing.invoices.void");
+    let wrong = json!({ "query": "invoice", "query_embedding": [1, 0, 0] }).to_string();
+    assert_eq!(router_call(&mut router, "route", &wrong).unwrap_err().code(), ErrorCode::InvalidInput);
+    // Filters go before vectors, too.
+    let gone = json!({ "query_embedding": [0, 1], "exclude_ids": ["mail:read#5e6f7a8b"] });
+    assert!(!found(&mut router, "invoice", &gone).contains(&"mail:read#5e6f7a8b".to_owned()));
+    // With the last tool that has one, their length is forgotten.
+    let both = json!({ "ids": ["mail:read#5e6f7a8b", "billing.invoices.void"] });
+    call(&mut router, "remove", &both);
+    assert!(router_call(&mut router, "route", &wrong).is_ok());
+    let longer = json!({ "vectors": [{ "id": "crm.contacts.merge", "vector": [1, 2, 3] }] });
+    call(&mut router, "set_embeddings", &longer);
+}
+
+#[test]
 fn what_fails_changes_nothing() {
     let items = office();
     for options in [json!({}), json!({ "navigator": "beam" })] {

@@ -52,7 +52,7 @@ pub struct CatalogFinding {
     pub code: &'static str,
     /// One of [`SEVERITIES`].
     pub severity: &'static str,
-    /// The tool; empty when it has no id.
+    /// The tool; empty when it has no id, and where several are meant.
     pub item_id: String,
     /// Place of the record in the list it came in.
     #[serde(skip_serializing_if = "Option::is_none")]

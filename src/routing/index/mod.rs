@@ -91,8 +91,10 @@ pub struct Index {
     removed: u32,
     /// Sum of the lengths of each field, and the number of tools where it is not empty.
     totals: [(u64, u32); FIELDS],
-    /// Numbers of entries of the caller's vectors, once one was given.
+    /// Numbers of entries of the caller's vectors, while a tool has one.
     dimensions: usize,
+    /// Tools that have one.
+    vectors: u32,
     fuzzy: Option<Fuzzy>,
     /// Number in `terms` of each term of the lexicon, as of that many terms.
     resolved: (usize, Vec<u32>),
@@ -119,6 +121,7 @@ impl Index {
             removed: 0,
             totals: [(0, 0); FIELDS],
             dimensions: 0,
+            vectors: 0,
             fuzzy: None,
             resolved: (0, Vec::new()),
             scratch: Scratch::default(),
@@ -174,6 +177,7 @@ impl Index {
         self.places[self.items[place as usize].id as usize] = NONE;
         self.groups[place as usize] = NONE;
         self.removed += 1;
+        self.set_vector(place, Box::default());
         for (total, length) in self.totals.iter_mut().zip(self.lengths[place as usize]) {
             total.0 -= u64::from(length);
             total.1 -= u32::from(length > 0);
@@ -188,8 +192,22 @@ impl Index {
         let Some(place) = self.place(id) else { return Err(not_found(id)) };
         let unit = self.unit_vector(vector)?;
         self.dimensions = vector.len();
-        self.items[place as usize].vector = unit;
+        self.set_vector(place, unit);
         Ok(())
+    }
+
+    /// Tells whether a tool has a vector.
+    pub fn has_vectors(&self) -> bool {
+        self.vectors > 0
+    }
+
+    fn set_vector(&mut self, place: u32, vector: Box<[f32]>) {
+        let known = std::mem::replace(&mut self.items[place as usize].vector, vector);
+        self.vectors -= u32::from(!known.is_empty());
+        self.vectors += u32::from(!self.items[place as usize].vector.is_empty());
+        if self.vectors == 0 {
+            self.dimensions = 0;
+        }
     }
 
     /// Checks a vector and gives it the length 1; one of zeros is like none.
@@ -360,7 +378,8 @@ impl Index {
         let known = |list: &[u32], at: u32| Some(list[at as usize]).filter(|number| *number != NONE);
         packed.postings = std::mem::take(&mut self.postings);
         packed.postings.pack(&|place| known(&places, place), &|term| known(&numbers, term));
-        (packed.totals, packed.dimensions, packed.work) = (self.totals, self.dimensions, self.work);
+        (packed.totals, packed.work) = (self.totals, self.work);
+        (packed.dimensions, packed.vectors) = (self.dimensions, self.vectors);
         *self = packed;
     }
 }

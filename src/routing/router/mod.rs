@@ -73,6 +73,8 @@ struct Found {
     matches: Vec<Explanation>,
     /// Whether the query names the first tool.
     is_exact: bool,
+    /// Whether the caller's vectors were compared, too.
+    is_hybrid: bool,
 }
 
 /// Which tools take part in one route.
@@ -236,7 +238,8 @@ fn exact(
         limit: if options.looks_at_all() { usize::MAX } else { top_k.max(LOOKED_AT) },
     };
     let ranking = index.rank_as(text, query, scope)?;
-    let mut found = Found { is_exact: ranking.is_exact, ..Found::default() };
+    let is_hybrid = scope.embedding.is_some() && index.has_vectors();
+    let mut found = Found { is_exact: ranking.is_exact, is_hybrid, ..Found::default() };
     let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
     for entry in ranking.entries {
         if entry.score < router.min_score {

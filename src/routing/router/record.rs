@@ -61,7 +61,7 @@ pub struct RouteTrace {
     pub excluded_count: u64,
     /// Tools outside the allowed namespaces or tags.
     pub gated_count: u64,
-    /// What scored: `bm25f`, `tfidf`, `bm25`, `fuzzy`, or one of them with `embedding+` before it.
+    /// What scored: `bm25f`, `tfidf`, `bm25`, `fuzzy`, or `embedding+bm25f` with vectors of the caller's.
     pub retriever_engine: String,
     /// The beam navigator's steps, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]

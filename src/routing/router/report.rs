@@ -127,6 +127,7 @@ impl Report<'_> {
 
     fn engine(&self) -> &'static str {
         match self.router.navigator {
+            Navigator::Exact if self.found.is_hybrid => "embedding+bm25f",
             Navigator::Exact => "bm25f",
             Navigator::Beam => self.router.scorer.name(),
         }

@@ -35,11 +35,19 @@ pub struct LintOptions {
     pub max_description_chars: usize,
     /// Most characters of a name.
     pub max_name_chars: usize,
+    /// Most findings of one code that come of comparing tools; one more says how many there are besides.
+    pub most_alike: usize,
 }
 
 impl Default for LintOptions {
     fn default() -> Self {
-        Self { pinned: None, min_description_chars: 15, max_description_chars: 1024, max_name_chars: 64 }
+        Self {
+            pinned: None,
+            min_description_chars: 15,
+            max_description_chars: 1024,
+            max_name_chars: 64,
+            most_alike: 1000,
+        }
     }
 }
 
@@ -84,8 +92,25 @@ pub fn lint(catalog: &Catalog, options: &LintOptions) -> Vec<CatalogFinding> {
     if let Some(pinned) = &options.pinned {
         pins(catalog, pinned, &mut found);
     }
+    let alike = ["name-collision", "name-collision-sanitised", "name-confusable", "name-near", "description-near"];
+    for code in alike {
+        keep_first(&mut found, code, options.most_alike);
+    }
     order::sort_by(&mut found, |a, b| (&a.item_id, &a.path, a.code).cmp(&(&b.item_id, &b.path, b.code)));
     found
+}
+
+/// Keeps the first findings of a code. A catalog of twins has as many as tools, and all say the same.
+fn keep_first(found: &mut Vec<CatalogFinding>, code: &'static str, most: usize) {
+    let mut count = 0;
+    found.retain(|finding| {
+        count += usize::from(finding.code == code);
+        finding.code != code || count <= most
+    });
+    if count > most {
+        let message = format!("{} more tools have this finding", count - most);
+        found.push(CatalogFinding::new(code, "", "").message(message));
+    }
 }
 
 fn description(item: &SelectableItem, options: &LintOptions, found: &mut Vec<CatalogFinding>) {
