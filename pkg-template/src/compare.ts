@@ -4,7 +4,6 @@ import { routing } from "./engines.js";
 import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
 import type {
   CapabilityDiff,
-  CapabilitySnapshot,
   CollisionOptions,
   CollisionReport,
   NormalizeOptions,
@@ -40,22 +39,17 @@ export function findCollisions(items: Iterable<SelectableItem>, options?: Collis
 }
 
 /**
- * Takes a snapshot of what a source offers, with digests of the source and of the tools. The source is text, because a
- * number that was read and written again may have another form: a `tools/list` capture, or with `native` a catalog.
+ * Takes a snapshot of what a source offers, with digests of the source and of the tools: a `tools/list` capture, or with
+ * `native` a catalog. Source and snapshot are JSON text, because a number that JavaScript read and wrote may have another
+ * form, and so another digest. The Python library reads and writes the same snapshots.
  */
-export function capabilitySnapshot(
-  source: string,
-  options?: { readonly source_type?: "mcp" | "native" },
-): CapabilitySnapshot {
-  return run("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT));
+export function capabilitySnapshot(source: string, options?: { readonly source_type?: "mcp" | "native" }): string {
+  return run<{ text: string }>("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT)).text;
 }
 
-/** Compares two snapshots, as text or as returned. */
-export function capabilityDiff(before: CapabilitySnapshot | string, after: CapabilitySnapshot | string): CapabilityDiff {
-  const written = (snapshot: unknown, path: string): unknown =>
-    typeof snapshot === "string" ? snapshot : encode(snapshot, path, SNAPSHOT);
-  const args = { before: written(before, "/before"), after: written(after, "/after") };
-  return run("capability_diff", encode(args, "", SNAPSHOT));
+/** Compares two snapshots. `INVALID_INPUT` when one was changed by hand. */
+export function capabilityDiff(before: string, after: string): CapabilityDiff {
+  return run("capability_diff", encode({ before, after }, "", SNAPSHOT));
 }
 
 /** Says what a change of a catalog does to the routes of known queries; without `probes`, of 20 made from the tools before. */

@@ -502,14 +502,6 @@ export interface CollisionReport {
   readonly markdown: string;
 }
 
-/** What a source offers, with digests; the Python library reads and writes the same. */
-export interface CapabilitySnapshot {
-  readonly schema: string;
-  readonly source: { readonly type: string; readonly content_digest: string };
-  readonly capability_digest: string;
-  readonly capabilities: readonly JsonObject[];
-}
-
 /** What changed between two snapshots. */
 export interface CapabilityDiff {
   readonly schema: string;

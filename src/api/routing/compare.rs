@@ -56,7 +56,7 @@ fn collisions(fields: &mut Fields) -> Result<Value> {
 fn snapshot(fields: &mut Fields) -> Result<Value> {
     let source = fields.string("source")?;
     let kind = fields.string_or("source_type", "mcp")?;
-    Ok(CapabilitySnapshot::build(&source, &kind)?.to_value())
+    Ok(json!({ "text": CapabilitySnapshot::build(&source, &kind)?.to_text() }))
 }
 
 fn drift(fields: &mut Fields) -> Result<Value> {
