@@ -8,6 +8,7 @@ use super::record::{RouteResult, RouteTrace};
 use super::shortlist::Candidate;
 use super::{Active, Found, LOOKED_AT};
 use crate::model::JsonMap;
+use crate::order::WordSet;
 
 /// Everything a result is made of.
 pub(super) struct Report<'a> {
@@ -111,13 +112,9 @@ impl Report<'_> {
         if !self.found.history.is_empty() {
             put("history_adjustments", Value::Object(self.found.history.clone()));
         }
-        let pinned: Vec<&String> = self
-            .options
-            .pin_ids
-            .words()
-            .iter()
-            .filter(|id| short.iter().any(|candidate| candidate.id == **id))
-            .collect();
+        let shown = WordSet::new(short.iter().map(|candidate| candidate.id.clone()).collect());
+        let pins = self.options.pin_ids.words().iter();
+        let pinned: Vec<&String> = pins.filter(|id| shown.contains(id)).collect();
         if !pinned.is_empty() {
             put("pinned", json!(pinned));
         }
