@@ -269,6 +269,10 @@ fn what_was_called_counts_under_every_name() {
     // So does likeness to the last result.
     let like = json!({ "history": { "last_result_summary": "a message to send" } });
     assert_eq!(found(&mut router, query, &like)[0], "mail:send#1a2b3c4d");
+    // What is not shown is not explained.
+    let one = json!({ "top_k": 1, "history": { "last_result_summary": "a message to send" } });
+    let told = route(&mut router, query, &one);
+    assert_eq!(told["history_adjustments"].as_object().unwrap().keys().collect::<Vec<_>>(), ["mail:send#1a2b3c4d"]);
 }
 
 #[test]

@@ -179,7 +179,7 @@ impl Router {
         let Self { catalog, options: router, index, graph, beam, names, .. } = self;
         let active = Active::new(catalog, &options.filters)?;
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
-            (Some(index), graph, _) => exact(index, graph, [query, &text], &active, router, options)?,
+            (Some(index), ..) => exact(index, [query, &text], &active, router, options)?,
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
             _ => Found::default(),
         };
@@ -196,10 +196,8 @@ impl Router {
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
         };
         let mut short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
-        if let (Some(graph), false) = (graph.as_ref(), router.is_reference) {
-            for pinned in short.iter_mut().filter(|candidate| candidate.path.is_empty()) {
-                pinned.path = path_to(graph, &pinned.id);
-            }
+        if !router.is_reference {
+            tell_of(&mut short, &mut found, graph.as_ref());
         }
         if let (true, Some(index)) = (options.debug, index.as_mut()) {
             for candidate in &short {
@@ -223,7 +221,6 @@ impl Router {
 
 fn exact(
     index: &mut Index,
-    graph: Option<&ChoiceGraph>,
     [query, text]: [&str; 2],
     active: &Active<'_>,
     router: &RouterOptions,
@@ -253,11 +250,20 @@ fn exact(
         }
         // A near-duplicate comes after all others, so its score is at most theirs.
         ceiling = entry.score.min(ceiling);
-        let path = graph.map(|graph| path_to(graph, &entry.id)).unwrap_or_default();
-        found.ranked.push(Candidate { id: entry.id, score: ceiling, path });
+        // Paths are looked up for the short list alone.
+        found.ranked.push(Candidate { id: entry.id, score: ceiling, path: Vec::new() });
     }
     found.variants = WordSet::new(variants);
     Ok(found)
+}
+
+/// Looks up the paths of the short list, and leaves out what history says of thousands of tools that are not in it.
+fn tell_of(short: &mut [Candidate], found: &mut Found, graph: Option<&ChoiceGraph>) {
+    let shown = WordSet::new(short.iter().map(|candidate| candidate.id.clone()).collect());
+    found.history.retain(|id, _| shown.contains(id));
+    for candidate in short.iter_mut().filter(|candidate| candidate.path.is_empty()) {
+        candidate.path = graph.map(|graph| path_to(graph, &candidate.id)).unwrap_or_default();
+    }
 }
 
 /// Returns the node ids from below the root to a tool.

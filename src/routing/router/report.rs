@@ -9,6 +9,7 @@ use super::shortlist::Candidate;
 use super::{Active, Found, LOOKED_AT};
 use crate::json::numbers::round;
 use crate::model::JsonMap;
+use crate::order::WordSet;
 
 /// How often the first tool was the labelled one, by the ratio of the second score to the first: measured on four public
 /// sets of queries (2,153 in all, each set counting the same), made monotone.
@@ -144,13 +145,9 @@ impl Report<'_> {
         if !self.found.history.is_empty() {
             put("history_adjustments", Value::Object(self.found.history.clone()));
         }
-        let pinned: Vec<&String> = self
-            .options
-            .pin_ids
-            .words()
-            .iter()
-            .filter(|id| short.iter().any(|candidate| candidate.id == **id))
-            .collect();
+        let shown = WordSet::new(short.iter().map(|candidate| candidate.id.clone()).collect());
+        let pins = self.options.pin_ids.words().iter();
+        let pinned: Vec<&String> = pins.filter(|id| shown.contains(id)).collect();
         if !pinned.is_empty() {
             put("pinned", json!(pinned));
         }
