@@ -429,15 +429,31 @@ test("demo shows the four phases", async () => {
 
 test("demo shows a digest, and a detail that is not in it", async () => {
   const { stdout } = await cli(["demo"]);
-  const [, part] = stdout.split("── a large result ");
+  const [, part] = /── a large result ([^]*)── tools /.exec(stdout);
   const [digest, found] = part.split("Not in it: ");
   assert.match(digest, /\(\d+ of \d+ tokens; drilldown artifact:\S+ \{.*\}\)/);
   const [detail, command] = found.split("\n");
   assert.match(command, /^drilldown artifact:\S+ \{"type":"search"/);
   assert.ok(!digest.includes(detail) && found.slice(detail.length).includes(detail), detail);
-  assert.ok(stdout.split("\n").length < 150, "all of it fits on a few screens");
+  assert.ok(stdout.split("\n").length < 215, "all of it fits on a few screens");
   const rows = Array.from({ length: 300 }, (_, i) => `row ${i}: ${"x".repeat(i % 9)}`).join("\n");
   await writeFile(join(folder, "large.jsonl"), JSON.stringify({ id: "r", kind: "tool_result", text: rows }));
   const own = await cli(["demo", "--session", "large.jsonl"]);
   assert.match(own.stdout, /What the digest leaves out:\ndrilldown artifact:result:r \{/);
+});
+
+test("demo chooses tools out of many", async () => {
+  const [, part] = (await cli(["demo"])).stdout.split("── tools ");
+  assert.match(part, /^232 tools of 12 servers; all their schemas are \d{5} tokens\.$/m);
+  const queries = part.split("Query: ").slice(1);
+  const [clear, unsure, related, nothing] = queries;
+  assert.match(clear, /^1 +\S+ +mcp:supabase\/list_tables/m);
+  assert.match(clear, /^Cards of \d{2,3} tokens; with their schemas these tools are \d{3,4} instead of \d{5}\n│ \[1\/3\] mcp:supabase/m);
+  assert.match(unsure, /^Ambiguous {2}Did you mean 'chrome-devtools', 'playwright'\?/m);
+  assert.match(related, /^1 +\S+ +mcp:filesystem\/move_file .* file, move, directori/m);
+  assert.match(nothing, /^Nothing fits {2}/m);
+  assert.match(nothing, /\[GOAL\][^]*\[AVAILABLE TOOLS\]\n│ \[1\/3\] mcp:/);
+  const own = await cli(["demo", "--session", "session.jsonl"]);
+  assert.match(own.stdout, /── tools ─/);
+  assert.doesNotMatch(own.stdout, /AVAILABLE TOOLS/, "there is no query");
 });
