@@ -1,10 +1,10 @@
 // The command line program of the installed package.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { expected, project, run } from "./harness.mjs";
+import { expected, project, root, run } from "./harness.mjs";
 import { session } from "./behaviour.mjs";
 
 const LINES = session().map((item) => JSON.stringify(item));
@@ -24,6 +24,32 @@ writeFileSync("snapshot.json", JSON.stringify(manager));
 `;
 const folder = await project("cli", { "session.jsonl": `\ufeff${LINES.join("\r\n")}\n\n`, "snapshot.mjs": SNAPSHOT });
 await run("node", ["snapshot.mjs"], { cwd: folder });
+const TOOLS = {
+  "tools.json": [
+    { id: "orders.list", kind: "tool", name: "list_orders", description: "Lists the orders of a customer", namespace: "orders" },
+    { id: "orders.cancel", kind: "tool", name: "cancel_order", description: "Cancels an order", namespace: "orders", tags: ["destructive"] },
+    { id: "mail.send", kind: "tool", name: "send_mail", description: "Sends a mail to a customer", namespace: "mail" },
+    { id: "orders.list", kind: "tool", name: "twice", description: "Has the id of another" },
+    { id: "x", kind: "nonsense", name: "x", description: "x" },
+  ],
+  "next.json": {
+    items: [
+      { id: "orders.list", kind: "tool", name: "list_orders", description: "Lists the orders of a customer", namespace: "orders", args_schema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+      { id: "mail.send", kind: "tool", name: "send_mail", description: "Sends a mail to one customer", namespace: "mail" },
+      { id: "mail.read", kind: "tool", name: "read_mail", description: "Reads the mail of a customer", namespace: "mail" },
+    ],
+  },
+  "hostile.json": {
+    tools: [
+      { name: `name ${EVIL}`, description: `order ${EVIL}`, inputSchema: { type: "object" } },
+      { name: `order ${EVIL}`, description: "order the things", inputSchema: { type: "object", required: [EVIL] } },
+      { [EVIL]: 1 },
+    ],
+  },
+};
+for (const [name, json] of Object.entries(TOOLS)) await writeFile(join(folder, name), JSON.stringify(json));
+await cp(join(root, "examples/catalogs/git.json"), join(folder, "git.json"));
+await cp(join(root, "examples/catalogs/memory.json"), join(folder, "memory.json"));
 const program = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
 const cli = (args, options = {}) => run("node", [program, ...args], { cwd: folder, check: false, ...options });
 const build = (args, options) => cli(["build", "session.jsonl", ...args], options);
@@ -120,6 +146,25 @@ const BAD_USAGE = [
   ["drilldown", "snapshot.json", "artifact:result:c1", "--selector", '{"type":"middle"}'],
   ["drilldown", "snapshot.json", "artifact:result:c1", "--selector", '{"type":"head","x":1}'],
   ["drilldown", "snapshot.json", "artifact:result:c1", "--path", "a"],
+  ["route"],
+  ["route", "git.json"],
+  ["route", "-", "-", "x"],
+  ["route", "--query", "x"],
+  ["route", "nowhere.json", "x"],
+  ["route", "git.json", "x", "--top", "few"],
+  ["route", "git.json", "x", "--top", "0"],
+  ["route", "git.json", "x", "--pin", "nobody"],
+  ["route", "git.json", "x", "--exclude", "nobody"],
+  ["route", "git.json", "x", "--compat", "0.1"],
+  ["route", "git.json", "x", "--check"],
+  ["lint"],
+  ["lint", "git.json", "--top", "3"],
+  ["lint", "git.json", "--pin", "--pinned", "git.json"],
+  ["lint", "git.json", "--pinned", "session.jsonl"],
+  ["lint", "git.json", "--pinned", "tools.json"],
+  ["diff", "git.json"],
+  ["diff", "-", "-"],
+  ["diff", "git.json", "git.json", "git.json"],
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {
@@ -202,6 +247,137 @@ test("what a snapshot holds cannot steer the terminal either", async () => {
   }
 });
 
+const QUERY = "cancel the order";
+
+test("route ranks tools, and says what they were found by", async () => {
+  const { code, stdout, stderr } = await cli(["route", "tools.json", QUERY, "--top", "2"]);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^Query {2}cancel the order\nTools {2}3\n\n# +score +tool +namespace +safety +matched +description\n/);
+  assert.match(stdout, /^1 +\d+\.\d\d +orders\.cancel +orders +destructive +cancel, order, cancel order +Cancels an order$/m);
+  assert.match(stdout, /^2 +\d+\.\d\d +orders\.list +orders +order +Lists/m);
+  assert.match(stdout, /^Cards {2}\d+ tokens for 2 of 2 tools$/m);
+  assert.doesNotMatch(stdout, /mail\.send|\u001b/);
+  const lines = stderr.split("\n");
+  assert.match(lines[0], /^contextweaver: tools\.json: left out orders\.list: duplicate-id: /);
+  assert.match(lines[1], /^contextweaver: tools\.json: left out x: tool-invalid: /);
+  assert.deepEqual(lines.slice(2), [""]);
+  assert.equal((await cli(["route", "tools.json", "--top=2", "-q", QUERY])).stdout, stdout);
+  const input = JSON.stringify(TOOLS["tools.json"]);
+  assert.equal((await cli(["route", "-", QUERY, "--top", "2"], { input })).stdout, stdout);
+});
+
+test("route takes what an MCP server answered, in every form, and several servers by the names of their files", async () => {
+  const ids = async (args, options) => JSON.parse((await cli(["route", ...args, "--json"], options)).stdout).candidate_ids;
+  const { tools } = JSON.parse(await readFile(join(folder, "git.json"), "utf8"));
+  const one = await ids(["git.json", "show the commit log"]);
+  assert.equal(one[0], "mcp:git_log");
+  for (const form of [tools, { tools }, { jsonrpc: "2.0", id: 1, result: { tools } }]) {
+    assert.deepEqual(await ids(["-", "show the commit log"], { input: JSON.stringify(form) }), one);
+  }
+  const both = ["git.json", "memory.json", "tools.json"];
+  assert.equal((await ids([...both, "show the commit log"]))[0], "mcp:git/git_log");
+  assert.equal((await ids([...both, "search the nodes of the graph"]))[0], "mcp:memory/search_nodes");
+  assert.equal((await ids([...both, QUERY, "--namespace", "orders"]))[0], "orders.cancel");
+  const { stderr } = await cli(["route", "git.json", "./git.json", "log"]);
+  assert.match(stderr, /^contextweaver: \.\/git\.json: left out mcp:git\/git_\w+: duplicate-id[^]*\ncontextweaver: and 18 more\n$/);
+});
+
+test("route's options", async () => {
+  const json = async (...args) => JSON.parse((await cli(["route", "git.json", "show the commit log", "--json", ...args])).stdout);
+  const all = await json();
+  assert.equal(all.candidate_ids.length, 10);
+  assert.equal(all.trace.extra.matches, undefined);
+  assert.equal((await json("--debug")).trace.extra.matches.length, 10);
+  assert.ok(!(await json("--exclude", "mcp:git_log")).candidate_ids.includes("mcp:git_log"));
+  assert.equal((await json("--pin", "mcp:git_push")).candidate_ids[0], "mcp:git_push");
+  assert.ok((await json("--budget", "60")).cards.tokens <= 60);
+  assert.ok((await json("--explain")).explanation.candidates.length === 10);
+  assert.equal((await json("--compat", "0.18")).trace.retriever_engine, "tfidf");
+  const text = async (...args) => (await cli(["route", "git.json", "show the commit log", ...args])).stdout;
+  assert.match(await text("--budget", "90"), /^Cards {2}\d+ tokens for \d of 10 tools.*\n\[1\/\d\] mcp:git_log \(tool/m);
+  assert.match(await text("--debug"), /^mcp:git_log {2}\d+\.\d\d, covers \d+ %\n {2}term +origin +found in +score\n {2}log +word +name \d/m);
+  assert.match(await text("--debug", "--compat", "0.18"), /^0 {2}root: \d+ of \d+ kept: /m);
+  assert.match(await text("--explain"), /^### Routing explanation for query `show the commit log`/);
+});
+
+test("route says when it is unsure, and when nothing fits", async () => {
+  const twins = ["read_mail", "read_post"].map((name) => ({ name, description: "Reads the letters of a customer", inputSchema: { type: "object" } }));
+  const unsure = await cli(["route", "-", "read a letter"], { input: JSON.stringify(twins) });
+  assert.match(unsure.stdout, /^Ambiguous {2}.*\?$/m);
+  const nothing = await cli(["route", "tools.json", "brew a coffee"]);
+  assert.deepEqual([nothing.code, nothing.stdout.split("\n").length], [0, 5]);
+  assert.match(nothing.stdout, /^Nothing fits {2}/m);
+  const pinned = await cli(["route", "tools.json", "brew a coffee", "--pin", "mail.send"]);
+  assert.match(pinned.stdout, /^1 +0\.00 +mail\.send[^]*^Nothing fits/m);
+  const none = await cli(["route", "tools.json", QUERY, "--namespace", "nowhere"]);
+  assert.deepEqual([none.code, none.stdout], [1, ""]);
+  assert.match(none.stderr, /NO_CANDIDATES/);
+});
+
+test("lint finds what is wrong with tools, and what is not as it was pinned", async () => {
+  const bad = await cli(["lint", "tools.json", "hostile.json"]);
+  assert.equal(bad.code, 1);
+  assert.match(bad.stdout, /^Tools {2}5; errors \d+/);
+  assert.match(bad.stdout, /^severity +code +tool +path +finding\nerror /m);
+  assert.match(bad.stdout, /^error +tool-invalid +hostile\.json: 3 /m);
+  const findings = JSON.parse((await cli(["lint", "tools.json", "--json"])).stdout);
+  assert.deepEqual(findings.slice(0, 2).map(({ code, file, index }) => [code, file, index]), [
+    ["duplicate-id", "tools.json", 3],
+    ["tool-invalid", "tools.json", 4],
+  ]);
+  assert.deepEqual(await cli(["lint", "git.json"]), { code: 0, stdout: "Tools  28; nothing found\n", stderr: "" });
+
+  const pins = await cli(["--color", "never", "lint", "next.json", "--pin"]);
+  assert.deepEqual(Object.keys(JSON.parse(pins.stdout)), ["mail.read", "mail.send", "orders.list"]);
+  await writeFile(join(folder, "pins.json"), pins.stdout);
+  const same = await cli(["lint", "next.json", "--pinned", "pins.json", "--json"]);
+  assert.ok(!JSON.parse(same.stdout).some(({ code }) => code.startsWith("pin-")));
+  const changed = await cli(["lint", "tools.json", "--pinned", "pins.json", "--json"]);
+  const found = JSON.parse(changed.stdout).filter(({ code }) => code.startsWith("pin-"));
+  assert.deepEqual(found.map(({ code, item_id: id }) => [code, id]).sort(), [
+    ["pin-changed", "mail.send"],
+    ["pin-changed", "orders.list"],
+    ["pin-missing", "mail.read"],
+    ["pin-new", "orders.cancel"],
+  ]);
+});
+
+test("diff says what changed, the worst first", async () => {
+  const { code, stdout } = await cli(["diff", "tools.json", "next.json"]);
+  assert.equal(code, 0);
+  assert.match(stdout, /^Tools {2}1 added, 1 removed, 2 changed \(1 breaking, 1 documentation\)\nchange +tool +path +effect\nremoved +orders\.cancel\nbreaking +orders\.list +\/args_schema/);
+  assert.match(stdout, /^added +mail\.read$/m);
+  const json = await cli(["diff", "tools.json", "next.json", "--json", "--check"]);
+  assert.equal(json.code, 1);
+  assert.deepEqual([JSON.parse(json.stdout).added, JSON.parse(json.stdout).removed], [["mail.read"], ["orders.cancel"]]);
+  assert.deepEqual(await cli(["diff", "git.json", "git.json", "--check"]), { code: 0, stdout: "no changes\n", stderr: "" });
+});
+
+test("what a list of tools holds cannot steer the terminal, nor can what is no list", async () => {
+  // eslint-disable-next-line no-control-regex
+  const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
+  const hostile = [[], ["--json"], ["--debug", "--budget", "500"], ["--explain"], ["--compat", "0.18", "--debug"], ["--pin", EVIL]];
+  const all = [
+    ...hostile.map((args) => ["route", "hostile.json", `order ${EVIL}`, ...args]),
+    ...[[], ["--json"], ["--pin"]].map((args) => ["lint", "hostile.json", ...args]),
+    ...[[], ["--json"]].map((args) => ["diff", "hostile.json", "next.json", ...args]),
+    ["diff", "next.json", "hostile.json"],
+  ];
+  for (const args of all) {
+    const { stdout, stderr } = await cli(args);
+    assert.ok(stdout + stderr !== "", args.join(" "));
+    assert.doesNotMatch(stdout + stderr, control, args.join(" "));
+  }
+  for (const input of ["{sk-secret", "5", "null", '{"tools":5}', '{"items":5}', '{"error":{"code":1}}', "[".repeat(1e5) + "]".repeat(1e5)]) {
+    for (const command of [["route", "-", "x"], ["lint", "-"], ["diff", "-", "git.json"]]) {
+      const { code, stdout, stderr } = await cli(command, { input });
+      assert.deepEqual([code, stdout], [2, ""], `${command[0]} ${input.slice(0, 50)}`);
+      assert.match(stderr, /^contextweaver: standard input (is not valid JSON|has no list of tools: ([A-Z_]+|it is null))/);
+      assert.doesNotMatch(stderr, /sk-secret|\n {4}at /);
+    }
+  }
+});
+
 test("a budget that cannot be kept is exit code 1", async () => {
   const { code, stderr } = await build(["--budget", "2"]);
   assert.equal(code, 1);
@@ -253,15 +429,31 @@ test("demo shows the four phases", async () => {
 
 test("demo shows a digest, and a detail that is not in it", async () => {
   const { stdout } = await cli(["demo"]);
-  const [, part] = stdout.split("── a large result ");
+  const [, part] = /── a large result ([^]*)── tools /.exec(stdout);
   const [digest, found] = part.split("Not in it: ");
   assert.match(digest, /\(\d+ of \d+ tokens; drilldown artifact:\S+ \{.*\}\)/);
   const [detail, command] = found.split("\n");
   assert.match(command, /^drilldown artifact:\S+ \{"type":"search"/);
   assert.ok(!digest.includes(detail) && found.slice(detail.length).includes(detail), detail);
-  assert.ok(stdout.split("\n").length < 150, "all of it fits on a few screens");
+  assert.ok(stdout.split("\n").length < 215, "all of it fits on a few screens");
   const rows = Array.from({ length: 300 }, (_, i) => `row ${i}: ${"x".repeat(i % 9)}`).join("\n");
   await writeFile(join(folder, "large.jsonl"), JSON.stringify({ id: "r", kind: "tool_result", text: rows }));
   const own = await cli(["demo", "--session", "large.jsonl"]);
   assert.match(own.stdout, /What the digest leaves out:\ndrilldown artifact:result:r \{/);
+});
+
+test("demo chooses tools out of many", async () => {
+  const [, part] = (await cli(["demo"])).stdout.split("── tools ");
+  assert.match(part, /^232 tools of 12 servers; all their schemas are \d{5} tokens\.$/m);
+  const queries = part.split("Query: ").slice(1);
+  const [clear, unsure, related, nothing] = queries;
+  assert.match(clear, /^1 +\S+ +mcp:supabase\/list_tables/m);
+  assert.match(clear, /^Cards of \d{2,3} tokens; with their schemas these tools are \d{3,4} instead of \d{5}\n│ \[1\/3\] mcp:supabase/m);
+  assert.match(unsure, /^Ambiguous {2}Did you mean 'chrome-devtools', 'playwright'\?/m);
+  assert.match(related, /^1 +\S+ +mcp:filesystem\/move_file .* file, move, directori/m);
+  assert.match(nothing, /^Nothing fits {2}/m);
+  assert.match(nothing, /\[GOAL\][^]*\[AVAILABLE TOOLS\]\n│ \[1\/3\] mcp:/);
+  const own = await cli(["demo", "--session", "session.jsonl"]);
+  assert.match(own.stdout, /── tools ─/);
+  assert.doesNotMatch(own.stdout, /AVAILABLE TOOLS/, "there is no query");
 });

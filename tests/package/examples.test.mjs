@@ -17,7 +17,7 @@ async function example(name) {
 }
 
 test("examples are short", async () => {
-  for (const file of ["node/agent.mjs", "worker/worker.ts", "browser/index.html", "browser/app.js"]) {
+  for (const file of ["node/agent.mjs", "node/route.mjs", "worker/worker.ts", "browser/index.html", "browser/app.js"]) {
     const lines = (await readFile(join(examples, file), "utf8")).split("\n").length - 1;
     assert.ok(lines <= 60, `${file} has ${lines} lines`);
   }
@@ -33,6 +33,16 @@ test("node/agent.mjs", async () => {
   assert.match(stdout, /^left out note: sensitivity \(sensitivity\), \d+ tokens$/m);
   assert.doesNotMatch(stdout, /DE02/);
   assert.match(stdout, /^restored 7 items and 1 artifact$/m);
+});
+
+test("node/route.mjs", async () => {
+  const { stdout, stderr } = await run("node", ["route.mjs"], { cwd: await example("node") });
+  assert.equal(stderr, "");
+  const [clear, nothing, unsure, ...more] = stdout.trimEnd().split("\n");
+  assert.equal(clear, "cancel order 12446: 2 of 4 tools, the model takes mcp:shop/cancel_order with [TOOL SCHEMA]");
+  assert.equal(nothing, "brew a coffee: nothing fits, answer without tools");
+  assert.match(unsure, /^read the letter: ask back: .*'read_mail', 'read_post'.*\?$/);
+  assert.deepEqual(more, []);
 });
 
 test("worker/worker.ts in workerd", async (t) => {

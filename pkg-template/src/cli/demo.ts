@@ -1,9 +1,10 @@
-// `contextweaver demo`: the four phases of a recorded session, each with what it left out, and a large result of it with
-// the way to what its digest leaves out.
+// `contextweaver demo`: the four phases of a recorded session, each with what it left out, a large result of it with the
+// way to what its digest leaves out, and tools that are chosen out of many.
 import { fileURLToPath } from "node:url";
-import { ContextManager, countTokens } from "../api.js";
+import { ContextManager, Router, countTokens } from "../api.js";
 import type { ContextPack, Phase, Selector, StoredItem, ToolResult } from "../api.js";
 import { summary } from "./build.js";
+import { bundledTools, routePrompt, shortLists } from "./demo-tools.js";
 import { whatIsLeft } from "./drilldown.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -51,6 +52,12 @@ export async function demo({ files, values }: CommandLine): Promise<string> {
     out.push("", shorten(pack, paint), "", summary(manager, pack, ROWS, paint));
   }
   out.push(...largeResult(manager, details, paint));
+  const router = new Router(await bundledTools());
+  out.push("", paint("── tools ".padEnd(62, "─"), "bold"), ...shortLists(router, paint));
+  if (queries.route) {
+    const pack = routePrompt(manager, router, queries.route);
+    out.push("", "The prompt that lets a model choose, for the route query of the session:", "", shorten(pack, paint));
+  }
   return `${out.join("\n")}\n`;
 }
 

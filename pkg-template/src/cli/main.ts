@@ -3,24 +3,30 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { build } from "./build.js";
 import { demo } from "./demo.js";
+import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
+import { lint } from "./lint.js";
 import { USAGE, UsageError, parse } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
+import type { Printed } from "./print.js";
+import { route } from "./route.js";
 
 /** Runs the program; returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   // A reader that has seen enough, such as `head`, closes the pipe; that is no failure of ours.
   process.stdout.on("error", (error) => process.exit(error.code === "EPIPE" ? 0 : 1));
   try {
-    process.stdout.write(await run(parse(args)));
-    return 0;
+    const done = await run(parse(args));
+    const { text, code } = typeof done === "string" ? { text: done, code: 0 } : done;
+    process.stdout.write(text);
+    return code;
   } catch (error) {
     return report(error);
   }
 }
 
-async function run(line: CommandLine): Promise<string> {
+async function run(line: CommandLine): Promise<string | Printed> {
   switch (line.command) {
     case "help":
       return USAGE;
@@ -28,6 +34,12 @@ async function run(line: CommandLine): Promise<string> {
       return `${version()}\n`;
     case "drilldown":
       return drilldown(line);
+    case "route":
+      return route(line);
+    case "lint":
+      return lint(line);
+    case "diff":
+      return diff(line);
     case "demo":
       return demo(line);
     default:

@@ -1,6 +1,6 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
-import type { BuildOptions, ContextManagerOptions, Phase, Selector } from "../api.js";
+import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, RouterOptions, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */
 export class UsageError extends Error {
@@ -12,13 +12,17 @@ export class UsageError extends Error {
   }
 }
 
-export const USAGE = `contextweaver compiles a session into a prompt under a token budget and says what it left out.
+export const USAGE = `contextweaver compiles a session into a prompt under a token budget and says what it left out; it chooses tools, too.
 
 Usage
   contextweaver build <session.jsonl | -> [options]   one item per line; - reads standard input
   contextweaver drilldown <snapshot.json | -> [handle] [options]
                                                       artifacts of a snapshot, their views, or a part of one
-  contextweaver demo [--session <file>]               all four phases on a recorded session
+  contextweaver route <tools.json | ->... <query> [options]
+                                                      the few tools that a query needs
+  contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous
+  contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break
+  contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools
   contextweaver --help | --version
 
 Options of build
@@ -45,11 +49,31 @@ Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
   --selector <json>     any selector, such as one of a view
   --max-tokens <n>      most tokens; a last line says how to go on
 
-Options of both
-  --json                print the pack, the list or the slice as JSON
+Lists of tools are what a server answered to tools/list, or catalogs. Of several files each is a server by its name.
+
+Options of route
+  --query <text>        the query, in place of the last word
+  --top <n>             most tools (default: 10)
+  --namespace <name>    only tools of this namespace; may be repeated
+  --exclude <id>        a tool that must not be chosen; may be repeated
+  --pin <id>            a tool that must be chosen; may be repeated
+  --budget <tokens>     print the cards that a model gets, in so many tokens
+  --debug               say what each tool was found by
+  --compat <version>    0.18: choose as the Python library does
+  --explain             explain the choice as Markdown
+
+Options of lint
+  --pin                 print a digest of every tool as JSON, to be kept
+  --pinned <file>       say what is not as it was when the digests were printed
+
+Options of diff
+  --check               exit with 1 when something changed
+
+Options of all but demo, where --color is the only one
+  --json                print the result as JSON
   --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
 
-Exit codes: 0 done, 1 it cannot be done, 2 bad usage or bad input.
+Exit codes: 0 done, 1 it cannot be done, or lint or a check has found something, 2 bad usage or bad input.
 `;
 
 const OPTIONS = {
@@ -76,14 +100,26 @@ const OPTIONS = {
   head: { type: "string" },
   selector: { type: "string" },
   "max-tokens": { type: "string" },
+  top: { type: "string" },
+  namespace: { type: "string", multiple: true },
+  exclude: { type: "string", multiple: true },
+  debug: { type: "boolean" },
+  pinned: { type: "string" },
+  check: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
+
+/** To lint, a pin is nothing that is named. */
+const OPTIONS_OF_LINT = { ...OPTIONS, pin: { type: "boolean" } } as const;
 
 /** Which options a command takes beside `color`, `help` and `version`. */
 const OF_COMMAND: Readonly<Record<string, string>> = {
   build: "phase query tag budget pin header footer profile append compat no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
+  route: "query top namespace exclude pin budget debug compat explain json",
+  lint: "pin pinned json",
+  diff: "check json",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -100,8 +136,9 @@ export interface CommandLine {
 /** Parses the command line. */
 export function parse(args: readonly string[]): CommandLine {
   let parsed: { values: Values; positionals: string[] };
+  const first = args.find((arg) => Object.hasOwn(OF_COMMAND, arg));
   try {
-    parsed = parseArgs({ args, options: OPTIONS, allowPositionals: true });
+    parsed = parseArgs({ args, options: first === "lint" ? OPTIONS_OF_LINT : OPTIONS, allowPositionals: true });
   } catch (error) {
     throw new UsageError((error as Error).message.split(". ")[0] ?? "bad usage");
   }
@@ -131,6 +168,17 @@ export function buildOptions(values: Values): BuildOptions {
     footer: values["footer"],
     explain: values["explain"],
   });
+}
+
+/** What `route` passes on; the engine checks the values. */
+export function routeOptions(values: Values): { options: RouteOptions; compat: RouterOptions["compat"] } {
+  const options = defined<RouteOptions>({
+    top_k: wholeNumber(values, "top"),
+    allowed_namespaces: values["namespace"],
+    exclude_ids: values["exclude"],
+    pin_ids: values["pin"],
+  });
+  return { options, compat: values["compat"] as RouterOptions["compat"] };
 }
 
 /** The selector that the command line describes, if it does. */

@@ -1,4 +1,4 @@
-// Words, bars and tables for a terminal. Everything that comes from a session is made harmless on the way out.
+// Words, bars and tables for a terminal. Everything that comes from a file is made harmless on the way out.
 import process from "node:process";
 import { sanitizeText } from "../api.js";
 import type { BuildStats, CandidateExplanation, ContextPack, DroppedItem } from "../api.js";
@@ -13,6 +13,12 @@ export function painter(when: unknown): Paint {
   const wanted = when === "always" || (when !== "never" && !process.env["NO_COLOR"] && process.stdout.isTTY === true);
   if (!wanted) return (text) => text;
   return (text, ...styles) => `\u001b[${styles.map((style) => STYLES[style]).join(";")}m${text}\u001b[0m`;
+}
+
+/** What a command prints, and its exit code. */
+export interface Printed {
+  readonly text: string;
+  readonly code: number;
 }
 
 /** Text of several lines that cannot steer the terminal. */
@@ -111,14 +117,19 @@ export function dropTable(stats: BuildStats, rows: number, paint: Paint, kindOf:
   return `${title} (${reasons.join(", ")})\n${table(head, lines, paint)}${more}`;
 }
 
-/** Columns as wide as they need to be; the last one is numbers. */
-export function table(head: readonly string[], lines: readonly (readonly string[])[], paint: Paint): string {
+/** Columns as wide as they need to be; the last one is numbers, unless it is said which ones are. */
+export function table(
+  head: readonly string[],
+  lines: readonly (readonly string[])[],
+  paint: Paint,
+  numbers: readonly number[] = [head.length - 1],
+): string {
   const widths = head.map((title, i) => Math.max(title.length, ...lines.map((line) => [...(line[i] ?? "")].length)));
   const row = (cells: readonly string[]): string =>
     cells
       .map((text, i) => {
         const gap = " ".repeat(Math.max(0, (widths[i] ?? 0) - [...text].length));
-        return i === head.length - 1 ? gap + text : text + gap;
+        return numbers.includes(i) ? gap + text : text + gap;
       })
       .join("  ")
       .trimEnd();

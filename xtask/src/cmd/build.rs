@@ -306,6 +306,12 @@ fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome
     for name in ["shop.jsonl", "shop.meta.json"] {
         files.insert(Path::new("demo").join(name), read(&dirs.root.join("examples/sessions").join(name))?);
     }
+    // The tool lists that it chooses from, with the licence of some.
+    let examples = dirs.root.join("examples");
+    for file in files_below(&examples.join("catalogs"))? {
+        let relative = file.strip_prefix(&examples).unwrap_or(&file);
+        files.insert(Path::new("demo").join(relative), read(&file)?);
+    }
     let template = dirs.template();
     for file in files_below(&template.join("bin"))? {
         let relative = file.strip_prefix(&template).unwrap_or(&file);

@@ -1,0 +1,91 @@
+// Reads tools: catalogs, and what MCP servers answered to `tools/list`. A tool that cannot be used is left out and told.
+import process from "node:process";
+import { Catalog, ContextWeaverError } from "../api.js";
+import type { CatalogFinding, SelectableItem } from "../api.js";
+import { UsageError } from "./options.js";
+import { cell } from "./print.js";
+import { nameOf, readText } from "./session.js";
+
+const MAX_REPORTED = 10;
+
+/** A finding and the file that it is about, when only one is. */
+export type FileFinding = CatalogFinding & { readonly file?: string };
+
+/** The tools of all files, and what was left out of them. */
+export interface Tools {
+  readonly catalog: Catalog;
+  readonly skipped: readonly FileFinding[];
+}
+
+/** Reads files into one catalog. Where there are several, the tools of a server have its file's name as their namespace. */
+export async function readTools(files: readonly string[]): Promise<Tools> {
+  if (files.filter((file) => file === "-").length > 1) throw new UsageError("standard input can be read once");
+  const skipped: FileFinding[] = [];
+  const items: SelectableItem[] = [];
+  const origins: { file: string; index: number }[] = [];
+  for (const file of files) {
+    const part = await readFile(file, files.length > 1 ? serverOf(file) : undefined);
+    skipped.push(...leftOut(part).map((finding) => ({ ...finding, file: nameOf(file) })));
+    for (const [index, item] of part.items().entries()) {
+      items.push(item);
+      origins.push({ file: nameOf(file), index });
+    }
+    part.free();
+  }
+  const catalog = new Catalog(items, { on_invalid: "report" });
+  // A finding of the whole counts through all files.
+  const between = leftOut(catalog).map((finding) => ({ ...finding, ...origins[finding.index ?? -1] }));
+  return { catalog, skipped: [...skipped, ...between] };
+}
+
+/** Says on stderr which tools were left out. */
+export function tellSkipped(skipped: readonly FileFinding[]): void {
+  const lines = skipped.slice(0, MAX_REPORTED).map(({ file, index, item_id: id, code, message, evidence }) => {
+    const which = id ? cell(id, 80) : `tool ${(index ?? 0) + 1}`;
+    const what = evidence ? `${message} (${evidence})` : message;
+    return `contextweaver: ${cell(file ?? "", 80)}: left out ${which}: ${code}: ${cell(what, 160)}\n`;
+  });
+  if (skipped.length > MAX_REPORTED) lines.push(`contextweaver: and ${skipped.length - MAX_REPORTED} more\n`);
+  process.stderr.write(lines.join(""));
+}
+
+/** Reads a file of JSON. */
+export async function readJson(file: string): Promise<unknown> {
+  const text = await readText(file);
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not the runtime's own sentence: it quotes the text.
+    throw new UsageError(`${nameOf(file)} is not valid JSON`, "input");
+  }
+}
+
+async function readFile(file: string, server: string | undefined): Promise<Catalog> {
+  const json = await readJson(file);
+  if (json === null) throw new UsageError(`${nameOf(file)} has no list of tools: it is null`, "input");
+  try {
+    const items = itemsOf(json);
+    if (items !== undefined) return new Catalog(items, { on_invalid: "report" });
+    return Catalog.fromMcp(json, server === undefined ? {} : { server });
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const at = error.path ? ` at ${error.path}` : "";
+    throw new UsageError(`${nameOf(file)} has no list of tools: ${error.code}${at}: ${error.message}`, "input");
+  }
+}
+
+/** The list of a catalog; tools of MCP have no ids. */
+function itemsOf(json: unknown): SelectableItem[] | undefined {
+  if (Array.isArray(json)) return json.some((one) => Object.hasOwn(Object(one), "id")) ? json : undefined;
+  return Object.hasOwn(Object(json), "items") ? (json as { items: SelectableItem[] }).items : undefined;
+}
+
+/** Tools that are not in the catalog have a place in the list that they came in. */
+function leftOut(catalog: Catalog): CatalogFinding[] {
+  return catalog.findings().filter(({ index }) => index !== undefined);
+}
+
+function serverOf(file: string): string {
+  const name = file === "-" ? "stdin" : (/[^/\\]+$/.exec(file)?.[0] ?? file);
+  return name.replace(/(.)\.json$/i, "$1");
+}
