@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { ContextWeaverError } from "./errors.js";
+import type { Catalog } from "./catalog.js";
+import { ContextWeaverError, movePath } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type {
@@ -38,7 +39,8 @@ import type {
   SummaryRequest,
   ToolResult,
 } from "./results.js";
-import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
+import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
+import type { Router } from "./router.js";
 import { Session } from "./session.js";
 import type {
   ContextItem,
@@ -151,17 +153,19 @@ export class ContextManager {
    */
   buildRoute(options: BuildRouteOptions): BuiltRoute {
     const { router, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
-    if (!isRouter(router)) {
-      throw new ContextWeaverError("INVALID_INPUT", "expected a Router", { path: "/router" });
+    if (!isRouter(router)) throw missingOr(router, "/router", "a Router");
+    if ("phase" in build) {
+      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `phase`", { path: "/phase", hint: "it is route" });
     }
+    if (build["query"] === undefined) throw missingOr(undefined, "/query", "a query");
     const query = text(build["query"], "/query");
     const plan = this.#session.run<RoutePlan>("route_plan", "{}").value;
     const filters = fields(routeOptions, "/route");
     if (filters["history"] === "log") filters["history"] = plan.history ?? undefined;
-    const route = router.route(query, filters as RouteOptions);
+    const route = under("/route", () => router.route(query, filters as RouteOptions));
     const budget = build["budget_tokens"] ?? plan.budget_tokens;
-    const room = typeof budget === "number" ? Math.floor(budget / 2) : plan.budget_tokens;
-    const packed = router.packCards(route, { budget_tokens: room, ...fields(cardOptions, "/cards") } as CardOptions);
+    const whole = typeof budget === "number" ? budget : plan.budget_tokens;
+    const packed = packHalf(router, route, fields(cardOptions, "/cards"), whole);
     const pack = this.#pack("build", {
       ...build,
       phase: "route",
@@ -285,13 +289,55 @@ interface RoutePlan {
   readonly history: RouteHistory | null;
 }
 
+/** Makes cards for half of a prompt's budget; where not even one fits in there, it may have the whole. */
+function packHalf(router: Router, route: RouteResult, options: CardOptions, budget: number): PackedCards {
+  const pack = (budget_tokens: number): PackedCards =>
+    under("/cards", () => router.packCards(route, { budget_tokens, ...options }));
+  try {
+    return pack(Math.floor(budget / 2));
+  } catch (error) {
+    if ((error as ContextWeaverError).code !== "BUDGET_EXCEEDED" || options.budget_tokens !== undefined) throw error;
+    return pack(budget);
+  }
+}
+
 /** Puts a tool in the place of its id in a router or a catalog. */
 function withTool(options: unknown): Record<string, unknown> {
   const { tool_id: id, router, catalog, ...rest } = fields(options);
-  const source = router ?? catalog;
-  if (id === undefined && source === undefined) return rest;
-  if (isRouter(source) || isCatalog(source)) return { ...rest, tool: source.get(text(id, "/tool_id")) };
-  throw new ContextWeaverError("INVALID_INPUT", "expected a Router or a Catalog beside tool_id", { path: "/router" });
+  if (id === undefined && router === undefined && catalog === undefined) return rest;
+  if (rest["tool"] !== undefined) throw tooMany("/tool_id", "a tool or the id of one");
+  if (router !== undefined && catalog !== undefined) throw tooMany("/catalog", "a router or a catalog");
+  if (router === undefined ? !isCatalog(catalog) : !isRouter(router)) {
+    throw catalog === undefined ? missingOr(router, "/router", "a Router") : missingOr(catalog, "/catalog", "a Catalog");
+  }
+  if (id === undefined) throw missingOr(id, "/tool_id", "an id");
+  const known = text(id, "/tool_id");
+  try {
+    return { ...rest, tool: ((router ?? catalog) as Router | Catalog).get(known) };
+  } catch (error) {
+    movePath(error, "/id", "/tool_id");
+    throw error;
+  }
+}
+
+function missingOr(value: unknown, path: string, wanted: string): ContextWeaverError {
+  if (value !== undefined) return new ContextWeaverError("INVALID_INPUT", `expected ${wanted}`, { path });
+  return new ContextWeaverError("MISSING_FIELD", `missing field \`${path.slice(1)}\``, { path });
+}
+
+function tooMany(path: string, what: string): ContextWeaverError {
+  return new ContextWeaverError("INVALID_INPUT", `give ${what}, not both`, { path });
+}
+
+/** Runs a part of a larger call; paths of errors lead through the options that are given for it. */
+function under<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    // The query stands beside those options, and what has no path is no option's fault.
+    if (error instanceof ContextWeaverError && error.path && error.path !== "/query") movePath(error, "", path);
+    throw error;
+  }
 }
 
 disposable(ContextManager);

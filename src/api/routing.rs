@@ -141,23 +141,26 @@ fn only_id(mut fields: Fields) -> Result<String> {
 
 /// Makes a router of a catalog.
 pub fn new_router(catalog: &Loaded, options: &str) -> Result<Router> {
-    let mut fields = Fields::open(json::parse_snapshot(options)?, "")?;
-    let graph = fields.take("graph").map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
-    let options = RouterOptions::take(&mut fields)?;
-    fields.finish()?;
-    let mut router = Router::new(catalog.catalog.clone(), options);
-    if let Some(graph) = graph {
-        router.use_graph(graph).map_err(|error| error.at("/graph"))?;
-    }
-    Ok(router)
+    open_router(options, |options| Ok(Router::new(catalog.catalog.clone(), options)))
 }
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
 pub fn restore_router(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
-    let mut fields = Fields::open(json::parse(options)?, "")?;
+    open_router(options, |options| {
+        Router::with_index(catalog.catalog.clone(), options, index).map_err(|error| error.at("/index"))
+    })
+}
+
+fn open_router(options: &str, open: impl FnOnce(RouterOptions) -> Result<Router>) -> Result<Router> {
+    let mut fields = Fields::open(json::parse_snapshot(options)?, "")?;
+    let graph = fields.take("graph").map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
     let options = RouterOptions::take(&mut fields)?;
     fields.finish()?;
-    Router::with_index(catalog.catalog.clone(), options, index)
+    let mut router = open(options)?;
+    if let Some(graph) = graph {
+        router.use_graph(graph).map_err(|error| error.at("/graph"))?;
+    }
+    Ok(router)
 }
 
 /// Runs an operation of a router.
@@ -168,7 +171,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
             let query = fields.string("query")?;
             let options = RouteOptions::take(&mut fields)?;
             fields.finish()?;
-            done(&router.route(&query, &options)?)
+            done(&router.route(&query, &options).map_err(of_vector)?)
         }
         "cards" => cards(router, fields),
         "browse" => browse(router, fields),
@@ -204,6 +207,11 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
         }
         other => Err(unknown(other)),
     }
+}
+
+/// What a route finds wrong with its input at this point is the length of the vector.
+fn of_vector(error: Error) -> Error {
+    if error.code() == ErrorCode::InvalidInput && error.path().is_empty() { error.at("/query_embedding") } else { error }
 }
 
 fn embedding(value: Value, path: &str) -> Result<(String, Vec<f32>)> {
@@ -284,9 +292,16 @@ fn browse(router: &mut Router, mut fields: Fields) -> Result<String> {
     fields.finish()?;
     match (path, id) {
         (Some(_), Some(_)) => Err(Error::new(ErrorCode::InvalidInput, "give a path or an id, not both").at("/id")),
-        (None, Some(id)) => done(&router.browse_id(&id, page)?),
-        (path, None) => done(&router.browse(path.as_deref().unwrap_or("/"), page)?),
+        (None, Some(id)) => done(&router.browse_id(&id, page).map_err(|error| not_at(error, "/id"))?),
+        (path, None) => {
+            let path = path.as_deref().unwrap_or("/");
+            done(&router.browse(path, page).map_err(|error| not_at(error, "/path"))?)
+        }
     }
+}
+
+fn not_at(error: Error, path: &str) -> Error {
+    if error.code() == ErrorCode::NotFound { error.at(path) } else { error }
 }
 
 fn hydrate(router: &Router, mut fields: Fields) -> Result<String> {
