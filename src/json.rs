@@ -123,6 +123,11 @@ impl Fields {
         self.map.shift_remove(key).filter(|value| !value.is_null())
     }
 
+    /// Returns a field and leaves it there.
+    pub fn peek(&self, key: &str) -> Option<&Value> {
+        self.map.get(key)
+    }
+
     /// Tells whether the field is present, even as null.
     pub fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)

@@ -164,8 +164,10 @@ export class ContextManager {
     if (filters["history"] === "log") filters["history"] = plan.history ?? undefined;
     const route = under("/route", () => router.route(query, filters as RouteOptions));
     const budget = build["budget_tokens"] ?? plan.budget_tokens;
-    const whole = typeof budget === "number" ? budget : plan.budget_tokens;
-    const packed = packHalf(router, route, fields(cardOptions, "/cards"), whole);
+    // One that is no budget is refused below.
+    const isBudget = typeof budget === "number" && budget >= 0 && budget <= MAX_BUDGET;
+    const half = Math.floor((isBudget ? budget : plan.budget_tokens) / 2);
+    const packed = choices(router, route, fields(cardOptions, "/cards"), half);
     const pack = this.#pack("build", {
       ...build,
       phase: "route",
@@ -283,21 +285,25 @@ export class ContextManager {
   }
 }
 
+/** Tokens of the largest budget, as in the engine. */
+const MAX_BUDGET = 2 ** 24;
+
 /** What choosing a tool needs to know of the conversation. */
 interface RoutePlan {
   readonly budget_tokens: number;
   readonly history: RouteHistory | null;
 }
 
-/** Makes cards for half of a prompt's budget; where not even one fits in there, it may have the whole. */
-function packHalf(router: Router, route: RouteResult, options: CardOptions, budget: number): PackedCards {
-  const pack = (budget_tokens: number): PackedCards =>
+/** Makes cards for a part of a prompt's budget. The smallest of one is made anyway: whether it fits is seen with the rest. */
+function choices(router: Router, route: RouteResult, options: CardOptions, part: number): PackedCards {
+  const within = (budget_tokens: number): PackedCards =>
     under("/cards", () => router.packCards(route, { budget_tokens, ...options }));
   try {
-    return pack(Math.floor(budget / 2));
+    return within(part);
   } catch (error) {
-    if ((error as ContextWeaverError).code !== "BUDGET_EXCEEDED" || options.budget_tokens !== undefined) throw error;
-    return pack(budget);
+    const { code, details } = error as ContextWeaverError;
+    if (code !== "BUDGET_EXCEEDED" || options.budget_tokens !== undefined) throw error;
+    return within(part + Number(details?.["over_by"]));
   }
 }
 

@@ -304,13 +304,17 @@ function embedded(embed: Embed, texts: readonly string[]): string[] {
     const hint = isLate ? "functions are called synchronously: give vectors that come later to setEmbeddings()" : undefined;
     throw new ContextWeaverError("CALLBACK_FAILED", message, { hint });
   }
+  for (const vector of vectors) isPromise(vector, () => undefined);
   return vectors.map((vector) => {
-    isPromise(vector, () => undefined);
+    let json: string;
     try {
-      return encode(numbers(vector, ""));
+      json = encode(numbers(vector, ""));
     } catch (cause) {
       throw unusable(cause);
     }
+    // Nothing would count as none.
+    if (/^\[./.test(json) && json !== "[]") return json;
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what is no vector, or an empty one");
   });
 }
 

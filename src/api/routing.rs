@@ -169,6 +169,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
     match operation {
         "route" => {
             let query = fields.string("query")?;
+            known_fields(&fields)?;
             let options = RouteOptions::take(&mut fields)?;
             fields.finish()?;
             done(&router.route(&query, &options).map_err(of_vector)?)
@@ -207,6 +208,23 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
         }
         other => Err(unknown(other)),
     }
+}
+
+const HISTORY: &[&str] =
+    &["called_tool_ids", "last_result_summary", "step_number", "repeat_penalty", "result_boost_weight"];
+const FEEDBACK: &[&str] =
+    &["item_id", "success", "latency_ms", "token_cost", "quality_score", "timestamp", "metadata"];
+
+/// Refuses typing errors in records that the reference, and so our reader, takes with any other field.
+fn known_fields(fields: &Fields) -> Result<()> {
+    let check = |value: &Value, path: &str, known: &[&str]| match value {
+        Value::Object(_) => Fields::open_closed(value.clone(), path, known).map(drop),
+        _ => Ok(()),
+    };
+    check(fields.peek("history").unwrap_or(&Value::Null), "/history", HISTORY)?;
+    let records = fields.peek("feedback").and_then(|feedback| feedback.get("records")?.as_array());
+    let mut places = records.into_iter().flatten().enumerate();
+    places.try_for_each(|(at, record)| check(record, &format!("/feedback/records/{at}"), FEEDBACK))
 }
 
 /// What a route finds wrong with its input at this point is the length of the vector.
