@@ -123,14 +123,14 @@ impl Fields {
         self.map.shift_remove(key).filter(|value| !value.is_null())
     }
 
+    /// Returns a field and leaves it there.
+    pub fn peek(&self, key: &str) -> Option<&Value> {
+        self.map.get(key)
+    }
+
     /// Tells whether the field is present, even as null.
     pub fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
-    }
-
-    /// Tells whether the field is present as null.
-    pub fn is_null(&self, key: &str) -> bool {
-        self.map.get(key).is_some_and(Value::is_null)
     }
 
     /// Takes a required field.

@@ -215,8 +215,8 @@ function isReentrant(thrown: unknown): boolean {
   return ContextWeaverError.is(thrown) && thrown.code === "REENTRANT";
 }
 
-/** A promise is not waited for, but its rejection must not end the process either. */
-function isPromise(value: unknown, rejected: () => void): boolean {
+/** A promise is not waited for, but its rejection must not end the process either. @internal */
+export function isPromise(value: unknown, rejected: () => void): boolean {
   try {
     if (!(value instanceof Promise)) return false;
     value.then(undefined, rejected);

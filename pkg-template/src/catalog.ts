@@ -1,9 +1,9 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
-import { dropPrefix } from "./errors.js";
+import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
-import { addCatalog } from "./known.js";
+import { addCatalog, isCatalog } from "./known.js";
 import { Kept, disposable } from "./place.js";
 import type { Kind } from "./place.js";
 import type {
@@ -13,6 +13,8 @@ import type {
   LintOptions,
   McpCatalogOptions,
   NamespaceCount,
+  RoutingImpact,
+  RoutingImpactOptions,
   ToolPins,
 } from "./routing-types.js";
 import type { CatalogInput, CatalogJson, SelectableItem, StoredTool } from "./types.js";
@@ -75,12 +77,19 @@ export class Catalog {
 
   /**
    * Makes a catalog of what an MCP server answered to `tools/list`: the list, `{ tools }`, or the whole JSON-RPC response.
-   * A tool that cannot be read is left out and told by {@link Catalog.findings}.
+   * A tool that cannot be read is left out and told by {@link Catalog.findings}; with `on_invalid: "raise"` it is an error
+   * with a path that starts with its place in the list.
    */
   static fromMcp(listToolsResult: unknown, options?: McpCatalogOptions): Catalog {
-    const rest = encode(fields(options));
-    const more = rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
-    return made(`{"mcp":${encode(listToolsResult, "", SNAPSHOT)}${more}}`);
+    const list = encode(listToolsResult, "", SNAPSHOT);
+    if (list === "null") throw new ContextWeaverError("INVALID_INPUT", "expected a list of tools, got null");
+    const json = `{"mcp":${list}${settings(options)}}`;
+    try {
+      return made(json);
+    } catch (error) {
+      dropPrefix(error, "/mcp");
+      throw error;
+    }
   }
 
   /** Adds a tool. `DUPLICATE_ID` when its id is taken, `INVALID_INPUT` when it is blank. */
@@ -150,7 +159,15 @@ export class Catalog {
 
   /** Says what another catalog adds, removes and changes, and how risky that is. */
   diff(next: Catalog): CatalogDiff {
+    if (!isCatalog(next)) throw new ContextWeaverError("INVALID_INPUT", "expected a Catalog", { path: "/next" });
     return this.#kept.run("diff", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}}`);
+  }
+
+  /** Says what it does to the routes of known queries when another catalog takes this one's place. */
+  impact(next: Catalog, options?: RoutingImpactOptions): RoutingImpact {
+    const rest = encode(fields(options));
+    const more = rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
+    return this.#kept.run("impact", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}${more}}`);
   }
 
   /** Returns the tools as plain data; `JSON.stringify(catalog)` uses it. */
@@ -166,8 +183,17 @@ export class Catalog {
 
 function written(items: unknown, options: unknown): string {
   const list = items === undefined ? "[]" : encodeAll(items, "/items", SNAPSHOT);
-  const rest = encode(fields(options));
-  return rest === "{}" ? `{"items":${list}}` : `{"items":${list},${rest.slice(1)}`;
+  return `{"items":${list}${settings(options)}}`;
+}
+
+/** Writes options as more fields of an object that has the tools. */
+function settings(options: unknown): string {
+  const given = fields(options);
+  for (const key of ["items", "mcp"]) {
+    if (key in given) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${key}\``, { path: `/${key}` });
+  }
+  const rest = encode(given);
+  return rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
 }
 
 function made(json: string): Catalog {

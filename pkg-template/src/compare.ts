@@ -1,5 +1,4 @@
 // Functions over lists of tools and captures of them: evening out, comparing, examining.
-import type { Catalog } from "./catalog.js";
 import { routing } from "./engines.js";
 import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
 import type {
@@ -8,8 +7,6 @@ import type {
   CollisionReport,
   NormalizeOptions,
   NormalizedTools,
-  RoutingImpact,
-  RoutingImpactOptions,
 } from "./routing-types.js";
 import type { SelectableItem } from "./types.js";
 
@@ -50,10 +47,4 @@ export function capabilitySnapshot(source: string, options?: { readonly source_t
 /** Compares two snapshots. `INVALID_INPUT` when one was changed by hand. */
 export function capabilityDiff(before: string, after: string): CapabilityDiff {
   return run("capability_diff", encode({ before, after }, "", SNAPSHOT));
-}
-
-/** Says what a change of a catalog does to the routes of known queries; without `probes`, of 20 made from the tools before. */
-export function routingImpact(before: Catalog, after: Catalog, options?: RoutingImpactOptions): RoutingImpact {
-  const args = { ...fields(options), before: before.toJSON(), after: after.toJSON() };
-  return run("routing_impact", encode(args, "", SNAPSHOT));
 }

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { ContextWeaverError } from "./errors.js";
+import type { Catalog } from "./catalog.js";
+import { ContextWeaverError, movePath } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type {
@@ -38,7 +39,8 @@ import type {
   SummaryRequest,
   ToolResult,
 } from "./results.js";
-import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
+import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
+import type { Router } from "./router.js";
 import { Session } from "./session.js";
 import type {
   ContextItem,
@@ -151,17 +153,21 @@ export class ContextManager {
    */
   buildRoute(options: BuildRouteOptions): BuiltRoute {
     const { router, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
-    if (!isRouter(router)) {
-      throw new ContextWeaverError("INVALID_INPUT", "expected a Router", { path: "/router" });
+    if (!isRouter(router)) throw missingOr(router, "/router", "a Router");
+    if ("phase" in build) {
+      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `phase`", { path: "/phase", hint: "it is route" });
     }
+    if (build["query"] === undefined) throw missingOr(undefined, "/query", "a query");
     const query = text(build["query"], "/query");
     const plan = this.#session.run<RoutePlan>("route_plan", "{}").value;
     const filters = fields(routeOptions, "/route");
     if (filters["history"] === "log") filters["history"] = plan.history ?? undefined;
-    const route = router.route(query, filters as RouteOptions);
+    const route = under("/route", () => router.route(query, filters as RouteOptions));
     const budget = build["budget_tokens"] ?? plan.budget_tokens;
-    const room = typeof budget === "number" ? Math.floor(budget / 2) : plan.budget_tokens;
-    const packed = router.packCards(route, { budget_tokens: room, ...fields(cardOptions, "/cards") } as CardOptions);
+    // One that is no budget is refused below.
+    const isBudget = typeof budget === "number" && budget >= 0 && budget <= MAX_BUDGET;
+    const half = Math.floor((isBudget ? budget : plan.budget_tokens) / 2);
+    const packed = choices(router, route, fields(cardOptions, "/cards"), half);
     const pack = this.#pack("build", {
       ...build,
       phase: "route",
@@ -279,19 +285,65 @@ export class ContextManager {
   }
 }
 
+/** Tokens of the largest budget, as in the engine. */
+const MAX_BUDGET = 2 ** 24;
+
 /** What choosing a tool needs to know of the conversation. */
 interface RoutePlan {
   readonly budget_tokens: number;
   readonly history: RouteHistory | null;
 }
 
+/** Makes cards for a part of a prompt's budget. The smallest of one is made anyway: whether it fits is seen with the rest. */
+function choices(router: Router, route: RouteResult, options: CardOptions, part: number): PackedCards {
+  const within = (budget_tokens: number): PackedCards =>
+    under("/cards", () => router.packCards(route, { budget_tokens, ...options }));
+  try {
+    return within(part);
+  } catch (error) {
+    const { code, details } = error as ContextWeaverError;
+    if (code !== "BUDGET_EXCEEDED" || options.budget_tokens !== undefined) throw error;
+    return within(part + Number(details?.["over_by"]));
+  }
+}
+
 /** Puts a tool in the place of its id in a router or a catalog. */
 function withTool(options: unknown): Record<string, unknown> {
   const { tool_id: id, router, catalog, ...rest } = fields(options);
-  const source = router ?? catalog;
-  if (id === undefined && source === undefined) return rest;
-  if (isRouter(source) || isCatalog(source)) return { ...rest, tool: source.get(text(id, "/tool_id")) };
-  throw new ContextWeaverError("INVALID_INPUT", "expected a Router or a Catalog beside tool_id", { path: "/router" });
+  if (id === undefined && router === undefined && catalog === undefined) return rest;
+  if (rest["tool"] !== undefined) throw tooMany("/tool_id", "a tool or the id of one");
+  if (router !== undefined && catalog !== undefined) throw tooMany("/catalog", "a router or a catalog");
+  if (router === undefined ? !isCatalog(catalog) : !isRouter(router)) {
+    throw catalog === undefined ? missingOr(router, "/router", "a Router") : missingOr(catalog, "/catalog", "a Catalog");
+  }
+  if (id === undefined) throw missingOr(id, "/tool_id", "an id");
+  const known = text(id, "/tool_id");
+  try {
+    return { ...rest, tool: ((router ?? catalog) as Router | Catalog).get(known) };
+  } catch (error) {
+    movePath(error, "/id", "/tool_id");
+    throw error;
+  }
+}
+
+function missingOr(value: unknown, path: string, wanted: string): ContextWeaverError {
+  if (value !== undefined) return new ContextWeaverError("INVALID_INPUT", `expected ${wanted}`, { path });
+  return new ContextWeaverError("MISSING_FIELD", `missing field \`${path.slice(1)}\``, { path });
+}
+
+function tooMany(path: string, what: string): ContextWeaverError {
+  return new ContextWeaverError("INVALID_INPUT", `give ${what}, not both`, { path });
+}
+
+/** Runs a part of a larger call; paths of errors lead through the options that are given for it. */
+function under<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    // The query stands beside those options, and what has no path is no option's fault.
+    if (error instanceof ContextWeaverError && error.path && error.path !== "/query") movePath(error, "", path);
+    throw error;
+  }
 }
 
 disposable(ContextManager);

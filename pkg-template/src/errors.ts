@@ -14,7 +14,7 @@ export const ERROR_CODES = [
   "OUT_OF_RANGE",
   /** An id is already taken. */
   "DUPLICATE_ID",
-  /** No item, hook, profile or episode has this id. */
+  /** No item, tool, hook, profile or episode has this id. */
   "NOT_FOUND",
   /** A value refers to itself. */
   "CYCLE",
@@ -48,11 +48,11 @@ export const ERROR_CODES = [
   "NO_CANDIDATES",
   /** A graph of tools has a cycle, no root, or tools that cannot be reached. */
   "GRAPH_INVALID",
-  /** The object was freed, or it is a catalog and the engine it was in has ended. */
+  /** The object was freed. */
   "DISPOSED",
-  /** The WebAssembly instance died and could not be brought back. */
+  /** The WebAssembly instance died, and it or an object in it could not be brought back; the next call tries again. */
   "POISONED",
-  /** A defect in this library; the engine was restarted. A manager keeps its state, a catalog is to be made again. */
+  /** A defect in this library; the engine was restarted, and every object continues with the state it had. */
   "INTERNAL",
 ] as const;
 
@@ -127,8 +127,16 @@ export function fromEngine(text: string): ContextWeaverError {
  * @internal
  */
 export function dropPrefix(error: unknown, prefix: string): void {
-  if (!prefix || !(error instanceof ContextWeaverError) || !error.path?.startsWith(prefix)) return;
+  if (prefix) movePath(error, prefix, "");
+}
+
+/**
+ * Makes the path of an error lead through the caller's argument instead of what the facade made of it.
+ * @internal
+ */
+export function movePath(error: unknown, from: string, to: string): void {
+  if (!(error instanceof ContextWeaverError) || !error.path?.startsWith(from)) return;
   const own = error as { path?: string };
-  own.path = error.path.slice(prefix.length);
+  own.path = to + error.path.slice(from.length);
   if (!own.path) delete own.path;
 }

@@ -116,6 +116,19 @@ export function rawBytes(value: unknown, path: string): Uint8Array {
   }
 }
 
+/** Copies a typed array of numbers into an array; anything else is left to {@link encode}. @internal */
+export function numbers(value: unknown, path: string): unknown {
+  if (!ArrayBuffer.isView(value) || kindOfView(value) === undefined) return value;
+  try {
+    if (byteLength(value) > MAX_ARTIFACT) tooLarge("the vector is", MAX_ARTIFACT, path);
+    // By its bytes, without an iterator of the caller's.
+    return Array.from(new Float64Array(value as Float64Array));
+  } catch (cause) {
+    if (cause instanceof ContextWeaverError) throw cause;
+    refuse("INVALID_INPUT", "the numbers cannot be read; was the buffer transferred?", path, cause);
+  }
+}
+
 /** One container being copied. */
 interface Frame {
   readonly source: object;
@@ -294,8 +307,8 @@ function checkWellFormed(text: string, path: Path): void {
   refuse("INVALID_INPUT", "the text has half of a surrogate pair", path, undefined, "cut text between characters");
 }
 
-/** One part of a JSON pointer, short enough for a message. */
-function token(key: string): string {
+/** One part of a JSON pointer, short enough for a message. @internal */
+export function token(key: string): string {
   const text = key.length > 80 ? `${key.slice(0, 80)}…` : key;
   return text.replace(/[\ud800-\udfff]/gu, "\ufffd").replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -55,5 +55,3 @@ export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapsh
 export const findCollisions = /* @__PURE__ */ ofRouting(api.findCollisions);
 /** @internal */
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
-/** @internal */
-export const routingImpact = /* @__PURE__ */ ofRouting(api.routingImpact);

@@ -72,7 +72,7 @@ export class Kept<G extends Glue> {
   readonly #engine: Engine<G>;
   readonly #kind: Kind<G>;
   readonly #place: Place<G>;
-  readonly #make: (glue: G) => number;
+  #make: (glue: G) => number;
   #changes: Change[] = [];
   #freed = false;
 
@@ -101,7 +101,10 @@ export class Kept<G extends Glue> {
     const [make, kind, changes] = [this.#make, this.#kind, [...this.#changes]];
     return (glue) => {
       const again = make(glue);
-      for (const { operation, args } of changes) kind.call(glue, again, operation, args);
+      const repeat = (): void => {
+        for (const { operation, args } of changes) kind.call(glue, again, operation, args);
+      };
+      orDrop(repeat, () => kind.drop(glue, again));
       return again;
     };
   }
@@ -122,7 +125,9 @@ export class Kept<G extends Glue> {
   free(): void {
     this.#freed = true;
     this.#changes = [];
-    this.#place.release();
+    // It holds the text of all tools.
+    this.#make = () => 0;
+    this.#place.close();
   }
 
   #restore(): void {
@@ -135,6 +140,19 @@ export class Kept<G extends Glue> {
       const message = `the engine was restarted and the ${this.#kind.name} could not be restored`;
       throw new ContextWeaverError("POISONED", message, { cause });
     }
+  }
+}
+
+/**
+ * Goes on with an object that was just made, or drops it when that is refused. After a trap, which is not told as a text,
+ * the whole instance goes, and must not be called. @internal
+ */
+export function orDrop<T>(use: () => T, drop: () => void): T {
+  try {
+    return use();
+  } catch (thrown) {
+    if (typeof thrown === "string") drop();
+    throw thrown;
   }
 }
 

@@ -1,12 +1,13 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { isPromise } from "./callbacks.js";
 import { sourceOf } from "./catalog.js";
 import type { Catalog } from "./catalog.js";
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
-import { ContextWeaverError, dropPrefix } from "./errors.js";
-import { SNAPSHOT, encode, encodeAll, fields, rawBytes } from "./guard.js";
+import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
+import { SNAPSHOT, encode, encodeAll, fields, numbers, rawBytes, text, token } from "./guard.js";
 import { addRouter } from "./known.js";
-import { Kept, disposable } from "./place.js";
+import { Kept, disposable, orDrop } from "./place.js";
 import type { Kind } from "./place.js";
 import type {
   BrowseOptions,
@@ -25,6 +26,7 @@ import type {
   SelectionSchemaOptions,
   ToolProvider,
   ToolsForOptions,
+  Vector,
 } from "./routing-types.js";
 import type { HydrationResult, JsonObject, SelectableItem, StoredTool } from "./types.js";
 
@@ -41,6 +43,8 @@ const KIND: Kind<RoutingGlue> = {
 
 /** Texts embedded at a time. */
 const BATCH = 256;
+/** Length of the JSON text of vectors from which it is handed over, well below what one argument may have. */
+const MAX_TEXT = 2 ** 24;
 
 type Embed = NonNullable<RouterOptions["embed"]>;
 
@@ -80,17 +84,23 @@ export class Router {
       bytes ? glue.router_restore(handle, settings, bytes) : glue.router_new(handle, settings);
     const make = (glue: RoutingGlue): number => {
       const handle = catalog(glue);
-      try {
-        return open(glue, handle);
-      } finally {
-        glue.catalog_free(handle);
-      }
+      const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
+      glue.catalog_free(handle);
+      return router;
     };
     this.#kept = new Kept(routing, KIND, make, source ? (glue) => open(glue, source.handle) : make);
     this.#kept.watch(this);
     addRouter(this);
     this.#embed = embed as Embed | undefined;
-    if (this.#embed) this.#embedAll(this.items());
+    if (!this.#embed) return;
+    try {
+      this.#embedAll(this.items());
+    } catch (error) {
+      this.free();
+      const own = error as { path?: string };
+      if (error instanceof ContextWeaverError && error.code !== "INTERNAL") own.path = "/embed";
+      throw error;
+    }
   }
 
   /**
@@ -99,8 +109,18 @@ export class Router {
    */
   route(query: string, options?: RouteOptions): RouteResult {
     const args: Record<string, unknown> = { ...fields(options), query };
-    if (this.#embed && args["query_embedding"] === undefined) [args["query_embedding"]] = embedded(this.#embed, [query]);
-    return this.#kept.run("route", encode(args));
+    const own = args["query_embedding"];
+    if (!this.#embed || own !== undefined) {
+      args["query_embedding"] = numbers(own, "/query_embedding");
+      return this.#kept.run("route", encode(args));
+    }
+    const [vector] = embedded(this.#embed, [text(query, "/query")]);
+    args["query_embedding"] = JSON.parse(vector as string);
+    try {
+      return this.#kept.run("route", encode(args));
+    } catch (error) {
+      throw isAboutVectors(error) ? unusable(error) : error;
+    }
   }
 
   /** Returns what a model chooses from: cards without schemas, as many as the budget has room for. */
@@ -158,7 +178,14 @@ export class Router {
   add(items: Iterable<SelectableItem>): void {
     const list = encodeAll(items, "/items", SNAPSHOT);
     this.#kept.run("add", `{"items":${list}}`, true);
-    if (this.#embed) this.#embedAll(JSON.parse(list) as SelectableItem[]);
+    if (!this.#embed) return;
+    const added = JSON.parse(list) as SelectableItem[];
+    try {
+      this.#embedAll(added);
+    } catch (error) {
+      this.#takeBack(added);
+      throw error;
+    }
   }
 
   /** Removes tools; returns how many were there. */
@@ -167,9 +194,24 @@ export class Router {
   }
 
   /** Gives tools vectors of yours, all of one length; `route` compares them with `query_embedding`. */
-  setEmbeddings(vectors: Readonly<Record<string, readonly number[]>>): void {
+  setEmbeddings(vectors: Readonly<Record<string, Vector>>): void {
     const given = fields(vectors);
-    this.#setAll(Object.keys(given).map((id) => ({ id, vector: numbers(given[id]) })));
+    const paths = Object.keys(given).map((id) => `/${token(id)}`);
+    let size = 0;
+    const list = Object.entries(given).map(([id, vector], at) => {
+      const path = paths[at] as string;
+      const json = written(id, encode(numbers(vector, path), path), path);
+      size += json.length;
+      if (size > SNAPSHOT.total) throw new ContextWeaverError("TOO_LARGE", "the vectors are too many for one call", { path });
+      return json;
+    });
+    try {
+      this.#setAll(list);
+    } catch (error) {
+      const [place, at] = VECTOR_PATH.exec((error as ContextWeaverError).path ?? "") ?? [];
+      if (place) movePath(error, place, paths[Number(at)] ?? "");
+      throw error;
+    }
   }
 
   /** Returns a tool; `NOT_FOUND` when there is none with this id. */
@@ -199,33 +241,85 @@ export class Router {
   #embedAll(items: readonly Pick<SelectableItem, "id" | "name" | "title" | "description">[]): void {
     const embed = this.#embed as Embed;
     const texts = items.map(({ name, title, description }) => [name, title, description].filter(Boolean).join("\n"));
-    const vectors: unknown[] = [];
-    for (let at = 0; at < texts.length; at += BATCH) vectors.push(...embedded(embed, texts.slice(at, at + BATCH)));
-    this.#setAll(items.map(({ id }, at) => ({ id, vector: vectors[at] })));
+    let waiting: string[] = [];
+    let size = 0;
+    for (let at = 0; at < texts.length; at += BATCH) {
+      const vectors = embedded(embed, texts.slice(at, at + BATCH));
+      for (const [place, vector] of vectors.entries()) {
+        waiting.push(written(items[at + place]?.id as string, vector, ""));
+        size += vector.length;
+      }
+      if (at + BATCH < texts.length && size < MAX_TEXT) continue;
+      try {
+        this.#setAll(waiting);
+      } catch (error) {
+        throw isAboutVectors(error) ? unusable(error) : error;
+      }
+      [waiting, size] = [[], 0];
+    }
   }
 
-  #setAll(vectors: readonly { readonly id: string; readonly vector: unknown }[]): void {
-    this.#kept.run("set_embeddings", encode({ vectors }, "", SNAPSHOT), true);
+  #setAll(vectors: readonly string[]): void {
+    this.#kept.run("set_embeddings", `{"vectors":[${vectors.join()}]}`, true);
+  }
+
+  /** Undoes an addition: tools without vectors among tools with them would be found by half of their score. */
+  #takeBack(added: readonly SelectableItem[]): void {
+    try {
+      this.remove(added.map(({ id }) => id));
+    } catch {
+      // the caller's function has freed the router
+    }
   }
 }
 
-/** Runs the caller's function. Its vectors may be typed arrays. */
-function embedded(embed: Embed, texts: readonly string[]): unknown[] {
-  let vectors: unknown;
+/** Where the engine finds a vector, in a list of objects. */
+const VECTOR_PATH = /^\/vectors\/(\d+)(?:\/vector|\/id)?/;
+
+function isAboutVectors(error: unknown): boolean {
+  const path = error instanceof ContextWeaverError ? (error.path ?? "") : "";
+  return VECTOR_PATH.test(path) || path.startsWith("/query_embedding");
+}
+
+function written(id: string, vector: string, path: string): string {
+  return `{"id":${encode(id, path)},"vector":${vector}}`;
+}
+
+/** Runs the caller's function; returns the JSON text of each vector. */
+function embedded(embed: Embed, texts: readonly string[]): string[] {
+  const { length } = texts;
+  let returned: unknown;
+  let vectors: unknown[] | undefined;
   try {
-    vectors = embed(texts);
+    returned = embed(texts);
+    // A proxy may throw when it is read.
+    const isList = Array.isArray(returned) && returned.length === length;
+    if (isList) vectors = Array.from({ length }, (_, at) => (returned as unknown[])[at]);
   } catch (cause) {
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed threw", { cause, path: "/embed" });
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed threw", { cause });
   }
-  if (!Array.isArray(vectors) || vectors.length !== texts.length) {
-    const hint = "it must return an array with one vector for each text, and not a promise: use setEmbeddings for that";
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned no list of vectors", { path: "/embed", hint });
+  if (!vectors) {
+    const isLate = isPromise(returned, () => undefined);
+    const message = `embed must return an array with one vector for each text${isLate ? ", got a promise" : ""}`;
+    const hint = isLate ? "functions are called synchronously: give vectors that come later to setEmbeddings()" : undefined;
+    throw new ContextWeaverError("CALLBACK_FAILED", message, { hint });
   }
-  return vectors.map(numbers);
+  for (const vector of vectors) isPromise(vector, () => undefined);
+  return vectors.map((vector) => {
+    let json: string;
+    try {
+      json = encode(numbers(vector, ""));
+    } catch (cause) {
+      throw unusable(cause);
+    }
+    // Nothing would count as none.
+    if (/^\[./.test(json) && json !== "[]") return json;
+    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what is no vector, or an empty one");
+  });
 }
 
-function numbers(vector: unknown): unknown {
-  return ArrayBuffer.isView(vector) && !(vector instanceof DataView) ? Array.from(vector as unknown as number[]) : vector;
+function unusable(cause: unknown): ContextWeaverError {
+  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, { cause });
 }
 
 /** What the engine needs to know of a route. */
@@ -233,7 +327,7 @@ function candidates(result: unknown, scores = false): Record<string, unknown> {
   const given = fields(result);
   const known: Record<string, unknown> = { candidate_ids: given["candidate_ids"] };
   if (scores && given["scores"] !== undefined) known["scores"] = given["scores"];
-  if (known["candidate_ids"] === undefined) {
+  if (known["candidate_ids"] === undefined || known["candidate_ids"] === null) {
     throw new ContextWeaverError("MISSING_FIELD", "missing field `candidate_ids`", { path: "/candidate_ids" });
   }
   return known;
@@ -245,8 +339,9 @@ function run<T>(operation: string, args: string): T {
 
 /** Explains a route as data and as Markdown; schemas and descriptions never show. */
 export function explainRoute(result: RouteResult): RouteExplanation {
+  const args = `{"result":${encode(result)}}`;
   try {
-    return run("explain_route", `{"result":${encode(result)}}`);
+    return run("explain_route", args);
   } catch (error) {
     dropPrefix(error, "/result");
     throw error;

@@ -89,6 +89,9 @@ export interface Lexicon {
   readonly phrases?: Readonly<Record<string, string>>;
 }
 
+/** Numbers that say what a text is about, as an embedding model returns them. */
+export type Vector = readonly number[] | Float32Array | Float64Array;
+
 /** Settings of a router. */
 export interface RouterOptions {
   /** `"0.18"`: graph, scores and search of the Python library, with their defects. Sets `navigator` to `beam`. */
@@ -110,7 +113,7 @@ export interface RouterOptions {
   /** Exact: what the likeness of vectors counts beside the words, whose best score is 1. Default: 0.5. */
   readonly embedding_weight?: number;
   /** Exact: makes vectors of texts, all of one length; for functions that answer later use `setEmbeddings`. */
-  readonly embed?: (texts: readonly string[]) => readonly (readonly number[] | Float32Array | Float64Array)[];
+  readonly embed?: (texts: readonly string[]) => readonly Vector[];
   /** Exact: what `indexBytes()` returned for the same tools. */
   readonly index?: Uint8Array;
   /** Beam: what scores. Default: `tfidf`. */
@@ -198,7 +201,7 @@ export interface RouteOptions {
   readonly history?: RouteHistory;
   readonly feedback?: { readonly records: readonly ToolFeedback[]; readonly weights?: FeedbackWeights };
   /** Your vector of the query, as long as those of the tools. */
-  readonly query_embedding?: readonly number[];
+  readonly query_embedding?: Vector;
   /** Return the tools, too. Default: false. */
   readonly include_items?: boolean;
   /** Exact: what each tool was found by, in `trace.extra.matches`. Beam: its steps. Default: false. */
@@ -527,11 +530,13 @@ export interface RoutingImpactOptions {
   readonly probes?: readonly { readonly query: string; readonly expected?: string | null }[];
   /** Tools a route returns. Default: 5. */
   readonly top_k?: number;
+  /** Settings of both routers. */
+  readonly router?: Omit<RouterOptions, "embed" | "index" | "graph">;
 }
 
 /** What a change of a catalog does to routes. */
 export interface RoutingImpact {
-  readonly report: {
+  readonly impact: {
     readonly version: number;
     readonly probes_total: number;
     readonly top1_changed: number;

@@ -25,8 +25,8 @@ export type WasmAddress = string | { readonly href: string };
 export type WasmSource = WasmModule | WasmBytes | WasmResponse | WasmAddress;
 
 /**
- * Starts the engine from compiled modules or their bytes: `core_bg.wasm`, and `routing_bg.wasm` for catalogs. One that is
- * not needed may be `undefined`. What has started stays as it is.
+ * Starts the engine from compiled modules or their bytes: `core_bg.wasm`, and `routing_bg.wasm` for catalogs and routers. One
+ * that is not needed may be `undefined`. What has started stays as it is.
  */
 export function initSync(core: WasmModule | WasmBytes | undefined, routing?: WasmModule | WasmBytes): void {
   // Both are looked at before one is started.

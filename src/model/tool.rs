@@ -64,7 +64,7 @@ impl SelectableItem {
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut optional = |key: &str| -> Result<Option<Vec<String>>> {
-            let is_null = fields.is_null(key);
+            let is_null = fields.peek(key).is_some_and(Value::is_null);
             let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
             Ok(list.filter(|_| !is_null))
         };

@@ -5,12 +5,13 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-values.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
   "results-main.mjs": main("results.mjs", "resultCases"),
   "catalog-main.mjs": main("catalog.mjs", "catalogCases"),
+  "routing-main.mjs": main("routing.mjs", "routingCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
@@ -19,6 +20,7 @@ test("behaviour", async (t) => report(t, await results("behaviour-main.mjs")));
 test("stores", async (t) => report(t, await results("stores-main.mjs")));
 test("large results", async (t) => report(t, await results("results-main.mjs")));
 test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
+test("routers", async (t) => report(t, await results("routing-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {

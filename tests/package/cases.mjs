@@ -4,6 +4,7 @@ import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { resultCases } from "./results.mjs";
+import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
@@ -15,6 +16,7 @@ const cases = {
   ...storeCases,
   ...resultCases,
   ...catalogCases,
+  ...routingCases,
   ...hostileCases,
 };
 

@@ -5,15 +5,9 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::json::Fields;
 use crate::model::SelectableItem;
-use crate::routing::Catalog;
 use crate::routing::catalog::{
     CapabilitySnapshot, CollisionThresholds, NormaliseOptions, analyze_collisions, diff_snapshots, normalise,
-    suggest_probes,
 };
-use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
-
-/// Probes that are made of a catalog when none are given.
-const PROBES: usize = 20;
 
 /// Runs a function; `None` when it is none of these.
 pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
@@ -22,7 +16,6 @@ pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
         "collisions" => collisions(fields),
         "capability_snapshot" => snapshot(fields),
         "capability_diff" => drift(fields),
-        "routing_impact" => impact(fields),
         _ => return None,
     })
 }
@@ -66,19 +59,4 @@ fn drift(fields: &mut Fields) -> Result<Value> {
     };
     let (before, after) = (load("before")?, load("after")?);
     Ok(json!(diff_snapshots(&before, &after)))
-}
-
-fn impact(fields: &mut Fields) -> Result<Value> {
-    let mut tools = |key: &str| Catalog::from_value(fields.require(key)?, &fields.at(key));
-    let (before, after) = (tools("before")?, tools("after")?);
-    let top_k = fields.uint_or("top_k", IMPACT_TOP_K, MAX_TOP_K)?;
-    let probes: Vec<Probe> = if fields.has("probes") {
-        fields.records("probes", Probe::from_value)?
-    } else {
-        let items: Vec<SelectableItem> = before.items().cloned().collect();
-        let probes = suggest_probes(&items, PROBES)?.into_iter();
-        probes.map(|(query, expected)| Probe { query, expected: Some(expected) }).collect()
-    };
-    let report = routing_impact(&before, &after, &probes, top_k, &RouterOptions::default())?;
-    Ok(json!({ "report": report, "markdown": report.to_markdown() }))
 }

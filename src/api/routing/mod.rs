@@ -48,7 +48,9 @@ fn router_with(options: &str, make: impl FnOnce(RouterOptions) -> Result<Router>
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
 pub fn restore_router(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
-    router_with(options, |options| Router::with_index(catalog.catalog.clone(), options, index))
+    router_with(options, |options| {
+        Router::with_index(catalog.catalog.clone(), options, index).map_err(|error| error.at("/index"))
+    })
 }
 
 /// Runs an operation of a router.
@@ -57,9 +59,10 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
     match operation {
         "route" => {
             let query = fields.string("query")?;
+            known_fields(&fields)?;
             let options = RouteOptions::take(&mut fields)?;
             fields.finish()?;
-            done(&router.route(&query, &options)?)
+            done(&router.route(&query, &options).map_err(of_vector)?)
         }
         "cards" => cards(router, fields),
         "browse" => browse(router, fields),
@@ -94,6 +97,31 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
             done(&One("items", &items))
         }
         other => Err(unknown(other)),
+    }
+}
+
+const HISTORY: &[&str] =
+    &["called_tool_ids", "last_result_summary", "step_number", "repeat_penalty", "result_boost_weight"];
+const FEEDBACK: &[&str] = &["item_id", "success", "latency_ms", "token_cost", "quality_score", "timestamp", "metadata"];
+
+/// Refuses typing errors in records that the reference, and so our reader, takes with any other field.
+fn known_fields(fields: &Fields) -> Result<()> {
+    let check = |value: &Value, path: &str, known: &[&str]| match value {
+        Value::Object(_) => Fields::open_closed(value.clone(), path, known).map(drop),
+        _ => Ok(()),
+    };
+    check(fields.peek("history").unwrap_or(&Value::Null), "/history", HISTORY)?;
+    let records = fields.peek("feedback").and_then(|feedback| feedback.get("records")?.as_array());
+    let mut places = records.into_iter().flatten().enumerate();
+    places.try_for_each(|(at, record)| check(record, &format!("/feedback/records/{at}"), FEEDBACK))
+}
+
+/// What a route finds wrong with its input at this point is the length of the vector.
+fn of_vector(error: Error) -> Error {
+    if error.code() == ErrorCode::InvalidInput && error.path().is_empty() {
+        error.at("/query_embedding")
+    } else {
+        error
     }
 }
 
@@ -177,9 +205,16 @@ fn browse(router: &mut Router, mut fields: Fields) -> Result<String> {
     fields.finish()?;
     match (path, id) {
         (Some(_), Some(_)) => Err(Error::new(ErrorCode::InvalidInput, "give a path or an id, not both").at("/id")),
-        (None, Some(id)) => done(&router.browse_id(&id, page)?),
-        (path, None) => done(&router.browse(path.as_deref().unwrap_or("/"), page)?),
+        (None, Some(id)) => done(&router.browse_id(&id, page).map_err(|error| not_at(error, "/id"))?),
+        (path, None) => {
+            let path = path.as_deref().unwrap_or("/");
+            done(&router.browse(path, page).map_err(|error| not_at(error, "/path"))?)
+        }
     }
+}
+
+fn not_at(error: Error, path: &str) -> Error {
+    if error.code() == ErrorCode::NotFound { error.at(path) } else { error }
 }
 
 fn hydrate(router: &Router, mut fields: Fields) -> Result<String> {
