@@ -21,7 +21,8 @@ const SUGGESTED_PROBES: usize = 20;
 /// `"on_invalid": "raise" | "report"`.
 pub fn new_catalog(text: &str) -> Result<Loaded> {
     let mut fields = Fields::open(json::parse_snapshot(text)?, "")?;
-    let listed = fields.take("mcp");
+    // Null is no list of tools.
+    let listed = fields.has("mcp").then(|| fields.take("mcp").unwrap_or(Value::Null));
     let default = if listed.is_some() { OnInvalid::Report } else { OnInvalid::Raise };
     let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
     let loaded = match listed {

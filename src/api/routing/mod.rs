@@ -245,7 +245,12 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     let repair = fields.bool_or("repair", true)?;
     fields.finish()?;
     let (names, catalog) = router.names();
-    let resolve = |name: &str| names.resolve(name).ok().map(str::to_owned);
+    // A model may answer with the name a provider was given, or with the tool's own where only one candidate has it.
+    let resolve = |name: &str| {
+        let mut named = candidates.ids.iter().filter(|id| catalog.find(id).is_some_and(|item| item.name == name));
+        let own = || named.next().filter(|_| named.next().is_none()).cloned();
+        names.resolve(name).ok().map(str::to_owned).or_else(own)
+    };
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
     let options =

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::unicode::{sanitize, truncate};
 
 /// How bad a finding is.
@@ -98,8 +99,9 @@ impl CatalogFinding {
     /// Adds what was found, cut and made safe to show.
     #[must_use]
     pub fn evidence(mut self, text: &str) -> Self {
-        // Sanitising makes a text longer, so it is cut before and after.
-        self.evidence = truncate(&sanitize(&truncate(text, EVIDENCE_CHARS)), 2 * EVIDENCE_CHARS);
+        // Secrets are masked before anything is cut, and sanitising makes a text longer, so it is cut twice.
+        let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+        self.evidence = truncate(&sanitize(&truncate(&masked, EVIDENCE_CHARS)), 2 * EVIDENCE_CHARS);
         self
     }
 }
