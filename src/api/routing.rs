@@ -212,8 +212,7 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
 
 const HISTORY: &[&str] =
     &["called_tool_ids", "last_result_summary", "step_number", "repeat_penalty", "result_boost_weight"];
-const FEEDBACK: &[&str] =
-    &["item_id", "success", "latency_ms", "token_cost", "quality_score", "timestamp", "metadata"];
+const FEEDBACK: &[&str] = &["item_id", "success", "latency_ms", "token_cost", "quality_score", "timestamp", "metadata"];
 
 /// Refuses typing errors in records that the reference, and so our reader, takes with any other field.
 fn known_fields(fields: &Fields) -> Result<()> {
@@ -229,7 +228,11 @@ fn known_fields(fields: &Fields) -> Result<()> {
 
 /// What a route finds wrong with its input at this point is the length of the vector.
 fn of_vector(error: Error) -> Error {
-    if error.code() == ErrorCode::InvalidInput && error.path().is_empty() { error.at("/query_embedding") } else { error }
+    if error.code() == ErrorCode::InvalidInput && error.path().is_empty() {
+        error.at("/query_embedding")
+    } else {
+        error
+    }
 }
 
 fn embedding(value: Value, path: &str) -> Result<(String, Vec<f32>)> {
