@@ -22,6 +22,11 @@ use crate::model::{
     OverflowAction, Phase, ProfileConfig, RenderedAs, SelectableItem, Sensitivity, SensitivityAction, Stage, Status,
     Strategy,
 };
+use crate::routing::cards::{PackedCards, ProviderTools, SelectionValidation, SkippedCard};
+use crate::routing::catalog::{CatalogDiff, CatalogFinding};
+use crate::routing::graph::BrowsePage;
+use crate::routing::index::Explanation;
+use crate::routing::router::{RouteHistory, RouteResult, RoutingDecision, ToolFeedback};
 
 const GENERATED: &str = "tests/package/types/generated.ts";
 const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
@@ -36,6 +41,21 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
     "Manifest",
+    // Compared by their fields, as answers.
+    "ChildTypes",
+    "ChoiceGraph",
+    "NodeForm",
+    "Nodes",
+    // Not offered to JavaScript.
+    "CapabilityChange",
+    "CapabilityDiff",
+    "Collision",
+    "CollisionReport",
+    "GraphStats",
+    "NormaliseReport",
+    "ReferenceFinding",
+    "ReferenceReport",
+    "ToolId",
 ];
 
 /// Implements `TS` for enums with `ALL` and `as_str`: the union of their wire strings.
@@ -121,6 +141,18 @@ impl Declarations {
         all.visit::<Need>();
         all.visit::<Event>();
         all.visit::<ErrorCode>();
+        all.visit::<CatalogFinding>();
+        all.visit::<CatalogDiff>();
+        all.visit::<RouteResult>();
+        all.visit::<RouteHistory>();
+        all.visit::<ToolFeedback>();
+        all.visit::<Explanation>();
+        all.visit::<PackedCards>();
+        all.visit::<SkippedCard>();
+        all.visit::<SelectionValidation>();
+        all.visit::<ProviderTools>();
+        all.visit::<BrowsePage>();
+        all.visit::<RoutingDecision>();
         // ts-rs cannot flatten an `Option`: the field is skipped there and added here.
         if let Some(text) = all.found.get_mut("CandidateExplanation") {
             *text = text.replace("};", "} & Partial<CandidateDetail>;");
@@ -162,7 +194,8 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
     let compat = compat_compact();
     let memory = call("select_memory", json!({ "entries": [], "phase": "answer", "budget_tokens": 1 }));
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
-    BTreeMap::from([
+    let mut all = routing_keys();
+    all.extend([
         ("BuildReport", keys(&report)),
         ("BuildReportCandidates", keys(&report["data"]["candidates"])),
         ("BuildReportData", keys(&report["data"])),
@@ -178,6 +211,34 @@ fn answer_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
         ("SnapshotEpisodes", keys(&snapshot["episodic_store"])),
         ("SnapshotEvents", keys(&snapshot["event_log"])),
         ("SnapshotFacts", keys(&snapshot["fact_store"])),
+    ]);
+    all
+}
+
+/// The same of catalogs and routers.
+fn routing_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
+    let tools = json!({ "items": [{ "id": "a.b", "kind": "tool", "name": "b", "namespace": "a", "description": "" }] });
+    let mut catalog = api::routing::new_catalog(&tools.to_string()).unwrap();
+    let mut router = api::routing::new_router(&catalog, "{}").unwrap();
+    let done = |answer: String| serde_json::from_str::<Value>(&answer).unwrap()["done"].take();
+    let listed = done(api::routing::catalog_call(&mut catalog, "items", "{}").unwrap());
+    let namespaces = done(api::routing::catalog_call(&mut catalog, "namespaces", "{}").unwrap());
+    let mut call = |operation: &str, arguments: Value| -> Value {
+        done(api::routing::router_call(&mut router, operation, &arguments.to_string()).unwrap())
+    };
+    let graph = call("graph", json!({}));
+    let routed = call("route", json!({ "query": "b" }));
+    let packed = call("cards", json!({ "candidate_ids": ["a.b"] }));
+    let explained = api::routing::routing_call("explain_route", &json!({ "result": routed }).to_string()).unwrap();
+    let root = graph["root_id"].as_str().unwrap();
+    let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
+    BTreeMap::from([
+        ("CatalogJson", keys(&listed)),
+        ("ChoiceGraph", keys(&graph)),
+        ("ChoiceGraphNode", keys(&graph["nodes"][root])),
+        ("NamespaceCount", keys(&namespaces["namespaces"][0])),
+        ("PackedCards", keys(&packed)),
+        ("RouteExplanation", keys(&done(explained))),
     ])
 }
 
@@ -275,6 +336,7 @@ fn every_serialised_record_is_declared() {
     let mut texts = Vec::new();
     sources(&at("src/model"), &mut texts);
     sources(&at("src/context"), &mut texts);
+    sources(&at("src/routing"), &mut texts);
     let mut count = 0;
     for text in &texts {
         let mut derives = false;

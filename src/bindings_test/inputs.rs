@@ -12,15 +12,19 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::model::{
     ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
 };
+use crate::routing::Catalog;
+use crate::routing::router::{FeedbackWeights, Router, RouterOptions};
 
 /// How an input is read.
 enum Reader {
     /// By an operation of a manager.
     Operation(&'static str),
+    /// By an operation of a router without tools.
+    Routing(&'static str),
     /// By a function.
     Function(fn(Value) -> Result<()>),
 }
-use Reader::{Function, Operation};
+use Reader::{Function, Operation, Routing};
 
 /// Inputs by their name in `drift.test-d.ts`, with the fields of the package's type where an unknown one is an error.
 /// The fields of the others are those of their record.
@@ -90,11 +94,74 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "max_items max_artifact_bytes max_store_bytes max_artifacts artifact_ttl_seconds eviction",
         Function(|value| ManagerOptions::from_value(json!({ "limits": value })).map(drop)),
     ),
+    (
+        "CardOptions",
+        "candidate_ids scores budget_tokens max_cards card_tokens max_card_tokens redact_secrets show_scores estimator",
+        Routing("cards"),
+    ),
+    ("BrowseOptions", "path id offset limit", Routing("browse")),
+    ("CatalogOptions", "items on_invalid", Function(|value| api::routing::new_catalog(&value.to_string()).map(drop))),
+    (
+        "FeedbackWeights",
+        "success_weight failure_penalty quality_weight latency_weight cost_weight latency_ref_ms token_cost_ref",
+        Function(|value| FeedbackWeights::from_value(value, "").map(drop)),
+    ),
+    ("HydrateTool", "id schemas", Routing("hydrate")),
+    (
+        "Lexicon",
+        "base verbs nouns abbreviations generic phrases",
+        Function(|value| RouterOptions::from_value(json!({ "lexicon": value })).map(drop)),
+    ),
+    (
+        "LintOptions",
+        "pinned",
+        Function(|value| {
+            let mut catalog = api::routing::new_catalog("{}")?;
+            api::routing::catalog_call(&mut catalog, "lint", &value.to_string()).map(drop)
+        }),
+    ),
+    (
+        "McpCatalogOptions",
+        "server id_form on_invalid",
+        // The list is an argument of its own.
+        Function(|mut value| {
+            value["mcp"] = json!([]);
+            api::routing::new_catalog(&value.to_string()).map(drop)
+        }),
+    ),
     ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
+    (
+        "RouteHistory",
+        "called_tool_ids last_result_summary step_number repeat_penalty result_boost_weight",
+        Function(|value| route(&json!({ "query": "", "history": value }))),
+    ),
+    (
+        "RouteOptions",
+        "query top_k exclude_ids exclude_tags allowed_namespaces allowed_tags context_hints pin_ids namespace_quota \
+         history feedback query_embedding include_items debug",
+        Routing("route"),
+    ),
+    (
+        "RouterOptions",
+        "compat navigator preset top_k ambiguity_ratio min_score lexicon fuzzy embedding_weight scorer beam_width \
+         max_depth confidence_gap max_children target_group_size strategy graph",
+        Function(|value| {
+            let catalog = api::routing::new_catalog("{}")?;
+            api::routing::new_router(&catalog, &value.to_string()).map(drop)
+        }),
+    ),
     ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
     ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
+    ("SelectionOptions", "candidate_ids selected repair", Routing("validate_selection")),
+    ("SelectionSchemaOptions", "candidate_ids provider property_name schema_name", Routing("selection_schema")),
     ("SummaryRequestOptions", "limit", Operation("summary_requests")),
     ("SuppliedSummary", "item_id summary facts is_llm provider_metadata", Operation("supply_summary")),
+    (
+        "ToolFeedback",
+        "item_id success latency_ms token_cost quality_score timestamp metadata",
+        Function(|value| route(&json!({ "query": "", "feedback": { "records": [value] } }))),
+    ),
+    ("ToolsForOptions", "candidate_ids provider strict redact_secrets", Routing("tools_for")),
     (
         "ToolResult",
         "tool_call_id tool_name media_type sensitivity metadata keep",
@@ -135,7 +202,7 @@ fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
     let mut offer: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), Value::Null)).collect();
     let mut required = BTreeSet::new();
     while let Some(error) = read(reader, Value::Object(offer.clone())) {
-        if matches!(error.code(), ErrorCode::ArtifactNotFound | ErrorCode::NotFound) {
+        if matches!(error.code(), ErrorCode::ArtifactNotFound | ErrorCode::NotFound | ErrorCode::NoCandidates) {
             // The first thing that is wrong after all fields were read.
             break;
         }
@@ -155,13 +222,24 @@ fn read(reader: &Reader, value: Value) -> Option<Error> {
             let mut manager = ContextManager::new(ManagerOptions::default());
             api::call(&mut manager, operation, &value.to_string()).err()
         }
+        Routing(operation) => routing(operation, &value).err(),
     }
+}
+
+fn routing(operation: &str, value: &Value) -> Result<()> {
+    let mut router = Router::new(Catalog::new(), RouterOptions::default());
+    api::routing::router_call(&mut router, operation, &value.to_string()).map(drop)
+}
+
+fn route(value: &Value) -> Result<()> {
+    routing("route", value)
 }
 
 /// A value that a required field takes.
 fn something(name: &str, field: &str) -> Value {
     match field {
         "envelope" => json!({ "status": "ok", "summary": "" }),
+        "provider" if name == "ToolsForOptions" => json!("gemini"),
         "kind" if name == "SelectableItem" => json!("tool"),
         "kind" => json!("policy"),
         "pack" => json!({ "prompt": "" }),

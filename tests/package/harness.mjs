@@ -121,7 +121,7 @@ export async function project(name, files = {}, { from = tarball, type = "module
   await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
     cwd: folder,
   });
-  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "hostile", "hostile-values", "hostile-limits", "hostile-callbacks"];
+  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks"];
   for (const name of shared) await cp(join(here, `${name}.mjs`), join(folder, `${name}.mjs`));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });

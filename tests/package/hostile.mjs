@@ -1,9 +1,10 @@
 // The hostile corpus at the JavaScript boundary, for every runtime: run with `runHostileCases(cw, assert)`.
 import { callbackCases } from "./hostile-callbacks.mjs";
 import { limitCases } from "./hostile-limits.mjs";
+import { hostileRoutingCases } from "./hostile-routing.mjs";
 import { valueCases } from "./hostile-values.mjs";
 
-export const hostileCases = { ...valueCases, ...limitCases, ...callbackCases };
+export const hostileCases = { ...valueCases, ...limitCases, ...hostileRoutingCases, ...callbackCases };
 
 /** Runs all cases; a failure in one does not hide the others. */
 export async function runHostileCases(cw, assert, cases = hostileCases) {

@@ -1,6 +1,7 @@
 // After a trap the facade replaces the instance, and the same objects go on. Needs the build with exports that trap.
 import { tool } from "./catalog.mjs";
 import { fixture, item, refuses } from "./hostile-values.mjs";
+import { tools } from "./routing.mjs";
 
 /** The exports that trap; both modules have them. */
 const TRAPS = {
@@ -23,6 +24,53 @@ function trap(cw, assert, engines, what, where = "core") {
   assert.ok(error.cause instanceof WebAssembly.RuntimeError || error.cause instanceof RangeError, `${what}: the cause`);
   assert.ok(engine.generation > born, `${what}: a new instance`);
   return error;
+}
+
+/** Routers of a catalog, with what they may have been given. */
+function routersOf(cw, catalog) {
+  const plain = new cw.Router(catalog);
+  const [index, graph] = [plain.indexBytes(), plain.graph()];
+  const vectors = new cw.Router(catalog.items());
+  vectors.setEmbeddings({ "mail.send_email": [1, 0], later: [0, 1] });
+  const beam = new cw.Router(catalog, { navigator: "beam", graph });
+  return [plain, new cw.Router(catalog, { index }), vectors, beam];
+}
+
+/** What can be seen of a catalog or a router. */
+function stateOf(one) {
+  if (!("route" in one)) return [one.items(), one.hash(), one.size];
+  return [one.items(), one.graph(), one.indexBytes(), one.route("send an invoice"), one.browse()];
+}
+
+function refusesToRestore(cw, assert, action) {
+  const error = assert.throws(action, { code: "POISONED" });
+  assert.equal(error.cause.code, "INTERNAL");
+  return error;
+}
+
+/** Counts what is made and freed in the routing engine meanwhile. */
+function counted(engines, run) {
+  const counts = { made: 0, freed: 0 };
+  const count = (key, work) =>
+    (...args) => {
+      const result = work(...args);
+      counts[key] += 1;
+      return result;
+    };
+  const made = ["catalog_new", "router_new", "router_restore"];
+  const freed = ["catalog_free", "router_free"];
+  const { call } = engines.routing;
+  const spied = (glue) =>
+    new Proxy({}, {
+      get: (_, key) => (made.includes(key) ? count("made", glue[key]) : freed.includes(key) ? count("freed", glue[key]) : glue[key]),
+    });
+  engines.routing.call = (work) => call.call(engines.routing, (glue) => work(spied(glue)));
+  try {
+    run();
+  } finally {
+    delete engines.routing.call;
+  }
+  return counts;
 }
 
 /** `{ name: (cw, assert, engines) => … }` */
@@ -174,28 +222,136 @@ export const recoveryCases = {
 
   ...Object.fromEntries(
     Object.keys(TRAPS).map((what) => [
-      `after ${what} catalogs say so, new ones answer, and managers notice nothing`,
+      `after ${what} the same catalogs and routers have their tools, and managers notice nothing`,
       (cw, assert, engines) => {
         const { manager, before } = fixture(cw);
-        const catalog = new cw.Catalog([tool("a")]);
+        const catalog = new cw.Catalog(tools());
+        catalog.register(tool("later"));
+        catalog.remove("files.read_file");
+        const routers = routersOf(cw, catalog);
+        const freed = new cw.Catalog([tool("a")]);
+        freed.free();
+        const state = () => [catalog, ...routers].map(stateOf);
+        const was = state();
         const managers = engines.core.generation;
         const error = trap(cw, assert, engines, what, "routing");
         if (what === "a panic") assert.match(String(error.details?.panic), /trap\.rs:\d+/);
         assert.equal(engines.core.generation, managers, "the other engine");
-        const lost = refuses(cw, assert, what, () => catalog.size, ["DISPOSED"]);
-        assert.match(lost.message, /restarted/);
-        // Its handle is the lost one's, which must not free it.
+        // Its handle may be that of a lost one, which must not free it.
         const next = new cw.Catalog([tool("b"), tool("c")]);
-        refuses(cw, assert, what, () => catalog.get("b"), ["DISPOSED"]);
-        catalog.free();
-        assert.match(refuses(cw, assert, what, () => catalog.size, ["DISPOSED"]).message, /freed/);
+        assert.deepEqual(state(), was, what);
         assert.equal(next.size, 2);
+        refuses(cw, assert, "freed before", () => freed.size, ["DISPOSED"]);
+        // What was done after a restart is known after the next.
+        for (const router of routers) {
+          router.add([tool("after")]);
+          router.remove(["later"]);
+        }
+        catalog.register(tool("after"));
+        const now = state();
+        trap(cw, assert, engines, what, "routing");
+        assert.deepEqual(state(), now, `${what}, again`);
         assert.equal(manager.build({ phase: "answer" }).prompt, before);
-        next.free();
+        assert.ok(manager.buildRoute({ router: routers[0], query: "invoice" }).cards.length > 0, "a prompt");
+        trap(cw, assert, engines, what, "routing");
+        for (const one of [catalog, next, ...routers]) {
+          one.free();
+          refuses(cw, assert, "freed", () => one.items(), ["DISPOSED"]);
+        }
         manager.free();
       },
     ]),
   ),
+
+  "a router survives its catalog, and a function is not asked again"(cw, assert, engines) {
+    let asked = 0;
+    const embed = (texts) => {
+      asked += texts.length;
+      return texts.map((text) => [text.includes("email") ? 1 : 0, 1]);
+    };
+    const catalog = new cw.Catalog(tools());
+    catalog.register(tool("mail.more"));
+    const router = new cw.Router(catalog, { embed });
+    catalog.free();
+    const was = router.route("zzqq", { query_embedding: [1, 0] });
+    assert.equal(asked, 7);
+    trap(cw, assert, engines, "a panic", "routing");
+    assert.deepEqual(router.route("zzqq", { query_embedding: [1, 0] }), was);
+    assert.equal(asked, 7);
+    router.free();
+  },
+
+  "a trap while a function is asked does not lose the router"(cw, assert, engines) {
+    let armed = false;
+    const router = new cw.Router(tools(), {
+      embed: (texts) => {
+        if (armed) trap(cw, assert, engines, "a panic", "routing");
+        return texts.map((text) => [text.length, 1]);
+      },
+    });
+    const was = router.route("invoice");
+    armed = true;
+    assert.deepEqual(router.route("invoice"), was);
+    router.add([tool("more")]);
+    assert.equal(router.items().length, 7);
+    armed = false;
+    trap(cw, assert, engines, "a panic", "routing");
+    assert.equal(router.route("invoice", { top_k: 1 }).candidate_ids[0], was.candidate_ids[0]);
+    router.free();
+  },
+
+  "what cannot be restored says so, and the next call tries again"(cw, assert, engines) {
+    const catalog = new cw.Catalog(tools());
+    const router = new cw.Router(tools());
+    router.add([tool("more")]);
+    const managers = fixture(cw);
+    const was = [catalog, router].map(stateOf);
+    for (const from of ["catalog_new", "router_new", "router_call"]) {
+      trap(cw, assert, engines, "a panic", "routing");
+      // The engine fails once more, in the middle of the way back.
+      const { call } = engines.routing;
+      let broken = true;
+      engines.routing.call = function (run) {
+        return call.call(engines.routing, (glue) => {
+          const fails = () => TRAPS["a panic"](glue);
+          return broken ? run(new Proxy({}, { get: (_, key) => (key === from ? fails : glue[key]) })) : run(glue);
+        });
+      };
+      try {
+        const error = refusesToRestore(cw, assert, () => router.items());
+        assert.match(error.message, /router could not be restored/);
+        refusesToRestore(cw, assert, () => router.items());
+        if (from === "catalog_new") refusesToRestore(cw, assert, () => catalog.items());
+        broken = false;
+        assert.deepEqual([catalog, router].map(stateOf), was, from);
+      } finally {
+        delete engines.routing.call;
+      }
+    }
+    assert.equal(managers.manager.build({ phase: "answer" }).prompt, managers.before);
+    for (const one of [catalog, router, managers.manager]) one.free();
+  },
+
+  "a router that cannot be made leaves nothing behind"(cw, assert, engines) {
+    const fails = [
+      () => new cw.Router(tools(), { embed: () => { throw new Error("mine"); } }),
+      () => new cw.Router(tools(), { embed: async () => [] }),
+      () => new cw.Router(tools(), { topk: 1 }),
+      () => new cw.Router(tools(), { graph: {} }),
+      () => new cw.Router(tools(), { index: new Uint8Array(9) }),
+      () => new cw.Router([...tools(), tools()[0]]),
+    ];
+    for (const make of fails) {
+      const counts = counted(engines, () => {
+        try {
+          make();
+        } catch (error) {
+          assert.ok(cw.ContextWeaverError.is(error), error);
+        }
+      });
+      assert.equal(counts.made, counts.freed, `${make}: ${JSON.stringify(counts)}`);
+    }
+  },
 
   "a trap beside catalogs leaves them alone"(cw, assert, engines) {
     const catalog = new cw.Catalog([tool("a")]);

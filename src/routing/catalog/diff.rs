@@ -16,12 +16,17 @@ const PROBE_WORDS: usize = 6;
 
 /// A tool that is in both catalogs and differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ChangedItem {
     /// The tool.
     pub id: String,
     /// Its fields that differ, sorted.
     pub fields: Vec<String>,
     /// The worst of what the changes may break.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\"")
+    )]
     pub risk: &'static str,
     /// What changed within the fields.
     pub changes: Vec<Change>,
@@ -29,6 +34,7 @@ pub struct ChangedItem {
 
 /// What changed from one catalog to another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CatalogDiff {
     /// Version of this record.
     pub version: u32,

@@ -48,15 +48,18 @@ pub const RULES: &[(&str, &str, &str)] = &[
 
 /// One finding about a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CatalogFinding {
     /// One of [`RULES`].
     pub code: &'static str,
     /// One of [`SEVERITIES`].
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(type = "\"error\" | \"warning\" | \"info\""))]
     pub severity: &'static str,
     /// The tool; empty when it has no id, and where several are meant.
     pub item_id: String,
     /// Place of the record in the list it came in.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub index: Option<usize>,
     /// JSON pointer of the field within the tool.
     pub path: String,
@@ -64,6 +67,7 @@ pub struct CatalogFinding {
     pub message: String,
     /// What was found, made safe to show; of a credential, nothing.
     #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional, as = "Option<String>"))]
     pub evidence: String,
 }
 

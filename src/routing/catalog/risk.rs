@@ -12,10 +12,15 @@ pub const RISKS: &[&str] = &["none", "documentation", "compatible", "review", "b
 
 /// One change within a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Change {
     /// JSON pointer within the tool.
     pub path: String,
     /// One of [`RISKS`].
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\"")
+    )]
     pub risk: &'static str,
     /// What happened, in a few words.
     pub effect: &'static str,

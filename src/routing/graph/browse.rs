@@ -46,14 +46,18 @@ impl PageOptions {
 
 /// One thing on a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct BrowseChild {
     /// `node` or `item`.
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(type = "\"node\" | \"item\""))]
     pub kind: &'static str,
     /// Where the page of a node is.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub path: Option<String>,
     /// Id of the node or of the tool; a namespace of which the tree has no node has none.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub id: Option<String>,
     /// The name people read.
     pub label: String,
@@ -63,6 +67,7 @@ pub struct BrowseChild {
 
 /// Some of the children of a node, or a single tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct BrowsePage {
     /// Where the page is.
     pub path: String,
@@ -76,6 +81,7 @@ pub struct BrowsePage {
     pub total: u64,
     /// The offset of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub next: Option<u64>,
 }
 

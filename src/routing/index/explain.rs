@@ -11,6 +11,7 @@ use crate::error::Result;
 /// How a term came into the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub enum Origin {
     /// It is a word of the query.
     Word,
@@ -26,6 +27,7 @@ pub enum Origin {
 
 /// A field that holds a term.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct MatchedField {
     /// Name of the field.
     pub field: &'static str,
@@ -35,6 +37,7 @@ pub struct MatchedField {
 
 /// One term of the query that a tool has.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct MatchedTerm {
     /// The term, stemmed; pairs have `_` between their words.
     pub term: String,
@@ -42,6 +45,7 @@ pub struct MatchedTerm {
     pub origin: Origin,
     /// The term or word it was derived from.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(optional))]
     pub from: Option<String>,
     /// How much it counts in the query.
     pub weight: f64,
@@ -55,6 +59,8 @@ pub struct MatchedTerm {
 
 /// How the words of a query and of a tool make its score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), ts(rename = "RouteMatch"))]
 pub struct Explanation {
     /// The score of the words alone: the sum of the contributions.
     pub score: f64,

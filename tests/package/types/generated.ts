@@ -14,6 +14,23 @@ export type Bm25nWeights = {
   recency_weight: number,
 };
 
+export type BrowseChild = {
+  kind: "node" | "item",
+  path?: string,
+  id?: string,
+  label: string,
+  items: number,
+};
+
+export type BrowsePage = {
+  path: string,
+  label: string,
+  hint: string,
+  children: Array<BrowseChild>,
+  total: number,
+  next?: number,
+};
+
 export type BuildStats = {
   tokens_per_section: { [key in string]: number },
   total_candidates: number,
@@ -48,6 +65,52 @@ export type CandidateExplanation = {
   drop_reason: string,
   dependency_closure: boolean,
 } & Partial<CandidateDetail>;
+
+export type CatalogDiff = {
+  version: number,
+  added: Array<string>,
+  removed: Array<string>,
+  changed: Array<ChangedItem>,
+  hash_before: string,
+  hash_after: string,
+};
+
+export type CatalogFinding = {
+  code: string,
+  severity: "error" | "warning" | "info",
+  item_id: string,
+  index?: number,
+  path: string,
+  message: string,
+  evidence?: string,
+};
+
+export type Change = {
+  path: string,
+  risk: "none" | "documentation" | "compatible" | "review" | "breaking",
+  effect: string,
+};
+
+export type ChangedItem = {
+  id: string,
+  fields: Array<string>,
+  risk: "none" | "documentation" | "compatible" | "review" | "breaking",
+  changes: Array<Change>,
+};
+
+export type ChoiceCard = {
+  id: string,
+  name: string,
+  description: string,
+  tags: Array<string>,
+  kind: string,
+  namespace: string,
+  has_schema: boolean,
+  cost_hint: number,
+  side_effects: boolean,
+  safety: string,
+  score?: number,
+};
 
 export type CompactResult = {
   firewalled: boolean,
@@ -244,6 +307,21 @@ export type ManagerStats = {
   total_routes: number,
 };
 
+export type MatchedField = {
+  field: string,
+  count: number,
+};
+
+export type MatchedTerm = {
+  term: string,
+  origin: Origin,
+  from?: string,
+  weight: number,
+  idf: number,
+  contribution: number,
+  fields: Array<MatchedField>,
+};
+
 export type MemoryEntry = {
   id: string,
   text: string,
@@ -274,7 +352,17 @@ export type Need = { "kind": "count",
   item: ContextItem,
 };
 
+export type Origin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
+
 export type OverflowAction = "drop" | "warn" | "raise";
+
+export type PackedCards = {
+  cards: Array<ChoiceCard>,
+  text: string,
+  tokens: number,
+  shortened: Array<string>,
+  dropped: Array<string>,
+};
 
 export type Phase = "route" | "call" | "interpret" | "answer";
 
@@ -304,6 +392,13 @@ export type PromotedFact = {
   last_seen: string | null,
   sensitivity: Sensitivity,
   merged_by_llm: boolean,
+};
+
+export type ProviderTools = {
+  provider: string,
+  tools: Array<JsonValue>,
+  name_to_tool_id: Record<string, string>,
+  report: Array<SchemaChange>,
 };
 
 export type ReferenceWeights = {
@@ -338,6 +433,58 @@ export type ResultEnvelope = {
   firewall_stats?: FirewallStats,
 };
 
+export type RouteHistory = {
+  called_tool_ids: Array<string>,
+  last_result_summary: string | null,
+  step_number: number,
+  repeat_penalty: number,
+  result_boost_weight: number,
+};
+
+export type RouteMatch = {
+  score: number,
+  coverage: number,
+  terms: Array<MatchedTerm>,
+};
+
+export type RouteResult = {
+  candidate_ids: Array<string>,
+  paths: Array<Array<string>>,
+  scores: Array<number>,
+  is_ambiguous: boolean,
+  clarifying_question: string | null,
+  excluded_count: number,
+  gated_count: number,
+  context_hints: Array<string>,
+  context_boost_applied: boolean,
+  history_adjustments: Record<string, number>,
+  no_match?: boolean,
+  trace: RouteTrace,
+  candidate_items?: Array<SelectableItem>,
+};
+
+export type RouteStep = {
+  depth: number,
+  node: string,
+  scored_children: Array<ScoredChild>,
+  kept: Array<string>,
+};
+
+export type RouteTrace = {
+  trace_version: number,
+  query: string,
+  confidence_gap: number,
+  top_score: number,
+  runner_up_score: number | null,
+  is_ambiguous: boolean,
+  excluded_count: number,
+  gated_count: number,
+  retriever_engine: string,
+  steps?: Array<RouteStep>,
+  clarifying_question: string | null,
+  extra: JsonObject,
+};
+
 export type RoutingConfig = {
   beam_width: number,
   max_depth: number,
@@ -346,10 +493,33 @@ export type RoutingConfig = {
   max_children: number,
 };
 
+export type RoutingDecision = {
+  id: string,
+  choice_cards: Array<ChoiceCard>,
+  timestamp: string,
+  metadata: JsonObject,
+  selected_item_id?: string,
+  selected_card_id?: string,
+  context_summary?: string,
+};
+
+export type SchemaChange = {
+  tool_id: string,
+  path: string,
+  keyword: string,
+  action: "removed" | "rewritten" | "inlined",
+  note: string,
+};
+
 export type ScoreParts = {
   text: number,
   neighbours: number,
   caller: number,
+};
+
+export type ScoredChild = {
+  id: string,
+  score: number,
 };
 
 export type SelectableItem = {
@@ -372,9 +542,22 @@ export type SelectableItem = {
   requires?: Array<string>,
 };
 
+export type SelectionValidation = {
+  status: string,
+  selected_id: string | null,
+  raw_id: string,
+  repair: string | null,
+  reason: string | null,
+};
+
 export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
 
 export type SensitivityAction = "drop" | "redact";
+
+export type SkippedCard = {
+  id: string,
+  tokens: number,
+};
 
 export type Slice = {
   handle: string,
@@ -405,6 +588,16 @@ export type SummaryRequest = {
   max_tokens: number,
 };
 
+export type ToolFeedback = {
+  item_id: string,
+  success: boolean,
+  latency_ms: number | null,
+  token_cost: number | null,
+  quality_score: number | null,
+  timestamp: string | null,
+  metadata: JsonObject,
+};
+
 export type ViewSpec = {
   view_id: string,
   label: string,
@@ -416,9 +609,16 @@ export type ViewSpec = {
 export interface Records {
   ArtifactRef: ArtifactRef;
   Bm25nWeights: Bm25nWeights;
+  BrowseChild: BrowseChild;
+  BrowsePage: BrowsePage;
   BuildStats: BuildStats;
   CandidateDetail: CandidateDetail;
   CandidateExplanation: CandidateExplanation;
+  CatalogDiff: CatalogDiff;
+  CatalogFinding: CatalogFinding;
+  Change: Change;
+  ChangedItem: ChangedItem;
+  ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
@@ -440,28 +640,44 @@ export interface Records {
   Ingested: Ingested;
   ItemKind: ItemKind;
   ManagerStats: ManagerStats;
+  MatchedField: MatchedField;
+  MatchedTerm: MatchedTerm;
   MemoryEntry: MemoryEntry;
   Mode: Mode;
   Need: Need;
+  Origin: Origin;
   OverflowAction: OverflowAction;
+  PackedCards: PackedCards;
   Phase: Phase;
   PrefixReport: PrefixReport;
   ProfileConfig: ProfileConfig;
   PromotedFact: PromotedFact;
+  ProviderTools: ProviderTools;
   ReferenceWeights: ReferenceWeights;
   RenderedAs: RenderedAs;
   RenderedItem: RenderedItem;
   ResultEnvelope: ResultEnvelope;
+  RouteHistory: RouteHistory;
+  RouteMatch: RouteMatch;
+  RouteResult: RouteResult;
+  RouteStep: RouteStep;
+  RouteTrace: RouteTrace;
   RoutingConfig: RoutingConfig;
+  RoutingDecision: RoutingDecision;
+  SchemaChange: SchemaChange;
   ScoreParts: ScoreParts;
+  ScoredChild: ScoredChild;
   SelectableItem: SelectableItem;
+  SelectionValidation: SelectionValidation;
   Sensitivity: Sensitivity;
   SensitivityAction: SensitivityAction;
+  SkippedCard: SkippedCard;
   Slice: Slice;
   Stage: Stage;
   Status: Status;
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
+  ToolFeedback: ToolFeedback;
   ViewSpec: ViewSpec;
 }
 
@@ -470,6 +686,9 @@ export interface AnswerKeys {
   BuildReport: "data" | "markup" | "text";
   BuildReportCandidates: "deduplicated" | "dependency_closures" | "dropped" | "included" | "total";
   BuildReportData: "budget" | "candidates" | "dropped_items" | "dropped_reasons" | "phase" | "prompt_tokens" | "recommendations" | "tokens_per_section" | "version";
+  CatalogJson: "items";
+  ChoiceGraph: "build_meta" | "edges" | "items" | "max_children" | "nodes" | "root_id";
+  ChoiceGraphNode: "child_types" | "children" | "label" | "node_id" | "routing_hint" | "stats";
   CompatCompactResult: "artifact_ref" | "facts" | "firewalled" | "payload" | "stats" | "summary";
   Handoff: "markdown" | "pack";
   HandoffPack: "artifact_refs" | "conventions" | "decisions" | "next_inspections" | "pitfalls" | "sensitivity_dropped" | "token_estimate" | "unresolved_tasks" | "version";
@@ -477,6 +696,9 @@ export interface AnswerKeys {
   Inspection: "markdown" | "report";
   InspectionReport: "artifacts" | "build" | "candidates" | "phase" | "routing" | "version";
   MemorySelection: "items" | "selected";
+  NamespaceCount: "namespace" | "tools";
+  PackedCards: "cards" | "dropped" | "shortened" | "skipped" | "text" | "tokens";
+  RouteExplanation: "data" | "markdown";
   Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "schema_version";
   SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
@@ -510,11 +732,26 @@ export interface Inputs {
   HydrateOptions: { required: "tool"; fields: "arguments" | "tool" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
   LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };
+  CardOptions: { required: never; fields: "budget_tokens" | "candidate_ids" | "card_tokens" | "estimator" | "max_card_tokens" | "max_cards" | "redact_secrets" | "scores" | "show_scores" };
+  BrowseOptions: { required: never; fields: "id" | "limit" | "offset" | "path" };
+  CatalogOptions: { required: never; fields: "items" | "on_invalid" };
+  FeedbackWeights: { required: never; fields: "cost_weight" | "failure_penalty" | "latency_ref_ms" | "latency_weight" | "quality_weight" | "success_weight" | "token_cost_ref" };
+  HydrateTool: { required: "id"; fields: "id" | "schemas" };
+  Lexicon: { required: never; fields: "abbreviations" | "base" | "generic" | "nouns" | "phrases" | "verbs" };
+  LintOptions: { required: never; fields: "pinned" };
+  McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" };
   MemoryEntry: { required: "id" | "text"; fields: never };
+  RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
+  RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
+  RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "compat" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
+  SelectionOptions: { required: never; fields: "candidate_ids" | "repair" | "selected" };
+  SelectionSchemaOptions: { required: never; fields: "candidate_ids" | "property_name" | "provider" | "schema_name" };
   SummaryRequestOptions: { required: never; fields: "limit" };
   SuppliedSummary: { required: "item_id" | "summary"; fields: "facts" | "is_llm" | "item_id" | "provider_metadata" | "summary" };
+  ToolFeedback: { required: "item_id"; fields: "item_id" | "latency_ms" | "metadata" | "quality_score" | "success" | "timestamp" | "token_cost" };
+  ToolsForOptions: { required: "provider"; fields: "candidate_ids" | "provider" | "redact_secrets" | "strict" };
   ToolResult: { required: "tool_call_id"; fields: "keep" | "media_type" | "metadata" | "sensitivity" | "tool_call_id" | "tool_name" };
   ViewSpec: { required: "label" | "view_id"; fields: never };
 }
