@@ -106,7 +106,7 @@ impl Fuzzy {
         self.seen = terms.len();
         self.counts.resize(self.seen, 0);
         if self.words.is_loose() {
-            self.words.pack(&Some, &Some);
+            self.words.pack(&[], &[]);
         }
     }
 

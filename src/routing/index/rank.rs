@@ -68,6 +68,8 @@ pub(super) struct Scratch {
     heads: Vec<u32>,
     /// Occurrences by term, for reading; zero between readings.
     pub counts: Vec<u32>,
+    /// Terms that occur, for reading; empty between readings.
+    pub touched: Vec<u32>,
 }
 
 /// A tool with a score.
