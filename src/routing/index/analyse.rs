@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::stem::stem;
-use super::terms::{Term, Terms};
+use crate::text::numbered::{Term, Terms};
 
 /// Endings an apostrophe introduces; they carry no topic.
 const CLITICS: &[&str] = &["s", "re", "ve", "ll", "d", "m", "t"];

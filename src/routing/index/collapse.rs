@@ -1,6 +1,6 @@
 //! Near-duplicates: tools that differ in nothing but words such as `v2` or `copy`.
 
-use super::hash::{Hash, of_text};
+use crate::text::hash::{Hash, of_text};
 
 /// Words that tell versions of one thing apart; so do numbers, and numbers behind a `v`.
 const VERSION_WORDS: &[&str] = &["variant", "ver", "version", "copy", "dup", "deprecated", "beta", "alpha"];

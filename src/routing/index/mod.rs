@@ -8,7 +8,6 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
-mod hash;
 mod lexicon;
 mod postings;
 mod query;
@@ -16,10 +15,10 @@ mod rank;
 mod reading;
 mod snapshot;
 mod stem;
-mod terms;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::SelectableItem;
+use crate::text::numbered::{Term, Terms};
 use crate::text::unicode::quote;
 
 use analyse::StopWords;
@@ -29,7 +28,6 @@ use postings::{Entry, Postings};
 use query::Fuzzy;
 use rank::Scratch;
 use reading::{Reading, WordCache};
-use terms::{Term, Terms};
 
 pub use explain::{Explanation, MatchedField, MatchedTerm, Origin};
 pub use lexicon::{Lexicon, Relation};

@@ -3,10 +3,10 @@
 use super::analyse::QueryText;
 use super::collapse;
 use super::postings::{Entry, Postings};
-use super::terms::{Term, Terms};
 use super::{Index, NONE};
 use crate::limits;
 use crate::order::sort_by;
+use crate::text::numbered::{Term, Terms};
 
 /// Words shorter than this, and numbers, have no similar ones.
 const FUZZY_CHARS: usize = 4;

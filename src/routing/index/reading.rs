@@ -3,7 +3,7 @@
 use super::analyse::{StopWords, for_each_term, is_dense};
 use super::collapse::{Kinship, word_hash};
 use super::fields::FIELDS;
-use super::terms::{Term, Terms};
+use crate::text::numbered::{Term, Terms};
 
 /// The word is left out.
 const LEFT_OUT: u32 = u32::MAX;

@@ -50,6 +50,8 @@ pub struct Router {
     options: RouterOptions,
     index: Option<Index>,
     graph: Option<ChoiceGraph>,
+    /// Whether the graph still lacks the hash of the catalog, which nothing needs but the graph's JSON.
+    is_unsigned: bool,
     beam: Option<BeamIndex>,
     browse: Option<BrowseIndex>,
     names: Option<ToolNames>,
@@ -114,7 +116,7 @@ impl Router {
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
         let index =
             (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
-        Self { catalog, options, index, graph: None, beam: None, browse: None, names: None }
+        Self { catalog, options, index, graph: None, is_unsigned: false, beam: None, browse: None, names: None }
     }
 
     /// Returns the tools.
@@ -194,7 +196,7 @@ impl Router {
     /// Builds what routing needs and is not there.
     fn prepare(&mut self) -> Result<()> {
         if self.graph.is_none() && !self.catalog.is_empty() {
-            self.graph = Some(self.build_graph()?);
+            self.build_graph()?;
         }
         if self.index.is_none() && self.beam.is_none() {
             if let Some(graph) = &self.graph {
