@@ -37,19 +37,22 @@ fn parse_within(text: &str, limit: usize) -> Result<Value> {
 
 /// Refuses JSON text nested deeper than [`limits::MAX_DEPTH`] levels below the argument's own, before anything walks it.
 fn check_depth(text: &str) -> Result<()> {
-    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
-    for byte in text.bytes() {
-        if in_string {
-            match byte {
-                _ if escaped => escaped = false,
-                b'\\' => escaped = true,
-                b'"' => in_string = false,
-                _ => {}
-            }
-            continue;
-        }
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            b'"' => in_string = true,
+            b'"' => {
+                while let Some(byte) = bytes.get(at) {
+                    at += 1;
+                    match byte {
+                        b'"' => break,
+                        // What is escaped does not end the string.
+                        b'\\' => at += 1,
+                        _ => {}
+                    }
+                }
+            }
             b'{' | b'[' => {
                 depth += 1;
                 // An argument wraps the caller's value in at most four levels (record, list, item, metadata).
@@ -85,8 +88,10 @@ pub fn type_name(value: &Value) -> &'static str {
 }
 
 /// The fields of one object under a path; taking a field removes it, so that what is left is unknown.
+///
+/// A list: an object of the caller has few fields, and finding one by comparing is faster than hashing its name.
 pub struct Fields {
-    map: JsonMap,
+    entries: Vec<(String, Value)>,
     path: String,
 }
 
@@ -94,7 +99,7 @@ impl Fields {
     /// Opens an object; anything else is `INVALID_INPUT` at `path`.
     pub fn open(value: Value, path: &str) -> Result<Self> {
         match value {
-            Value::Object(map) => Ok(Self { map, path: path.to_owned() }),
+            Value::Object(map) => Ok(Self { entries: map.into_iter().collect(), path: path.to_owned() }),
             other => Err(wrong_type(path, "an object", &other)),
         }
     }
@@ -102,9 +107,9 @@ impl Fields {
     /// Opens an object that has no fields but the known ones.
     pub fn open_closed(value: Value, path: &str, known: &[&str]) -> Result<Self> {
         let fields = Self::open(value, path)?;
-        match fields.map.keys().find(|key| !known.contains(&key.as_str())) {
+        match fields.entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             None => Ok(fields),
-            Some(key) => Err(unknown_field(path, key)),
+            Some((key, _)) => Err(unknown_field(path, key)),
         }
     }
 
@@ -120,17 +125,22 @@ impl Fields {
 
     /// Takes a field; null counts as absent.
     pub fn take(&mut self, key: &str) -> Option<Value> {
-        self.map.shift_remove(key).filter(|value| !value.is_null())
+        let place = self.place(key)?;
+        Some(self.entries.remove(place).1).filter(|value| !value.is_null())
+    }
+
+    fn place(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|(known, _)| known == key)
     }
 
     /// Returns a field and leaves it there.
     pub fn peek(&self, key: &str) -> Option<&Value> {
-        self.map.get(key)
+        self.place(key).map(|place| &self.entries[place].1)
     }
 
     /// Tells whether the field is present, even as null.
     pub fn has(&self, key: &str) -> bool {
-        self.map.contains_key(key)
+        self.place(key).is_some()
     }
 
     /// Takes a required field.
@@ -143,7 +153,7 @@ impl Fields {
     /// Takes a required string.
     pub fn string(&mut self, key: &str) -> Result<String> {
         let value = self.require(key)?;
-        as_string(value, &self.at(key))
+        self.text(key, value)
     }
 
     /// Takes a string, or gives the default.
@@ -153,7 +163,15 @@ impl Fields {
 
     /// Takes a string if present.
     pub fn opt_string(&mut self, key: &str) -> Result<Option<String>> {
-        self.take(key).map(|value| as_string(value, &self.at(key))).transpose()
+        self.take(key).map(|value| self.text(key, value)).transpose()
+    }
+
+    /// Reads a string; the path is made only for a complaint.
+    fn text(&self, key: &str, value: Value) -> Result<String> {
+        match value {
+            Value::String(text) if text.len() <= limits::MAX_STRING_BYTES => Ok(text),
+            other => as_string(other, &self.at(key)),
+        }
     }
 
     /// Takes a boolean, or gives the default.
@@ -187,7 +205,12 @@ impl Fields {
 
     /// Takes a list of strings; absent is empty.
     pub fn strings(&mut self, key: &str) -> Result<Vec<String>> {
-        self.records(key, as_string)
+        let list = self.list(key)?.into_iter().enumerate();
+        list.map(|(index, value)| match value {
+            Value::String(text) if text.len() <= limits::MAX_STRING_BYTES => Ok(text),
+            other => as_string(other, &format!("{}/{index}", self.at(key))),
+        })
+        .collect()
     }
 
     /// Takes a list; absent is empty.
@@ -207,9 +230,14 @@ impl Fields {
 
     /// Takes an object; absent is empty.
     pub fn object(&mut self, key: &str) -> Result<JsonMap> {
+        Ok(self.opt_object(key)?.unwrap_or_default())
+    }
+
+    /// Takes an object if present.
+    pub fn opt_object(&mut self, key: &str) -> Result<Option<JsonMap>> {
         match self.take(key) {
-            None => Ok(JsonMap::new()),
-            Some(Value::Object(map)) => Ok(map),
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
             Some(other) => Err(wrong_type(&self.at(key), "an object", &other)),
         }
     }
@@ -229,14 +257,14 @@ impl Fields {
 
     /// Takes everything that is left.
     pub fn rest(self) -> JsonMap {
-        self.map
+        self.entries.into_iter().collect()
     }
 
     /// Refuses fields that nobody took: options are closed, so that a typing error does not pass in silence.
     pub fn finish(self) -> Result<()> {
-        match self.map.keys().next() {
+        match self.entries.first() {
             None => Ok(()),
-            Some(key) => Err(unknown_field(&self.path, key)),
+            Some((key, _)) => Err(unknown_field(&self.path, key)),
         }
     }
 }

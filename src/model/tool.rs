@@ -78,7 +78,7 @@ impl SelectableItem {
             tags: fields.strings("tags")?,
             namespace: fields.string_or("namespace", "")?,
             args_schema: fields.object("args_schema")?,
-            output_schema: fields.nested("output_schema")?.map(Fields::rest),
+            output_schema: fields.opt_object("output_schema")?,
             examples: fields.strings("examples")?,
             constraints: fields.object("constraints")?,
             side_effects: fields.bool_or("side_effects", false)?,

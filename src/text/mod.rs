@@ -2,8 +2,10 @@
 
 pub mod classify;
 pub mod first_fit;
+pub mod hash;
 pub mod lines;
 pub mod markdown;
+pub mod numbered;
 pub mod openings;
 pub mod redact;
 pub mod similarity;

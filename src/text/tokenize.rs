@@ -50,21 +50,36 @@ pub fn is_stopword(word: &str) -> bool {
 /// Lower-cases, splits on anything but ASCII letters, digits and `_ . / -`, trims `. / -`, emits a compound whole and
 /// then its parts; tokens of one character and stop words are left out. Non-ASCII text yields nothing.
 pub fn tokenize(text: &str) -> Vec<String> {
-    let lower = text.to_lowercase();
     let mut out = Vec::new();
-    for piece in lower.split(|ch: char| !is_token_char(ch)) {
-        let piece = piece.trim_matches(is_joint);
-        if piece.is_empty() {
+    for_each_token(text, &mut |token| out.push(token.to_owned()));
+    out
+}
+
+/// Calls `each` for every similarity token, in order of occurrence.
+pub fn for_each_token(text: &str, each: &mut dyn FnMut(&str)) {
+    let lower = text.to_lowercase();
+    let bytes = lower.as_bytes();
+    let mut start = 0;
+    for at in 0..=bytes.len() {
+        if bytes.get(at).is_some_and(|byte| is_token_char(char::from(*byte))) {
             continue;
         }
-        emit(&mut out, piece);
-        if piece.contains(is_joint) {
-            for part in piece.split(is_joint) {
-                emit(&mut out, part);
-            }
+        if at > start {
+            // All of it is ASCII.
+            compound(&lower[start..at], each);
+        }
+        start = at + 1;
+    }
+}
+
+fn compound(piece: &str, each: &mut dyn FnMut(&str)) {
+    let piece = piece.trim_matches(is_joint);
+    emit(piece, each);
+    if piece.contains(is_joint) {
+        for part in piece.split(is_joint) {
+            emit(part, each);
         }
     }
-    out
 }
 
 /// Returns the distinct similarity tokens, sorted.
@@ -72,9 +87,9 @@ pub fn token_set(text: &str) -> WordSet {
     WordSet::new(tokenize(text))
 }
 
-fn emit(out: &mut Vec<String>, token: &str) {
+fn emit(token: &str, each: &mut dyn FnMut(&str)) {
     if token.len() >= 2 && !is_stopword(token) {
-        out.push(token.to_owned());
+        each(token);
     }
 }
 

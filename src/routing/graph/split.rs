@@ -74,7 +74,7 @@ impl<'a> Splitter<'a> {
         items = order.iter().map(|place| items[*place]).collect();
         segments = order.iter().map(|place| std::mem::take(&mut segments[*place])).collect();
         let mut vocabulary = Vocabulary::default();
-        let words = items.iter().map(|item| vocabulary.of(item)).collect();
+        let words = items.iter().map(|item| vocabulary.as_read(item)).collect();
         let names: Vec<String> = vocabulary.names().into_iter().map(str::to_owned).collect();
         let counts = vec![0; names.len()];
         Self { items, segments, words, names, counts, options, clusters, bytes }

@@ -1,33 +1,27 @@
 //! Words as numbers.
 
-use std::collections::HashMap;
-
 use super::labels::item_text;
 use crate::model::SelectableItem;
-use crate::order::sort;
-use crate::text::tokenize::token_set;
+use crate::order::{sort, sort_distinct};
+use crate::text::numbered::{Term, Terms};
+use crate::text::tokenize::{for_each_token, token_set};
 
 /// The words of a corpus, numbered in the order in which they came.
 #[derive(Debug, Clone, Default)]
-pub struct Vocabulary(HashMap<String, usize>);
+pub struct Vocabulary(Terms);
 
 impl Vocabulary {
     /// Returns the number of a word, a new one for a new word.
     pub fn number(&mut self, word: &str) -> u32 {
-        if let Some(number) = self.0.get(word) {
-            return *number as u32;
-        }
-        let number = self.0.len();
-        self.0.insert(word.to_owned(), number);
-        number as u32
+        self.0.intern(Term::Word(word))
     }
 
     /// Returns the number of a known word.
     pub fn find(&self, word: &str) -> Option<u32> {
-        self.0.get(word).map(|number| *number as u32)
+        self.0.get(Term::Word(word))
     }
 
-    /// Returns the numbers of the distinct words of a tool, sorted.
+    /// Returns the numbers of the distinct words of a tool, sorted. Its new words are numbered in their own order.
     pub fn of(&mut self, item: &SelectableItem) -> Vec<u32> {
         let words = token_set(&item_text(item));
         let mut numbers: Vec<u32> = words.words().iter().map(|word| self.number(word)).collect();
@@ -35,9 +29,19 @@ impl Vocabulary {
         numbers
     }
 
+    /// Does the same in less time: its new words are numbered as they come.
+    pub fn as_read(&mut self, item: &SelectableItem) -> Vec<u32> {
+        let mut numbers = Vec::new();
+        for text in [&item.name, &item.description].into_iter().chain(&item.tags) {
+            for_each_token(text, &mut |word| numbers.push(self.number(word)));
+        }
+        sort_distinct(&mut numbers);
+        numbers
+    }
+
     /// Tells whether there is no word.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.len() == 0
     }
 
     /// Returns how many words there are.
@@ -47,16 +51,12 @@ impl Vocabulary {
 
     /// Returns the words by number.
     pub fn names(&self) -> Vec<&str> {
-        let mut names = vec![""; self.len()];
-        for (word, number) in &self.0 {
-            names[*number] = word;
-        }
-        names
+        (0..self.len() as u32).filter_map(|number| self.0.word(number)).collect()
     }
 
     /// Returns the words with their numbers, sorted by word.
     pub fn sorted(&self) -> Vec<(&str, u32)> {
-        let mut list: Vec<(&str, u32)> = self.0.iter().map(|(word, number)| (word.as_str(), *number as u32)).collect();
+        let mut list: Vec<(&str, u32)> = self.names().into_iter().zip(0..).collect();
         sort(&mut list);
         list
     }

@@ -1,7 +1,9 @@
 //! From text to terms, the same way for tools and queries.
 
+use std::ops::Range;
+
 use super::stem::stem;
-use super::terms::{Term, Terms};
+use crate::text::numbered::{Term, Terms};
 
 /// Endings an apostrophe introduces; they carry no topic.
 const CLITICS: &[&str] = &["s", "re", "ve", "ll", "d", "m", "t"];
@@ -11,33 +13,33 @@ const CLITICS: &[&str] = &["s", "re", "ve", "ll", "d", "m", "t"];
 /// Words are runs of letters and digits; identifiers are split where their case changes, so that `getHTTPResponse` has
 /// three. `'s` and its like at the end of a word are left out.
 pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
-    let mut word = String::new();
-    let mut chars = text.char_indices();
-    let mut before = ' ';
-    while let Some((at, ch)) = chars.next() {
-        let rest = &text[at + ch.len_utf8()..];
-        if !ch.is_alphanumeric() {
-            finish(&mut word, each);
-            if matches!(ch, '\'' | '\u{2019}')
-                && let Some(clitic) = clitic(rest)
-            {
-                // All of them are ASCII.
-                for _ in 0..clitic.len() {
-                    chars.next();
+    let bytes = text.as_bytes();
+    let lower = text.to_ascii_lowercase();
+    let (mut start, mut at, mut before) = (0, 0, b' ');
+    while let Some(byte) = bytes.get(at).copied() {
+        // Nearly all text is ASCII; its bytes are read one by one, without decoding.
+        let ch = if byte.is_ascii() { char::from(byte) } else { text[at..].chars().next().unwrap_or(' ') };
+        let width = ch.len_utf8();
+        if !(byte.is_ascii_alphanumeric() || !byte.is_ascii() && ch.is_alphanumeric()) {
+            finish(text, &lower, start..at, each);
+            start = at + width;
+            if matches!(ch, '\'' | '\u{2019}') {
+                start += clitic(&text[start..]).map_or(0, str::len);
+            }
+            at = start;
+        } else {
+            if byte.is_ascii_uppercase() {
+                let starts_word = before.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+                if starts_word || before.is_ascii_lowercase() || before.is_ascii_digit() {
+                    finish(text, &lower, start..at, each);
+                    start = at;
                 }
             }
-        } else if ch.is_ascii_uppercase() {
-            let starts_word = before.is_ascii_uppercase() && rest.starts_with(|next: char| next.is_ascii_lowercase());
-            if starts_word || before.is_ascii_lowercase() || before.is_ascii_digit() {
-                finish(&mut word, each);
-            }
-            word.push(ch);
-        } else {
-            word.push(ch);
+            at += width;
         }
-        before = ch;
+        before = byte;
     }
-    finish(&mut word, each);
+    finish(text, &lower, start..at, each);
 }
 
 /// Returns the ending that an apostrophe before this text introduces.
@@ -46,17 +48,16 @@ fn clitic(rest: &str) -> Option<&'static str> {
     CLITICS.iter().find(|clitic| rest.strip_prefix(**clitic).is_some_and(ends)).copied()
 }
 
-fn finish(word: &mut String, each: &mut dyn FnMut(&str)) {
+fn finish(text: &str, lower: &str, word: Range<usize>, each: &mut dyn FnMut(&str)) {
     if word.is_empty() {
         return;
     }
-    if word.is_ascii() {
-        word.make_ascii_lowercase();
-        each(word);
+    let known = &lower[word.clone()];
+    if known.is_ascii() {
+        each(known);
     } else {
-        each(&word.to_lowercase());
+        each(&text[word].to_lowercase());
     }
-    word.clear();
 }
 
 /// Calls `each` for the terms of one lower-case word: its stem, or its pairs of characters where the script is written

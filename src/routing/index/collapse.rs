@@ -1,6 +1,6 @@
 //! Near-duplicates: tools that differ in nothing but words such as `v2` or `copy`.
 
-use super::hash::Hash;
+use crate::text::hash::{Hash, of_text};
 
 /// Words that tell versions of one thing apart; so do numbers, and numbers behind a `v`.
 const VERSION_WORDS: &[&str] = &["variant", "ver", "version", "copy", "dup", "deprecated", "beta", "alpha"];
@@ -36,17 +36,16 @@ impl Kinship {
         }
     }
 
-    /// Adds a word of a text.
-    pub fn add(&mut self, field: usize, word: &str) {
+    /// Adds a word of a text, with its hash unless it is a version word.
+    pub fn add(&mut self, field: usize, word: &str, hash: Option<u64>) {
         if field >= FIELDS {
             return;
         }
-        let is_numbered = is_numbered(word);
-        if !is_numbered && !is_number(word) && !VERSION_WORDS.contains(&word) {
-            return self.hash.bytes(word.as_bytes());
+        if let Some(hash) = hash {
+            return self.hash.number(hash);
         }
         self.versions += 1;
-        if field == 0 && is_numbered {
+        if field == 0 && is_numbered(word) {
             let space = if self.named.is_empty() { "" } else { " " };
             self.named = [&*self.named, space, word].concat().into();
         }
@@ -62,6 +61,12 @@ impl Kinship {
     pub fn is_named(&self, wanted: &[&str]) -> bool {
         !self.named.is_empty() && self.named.split(' ').any(|word| wanted.contains(&word))
     }
+}
+
+/// Returns the hash of a word; version words have none.
+pub fn word_hash(word: &str) -> Option<u64> {
+    let is_version = is_numbered(word) || is_number(word) || VERSION_WORDS.contains(&word);
+    (!is_version).then(|| of_text(word))
 }
 
 fn is_number(word: &str) -> bool {
@@ -82,7 +87,7 @@ mod tests {
         for (field, text) in [(0, name), (3, description), (4, name)] {
             kinship.begin(field);
             for word in text.split(' ') {
-                kinship.add(field, word);
+                kinship.add(field, word, word_hash(word));
             }
         }
         kinship

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::hash::Hash;
 use crate::json::JsonMap;
 use crate::model::SelectableItem;
+use crate::text::hash::Hash;
 
 /// Number of fields.
 pub const FIELDS: usize = 7;

@@ -1,8 +1,8 @@
 //! Words that mean nearly the same, words that mean little, and turns of phrase: English by default, replaceable.
 
 use super::analyse::{StopWords, for_each_term, for_each_word};
-use super::terms::{Term, Terms};
 use crate::order::sort_distinct;
+use crate::text::numbered::{Term, Terms};
 
 /// The lists, each behind its name in brackets; one group or phrase a line.
 const ENGLISH: &str = include_str!("english.txt");

@@ -8,7 +8,6 @@ mod analyse;
 mod collapse;
 mod explain;
 mod fields;
-mod hash;
 mod lexicon;
 mod postings;
 mod query;
@@ -16,10 +15,10 @@ mod rank;
 mod reading;
 mod snapshot;
 mod stem;
-mod terms;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::SelectableItem;
+use crate::text::numbered::{Term, Terms};
 use crate::text::unicode::quote;
 
 use analyse::StopWords;
@@ -29,7 +28,6 @@ use postings::{Entry, Postings};
 use query::Fuzzy;
 use rank::Scratch;
 use reading::{Reading, WordCache};
-use terms::{Term, Terms};
 
 pub use explain::{Explanation, MatchedField, MatchedTerm, Origin};
 pub use lexicon::{Lexicon, Relation};
@@ -260,19 +258,15 @@ impl Index {
             *cache = WordCache::default();
         }
         let place = self.items.len() as u32;
-        let mut kinship = Kinship::default();
         let mut read = Reading::new(&self.stop, &mut self.terms, cache);
         fields::for_each_text(item, &mut |field, text| {
-            kinship.begin(field);
-            analyse::for_each_word(text, &mut |word| {
-                kinship.add(field, word);
-                read.word(field, word);
-            });
+            read.kinship.begin(field);
+            analyse::for_each_word(text, &mut |word| read.word(field, word));
         });
-        let (fields, work) = (read.fields, read.work);
+        let (kinship, work) = (read.kinship, read.work);
         self.work += work;
-        self.post(place, &fields);
-        let lengths = std::array::from_fn(|field| fields[field].len() as u32);
+        self.post(place, &cache.fields);
+        let lengths = std::array::from_fn(|field| cache.fields[field].len() as u32);
         for (total, length) in self.totals.iter_mut().zip(&lengths) {
             total.0 += u64::from(*length);
             total.1 += u32::from(*length > 0);
@@ -307,7 +301,7 @@ impl Index {
 
     /// Adds the entries of a tool: the last field first, as [`Postings::add`] wants it.
     fn post(&mut self, place: u32, fields: &[Vec<u32>; FIELDS]) {
-        let mut touched = Vec::new();
+        let mut touched = std::mem::take(&mut self.scratch.touched);
         for (field, words) in fields.iter().enumerate().rev() {
             let mut count = |term: u32, counts: &mut Vec<u32>| {
                 if counts.len() <= term as usize {
@@ -335,6 +329,7 @@ impl Index {
                 self.postings.add(term, Entry::new(place, field, count));
             }
         }
+        self.scratch.touched = touched;
     }
 
     /// Packs when enough has changed that it pays: the work is spread over the changes.
@@ -348,7 +343,7 @@ impl Index {
     fn pack(&mut self) {
         self.work += self.postings.len() as u64;
         if self.removed == 0 {
-            return self.postings.pack(&Some, &Some);
+            return self.postings.pack(&[], &[]);
         }
         let mut packed = Self::new(std::mem::take(&mut self.options));
         let mut numbers = Vec::with_capacity(self.terms.len());
@@ -375,9 +370,8 @@ impl Index {
                 packed.insert(&id, self.lengths[place], item);
             }
         }
-        let known = |list: &[u32], at: u32| Some(list[at as usize]).filter(|number| *number != NONE);
         packed.postings = std::mem::take(&mut self.postings);
-        packed.postings.pack(&|place| known(&places, place), &|term| known(&numbers, term));
+        packed.postings.pack(&places, &numbers);
         (packed.totals, packed.work) = (self.totals, self.work);
         (packed.dimensions, packed.vectors) = (self.dimensions, self.vectors);
         *self = packed;

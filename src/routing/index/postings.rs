@@ -1,5 +1,7 @@
 //! Which tools hold which term, how often, and in which field.
 
+use super::NONE;
+
 /// One term in one field of one tool.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Entry {
@@ -108,43 +110,43 @@ impl Postings {
         self.added.len() > 1024 + self.packed.len() / 4
     }
 
-    /// Calls `each` with every term and entry: those of one term in the order of [`Self::entries`].
-    fn for_each(&self, each: &mut dyn FnMut(u32, Entry)) {
-        for (term, bounds) in self.starts.windows(2).enumerate() {
-            for entry in &self.packed[bounds[0] as usize..bounds[1] as usize] {
-                each(term as u32, *entry);
-            }
-        }
-        for added in self.added.iter().rev() {
-            each(added.term, added.entry);
-        }
-    }
-
-    /// Packs the entries for which `place` of the tool and `number` of the term give new ones; numbers keep their
-    /// order. Counts first and then writes each entry where it belongs: following chains would wait for memory.
-    pub fn pack(&mut self, place: &dyn Fn(u32) -> Option<u32>, number: &dyn Fn(u32) -> Option<u32>) {
-        let mut starts: Vec<u32> = vec![0];
-        self.for_each(&mut |term, entry| {
-            if let (Some(term), Some(_)) = (number(term), place(entry.item)) {
-                let behind = term as usize + 1;
-                if starts.len() <= behind {
-                    starts.resize(behind + 1, 0);
+    /// Packs the entries and gives tools and terms new numbers: those in the lists, or the old ones where a list is
+    /// empty; [`NONE`] leaves out. Numbers keep their order. Counts first and then writes each entry where it belongs:
+    /// following chains would wait for memory.
+    pub fn pack(&mut self, places: &[u32], numbers: &[u32]) {
+        let (mut ends, mut packed): (Vec<u32>, Vec<Entry>) =
+            (vec![0; (self.heads.len() + 1).max(self.starts.len())], Vec::new());
+        let mut starts = Vec::new();
+        for is_writing in [false, true] {
+            if is_writing {
+                let mut sum = 0;
+                for end in &mut ends {
+                    sum += std::mem::replace(end, sum);
                 }
-                starts[behind] += 1;
+                starts.clone_from(&ends);
+                packed.resize(sum as usize, Entry::default());
             }
-        });
-        for term in 1..starts.len() {
-            starts[term] += starts[term - 1];
-        }
-        let mut ends = starts.clone();
-        let mut packed = vec![Entry::default(); starts.last().map_or(0, |end| *end as usize)];
-        self.for_each(&mut |term, entry| {
-            if let (Some(term), Some(item)) = (number(term), place(entry.item)) {
+            let mut each = |term: u32, entry: Entry| {
+                let (term, item) = (renumbered(numbers, term), renumbered(places, entry.item));
+                if term == NONE || item == NONE {
+                    return;
+                }
                 let end = &mut ends[term as usize];
-                packed[*end as usize] = Entry { item, ..entry };
+                if is_writing {
+                    packed[*end as usize] = Entry { item, ..entry };
+                }
                 *end += 1;
+            };
+            // Those of one term in the order of `entries`.
+            for term in 1..self.starts.len() {
+                for place in self.starts[term - 1]..self.starts[term] {
+                    each(term as u32 - 1, self.packed[place as usize]);
+                }
             }
-        });
+            for added in self.added.iter().rev() {
+                each(added.term, added.entry);
+            }
+        }
         *self = Self { starts, packed, heads: Vec::new(), added: Vec::new() };
     }
 
@@ -152,4 +154,8 @@ impl Postings {
     pub fn from_packed(starts: Vec<u32>, packed: Vec<Entry>) -> Self {
         Self { starts, packed, heads: Vec::new(), added: Vec::new() }
     }
+}
+
+fn renumbered(list: &[u32], number: u32) -> u32 {
+    if list.is_empty() { number } else { list[number as usize] }
 }

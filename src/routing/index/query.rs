@@ -3,10 +3,10 @@
 use super::analyse::QueryText;
 use super::collapse;
 use super::postings::{Entry, Postings};
-use super::terms::{Term, Terms};
 use super::{Index, NONE};
 use crate::limits;
 use crate::order::sort_by;
+use crate::text::numbered::{Term, Terms};
 
 /// Words shorter than this, and numbers, have no similar ones.
 const FUZZY_CHARS: usize = 4;
@@ -106,7 +106,7 @@ impl Fuzzy {
         self.seen = terms.len();
         self.counts.resize(self.seen, 0);
         if self.words.is_loose() {
-            self.words.pack(&Some, &Some);
+            self.words.pack(&[], &[]);
         }
     }
 

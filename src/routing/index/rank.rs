@@ -4,13 +4,13 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use super::fields::{FIELD_TABLE, FIELDS};
-use super::hash::of_text;
 use super::postings::{Entries, Entry};
 use super::query::{Query, QueryTerm};
-use super::terms::Term;
 use super::{Index, NONE};
 use crate::error::Result;
 use crate::order::sort_by;
+use crate::text::hash::of_text;
+use crate::text::numbered::Term;
 
 const K1: f64 = 1.6;
 /// What two words side by side count beside one word.
@@ -68,6 +68,8 @@ pub(super) struct Scratch {
     heads: Vec<u32>,
     /// Occurrences by term, for reading; zero between readings.
     pub counts: Vec<u32>,
+    /// Terms that occur, for reading; empty between readings.
+    pub touched: Vec<u32>,
 }
 
 /// A tool with a score.

@@ -6,14 +6,14 @@
 
 use super::collapse::Kinship;
 use super::fields::{FIELDS, fingerprint};
-use super::hash::Hash;
 use super::postings::{Entry, Postings};
-use super::terms::Term;
 use super::{Index, IndexOptions, Item};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
 use crate::model::SelectableItem;
 use crate::order::sort_by;
+use crate::text::hash::Hash;
+use crate::text::numbered::Term;
 
 /// What the bytes begin with; the last one changes with the layout and with the reading of texts.
 const MAGIC: &[u8; 5] = b"CWIX\x01";

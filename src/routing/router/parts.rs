@@ -6,7 +6,7 @@ use crate::model::SelectableItem;
 use crate::routing::Catalog;
 use crate::routing::cards::ToolNames;
 use crate::routing::catalog::compute_catalog_hash;
-use crate::routing::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
+use crate::routing::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions, manifest};
 use crate::routing::index::Index;
 use crate::routing::reference::tree::{self, TreeOptions};
 
@@ -23,7 +23,16 @@ impl Router {
             return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
         }
         let index = Index::from_bytes(index, catalog.items(), options.index.clone())?;
-        Ok(Self { catalog, options, index: Some(index), graph: None, beam: None, browse: None, names: None })
+        Ok(Self {
+            catalog,
+            options,
+            index: Some(index),
+            graph: None,
+            is_unsigned: false,
+            beam: None,
+            browse: None,
+            names: None,
+        })
     }
 
     /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
@@ -64,7 +73,7 @@ impl Router {
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
         }
         self.forget();
-        self.graph = Some(graph);
+        (self.graph, self.is_unsigned) = (Some(graph), false);
         Ok(())
     }
 
@@ -75,20 +84,27 @@ impl Router {
             return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
         }
         if self.graph.is_none() {
-            self.graph = Some(self.build_graph()?);
+            self.build_graph()?;
         }
-        self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
+        let graph = self.graph.as_mut().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))?;
+        if std::mem::take(&mut self.is_unsigned) {
+            manifest::sign(&mut graph.build_meta, &compute_catalog_hash(self.catalog.items()));
+        }
+        Ok(graph)
     }
 
-    pub(super) fn build_graph(&self) -> Result<ChoiceGraph> {
+    /// Builds the graph without the hash of the catalog: hashing takes longer than many routes.
+    pub(super) fn build_graph(&mut self) -> Result<()> {
         let items: Vec<&SelectableItem> = self.catalog.items().collect();
-        let hash = compute_catalog_hash(self.catalog.items());
         let tree = self.options.tree;
-        if self.options.is_reference {
+        let graph = if self.options.is_reference {
             let options = TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size };
-            return tree::build(&items, options, &hash);
-        }
-        graph::build(&items, tree, &hash)
+            tree::build(&items, options, "")?
+        } else {
+            graph::build(&items, tree, "")?
+        };
+        (self.graph, self.is_unsigned) = (Some(graph), true);
+        Ok(())
     }
 
     /// Forgets what was made of tools that have changed.

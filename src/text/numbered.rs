@@ -1,6 +1,6 @@
 //! Numbers for words and pairs of words.
 
-use super::hash::{Hash, of_text};
+use super::hash::{of_number, of_text};
 
 /// A word, or two words that stand side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,9 +95,20 @@ impl Terms {
         loop {
             match self.table[place] {
                 0 => return (place, None),
-                id if self.term(id - 1) == term => return (place, Some(id - 1)),
+                id if self.is(id - 1, term) => return (place, Some(id - 1)),
                 _ => place = (place + 1) & mask,
             }
+        }
+    }
+
+    /// Tells whether a number is that of a term.
+    fn is(&self, id: u32, term: Term) -> bool {
+        match (self.keys[id as usize], term) {
+            (Key::Pair(first, second), Term::Pair(one, other)) => first == one && second == other,
+            (Key::Word { start, len }, Term::Word(word)) => {
+                len as usize == word.len() && self.text.as_bytes()[start as usize..][..len as usize] == *word.as_bytes()
+            }
+            _ => false,
         }
     }
 
@@ -125,11 +136,7 @@ impl Terms {
 fn hash(term: Term) -> u64 {
     match term {
         Term::Word(word) => of_text(word),
-        Term::Pair(first, second) => {
-            let mut hash = Hash::default();
-            hash.number(u64::from(first) << 32 | u64::from(second));
-            hash.value()[1]
-        }
+        Term::Pair(first, second) => of_number(u64::from(first) << 32 | u64::from(second)),
     }
 }
 
