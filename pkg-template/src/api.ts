@@ -1,6 +1,6 @@
 // The public names, one by one: nothing becomes public by accident.
 export { Catalog } from "./catalog.js";
-export { capabilityDiff, capabilitySnapshot, findCollisions, normalizeTools } from "./compare.js";
+export { capabilityDiff, capabilitySnapshot, normalizeTools } from "./compare.js";
 export { ContextManager } from "./context-manager.js";
 export { ContextWeaverError, ERROR_CODES } from "./errors.js";
 export type { ErrorCode, ErrorInit } from "./errors.js";

@@ -3,8 +3,6 @@ import { routing } from "./engines.js";
 import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
 import type {
   CapabilityDiff,
-  CollisionOptions,
-  CollisionReport,
   NormalizeOptions,
   NormalizedTools,
 } from "./routing-types.js";
@@ -25,14 +23,6 @@ function withItems(items: unknown, options: unknown): string {
  */
 export function normalizeTools(items: Iterable<SelectableItem>, options?: NormalizeOptions): NormalizedTools {
   return run("normalise", withItems(items, options));
-}
-
-/**
- * Finds tools that may be mistaken for each other: equal and near names, alike descriptions and arguments. Compares every
- * tool with every other; `Catalog.lint` does with less.
- */
-export function findCollisions(items: Iterable<SelectableItem>, options?: CollisionOptions): CollisionReport {
-  return run("collisions", withItems(items, options));
 }
 
 /**

@@ -52,6 +52,4 @@ export const capabilityDiff = /* @__PURE__ */ ofRouting(api.capabilityDiff);
 /** @internal */
 export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapshot);
 /** @internal */
-export const findCollisions = /* @__PURE__ */ ofRouting(api.findCollisions);
-/** @internal */
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);

@@ -478,33 +478,6 @@ export interface NormalizedTools {
   };
 }
 
-/** From which likeness on tools are told, 0 to 1. */
-export interface CollisionOptions {
-  /** Of names. Default: 0.84. */
-  readonly near_name?: number;
-  /** Of the words of descriptions. Default: 0.8. */
-  readonly description?: number;
-  /** Of the names of arguments. Default: 0.8. */
-  readonly schema?: number;
-}
-
-/** Tools that may be mistaken for each other. */
-export interface CollisionReport {
-  readonly report: {
-    readonly findings: readonly {
-      readonly kind: "exact_name" | "near_name" | "similar_description" | "similar_schema";
-      readonly item_ids: readonly string[];
-      readonly score: number;
-      readonly recommendation: "namespace" | "rename" | "consolidate" | "deprecate" | "review";
-      readonly evidence: string;
-    }[];
-    readonly counts: Readonly<Record<string, number>>;
-    /** Kinds of which there may be more: enough were found. */
-    readonly cut_off?: readonly string[];
-  };
-  readonly markdown: string;
-}
-
 /** What changed between two snapshots. */
 export interface CapabilityDiff {
   readonly schema: string;

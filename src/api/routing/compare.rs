@@ -5,15 +5,12 @@ use serde_json::{Value, json};
 use crate::error::Result;
 use crate::json::Fields;
 use crate::model::SelectableItem;
-use crate::routing::catalog::{
-    CapabilitySnapshot, CollisionThresholds, NormaliseOptions, analyze_collisions, diff_snapshots, normalise,
-};
+use crate::routing::catalog::{CapabilitySnapshot, NormaliseOptions, diff_snapshots, normalise};
 
 /// Runs a function; `None` when it is none of these.
 pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
     Some(match operation {
         "normalise" => evened_out(fields),
-        "collisions" => collisions(fields),
         "capability_snapshot" => snapshot(fields),
         "capability_diff" => drift(fields),
         _ => return None,
@@ -29,20 +26,6 @@ fn evened_out(fields: &mut Fields) -> Result<Value> {
     };
     let (items, report) = normalise(&items, options)?;
     Ok(json!({ "items": items, "report": report }))
-}
-
-fn collisions(fields: &mut Fields) -> Result<Value> {
-    let items = fields.records("items", SelectableItem::from_value)?;
-    let base = CollisionThresholds::default();
-    let mut threshold = |key: &str, default: f64| fields.number_or(key, default, 0.0, 1.0);
-    let thresholds = CollisionThresholds {
-        near_name: threshold("near_name", base.near_name)?,
-        description: threshold("description", base.description)?,
-        schema: threshold("schema", base.schema)?,
-        ..base
-    };
-    let report = analyze_collisions(&items, thresholds);
-    Ok(json!({ "report": report, "markdown": report.to_markdown() }))
 }
 
 /// The text of a source, because a number that was read and written again may have changed its form.
