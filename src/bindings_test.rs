@@ -26,7 +26,7 @@ use crate::routing::cards::{PackedCards, ProviderTools, SelectionValidation, Ski
 use crate::routing::catalog::{CatalogDiff, CatalogFinding};
 use crate::routing::graph::BrowsePage;
 use crate::routing::index::Explanation;
-use crate::routing::router::{RouteHistory, RouteResult, RoutingDecision, ToolFeedback};
+use crate::routing::router::{RouteHistory, RouteResult, ToolFeedback};
 
 const GENERATED: &str = "tests/package/types/generated.ts";
 const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
@@ -55,6 +55,7 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "NormaliseReport",
     "ReferenceFinding",
     "ReferenceReport",
+    "RoutingDecision",
     "ToolId",
 ];
 
@@ -152,7 +153,6 @@ impl Declarations {
         all.visit::<SelectionValidation>();
         all.visit::<ProviderTools>();
         all.visit::<BrowsePage>();
-        all.visit::<RoutingDecision>();
         // ts-rs cannot flatten an `Option`: the field is skipped there and added here.
         if let Some(text) = all.found.get_mut("CandidateExplanation") {
             *text = text.replace("};", "} & Partial<CandidateDetail>;");

@@ -165,6 +165,7 @@ export class Catalog {
 
   /** Says what it does to the routes of known queries when another catalog takes this one's place. */
   impact(next: Catalog, options?: RoutingImpactOptions): RoutingImpact {
+    if (!isCatalog(next)) throw new ContextWeaverError("INVALID_INPUT", "expected a Catalog", { path: "/next" });
     const rest = encode(fields(options));
     const more = rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
     return this.#kept.run("impact", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}${more}}`);

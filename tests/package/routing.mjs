@@ -786,4 +786,59 @@ const promptCases = {
   },
 };
 
-export const routingCases = { ...catalogCases, ...routeCases, ...embeddingCases, ...choiceCases, ...promptCases };
+const compareCases = {
+  "tools are evened out, and what that took is told"(cw, assert) {
+    const given = [
+      { id: "a", kind: "tool", name: " a  b ", description: "", tags: ["X", "x"] },
+      { id: "a", kind: "tool", name: "again", description: "" },
+    ];
+    const before = JSON.stringify(given);
+    const { items, report } = cw.normalizeTools(given);
+    assert.deepEqual(items.map(({ name, description, tags }) => [name, description, tags]), [["a b", "a b", ["x"]]]);
+    assert.deepEqual(report.invalid_ids, ["a"]);
+    assert.equal(JSON.stringify(given), before);
+    refusesAll(cw, assert, [
+      ["a repeated id", () => cw.normalizeTools(given, { strict: true }), "DUPLICATE_ID", undefined],
+      ["no list", () => cw.normalizeTools(5), "INVALID_INPUT", undefined],
+      ["a typing error", () => cw.normalizeTools([], { strikt: true }), "UNKNOWN_FIELD", "/strikt"],
+    ]);
+  },
+
+  "snapshots of what a server offers show what drifted"(cw, assert) {
+    const source = (description, type) =>
+      `{"tools":[{"name":"pay","description":"${description}","inputSchema":{"type":"object","properties":{"n":{"type":"${type}","minimum":0.0}}}}]}`;
+    const before = cw.capabilitySnapshot(source("Pays", "number"));
+    assert.equal(cw.capabilityDiff(before, before).has_changes, false);
+    const words = cw.capabilityDiff(before, cw.capabilitySnapshot(source("Pays it", "number")));
+    assert.equal(words.changed[0].classification, "documentation_only");
+    const types = cw.capabilityDiff(before, cw.capabilitySnapshot(source("Pays", "string")));
+    assert.deepEqual([types.changed[0].risk, types.changed[0].effect], ["potentially_breaking", "breaking"]);
+    refusesAll(cw, assert, [
+      ["another digest", () => cw.capabilityDiff(before.replace("Pays", "Pay"), before), "INVALID_INPUT", "/before"],
+      ["no JSON", () => cw.capabilitySnapshot("{"), "DECODE_FAILED", undefined],
+      ["a type", () => cw.capabilitySnapshot("[]", { source_type: "openapi" }), "UNSUPPORTED", "/source_type"],
+    ]);
+  },
+
+  "what a change of tools does to routes is told"(cw, assert) {
+    const before = new cw.Catalog(tools());
+    const after = new cw.Catalog(tools().filter(({ id }) => id !== "mail.send_email"));
+    const probes = [{ query: "send an email", expected: "mail.send_email" }];
+    const { impact, markdown } = before.impact(after, { probes, top_k: 3 });
+    assert.deepEqual([impact.probes_total, impact.top1_changed, impact.recall_before, impact.recall_after], [1, 1, 1, 0]);
+    assert.ok(markdown.startsWith("# Routing Impact"));
+    assert.equal(before.impact(before).impact.top1_changed, 0);
+    refusesAll(cw, assert, [
+      ["no queries", () => before.impact(after, { probes: [] }), "INVALID_INPUT", "/probes"],
+      ["no catalog", () => before.impact({}), "INVALID_INPUT", "/next"],
+    ]);
+  },
+
+  "the tool's own name is an answer where only one candidate has it"(cw, assert) {
+    const { router, result } = routing(cw);
+    const { status, selected_id } = router.validateSelection(result, "create_invoice");
+    assert.deepEqual([status, selected_id], ["repaired", "billing.create_invoice"]);
+  },
+};
+
+export const routingCases = { ...compareCases, ...catalogCases, ...routeCases, ...embeddingCases, ...choiceCases, ...promptCases };

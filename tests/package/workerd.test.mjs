@@ -35,10 +35,15 @@ const worker = `
 import * as cw from "contextweaver";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
-const catalog = new cw.Catalog([{ id: "a", kind: "tool", name: "a", description: "" }]);
+import { tools } from "./routing.mjs";
+const catalog = new cw.Catalog(tools());
+// As a Worker would have it from a file: the index is not built again.
+const index = new cw.Router(tools()).indexBytes();
+const router = new cw.Router(catalog, { index });
 export default {
   async fetch() {
-    assert.equal(catalog.size, 1);
+    assert.equal(catalog.size, 6);
+    assert.equal(router.route("create an invoice").candidate_ids[0], "billing.create_invoice");
     return Response.json(await runCases(cw, assert, ${JSON.stringify(expected)}));
   },
 };

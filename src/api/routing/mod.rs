@@ -8,7 +8,7 @@ pub use catalog::{catalog_call, new_catalog};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{One, done, unknown};
+use super::{One, done, known, unknown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
@@ -59,10 +59,10 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
     match operation {
         "route" => {
             let query = fields.string("query")?;
-            known_fields(&fields)?;
+            known::check(&fields)?;
             let options = RouteOptions::take(&mut fields)?;
             fields.finish()?;
-            done(&router.route(&query, &options).map_err(of_vector)?)
+            done(&router.route(&query, &options).map_err(known::of_vector)?)
         }
         "cards" => cards(router, fields),
         "browse" => browse(router, fields),
@@ -97,31 +97,6 @@ pub fn router_call(router: &mut Router, operation: &str, arguments: &str) -> Res
             done(&One("items", &items))
         }
         other => Err(unknown(other)),
-    }
-}
-
-const HISTORY: &[&str] =
-    &["called_tool_ids", "last_result_summary", "step_number", "repeat_penalty", "result_boost_weight"];
-const FEEDBACK: &[&str] = &["item_id", "success", "latency_ms", "token_cost", "quality_score", "timestamp", "metadata"];
-
-/// Refuses typing errors in records that the reference, and so our reader, takes with any other field.
-fn known_fields(fields: &Fields) -> Result<()> {
-    let check = |value: &Value, path: &str, known: &[&str]| match value {
-        Value::Object(_) => Fields::open_closed(value.clone(), path, known).map(drop),
-        _ => Ok(()),
-    };
-    check(fields.peek("history").unwrap_or(&Value::Null), "/history", HISTORY)?;
-    let records = fields.peek("feedback").and_then(|feedback| feedback.get("records")?.as_array());
-    let mut places = records.into_iter().flatten().enumerate();
-    places.try_for_each(|(at, record)| check(record, &format!("/feedback/records/{at}"), FEEDBACK))
-}
-
-/// What a route finds wrong with its input at this point is the length of the vector.
-fn of_vector(error: Error) -> Error {
-    if error.code() == ErrorCode::InvalidInput && error.path().is_empty() {
-        error.at("/query_embedding")
-    } else {
-        error
     }
 }
 
@@ -162,8 +137,7 @@ impl Candidates {
 /// Makes the cards of candidates, in their order, within a budget.
 fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     #[derive(Serialize)]
-    #[allow(clippy::struct_field_names, reason = "the wire says cards")]
-    struct Cards {
+    struct Packed {
         cards: Vec<ChoiceCard>,
         text: String,
         tokens: u64,
@@ -196,7 +170,7 @@ fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     let packed = pack_cards(&made.cards, budget, options.style, &count)?;
     let skipped = made.skipped;
     let (cards, text, tokens) = (packed.cards, packed.text, packed.tokens);
-    done(&Cards { cards, text, tokens, shortened: packed.shortened, dropped: packed.dropped, skipped })
+    done(&Packed { cards, text, tokens, shortened: packed.shortened, dropped: packed.dropped, skipped })
 }
 
 fn browse(router: &mut Router, mut fields: Fields) -> Result<String> {
@@ -205,16 +179,12 @@ fn browse(router: &mut Router, mut fields: Fields) -> Result<String> {
     fields.finish()?;
     match (path, id) {
         (Some(_), Some(_)) => Err(Error::new(ErrorCode::InvalidInput, "give a path or an id, not both").at("/id")),
-        (None, Some(id)) => done(&router.browse_id(&id, page).map_err(|error| not_at(error, "/id"))?),
+        (None, Some(id)) => done(&router.browse_id(&id, page).map_err(|error| known::not_at(error, "/id"))?),
         (path, None) => {
             let path = path.as_deref().unwrap_or("/");
-            done(&router.browse(path, page).map_err(|error| not_at(error, "/path"))?)
+            done(&router.browse(path, page).map_err(|error| known::not_at(error, "/path"))?)
         }
     }
-}
-
-fn not_at(error: Error, path: &str) -> Error {
-    if error.code() == ErrorCode::NotFound { error.at(path) } else { error }
 }
 
 fn hydrate(router: &Router, mut fields: Fields) -> Result<String> {
@@ -293,8 +263,8 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
 fn explain(result: Value) -> Result<Value> {
     let mut fields = Fields::open(result, "/result")?;
     let candidates = Candidates::take(&mut fields)?;
-    let given = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
-    let scored: Vec<(String, f64)> = candidates.ids.into_iter().zip(given).collect();
+    let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
+    let ranked: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
     let (hints, question) = (fields.strings("context_hints")?, fields.opt_string("clarifying_question")?);
     let mut count = |key: &str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
     let (excluded_count, gated_count) = (count("excluded_count")?, count("gated_count")?);
@@ -306,7 +276,7 @@ fn explain(result: Value) -> Result<Value> {
     let explanation = RouteExplanation {
         query: &query,
         retriever_engine: &engine,
-        candidates: &scored,
+        candidates: &ranked,
         is_ambiguous,
         clarifying_question: question.as_deref(),
         context_hints: &hints,

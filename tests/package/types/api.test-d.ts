@@ -4,17 +4,23 @@ import {
   ContextManager,
   ContextWeaverError,
   ERROR_CODES,
+  Router,
   buildReport,
   countTokens,
   drilldownTool,
+  explainRoute,
   redactSecrets,
+  renderCards,
   sanitizeText,
   tokenize,
 } from "contextweaver";
 import type {
   BuildOptions,
+  BuildRouteOptions,
   CandidateExplanation,
+  CatalogDiff,
   CatalogJson,
+  ChoiceCard,
   CompactResult,
   CompatCompactResult,
   ContextItem,
@@ -26,6 +32,8 @@ import type {
   ItemKind,
   JsonValue,
   Phase,
+  RouteResult,
+  RouterOptions,
   SelectableItem,
   Selector,
   Slice,
@@ -33,7 +41,7 @@ import type {
   StoredItem,
   StoredTool,
 } from "contextweaver";
-import type { Catalog as SlimCatalog, ContextManager as SlimManager } from "contextweaver/slim";
+import type { Catalog as SlimCatalog, ContextManager as SlimManager, Router as SlimRouter } from "contextweaver/slim";
 
 /** Compiles only when both types are the same. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : never;
@@ -43,6 +51,7 @@ type IsAny<T> = 0 extends 1 & T ? true : false;
 const manager = new ContextManager();
 same<SlimManager, ContextManager>(true);
 same<SlimCatalog, Catalog>(true);
+same<SlimRouter, Router>(true);
 
 // What goes in: the least, the most, and what is wrong.
 manager.ingest({ id: "a", kind: "user_turn", text: "hi" });
@@ -206,6 +215,46 @@ catalog.register({ id: "t", kind: "tool", description: "d" });
 // @ts-expect-error a tool is no list
 new Catalog(tool);
 
+Catalog.fromMcp({ tools: [] }, { server: "s", id_form: "canonical" }).findings()[0]?.severity satisfies string | undefined;
+const diff: CatalogDiff = catalog.diff(new Catalog());
+catalog.lint({ pinned: catalog.pin() }).length + diff.added.length;
+// @ts-expect-error a list of tools is no catalog
+catalog.diff([tool]);
+// @ts-expect-error no such form
+Catalog.fromMcp([], { id_form: "short" });
+
+// Routers.
+const settings: RouterOptions = { top_k: 5, lexicon: { verbs: ["send mail"] }, embed: (texts) => texts.map(() => new Float32Array(3)) };
+const router = new Router(catalog, settings);
+new Router(new Set([tool]), { index: router.indexBytes(), graph: router.graph() }).free();
+const found: RouteResult = router.route("q", { history: { called_tool_ids: ["t"] }, query_embedding: [0, 1], pin_ids: ["t"] });
+const cards: readonly ChoiceCard[] = router.cards(found, { budget_tokens: 100 });
+renderCards(cards, { show_scores: true }).trim() + explainRoute(found).markdown;
+router.cards({ candidate_ids: ["t"] })[0]?.score;
+const answer: string | null = router.validateSelection(found, undefined).selected_id;
+router.toolsFor(found, "ai-sdk")[0]?.["name"];
+router.selectionSchema(found, { provider: "gemini" });
+router.browse({ path: "/", offset: router.browse().next ?? 0 }).children[0]?.kind satisfies "node" | "item" | undefined;
+router.setEmbeddings({ t: new Float64Array(3) });
+// @ts-expect-error functions are called synchronously
+new Router(catalog, { embed: async (texts: readonly string[]) => texts.map(() => [1]) });
+// @ts-expect-error the log is known to a manager only
+router.route("q", { history: "log" });
+// @ts-expect-error no such provider
+router.toolsFor(found, "openai");
+// @ts-expect-error results cannot be changed
+found.scores[0] = 1;
+const build: BuildRouteOptions = { router, query: "q", route: { history: "log" } };
+const built: RouteResult = manager.buildRoute(build).route;
+manager.buildCall({ tool_id: answer ?? "t", router, query: built.trace.query });
+manager.hydrate({ tool_id: "t", catalog });
+// @ts-expect-error an id alone leads to no tool
+manager.hydrate({ tool_id: "t" });
+// @ts-expect-error a tool, or the id of one
+manager.hydrate({ tool, tool_id: "t", catalog });
+// @ts-expect-error the phase is that of the choice
+manager.buildRoute({ router, query: "q", phase: "route" });
+
 // Snapshots.
 const snapshot: Snapshot = manager.toJSON();
 ContextManager.fromJSON(snapshot, { append: true }).free();
@@ -217,7 +266,8 @@ same<Snapshot["event_log"]["items"][number], StoredItem>(true);
 export function use(): number {
   using scoped = new ContextManager();
   using tools = new Catalog();
-  return scoped.events.count() + tools.size;
+  using choice = new Router(tools);
+  return scoped.events.count() + tools.size + choice.items().length;
 }
 const kinds: ReadonlySet<ItemKind> = new Set(["policy"]);
 export const describe = (event: HookEvent): string =>

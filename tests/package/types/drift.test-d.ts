@@ -7,13 +7,22 @@ import type {
   ArtifactRef,
   ArtifactRefInput,
   Bm25nScoring,
+  BrowseOptions,
+  BrowsePage,
   BuildCallOptions,
   BuildOptions,
   BuildReport,
   BuildReportData,
   BuildStats,
+  BuiltRoute,
   CandidateExplanation,
+  CardOptions,
+  CatalogDiff,
+  CatalogFinding,
   CatalogJson,
+  CatalogOptions,
+  ChoiceCard,
+  ChoiceGraphJson,
   Classifier,
   CompactOptions,
   CompactResult,
@@ -39,6 +48,7 @@ import type {
   Explanation,
   Extractor,
   Fact,
+  FeedbackWeights,
   FirewallStats,
   FirewallStrategy,
   Handoff,
@@ -54,19 +64,36 @@ import type {
   ItemKind,
   JsonObject,
   JsonValue,
+  Lexicon,
+  LintOptions,
   ManagerStats,
+  McpCatalogOptions,
   MemoryEntry,
   MemorySelection,
+  NamespaceCount,
+  PackedCards,
   Phase,
   PrefixReport,
+  ProviderTools,
   RedactionHook,
   ReferenceScoring,
   ReferenceWeights,
   RenderedAs,
   RenderedItem,
   ResultEnvelope,
+  RouteExplanation,
+  RouteHistory,
+  RouteMatch,
+  RouteOptions,
+  RouteResult,
+  RouteTrace,
+  Router,
+  RouterOptions,
   SelectMemoryOptions,
   SelectableItem,
+  SelectionOptions,
+  SelectionResult,
+  SelectionSchemaOptions,
   Selector,
   Sensitivity,
   Slice,
@@ -80,8 +107,11 @@ import type {
   SummaryRequest,
   SummaryRequestOptions,
   SuppliedSummary,
+  ToolFeedback,
+  ToolProvider,
   ToolResult,
   ToolResultInput,
+  ToolsForOptions,
   ViewSpec,
   ViewSpecInput,
 } from "contextweaver";
@@ -134,6 +164,7 @@ declare function input<Name extends keyof Inputs, T>(): [Inputs[Name]["required"
     ? true
     : Same<Inputs[Name]["fields"], keyof T>
   : { needed: Exclude<Inputs[Name]["required"], RequiredKeys<T>> };
+type WithTool<T> = Omit<Extract<T, { readonly tool: SelectableItem }>, "tool_id">;
 type RequiredKeys<T> = { [Key in keyof T]-?: {} extends Pick<T, Key> ? never : Key }[keyof T];
 
 /** `true` when every A is a B, for what the package deliberately does not describe more closely. */
@@ -143,6 +174,11 @@ declare function fits<A, B>(): [A] extends [B] ? true : { unfit: A };
 type Identical<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 declare function constant<T>(): Identical<T, DeepReadonly<T>>;
 
+type ChangedTool = CatalogDiff["changed"][number];
+/** What the package passes of a route beside the options. */
+interface Chosen {
+  readonly candidate_ids: readonly string[];
+}
 type Policy = Required<ContextPolicy>;
 type Profile = ContextManagerOptions["profile"];
 
@@ -150,12 +186,20 @@ export const records: { readonly [Name in keyof Records]: true } = {
   ArtifactRef: same<Records["ArtifactRef"], ArtifactRef>(),
   // The method tells the two kinds of weights apart in the options.
   Bm25nWeights: same<Records["Bm25nWeights"], Required<Omit<Bm25nScoring, "method">>>(),
+  BrowseChild: same<Records["BrowseChild"], BrowsePage["children"][number]>(),
+  BrowsePage: same<Records["BrowsePage"], BrowsePage>(),
   BuildStats: same<Records["BuildStats"], BuildStats>(),
   CandidateDetail: same<
     Records["CandidateDetail"],
     Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>
   >(),
   CandidateExplanation: same<Records["CandidateExplanation"], CandidateExplanation>(),
+  CatalogDiff: same<Records["CatalogDiff"], CatalogDiff>(),
+  CatalogFinding: same<Records["CatalogFinding"], CatalogFinding>(),
+  Change: same<Records["Change"], ChangedTool["changes"][number]>(),
+  ChangedItem: same<Records["ChangedItem"], ChangedTool>(),
+  // The engine has words as strings, here and below; `options` compares them.
+  ChoiceCard: same<Omit<Records["ChoiceCard"], "kind" | "safety">, Omit<ChoiceCard, "kind" | "safety">>(),
   CompactResult: same<Records["CompactResult"], CompactResult>(),
   ConsolidationPolicy: same<Records["ConsolidationPolicy"], Required<NonNullable<ConsolidateOptions["policy"]>>>(),
   ConsolidationReport: same<Records["ConsolidationReport"], Consolidation>(),
@@ -183,6 +227,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   >(),
   // The facade counts what hooks throw.
   ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
+  MatchedField: same<Records["MatchedField"], RouteMatch["terms"][number]["fields"][number]>(),
+  MatchedTerm: same<Records["MatchedTerm"], RouteMatch["terms"][number]>(),
   MemoryEntry: same<Records["MemoryEntry"], Required<MemoryEntry>>(),
   Mode: fits<{ mode: Records["Mode"] }, Profile>(),
   // What the engine asks is what the caller's functions take.
@@ -194,29 +240,54 @@ export const records: { readonly [Name in keyof Records]: true } = {
     | { kind: "extract"; item: Parameters<Extractor>[0]; text: Parameters<Extractor>[1] }
     | { kind: "redact"; hook: string; item: Parameters<RedactionHook>[0] }
   >(),
+  Origin: same<Records["Origin"], RouteMatch["terms"][number]["origin"]>(),
   OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),
+  PackedCards: same<Omit<Records["PackedCards"], "cards">, Omit<PackedCards, "cards" | "skipped">>(),
   Phase: same<Records["Phase"], Phase>(),
   PrefixReport: same<Records["PrefixReport"], PrefixReport>(),
   // Whole profiles come from files of the Python library, so any JSON object is taken.
   ProfileConfig: fits<Records["ProfileConfig"], Profile>(),
   PromotedFact: same<Records["PromotedFact"], Consolidation["promoted"][number]>(),
+  ProviderTools: same<Omit<Records["ProviderTools"], "provider" | "tools">, Omit<ProviderTools, "provider" | "tools">>(),
   // Overrides hold weights without overrides; `options` below compares their presence.
   ReferenceWeights: same<Required<Omit<Records["ReferenceWeights"], "phase_overrides">>, Required<ReferenceWeights>>(),
   RenderedAs: same<Records["RenderedAs"], RenderedAs>(),
   RenderedItem: same<Records["RenderedItem"], RenderedItem>(),
   ResultEnvelope: same<Records["ResultEnvelope"], ResultEnvelope>(),
+  // What goes in may leave out what the record has a default for.
+  RouteHistory: same<Records["RouteHistory"], Required<RouteHistory>>(),
+  RouteMatch: same<Records["RouteMatch"], RouteMatch>(),
+  // Tools and traces are compared by themselves.
+  RouteResult: same<
+    Omit<Records["RouteResult"], "candidate_items" | "trace">,
+    Omit<RouteResult, "candidate_items" | "trace">
+  >(),
+  RouteStep: same<Records["RouteStep"], NonNullable<RouteTrace["steps"]>[number]>(),
+  // The engine does not list what else a trace holds.
+  RouteTrace: same<Omit<Records["RouteTrace"], "extra">, Omit<RouteTrace, "extra">>(),
   RoutingConfig: fits<{ routing: Records["RoutingConfig"] }, Profile>(),
+  SchemaChange: same<Records["SchemaChange"], ProviderTools["report"][number]>(),
   ScoreParts: same<Records["ScoreParts"], NonNullable<CandidateExplanation["parts"]>>(),
+  ScoredChild: same<
+    Records["ScoredChild"],
+    NonNullable<RouteTrace["steps"]>[number]["scored_children"][number]
+  >(),
   // The engine prints a tool's kind and does not judge it; callers are told the words that mean something.
   SelectableItem: same<Omit<Records["SelectableItem"], "kind">, Omit<StoredTool, "kind">>(),
+  SelectionValidation: same<
+    Omit<Records["SelectionValidation"], "status" | "repair" | "reason">,
+    Omit<SelectionResult, "status" | "repair" | "reason">
+  >(),
   Sensitivity: same<Records["Sensitivity"], Sensitivity>(),
   SensitivityAction: same<Records["SensitivityAction"], Policy["sensitivity_action"]>(),
+  SkippedCard: same<Records["SkippedCard"], PackedCards["skipped"][number]>(),
   // The engine does not list the units.
   Slice: same<Omit<Records["Slice"], "selector" | "unit">, Omit<Slice, "selector" | "unit">>(),
   Stage: same<Records["Stage"], Stage>(),
   Status: same<Records["Status"], ResultEnvelope["status"]>(),
   Strategy: same<Records["Strategy"], FirewallStrategy>(),
   SummaryRequest: same<Records["SummaryRequest"], SummaryRequest>(),
+  ToolFeedback: same<Records["ToolFeedback"], Required<ToolFeedback>>(),
   ViewSpec: same<Records["ViewSpec"], ViewSpec>(),
 };
 
@@ -225,6 +296,12 @@ export const options: readonly true[] = [
   fits<Selector, Records["Slice"]["selector"]>(),
   fits<Selector, NonNullable<Records["Slice"]["next"]>>(),
   fits<Selector, Records["ViewSpec"]["selector"]>(),
+  fits<Pick<ChoiceCard, "kind" | "safety">, Pick<Records["ChoiceCard"], "kind" | "safety">>(),
+  fits<SelectionResult, Records["SelectionValidation"]>(),
+  fits<ToolProvider, Records["ProviderTools"]["provider"]>(),
+  same<PackedCards["cards"], readonly ChoiceCard[]>(),
+  same<keyof RouteResult, keyof Records["RouteResult"]>(),
+  same<NonNullable<RouteResult["candidate_items"]>[number], StoredTool>(),
   fits<Slice["unit"], Records["Slice"]["unit"]>(),
   fits<
     NonNullable<HydrationResult["context_used"]>[number],
@@ -241,6 +318,9 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
   BuildReport: same<AnswerKeys["BuildReport"], keyof BuildReport>(),
   BuildReportCandidates: same<AnswerKeys["BuildReportCandidates"], keyof BuildReportData["candidates"]>(),
   BuildReportData: same<AnswerKeys["BuildReportData"], keyof BuildReportData>(),
+  CatalogJson: same<AnswerKeys["CatalogJson"], keyof CatalogJson>(),
+  ChoiceGraph: same<AnswerKeys["ChoiceGraph"], keyof ChoiceGraphJson>(),
+  ChoiceGraphNode: same<AnswerKeys["ChoiceGraphNode"], keyof ChoiceGraphJson["nodes"][string]>(),
   CompatCompactResult: same<AnswerKeys["CompatCompactResult"], keyof CompatCompactResult>(),
   Handoff: same<AnswerKeys["Handoff"], keyof Handoff>(),
   HandoffPack: same<AnswerKeys["HandoffPack"], keyof HandoffPack>(),
@@ -252,6 +332,9 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
   Inspection: same<AnswerKeys["Inspection"], keyof Inspection>(),
   InspectionReport: same<AnswerKeys["InspectionReport"], keyof Inspection["report"]>(),
   MemorySelection: same<AnswerKeys["MemorySelection"], keyof MemorySelection>(),
+  NamespaceCount: same<AnswerKeys["NamespaceCount"], keyof NamespaceCount>(),
+  PackedCards: same<AnswerKeys["PackedCards"], keyof PackedCards>(),
+  RouteExplanation: same<AnswerKeys["RouteExplanation"], keyof RouteExplanation>(),
   Snapshot: same<AnswerKeys["Snapshot"], keyof Snapshot>(),
   SnapshotArtifacts: same<AnswerKeys["SnapshotArtifacts"], keyof Snapshot["artifact_store"]>(),
   SnapshotEpisodes: same<AnswerKeys["SnapshotEpisodes"], keyof Snapshot["episodic_store"]>(),
@@ -262,8 +345,13 @@ export const answers: { readonly [Name in keyof AnswerKeys]: true } = {
 export const inputs: { readonly [Name in keyof Inputs]: true } = {
   ArtifactInput: input<"ArtifactInput", Omit<ArtifactInput, "content">>(),
   ArtifactRef: input<"ArtifactRef", ArtifactRefInput>(),
-  BuildCallOptions: input<"BuildCallOptions", BuildCallOptions>(),
+  BrowseOptions: input<"BrowseOptions", BrowseOptions>(),
+  // The facade finds a tool by its id, here and for `hydrate`.
+  BuildCallOptions: input<"BuildCallOptions", WithTool<BuildCallOptions>>(),
   BuildOptions: input<"BuildOptions", BuildOptions>(),
+  // Candidates are an argument of their own, here and below.
+  CardOptions: input<"CardOptions", CardOptions & Chosen & { readonly scores: readonly number[] }>(),
+  CatalogOptions: input<"CatalogOptions", CatalogOptions & { readonly items: unknown }>(),
   // The data is an argument of its own.
   CompactOptions: input<"CompactOptions", CompactOptions & { readonly data: JsonValue }>(),
   CompatCompactOptions: input<"CompatCompactOptions", CompatCompactOptions>(),
@@ -289,16 +377,29 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   EventCountQuery: input<"EventCountQuery", EventCountQuery>(),
   EventQuery: input<"EventQuery", EventQuery>(),
   Fact: input<"Fact", Fact>(),
+  FeedbackWeights: input<"FeedbackWeights", FeedbackWeights>(),
   FirewallOptions: input<"FirewallOptions", NonNullable<ContextManagerOptions["firewall"]>>(),
   HandoffOptions: input<"HandoffOptions", HandoffOptions>(),
-  HydrateOptions: input<"HydrateOptions", HydrateOptions>(),
+  HydrateOptions: input<"HydrateOptions", WithTool<HydrateOptions>>(),
+  HydrateTool: input<"HydrateTool", NonNullable<Parameters<Router["hydrate"]>[1]> & { readonly id: string }>(),
   InspectOptions: input<"InspectOptions", InspectOptions>(),
+  Lexicon: input<"Lexicon", Lexicon>(),
   LimitOptions: input<"LimitOptions", NonNullable<ContextManagerOptions["limits"]>>(),
+  LintOptions: input<"LintOptions", LintOptions>(),
+  McpCatalogOptions: input<"McpCatalogOptions", McpCatalogOptions>(),
   MemoryEntry: input<"MemoryEntry", MemoryEntry>(),
+  RouteHistory: input<"RouteHistory", RouteHistory>(),
+  RouteOptions: input<"RouteOptions", RouteOptions & { readonly query: string }>(),
+  // The function and the bytes do not cross as JSON.
+  RouterOptions: input<"RouterOptions", Omit<RouterOptions, "embed" | "index">>(),
   SelectMemoryOptions: input<"SelectMemoryOptions", SelectMemoryOptions>(),
+  SelectionOptions: input<"SelectionOptions", SelectionOptions & Chosen & { readonly selected: string | null }>(),
+  SelectionSchemaOptions: input<"SelectionSchemaOptions", SelectionSchemaOptions & Chosen>(),
   SummaryRequestOptions: input<"SummaryRequestOptions", SummaryRequestOptions>(),
   SuppliedSummary: input<"SuppliedSummary", SuppliedSummary>(),
   SelectableItem: input<"SelectableItem", SelectableItem>(),
+  ToolFeedback: input<"ToolFeedback", ToolFeedback>(),
+  ToolsForOptions: input<"ToolsForOptions", ToolsForOptions & Chosen & { readonly provider: ToolProvider }>(),
   // The bytes cross beside the JSON, here and of an artifact.
   ToolResult: input<"ToolResult", Omit<ToolResultInput, "raw_output">>(),
   ViewSpec: input<"ViewSpec", ViewSpecInput>(),
@@ -306,8 +407,13 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
 
 /** What the package hands out cannot be changed, to the last field. */
 export const results: readonly true[] = [
+  constant<BrowsePage>(),
   constant<BuildReport>(),
+  constant<BuiltRoute>(),
+  constant<CatalogDiff>(),
+  constant<CatalogFinding>(),
   constant<CatalogJson>(),
+  constant<ChoiceGraphJson>(),
   constant<CompactResult>(),
   constant<CompatCompactResult>(),
   constant<Consolidation>(),
@@ -318,6 +424,11 @@ export const results: readonly true[] = [
   constant<Inspection>(),
   constant<ManagerStats>(),
   constant<MemorySelection>(),
+  constant<PackedCards>(),
+  constant<ProviderTools>(),
+  constant<RouteExplanation>(),
+  constant<RouteResult>(),
+  constant<SelectionResult>(),
   constant<Slice>(),
   constant<Snapshot>(),
   constant<StoredEpisode>(),

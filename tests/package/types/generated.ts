@@ -493,16 +493,6 @@ export type RoutingConfig = {
   max_children: number,
 };
 
-export type RoutingDecision = {
-  id: string,
-  choice_cards: Array<ChoiceCard>,
-  timestamp: string,
-  metadata: JsonObject,
-  selected_item_id?: string,
-  selected_card_id?: string,
-  context_summary?: string,
-};
-
 export type SchemaChange = {
   tool_id: string,
   path: string,
@@ -663,7 +653,6 @@ export interface Records {
   RouteStep: RouteStep;
   RouteTrace: RouteTrace;
   RoutingConfig: RoutingConfig;
-  RoutingDecision: RoutingDecision;
   SchemaChange: SchemaChange;
   ScoreParts: ScoreParts;
   ScoredChild: ScoredChild;
