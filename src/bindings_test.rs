@@ -23,10 +23,10 @@ use crate::model::{
     Strategy,
 };
 use crate::routing::cards::{PackedCards, ProviderTools, SelectionValidation, SkippedCard};
-use crate::routing::catalog::{CatalogDiff, CatalogFinding};
+use crate::routing::catalog::{CapabilityDiff, CatalogDiff, CatalogFinding, NormaliseReport};
 use crate::routing::graph::BrowsePage;
 use crate::routing::index::Explanation;
-use crate::routing::router::{RouteHistory, RouteResult, ToolFeedback};
+use crate::routing::router::{RouteHistory, RouteResult, RoutingImpact, ToolFeedback};
 
 const GENERATED: &str = "tests/package/types/generated.ts";
 const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
@@ -47,12 +47,9 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "NodeForm",
     "Nodes",
     // Not offered to JavaScript.
-    "CapabilityChange",
-    "CapabilityDiff",
     "Collision",
     "CollisionReport",
     "GraphStats",
-    "NormaliseReport",
     "ReferenceFinding",
     "ReferenceReport",
     "RoutingDecision",
@@ -143,7 +140,10 @@ impl Declarations {
         all.visit::<Event>();
         all.visit::<ErrorCode>();
         all.visit::<CatalogFinding>();
+        all.visit::<CapabilityDiff>();
         all.visit::<CatalogDiff>();
+        all.visit::<NormaliseReport>();
+        all.visit::<RoutingImpact>();
         all.visit::<RouteResult>();
         all.visit::<RouteHistory>();
         all.visit::<ToolFeedback>();

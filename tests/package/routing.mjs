@@ -798,7 +798,7 @@ const compareCases = {
     assert.deepEqual(report.invalid_ids, ["a"]);
     assert.equal(JSON.stringify(given), before);
     refusesAll(cw, assert, [
-      ["a repeated id", () => cw.normalizeTools(given, { strict: true }), "DUPLICATE_ID", undefined],
+      ["a repeated id", () => cw.normalizeTools(given, { strict: true }), "DUPLICATE_ID", "/items/1/id"],
       ["no list", () => cw.normalizeTools(5), "INVALID_INPUT", undefined],
       ["a typing error", () => cw.normalizeTools([], { strikt: true }), "UNKNOWN_FIELD", "/strikt"],
     ]);

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::catalog::below;
 use crate::error::Result;
 use crate::json::Fields;
 use crate::model::SelectableItem;
@@ -24,7 +25,7 @@ fn evened_out(fields: &mut Fields) -> Result<Value> {
         strict: fields.bool_or("strict", base.strict)?,
         lowercase_tags: fields.bool_or("lowercase_tags", base.lowercase_tags)?,
     };
-    let (items, report) = normalise(&items, options)?;
+    let (items, report) = normalise(&items, options).map_err(|error| below(error, "/items"))?;
     Ok(json!({ "items": items, "report": report }))
 }
 

@@ -39,21 +39,35 @@ pub struct CapabilitySnapshot {
 
 /// A capability that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CapabilityChange {
     /// Its id.
     pub id: String,
     /// `documentation_only`, `contract_changed` or `metadata_or_behavior_changed`.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"documentation_only\" | \"contract_changed\" | \"metadata_or_behavior_changed\"")
+    )]
     pub classification: &'static str,
     /// `none`, `review_required` or `potentially_breaking`: where the change is, as the reference sees it.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\"")
+    )]
     pub risk: &'static str,
     /// What differs.
     pub paths: Vec<String>,
     /// Which way the change goes, one of [`super::RISKS`]; nothing when it is no tool.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\" | null")
+    )]
     pub effect: Option<&'static str>,
 }
 
 /// What differs between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct CapabilityDiff {
     /// [`CAPABILITY_DIFF_SCHEMA`].
     pub schema: &'static str,

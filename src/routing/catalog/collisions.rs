@@ -64,6 +64,7 @@ pub struct CollisionReport {
     pub counts: SortedMap<&'static str, usize>,
     /// The kinds of which there may be more: tools were not compared for them any further.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    // Not exported to TypeScript, where it would be optional.
     pub cut_off: Vec<&'static str>,
 }
 

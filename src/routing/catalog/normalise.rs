@@ -24,6 +24,7 @@ impl Default for NormaliseOptions {
 
 /// What was changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct NormaliseReport {
     /// Tools looked at.
     pub items_processed: usize,

@@ -41,6 +41,7 @@ impl Probe {
 
 /// A query with another first tool than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct ImpactExample {
     /// What is asked.
     pub query: String,
@@ -52,6 +53,7 @@ pub struct ImpactExample {
 
 /// What a change of a catalog does to routes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct RoutingImpact {
     /// Version of this record.
     pub version: u32,

@@ -66,6 +66,25 @@ export type CandidateExplanation = {
   dependency_closure: boolean,
 } & Partial<CandidateDetail>;
 
+export type CapabilityChange = {
+  id: string,
+  classification: "documentation_only" | "contract_changed" | "metadata_or_behavior_changed",
+  risk: "none" | "potentially_breaking" | "review_required",
+  paths: Array<string>,
+  effect: "none" | "documentation" | "compatible" | "review" | "breaking" | null,
+};
+
+export type CapabilityDiff = {
+  schema: string,
+  before_digest: string,
+  after_digest: string,
+  source_changed: boolean,
+  added: Array<string>,
+  removed: Array<string>,
+  changed: Array<CapabilityChange>,
+  has_changes: boolean,
+};
+
 export type CatalogDiff = {
   version: number,
   added: Array<string>,
@@ -276,6 +295,12 @@ export type HydrationResult = {
   missing?: Array<string>,
 };
 
+export type ImpactExample = {
+  query: string,
+  before_top1: string | null,
+  after_top1: string | null,
+};
+
 export type Ingested = {
   item: ContextItem,
   envelope: ResultEnvelope,
@@ -350,6 +375,14 @@ export type Need = { "kind": "count",
 } | { "kind": "redact",
   hook: string,
   item: ContextItem,
+};
+
+export type NormaliseReport = {
+  items_processed: number,
+  tag_dedup_count: number,
+  description_filled_count: number,
+  whitespace_normalized_count: number,
+  invalid_ids: Array<string>,
 };
 
 export type Origin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
@@ -493,6 +526,16 @@ export type RoutingConfig = {
   max_children: number,
 };
 
+export type RoutingImpact = {
+  version: number,
+  probes_total: number,
+  top1_changed: number,
+  examples: Array<ImpactExample>,
+  recall_before: number | null,
+  recall_after: number | null,
+  top_k: number,
+};
+
 export type SchemaChange = {
   tool_id: string,
   path: string,
@@ -604,6 +647,8 @@ export interface Records {
   BuildStats: BuildStats;
   CandidateDetail: CandidateDetail;
   CandidateExplanation: CandidateExplanation;
+  CapabilityChange: CapabilityChange;
+  CapabilityDiff: CapabilityDiff;
   CatalogDiff: CatalogDiff;
   CatalogFinding: CatalogFinding;
   Change: Change;
@@ -627,6 +672,7 @@ export interface Records {
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
   HydrationResult: HydrationResult;
+  ImpactExample: ImpactExample;
   Ingested: Ingested;
   ItemKind: ItemKind;
   ManagerStats: ManagerStats;
@@ -635,6 +681,7 @@ export interface Records {
   MemoryEntry: MemoryEntry;
   Mode: Mode;
   Need: Need;
+  NormaliseReport: NormaliseReport;
   Origin: Origin;
   OverflowAction: OverflowAction;
   PackedCards: PackedCards;
@@ -653,6 +700,7 @@ export interface Records {
   RouteStep: RouteStep;
   RouteTrace: RouteTrace;
   RoutingConfig: RoutingConfig;
+  RoutingImpact: RoutingImpact;
   SchemaChange: SchemaChange;
   ScoreParts: ScoreParts;
   ScoredChild: ScoredChild;
