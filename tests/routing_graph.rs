@@ -24,6 +24,22 @@ fn built(items: &[SelectableItem], strategy: Strategy, max_children: usize) -> C
     build(&items, BuildOptions { strategy, max_children, target_group_size: max_children }, "hash").unwrap()
 }
 
+#[test]
+fn namespaces_that_differ_in_case_have_pages_of_their_own() {
+    // Found by the property below: one has a node in the tree, the other has not, and both have the slug `a`.
+    let items = [tool(".", "", "aa", "a"), tool("/", "", "aa", "A"), tool("a", "", "aa", "a")];
+    let graph = built(&items, Strategy::Auto, 2);
+    let refs: Vec<&SelectableItem> = items.iter().collect();
+    let index = BrowseIndex::new(&graph, &refs);
+    for (path, name) in index.namespaces() {
+        let page = index.browse(&graph, &path, PageOptions::default()).unwrap();
+        let found: Vec<&str> = page.children.iter().filter_map(|child| child.id.as_deref()).collect();
+        let wanted: Vec<&str> =
+            items.iter().filter(|item| item.namespace == name).map(|item| item.id.as_str()).collect();
+        assert_eq!(found, wanted, "{name} at {path}");
+    }
+}
+
 /// Everything a tree promises.
 fn check(items: &[SelectableItem], graph: &ChoiceGraph, max_children: usize) {
     graph.validate().unwrap();

@@ -124,12 +124,12 @@ impl BrowseIndex {
             tools.push((segments.take(MAX_LEVELS).collect(), place));
         }
         sort_by(&mut tools, |a, b| a.0.cmp(&b.0).then_with(|| graph.id(a.1).cmp(graph.id(b.1))));
-        index.read_spaces(&tools, key_bytes(graph.items().len(), graph.max_children as usize));
+        index.read_spaces(graph, &tools, key_bytes(graph.items().len(), graph.max_children as usize));
         index.count(graph);
         index
     }
 
-    fn read_spaces(&mut self, tools: &[(Vec<&str>, u32)], bytes: usize) {
+    fn read_spaces(&mut self, graph: &ChoiceGraph, tools: &[(Vec<&str>, u32)], bytes: usize) {
         let mut way: Vec<(usize, &str, Keys)> = vec![(0, "", Keys::default())];
         for (segments, place) in tools {
             let shared = way[1..].iter().zip(segments).take_while(|((_, known, _), segment)| known == *segment).count();
@@ -137,7 +137,21 @@ impl BrowseIndex {
             for segment in &segments[shared..] {
                 let space = self.spaces.len();
                 let Some((parent, _, keys)) = way.last_mut() else { break };
-                let key = keys.take(slug(segment, bytes), bytes);
+                let base = self.space_path(*parent) + "/";
+                // Namespaces that differ in case only have one slug, and the node there may be that of another one.
+                let is_foreign = |key: &str| {
+                    node_at(graph, &format!("{base}{key}")).is_some_and(|node| !is_below(graph, *place, node))
+                };
+                let mut wanted = slug(segment, bytes);
+                let mut number = 2;
+                while is_foreign(&wanted) {
+                    wanted = format!("{}-{number}", slug(segment, bytes.saturating_sub(4)));
+                    number += 1;
+                }
+                let mut key = keys.take(wanted.clone(), bytes);
+                while is_foreign(&key) {
+                    key = keys.take(wanted.clone(), bytes);
+                }
                 let above = &self.spaces[*parent].name;
                 let name = if above.is_empty() { (*segment).to_owned() } else { format!("{above}.{segment}") };
                 self.spaces[*parent].below.push(space);
@@ -253,6 +267,15 @@ impl BrowseIndex {
     pub fn namespaces(&self) -> Vec<(String, &str)> {
         (1..self.spaces.len()).map(|space| (self.space_path(space), self.spaces[space].name.as_str())).collect()
     }
+}
+
+/// Tells whether a place is at or below a node of a tree.
+fn is_below(graph: &ChoiceGraph, mut place: u32, node: u32) -> bool {
+    while place != node {
+        let Some(parent) = graph.parents_at(place).first() else { return false };
+        place = *parent;
+    }
+    true
 }
 
 /// Returns the place of the node a builder put at a path.
