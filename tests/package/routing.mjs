@@ -799,7 +799,7 @@ const compareCases = {
     assert.equal(JSON.stringify(given), before);
     refusesAll(cw, assert, [
       ["a repeated id", () => cw.normalizeTools(given, { strict: true }), "DUPLICATE_ID", "/items/1/id"],
-      ["no list", () => cw.normalizeTools(5), "INVALID_INPUT", undefined],
+      ["no list", () => cw.normalizeTools(5), "INVALID_INPUT", "/items/0"],
       ["a typing error", () => cw.normalizeTools([], { strikt: true }), "UNKNOWN_FIELD", "/strikt"],
     ]);
   },
