@@ -227,9 +227,9 @@ fn routing_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
         done(api::routing::router_call(&mut router, operation, &arguments.to_string()).unwrap())
     };
     let graph = call("graph", json!({}));
-    let routed = call("route", json!({ "query": "b" }));
+    let route = call("route", json!({ "query": "b" }));
     let packed = call("cards", json!({ "candidate_ids": ["a.b"] }));
-    let explained = api::routing::routing_call("explain_route", &json!({ "result": routed }).to_string()).unwrap();
+    let explained = api::routing::routing_call("explain_route", &json!({ "result": route }).to_string()).unwrap();
     let root = graph["root_id"].as_str().unwrap();
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect();
     BTreeMap::from([

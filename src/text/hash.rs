@@ -75,6 +75,12 @@ pub const fn of_number(number: u64) -> u64 {
     mix(mix(number, LANES[0]).rotate_left(32), LANES[1])
 }
 
+/// Writes bytes, such as those of a digest, in lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,6 +29,11 @@ pub struct Terms {
 }
 
 impl Terms {
+    /// Returns whether there is no term.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
     /// Returns the number of terms.
     pub fn len(&self) -> usize {
         self.keys.len()

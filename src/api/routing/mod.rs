@@ -217,8 +217,8 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     let (names, catalog) = router.names();
     // A model may answer with the name a provider was given, or with the tool's own where only one candidate has it.
     let resolve = |name: &str| {
-        let mut named = candidates.ids.iter().filter(|id| catalog.find(id).is_some_and(|item| item.name == name));
-        let own = || named.next().filter(|_| named.next().is_none()).cloned();
+        let mut bearers = candidates.ids.iter().filter(|id| catalog.find(id).is_some_and(|item| item.name == name));
+        let own = || bearers.next().filter(|_| bearers.next().is_none()).cloned();
         names.resolve(name).ok().map(str::to_owned).or_else(own)
     };
     let is_destructive =

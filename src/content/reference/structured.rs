@@ -1,7 +1,5 @@
 //! Facts about the shape of a text: keys and columns of JSON, sections and entities of everything else.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
 use super::entities::{emails, numbers, sections, urls};
@@ -10,6 +8,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, JsonMap, number_text};
 use crate::limits;
 use crate::text::lines::lines;
+use crate::text::python::push_quoted;
 use crate::text::unicode::{self, prefix};
 
 /// Characters shown of a value of an object.
@@ -183,33 +182,7 @@ fn write_string(out: &mut String, text: &str, compat: bool) {
     if !compat {
         return out.push_str(&Value::from(prefix(text, ENOUGH_BYTES)).to_string());
     }
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    out.push(quote);
-    for ch in text.chars().take(ENOUGH_BYTES) {
-        let code = ch as u32;
-        let _ = match ch {
-            '\n' => out.write_str("\\n"),
-            '\r' => out.write_str("\\r"),
-            '\t' => out.write_str("\\t"),
-            '\\' => out.write_str("\\\\"),
-            _ if ch == quote => write!(out, "\\{ch}"),
-            _ if is_printable(ch) => out.write_char(ch),
-            _ if code < 0x100 => write!(out, "\\x{code:02x}"),
-            _ if code < 0x1_0000 => write!(out, "\\u{code:04x}"),
-            _ => write!(out, "\\U{code:08x}"),
-        };
-    }
-    out.push(quote);
-}
-
-fn is_printable(ch: char) -> bool {
-    if ch.is_ascii() {
-        return !ch.is_ascii_control();
-    }
-    // Combining marks are escaped at the start of a text only, so a letter goes before.
-    let mut bytes = *b"x\0\0\0\0";
-    let width = ch.encode_utf8(&mut bytes[1..]).len();
-    std::str::from_utf8(&bytes[..=width]).is_ok_and(|text| text.escape_debug().count() == 2)
+    push_quoted(out, text, ENOUGH_BYTES);
 }
 
 #[cfg(test)]

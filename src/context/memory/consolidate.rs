@@ -11,6 +11,7 @@ use crate::model::{Episode, Fact, JsonMap, Sensitivity};
 use crate::order::{WordSet, sort, sort_by, sort_distinct};
 use crate::store::FactStore;
 use crate::text::first_fit::{FirstFit, number_words};
+use crate::text::hash::hex;
 use crate::text::time::parse_iso;
 use crate::text::unicode::quote;
 
@@ -311,7 +312,7 @@ fn promote(members: &[&Episode], policy: &ConsolidationPolicy, reference: bool) 
 /// Derives an id from sorted member ids, as the reference does, so that facts of either are recognised by both.
 fn fact_id(ids: &[String]) -> String {
     let digest = Sha1::digest(ids.join("\n").as_bytes());
-    digest.iter().take(6).fold(format!("fact:{CONSOLIDATED_KEY}:"), |id, byte| format!("{id}{byte:02x}"))
+    format!("fact:{CONSOLIDATED_KEY}:{}", hex(&digest[..6]))
 }
 
 /// Names the session of an episode; those without one share a session.

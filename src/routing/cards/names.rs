@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::order::SortedMap;
+use crate::text::hash::hex;
 use crate::text::unicode::{prefix, quote};
 
 /// Characters of a name.
@@ -55,8 +56,7 @@ impl ToolNames {
 
     /// Makes a name that ends in digits of the hash, in more of them should the name be taken.
     fn hashed(&self, id: &str) -> String {
-        let digest = Sha256::digest(id.as_bytes());
-        let digits: String = digest.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(hex_digit).collect();
+        let digits = hex(&Sha256::digest(id.as_bytes()));
         let base = start(id);
         let free = |name: &String| !self.ids.contains_key(name);
         let with = |suffix: &str| format!("{}_{suffix}", prefix(&base, NAME_CHARS - 1 - suffix.len()));
@@ -88,10 +88,6 @@ impl ToolNames {
 
 pub(super) fn unknown_name(name: &str) -> Error {
     Error::new(ErrorCode::NotFound, format!("no tool was given the name {}", quote(name)))
-}
-
-fn hex_digit(value: u8) -> char {
-    char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 })
 }
 
 /// Tells whether providers take a character in a name.

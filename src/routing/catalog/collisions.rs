@@ -8,10 +8,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::inventory_of;
+use crate::json::numbers::{fixed, round};
 use crate::model::SelectableItem;
 use crate::order::{self, SortedMap, WordSet};
+use crate::text::python::quoted;
 use crate::text::tokenize::token_set;
-use crate::text::unicode::{is_space, trim};
+use crate::text::unicode::trim;
 
 use ratio::{Letters, ratio, ratio_bound, shared};
 
@@ -198,7 +200,7 @@ impl Profile<'_> {
         evidence: String,
     ) -> Collision {
         let item_ids = vec![self.item.id.clone(), other.item.id.clone()];
-        Collision { kind, item_ids, score: decimals(score, 4) as f64 / 1e4, recommendation, evidence }
+        Collision { kind, item_ids, score: round(score, 4), recommendation, evidence }
     }
 
     /// Says to give up one of two tools when one already is deprecated, and to look at them otherwise.
@@ -225,7 +227,7 @@ fn near_name(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Optio
             quoted(names.1),
             quoted(&bare(names.0)),
             quoted(&bare(names.1)),
-            two_decimals(score)
+            fixed(score, 2)
         )
     };
     (score >= threshold).then(|| first.collision(second, "near_name", score, "rename", evidence()))
@@ -235,7 +237,7 @@ fn alike_description(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) 
     let score = jaccard(first.words.as_deref()?, second.words.as_deref()?, threshold)?;
     let same_domain = first.domain.is_some() && first.domain == second.domain;
     let recommendation = if same_domain { "consolidate" } else { first.retire(second) };
-    let evidence = format!("description Jaccard {}", two_decimals(score));
+    let evidence = format!("description Jaccard {}", fixed(score, 2));
     Some(first.collision(second, "similar_description", score, recommendation, evidence))
 }
 
@@ -243,7 +245,7 @@ fn alike_schema(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Op
     let score = jaccard(first.arguments.as_deref()?, second.arguments.as_deref()?, threshold)?;
     let (ours, theirs) = (argument_names(first.item), argument_names(second.item));
     let shared: Vec<&str> = ours.words().iter().filter(|name| theirs.contains(name)).map(String::as_str).collect();
-    let evidence = format!("schema Jaccard {} (shared: {})", two_decimals(score), shared.join(", "));
+    let evidence = format!("schema Jaccard {} (shared: {})", fixed(score, 2), shared.join(", "));
     Some(first.collision(second, "similar_schema", score, first.retire(second), evidence))
 }
 
@@ -257,51 +259,6 @@ fn jaccard(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
     let all = a.len() + b.len() - shared;
     let score = if all == 0 { 0.0 } else { shared as f64 / all as f64 };
     (score >= threshold).then_some(score)
-}
-
-/// Rounds a number of `0..=1` to a count of its decimals: of its exact value, ties to even, as Python does.
-fn decimals(value: f64, places: u32) -> u64 {
-    let bits = value.to_bits();
-    let exponent = 1075 - ((bits >> 52) & 0x7ff);
-    // Below two to the power of minus sixty everything is zero.
-    if value <= 0.0 || exponent > 112 {
-        return 0;
-    }
-    let scaled = u128::from((bits & ((1 << 52) - 1)) | (1 << 52)) * u128::from(10_u64.pow(places));
-    let (whole, rest, half) = (scaled >> exponent, scaled & ((1 << exponent) - 1), 1_u128 << (exponent - 1));
-    let up = rest > half || (rest == half && whole % 2 == 1);
-    whole as u64 + u64::from(up)
-}
-
-fn two_decimals(value: f64) -> String {
-    let hundredths = decimals(value, 2);
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
-}
-
-/// Quotes a text as Python's `repr` does.
-fn quoted(text: &str) -> String {
-    let mark = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
-    let mut out = String::from(mark);
-    for ch in text.chars() {
-        match ch {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\\' => out.push_str("\\\\"),
-            _ if ch == mark => out.extend(['\\', ch]),
-            _ if ch.is_control() || (ch != ' ' && is_space(ch)) || crate::text::unicode::is_invisible(ch) => {
-                let code = ch as u32;
-                let _ = match code {
-                    0..=0xff => write!(out, "\\x{code:02x}"),
-                    0x100..=0xffff => write!(out, "\\u{code:04x}"),
-                    _ => write!(out, "\\U{code:08x}"),
-                };
-            }
-            _ => out.push(ch),
-        }
-    }
-    out.push(mark);
-    out
 }
 
 impl CollisionReport {
@@ -321,8 +278,7 @@ impl CollisionReport {
         out.push_str("\n## Findings\n\n| kind | items | score | recommendation | evidence |\n|---|---|---|---|---|\n");
         for found in &self.findings {
             let Collision { kind, item_ids, score, recommendation, evidence } = found;
-            let cells =
-                [kind, item_ids.join(", ").as_str(), &two_decimals(*score), recommendation, evidence].join(" | ");
+            let cells = [kind, item_ids.join(", ").as_str(), &fixed(*score, 2), recommendation, evidence].join(" | ");
             let _ = writeln!(out, "| {cells} |");
         }
         out

@@ -8,13 +8,11 @@ use sha2::{Digest as _, Sha256};
 use crate::json::to_sorted_ascii;
 use crate::model::SelectableItem;
 use crate::order;
+use crate::text::hash::hex;
 
 /// Returns the lower-case hexadecimal SHA-256 of a text.
 pub(crate) fn sha256_hex(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().fold(String::with_capacity(64), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// Returns the reference's hash of a catalog: ids, names, descriptions, namespaces and tags.

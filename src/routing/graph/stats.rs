@@ -1,5 +1,6 @@
 //! The shape of a graph in numbers.
 
+use crate::json::numbers::{average, round};
 use serde::Serialize;
 
 use super::choice_graph::{ChoiceGraph, Entry};
@@ -53,21 +54,9 @@ impl ChoiceGraph {
     }
 }
 
-/// Divides and rounds to two decimals, a tie by the exact value of the float and then to even.
+/// Divides and rounds to two decimals.
 fn ratio(sum: usize, count: usize) -> f64 {
-    if count == 0 {
-        return 0.0;
-    }
-    let value = sum as f64 / count as f64;
-    let halves = (value * 200.0).round();
-    let above = libm::fma(value, 200.0, -halves);
-    let is_tie = halves as u64 % 2 == 1 && above.abs() < 1e-9;
-    let hundredths = match is_tie {
-        true if above > 0.0 => halves.midpoint(1.0),
-        true if above < 0.0 => halves.midpoint(-1.0),
-        _ => (value * 100.0).round_ties_even(),
-    };
-    hundredths / 100.0
+    round(average(sum as f64, count as u64), 2)
 }
 
 #[cfg(test)]

@@ -20,14 +20,7 @@ pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
         // Nearly all text is ASCII; its bytes are read one by one, without decoding.
         let ch = if byte.is_ascii() { char::from(byte) } else { text[at..].chars().next().unwrap_or(' ') };
         let width = ch.len_utf8();
-        if !(byte.is_ascii_alphanumeric() || !byte.is_ascii() && ch.is_alphanumeric()) {
-            finish(text, &lower, start..at, each);
-            start = at + width;
-            if matches!(ch, '\'' | '\u{2019}') {
-                start += clitic(&text[start..]).map_or(0, str::len);
-            }
-            at = start;
-        } else {
+        if byte.is_ascii_alphanumeric() || !byte.is_ascii() && ch.is_alphanumeric() {
             if byte.is_ascii_uppercase() {
                 let starts_word = before.is_ascii_uppercase() && bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
                 if starts_word || before.is_ascii_lowercase() || before.is_ascii_digit() {
@@ -36,6 +29,13 @@ pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
                 }
             }
             at += width;
+        } else {
+            finish(text, &lower, start..at, each);
+            start = at + width;
+            if matches!(ch, '\'' | '\u{2019}') {
+                start += clitic(&text[start..]).map_or(0, str::len);
+            }
+            at = start;
         }
         before = byte;
     }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::tfidf::TfIdf;
+use crate::text::hash::hex;
 
 /// Indexes kept.
 pub const MAX_ENTRIES: usize = 128;
@@ -19,9 +20,7 @@ pub fn fingerprint<T: AsRef<str>>(documents: &[T], engine: &str) -> String {
         hasher.update(length(document.as_ref().len()));
         hasher.update(document.as_ref());
     }
-    let digits = b"0123456789abcdef";
-    let hex = |byte: u8| [digits[usize::from(byte >> 4)] as char, digits[usize::from(byte & 15)] as char];
-    hasher.finalize().into_iter().flat_map(hex).collect()
+    hex(&hasher.finalize())
 }
 
 /// Returns the record in which a fitted TF-IDF is kept.

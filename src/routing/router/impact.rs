@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::question::python_quoted;
 use super::{RouteOptions, Router, RouterOptions};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::Fields;
 use crate::json::numbers::{fixed, round};
 use crate::routing::Catalog;
 use crate::text::markdown::{code_span, inline};
+use crate::text::python::quoted;
 
 /// Version of the record.
 const VERSION: u32 = 1;
@@ -154,7 +154,7 @@ impl RoutingImpact {
             Some(id) => code_span(id),
         };
         for ImpactExample { query, before_top1, after_top1 } in &self.examples {
-            let query = python_quoted(query);
+            let query = quoted(query);
             let query = if self.is_reference { query } else { inline(&query) };
             let _ = writeln!(out, "- {query}: {} -> {}", tool(before_top1), tool(after_top1));
         }

@@ -111,11 +111,10 @@ impl Report<'_> {
     /// one is nearer to it.
     fn ratio(&self) -> f64 {
         match self.rivals() {
-            None => 0.0,
-            Some((best, second)) if best == second => 1.0,
+            Some((best, second)) if best <= second => 1.0,
             Some((best, second)) if second > 0.0 => second / best,
             Some((best, second)) if best < 0.0 => best / second,
-            Some(_) => 0.0,
+            _ => 0.0,
         }
     }
 

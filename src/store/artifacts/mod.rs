@@ -11,7 +11,6 @@ pub use options::{Eviction, StoreOptions};
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -21,22 +20,16 @@ use super::unknown::Unknown;
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::ArtifactRef;
 use crate::order::SortedMap;
+use crate::text::hash::hex;
 use crate::text::redact::{SECRET_MASK, redact_secrets};
 use crate::text::unicode::quote;
 
 /// The SHA-256 of bytes, by which equal ones are found.
 type Digest = [u8; 32];
 
-fn hex(digest: &Digest) -> String {
-    digest.iter().fold(String::with_capacity(64), |mut out, byte| {
-        let _ = write!(out, "{byte:02x}");
-        out
-    })
-}
-
 /// Returns the lower-case hexadecimal SHA-256 of bytes.
 pub fn content_hash(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes).into())
+    hex(&Sha256::digest(bytes))
 }
 
 /// Artifacts in memory; equal content is kept once.
