@@ -2,10 +2,11 @@
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
+import { JsonText, SNAPSHOT, encode, fields, recordOfAll, text, utf8 } from "./guard.js";
 import { addCatalog, isCatalog } from "./known.js";
 import { Kept, disposable } from "./place.js";
 import type { Kind } from "./place.js";
+import { moreFields } from "./routing-call.js";
 import type {
   CatalogDiff,
   CatalogFinding,
@@ -36,6 +37,11 @@ export interface CatalogSource {
   readonly again: (glue: RoutingGlue) => number;
 }
 
+/** Returns what makes a catalog in an instance of the engine. @internal */
+export function newCatalog(json: Uint8Array): (glue: RoutingGlue) => number {
+  return (glue) => glue.catalog_new(json);
+}
+
 /** Looks into a catalog; of anything else, nothing. @internal */
 export let sourceOf: (catalog: unknown) => CatalogSource | undefined;
 
@@ -64,8 +70,9 @@ export class Catalog {
    * `/items/<index>`; with `on_invalid: "report"` it is left out and told by {@link Catalog.findings}.
    */
   constructor(items?: Iterable<SelectableItem>, options?: CatalogOptions) {
-    const json = JsonText.of(items) ?? written(items, options);
-    this.#kept = new Kept(routing, KIND, (glue) => glue.catalog_new(json));
+    const given = JsonText.of(items);
+    const json = given === undefined ? written(items, options) : utf8(given);
+    this.#kept = new Kept(routing, KIND, newCatalog(json));
     this.#kept.watch(this);
     addCatalog(this);
   }
@@ -83,7 +90,7 @@ export class Catalog {
   static fromMcp(listToolsResult: unknown, options?: McpCatalogOptions): Catalog {
     const list = encode(listToolsResult, "", SNAPSHOT);
     if (list === "null") throw new ContextWeaverError("INVALID_INPUT", "expected a list of tools, got null");
-    const json = `{"mcp":${list}${settings(options)}}`;
+    const json = `{"mcp":${list}${moreFields(options, ["items", "mcp"])}}`;
     try {
       return made(json);
     } catch (error) {
@@ -166,8 +173,7 @@ export class Catalog {
   /** Says what it does to the routes of known queries when another catalog takes this one's place. */
   impact(next: Catalog, options?: RoutingImpactOptions): RoutingImpact {
     if (!isCatalog(next)) throw new ContextWeaverError("INVALID_INPUT", "expected a Catalog", { path: "/next" });
-    const rest = encode(fields(options));
-    const more = rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
+    const more = moreFields(options, ["next"]);
     return this.#kept.run("impact", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}${more}}`);
   }
 
@@ -182,19 +188,8 @@ export class Catalog {
   }
 }
 
-function written(items: unknown, options: unknown): string {
-  const list = items === undefined ? "[]" : encodeAll(items, "/items", SNAPSHOT);
-  return `{"items":${list}${settings(options)}}`;
-}
-
-/** Writes options as more fields of an object that has the tools. */
-function settings(options: unknown): string {
-  const given = fields(options);
-  for (const key of ["items", "mcp"]) {
-    if (key in given) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${key}\``, { path: `/${key}` });
-  }
-  const rest = encode(given);
-  return rest === "{}" ? "" : `,${rest.slice(1, -1)}`;
+function written(items: unknown, options: unknown): Uint8Array {
+  return recordOfAll("items", items === undefined ? [] : items, moreFields(options, ["items", "mcp"]), SNAPSHOT);
 }
 
 function made(json: string): Catalog {

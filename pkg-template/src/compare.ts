@@ -1,6 +1,6 @@
 // Functions over lists of tools and captures of them: evening out, comparing, examining.
-import { routing } from "./engines.js";
 import { SNAPSHOT, encode, encodeAll, fields } from "./guard.js";
+import { moreFields, routingCall } from "./routing-call.js";
 import type {
   CapabilityDiff,
   NormalizeOptions,
@@ -8,13 +8,8 @@ import type {
 } from "./routing-types.js";
 import type { SelectableItem } from "./types.js";
 
-function run<T>(operation: string, args: string): T {
-  return (JSON.parse(routing.call((glue) => glue.routing_call(operation, args))) as { done: T }).done;
-}
-
 function withItems(items: unknown, options: unknown): string {
-  const rest = encode(fields(options));
-  return `{"items":${encodeAll(items, "/items", SNAPSHOT)}${rest === "{}" ? "}" : `,${rest.slice(1)}`}`;
+  return `{"items":${encodeAll(items, "/items", SNAPSHOT)}${moreFields(options, ["items"])}}`;
 }
 
 /**
@@ -22,7 +17,7 @@ function withItems(items: unknown, options: unknown): string {
  * left out and reported, or with `strict` an error.
  */
 export function normalizeTools(items: Iterable<SelectableItem>, options?: NormalizeOptions): NormalizedTools {
-  return run("normalise", withItems(items, options));
+  return routingCall("normalise", withItems(items, options));
 }
 
 /**
@@ -31,10 +26,10 @@ export function normalizeTools(items: Iterable<SelectableItem>, options?: Normal
  * form, and so another digest. The Python library reads and writes the same snapshots.
  */
 export function capabilitySnapshot(source: string, options?: { readonly source_type?: "mcp" | "native" }): string {
-  return run<{ text: string }>("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT)).text;
+  return routingCall<{ text: string }>("capability_snapshot", encode({ ...fields(options), source }, "", SNAPSHOT)).text;
 }
 
 /** Compares two snapshots. `INVALID_INPUT` when one was changed by hand. */
 export function capabilityDiff(before: string, after: string): CapabilityDiff {
-  return run("capability_diff", encode({ before, after }, "", SNAPSHOT));
+  return routingCall("capability_diff", encode({ before, after }, "", SNAPSHOT));
 }

@@ -53,6 +53,26 @@ export function encode(value: unknown, path = "", limits: Limits = INPUT): strin
 /** Writes a sequence as a JSON array; stops an endless one. @internal */
 export function encodeAll(items: unknown, path: string, limits: Limits = INPUT): string {
   const writer = new Writer(path, limits);
+  const count = writeAll(writer, items, path);
+  return writer.text("the items together are", `${path}/${count - 1}`);
+}
+
+/**
+ * Writes a sequence and more fields as a record, `{"<name>":[…]<rest>}`, in bytes: megabytes of tools need not become a
+ * string on their way. @internal
+ */
+export function recordOfAll(name: string, items: unknown, rest: string, limits: Limits): Uint8Array {
+  const path = `/${name}`;
+  const writer = new Writer(path, limits);
+  writer.plain(`{"${name}":`);
+  const count = writeAll(writer, items, path);
+  writer.raw(`${rest}}`);
+  // A copy: twice the bytes may have been set aside, and these are kept.
+  return writer.taken("the items together are", `${path}/${count - 1}`).slice();
+}
+
+/** Writes the items of a sequence and returns how many there were. */
+function writeAll(writer: Writer, items: unknown, path: string): number {
   let index = 0;
   if (items === null || items === undefined) refuse("INVALID_INPUT", "expected an iterable", path);
   writer.mark(OPEN_LIST);
@@ -68,7 +88,7 @@ export function encodeAll(items: unknown, path: string, limits: Limits = INPUT):
     refuse("INVALID_INPUT", "the items could not be iterated", `${path}/${index}`, cause);
   }
   writer.mark(CLOSE_LIST);
-  return writer.text("the items together are", `${path}/${index - 1}`);
+  return index;
 }
 
 /**
@@ -87,6 +107,11 @@ export function fields(value: unknown, path = ""): Record<string, unknown> {
   return copy;
 }
 
+/** Encodes JSON text that was checked before. @internal */
+export function utf8(json: string): Uint8Array {
+  return encoder.encode(json);
+}
+
 /** Checks a string that crosses as it is. @internal */
 export function text(value: unknown, path: string, limit = INPUT.string): string {
   if (typeof value !== "string") refuse("INVALID_INPUT", `expected a string, got ${nameOf(value)}`, path);
@@ -101,7 +126,7 @@ export function rawBytes(value: unknown, path: string): Uint8Array {
   if (typeof value === "string") {
     if (value.length > MAX_ARTIFACT) tooBig(path);
     checkWellFormed(value, path);
-    return new TextEncoder().encode(value);
+    return encoder.encode(value);
   }
   if (!ArrayBuffer.isView(value) || kindOfView(value) !== "Uint8Array") {
     refuse("INVALID_INPUT", `expected a string or a Uint8Array, got ${nameOf(value)}`, path);
@@ -159,8 +184,13 @@ class Writer {
 
   /** Returns what was written; `what` and `path` are for the message when it is too much. */
   text(what: string, path: string): string {
+    return decoder.decode(this.taken(what, path));
+  }
+
+  /** As {@link Writer.text}, in bytes. */
+  taken(what: string, path: string): Uint8Array {
     if (this.length > this.limits.total) tooLarge(what, this.limits.total, path);
-    return decoder.decode(this.bytes.subarray(0, this.length));
+    return this.bytes.subarray(0, this.length);
   }
 
   /** Writes one item of a list; each may have as many values as a whole argument. */
@@ -255,9 +285,7 @@ class Writer {
 
   private long(text: string): void {
     checkWellFormed(text, this.path);
-    const json = JSON.stringify(text);
-    this.reserve(json.length * 3);
-    this.length += encoder.encodeInto(json, this.bytes.subarray(this.length)).written;
+    this.raw(JSON.stringify(text));
   }
 
   /** Writes a short string with characters that are escaped or have several bytes. */
@@ -295,8 +323,14 @@ class Writer {
     this.length = at;
   }
 
+  /** Writes JSON that was checked before. */
+  raw(json: string): void {
+    this.reserve(json.length * 3);
+    this.length += encoder.encodeInto(json, this.bytes.subarray(this.length)).written;
+  }
+
   /** Writes ASCII as it is. */
-  private plain(text: string): void {
+  plain(text: string): void {
     this.reserve(text.length);
     for (let place = 0; place < text.length; place += 1) this.bytes[this.length++] = text.charCodeAt(place);
   }

@@ -4,6 +4,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::handles::{self, Answer, Handles};
 use crate::api::routing as api;
+use crate::error::{Error, ErrorCode};
 use crate::routing::catalog::Loaded;
 use crate::routing::router::Router;
 
@@ -12,10 +13,11 @@ thread_local! {
     static ROUTERS: std::cell::RefCell<Handles<Router>> = Handles::of("router");
 }
 
-/// Makes a catalog from the JSON of its tools.
+/// Makes a catalog from the JSON of its tools, as bytes: thousands of tools are megabytes, which a string would copy again.
 #[wasm_bindgen]
-pub fn catalog_new(text: &str) -> Answer<u32> {
-    handles::add(&CATALOGS, api::new_catalog(text))
+pub fn catalog_new(json: &[u8]) -> Answer<u32> {
+    let text = std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"));
+    handles::add(&CATALOGS, text.and_then(api::new_catalog))
 }
 
 /// Frees a catalog; freeing twice does nothing.

@@ -114,16 +114,7 @@ struct Open {
 /// Fails with `NO_CANDIDATES` without tools, `DUPLICATE_ID` when two have one id, and `OUT_OF_RANGE` when an option is
 /// zero or one child a node is too few.
 pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
-    options.check(items.len())?;
-    if items.is_empty() {
-        return Err(Error::new(ErrorCode::NoCandidates, "there is no tool to build a tree of"));
-    }
-    let mut sorted = items.to_vec();
-    sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
-    if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
-        return Err(Error::new(ErrorCode::DuplicateId, format!("two tools have the id {}", quote(&pair[0].id))));
-    }
-    let mut graph = grow(sorted, options)?;
+    let mut graph = grow(items, options, true)?;
     let manifest = Manifest {
         catalog_hash,
         items: items.len(),
@@ -138,14 +129,29 @@ pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &st
     Ok(graph)
 }
 
-fn grow(items: Vec<&SelectableItem>, options: BuildOptions) -> Result<ChoiceGraph> {
+/// Builds the same tree without the labels and the manifest: to say where tools are, it is enough, and their texts need not
+/// be read. Fails as [`build`] does.
+pub fn outline(items: &[&SelectableItem], options: BuildOptions) -> Result<ChoiceGraph> {
+    grow(items, options, false)
+}
+
+fn grow(items: &[&SelectableItem], options: BuildOptions, has_labels: bool) -> Result<ChoiceGraph> {
+    options.check(items.len())?;
+    if items.is_empty() {
+        return Err(Error::new(ErrorCode::NoCandidates, "there is no tool to build a tree of"));
+    }
+    let mut sorted = items.to_vec();
+    sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        return Err(Error::new(ErrorCode::DuplicateId, format!("two tools have the id {}", quote(&pair[0].id))));
+    }
     let mut graph = ChoiceGraph::new(options.max_children as u64);
-    for item in &items {
+    for item in &sorted {
         graph.add_item(&item.id);
     }
     let bytes = key_bytes(items.len(), options.max_children);
     let depth = least_depth(items.len(), options.max_children) + 2;
-    let mut splitter = Splitter::new(items, options, bytes);
+    let mut splitter = Splitter::new(sorted, options, bytes, has_labels);
     graph.root_id = free_id(&graph, "/");
     let root = graph.root_id.clone();
     graph.add_node(&root, "All tools", "All available tools");
@@ -161,8 +167,10 @@ fn grow(items: Vec<&SelectableItem>, options: BuildOptions) -> Result<ChoiceGrap
             }
             let path = format!("{path}/{}", keys.take(child.key.clone(), bytes));
             let id = free_id(&graph, &path);
-            let (label, hint) = splitter.label(&child);
-            graph.add_node(&id, &label, &hint);
+            if has_labels {
+                let (label, hint) = splitter.label(&child);
+                graph.add_node(&id, &label, &hint);
+            }
             let below = graph.ensure_node(&id) as u32;
             edges.push((place, below));
             open.push(Open { part: child, path, place: below, depth: depth - 1 });

@@ -52,13 +52,6 @@ impl Manifest<'_> {
     }
 }
 
-/// Writes the hash of the catalog into the record of a graph that was built without it.
-pub fn sign(build_meta: &mut JsonMap, catalog_hash: &str) {
-    if let Some(hash) = build_meta.get_mut("manifest").and_then(|manifest| manifest.get_mut("build_hash")) {
-        *hash = catalog_hash.into();
-    }
-}
-
 /// Tells whether a graph was built of the catalog with this hash.
 pub fn matches_catalog(build_meta: &JsonMap, catalog_hash: &str) -> bool {
     build_meta.get("manifest").is_some_and(|manifest| manifest["build_hash"] == catalog_hash)

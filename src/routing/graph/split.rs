@@ -42,6 +42,7 @@ pub(super) struct Splitter<'a> {
     items: Vec<&'a SelectableItem>,
     /// Segments of the namespaces; empty where namespaces do not count.
     segments: Vec<Vec<&'a str>>,
+    /// The words of each tool, where they are needed.
     words: Vec<Vec<u32>>,
     /// The words by number.
     names: Vec<String>,
@@ -53,8 +54,8 @@ pub(super) struct Splitter<'a> {
 }
 
 impl<'a> Splitter<'a> {
-    /// Sorts tools for a strategy; keys have at most so many bytes.
-    pub fn new(mut items: Vec<&'a SelectableItem>, options: BuildOptions, bytes: usize) -> Self {
+    /// Sorts tools for a strategy; keys have at most so many bytes. Without labels words are read only where they decide.
+    pub fn new(mut items: Vec<&'a SelectableItem>, options: BuildOptions, bytes: usize, has_labels: bool) -> Self {
         let with_namespace = items.iter().filter(|item| !item.namespace.is_empty()).count();
         let by_namespace = match options.strategy {
             Strategy::Auto => with_namespace * 2 >= items.len(),
@@ -74,7 +75,8 @@ impl<'a> Splitter<'a> {
         items = order.iter().map(|place| items[*place]).collect();
         segments = order.iter().map(|place| std::mem::take(&mut segments[*place])).collect();
         let mut vocabulary = Vocabulary::default();
-        let words = items.iter().map(|item| vocabulary.as_read(item)).collect();
+        let read = if has_labels || clusters { items.as_slice() } else { &[] };
+        let words = read.iter().map(|item| vocabulary.as_read(item)).collect();
         let names: Vec<String> = vocabulary.names().into_iter().map(str::to_owned).collect();
         let counts = vec![0; names.len()];
         Self { items, segments, words, names, counts, options, clusters, bytes }

@@ -52,8 +52,8 @@ pub struct Router {
     options: RouterOptions,
     index: Option<Index>,
     graph: Option<ChoiceGraph>,
-    /// Whether the graph still lacks the hash of the catalog, which nothing needs but the graph's JSON.
-    is_unsigned: bool,
+    /// Whether the graph lacks what only its JSON and its pages need: labels, and the hash of the catalog.
+    is_outline: bool,
     beam: Option<BeamIndex>,
     browse: Option<BrowseIndex>,
     names: Option<ToolNames>,
@@ -120,7 +120,11 @@ impl Router {
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
         let index =
             (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
-        Self { catalog, options, index, graph: None, is_unsigned: false, beam: None, browse: None, names: None }
+        Self::of(catalog, options, index)
+    }
+
+    fn of(catalog: Catalog, options: RouterOptions, index: Option<Index>) -> Self {
+        Self { catalog, options, index, graph: None, is_outline: false, beam: None, browse: None, names: None }
     }
 
     /// Returns the tools.
@@ -212,7 +216,7 @@ impl Router {
     /// Builds what routing needs and is not there.
     fn prepare(&mut self) -> Result<()> {
         if self.graph.is_none() && !self.catalog.is_empty() {
-            self.build_graph()?;
+            self.build_outline()?;
         }
         if let (None, None, Some(graph)) = (&self.index, &self.beam, &self.graph) {
             self.beam = Some(BeamIndex::new(&self.catalog, graph, &self.options));

@@ -6,7 +6,7 @@ use crate::model::SelectableItem;
 use crate::routing::Catalog;
 use crate::routing::cards::ToolNames;
 use crate::routing::catalog::compute_catalog_hash;
-use crate::routing::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions, manifest};
+use crate::routing::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
 use crate::routing::index::Index;
 use crate::routing::reference::tree::{self, TreeOptions};
 
@@ -23,16 +23,7 @@ impl Router {
             return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
         }
         let index = Index::from_bytes(index, catalog.items(), options.index.clone())?;
-        Ok(Self {
-            catalog,
-            options,
-            index: Some(index),
-            graph: None,
-            is_unsigned: false,
-            beam: None,
-            browse: None,
-            names: None,
-        })
+        Ok(Self::of(catalog, options, Some(index)))
     }
 
     /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
@@ -73,7 +64,7 @@ impl Router {
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
         }
         self.forget();
-        (self.graph, self.is_unsigned) = (Some(graph), false);
+        (self.graph, self.is_outline) = (Some(graph), false);
         Ok(())
     }
 
@@ -83,28 +74,36 @@ impl Router {
         if self.catalog.is_empty() {
             return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
         }
-        if self.graph.is_none() {
-            self.build_graph()?;
+        if self.graph.is_none() || self.is_outline {
+            let hash = compute_catalog_hash(self.catalog.items());
+            let items: Vec<&SelectableItem> = self.catalog.items().collect();
+            let graph = if self.options.is_reference {
+                tree::build(&items, self.reference_tree(), &hash)?
+            } else {
+                graph::build(&items, self.options.tree, &hash)?
+            };
+            (self.graph, self.is_outline) = (Some(graph), false);
         }
-        let graph = self.graph.as_mut().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))?;
-        if std::mem::take(&mut self.is_unsigned) {
-            manifest::sign(&mut graph.build_meta, &compute_catalog_hash(self.catalog.items()));
-        }
-        Ok(graph)
+        self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
     }
 
-    /// Builds the graph without the hash of the catalog: hashing takes longer than many routes.
-    pub(super) fn build_graph(&mut self) -> Result<()> {
+    /// Builds what routes need of the graph: neither the hash of the catalog nor labels, which take longer than many routes.
+    pub(super) fn build_outline(&mut self) -> Result<()> {
         let items: Vec<&SelectableItem> = self.catalog.items().collect();
-        let tree = self.options.tree;
         let graph = if self.options.is_reference {
-            let options = TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size };
-            tree::build(&items, options, "")?
+            tree::build(&items, self.reference_tree(), "")?
+        } else if self.options.navigator == Navigator::Beam {
+            graph::build(&items, self.options.tree, "")?
         } else {
-            graph::build(&items, tree, "")?
+            graph::outline(&items, self.options.tree)?
         };
-        (self.graph, self.is_unsigned) = (Some(graph), true);
+        (self.graph, self.is_outline) = (Some(graph), true);
         Ok(())
+    }
+
+    fn reference_tree(&self) -> TreeOptions {
+        let tree = self.options.tree;
+        TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size }
     }
 
     /// Forgets what was made of tools that have changed.
