@@ -2,6 +2,12 @@
 //!
 //! What a server says of its tools is a hint that nobody has checked. It is kept and shown, and permits nothing.
 
+pub mod base64;
+mod content;
+mod facts;
+pub mod reference;
+mod result;
 pub mod revision;
 
+pub use result::{Binary, Converted, ResultOptions, mcp_result_to_envelope};
 pub use revision::{MetaKeyProblem, Revision, check_meta_key};

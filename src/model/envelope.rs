@@ -69,7 +69,7 @@ pub(super) fn number_in_text(value: Value) -> Value {
 }
 
 /// Tells whether Python takes a value for true.
-pub(super) fn is_truthy(value: &Value) -> bool {
+pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),

@@ -18,7 +18,7 @@ pub use budget::ContextBudget;
 pub use enums::{
     ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
 };
-pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
+pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec, is_truthy};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts};
 pub use item::ContextItem;
 pub use memory::{Episode, Fact, MemoryEntry};

@@ -12,6 +12,7 @@ mod context;
 mod drilldown;
 mod drilldown_policy;
 mod firewall;
+mod mcp_results;
 mod routing;
 mod sessions;
 mod stores;
@@ -87,6 +88,7 @@ fn runner(area: &str) -> Option<Runner> {
         "context" => Some(|_, input| context::run(input)),
         "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
+        "mcp" => Some(|_, input| mcp_results::run(input)),
         "routing" => Some(routing::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),

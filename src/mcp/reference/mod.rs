@@ -1,0 +1,3 @@
+//! MCP records as the Python reference reads them, for compatibility.
+
+pub mod result;
