@@ -1,5 +1,9 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
+mod mcp_result;
+
+pub use mcp_result::{WithBytes, convert_result};
+
 use super::unknown;
 use crate::error::Result;
 use crate::json;
