@@ -18,7 +18,7 @@ pub use budget::ContextBudget;
 pub use enums::{
     ItemKind, Mode, OverflowAction, Phase, RenderedAs, Sensitivity, SensitivityAction, Stage, Status, Strategy,
 };
-pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec, is_truthy};
+pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts};
 pub use item::ContextItem;
 pub use memory::{Episode, Fact, MemoryEntry};
@@ -27,7 +27,7 @@ pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
-pub use tool::{HydrationResult, SelectableItem, TOOL_KINDS};
+pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;
 
 pub use crate::json::JsonMap;

@@ -3,13 +3,13 @@
 
 use serde_json::Value;
 
-use crate::json::{JsonMap, number_text, to_sorted_ascii, type_name};
+use crate::json::python::{is_truthy, text as text_of};
+use crate::json::{JsonMap, to_sorted_ascii, type_name};
 use crate::limits;
 use crate::mcp::base64::decode_as_reference;
 use crate::mcp::result::{Binary, Converted, NO_CONTENT, reference_to, repeat};
-use crate::model::{ArtifactRef, ResultEnvelope, Status, Warning, is_truthy};
+use crate::model::{ArtifactRef, ResultEnvelope, Status, Warning};
 use crate::text::lines::lines;
-use crate::text::python::push_quoted;
 use crate::text::unicode::{prefix, trim};
 
 /// What is found in a result.
@@ -209,48 +209,5 @@ impl Reader<'_> {
             firewall_stats: None,
         };
         Converted { envelope, binaries: self.binaries, full_text, warnings: self.warnings }
-    }
-}
-
-/// Writes a value as Python's `str` does.
-fn text_of(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        other => {
-            let mut out = String::new();
-            push_value(&mut out, other);
-            out
-        }
-    }
-}
-
-fn push_value(out: &mut String, value: &Value) {
-    match value {
-        Value::Null => out.push_str("None"),
-        Value::Bool(flag) => out.push_str(if *flag { "True" } else { "False" }),
-        Value::Number(number) => out.push_str(&number_text(number)),
-        Value::String(text) => push_quoted(out, text, usize::MAX),
-        Value::Array(list) => {
-            out.push('[');
-            for (index, entry) in list.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
-                }
-                push_value(out, entry);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            out.push('{');
-            for (index, (key, entry)) in map.iter().enumerate() {
-                if index > 0 {
-                    out.push_str(", ");
-                }
-                push_quoted(out, key, usize::MAX);
-                out.push_str(": ");
-                push_value(out, entry);
-            }
-            out.push('}');
-        }
     }
 }
