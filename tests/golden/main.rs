@@ -88,7 +88,7 @@ fn runner(area: &str) -> Option<Runner> {
         "context" => Some(|_, input| context::run(input)),
         "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
-        "mcp" => Some(|_, input| mcp_results::run(input)),
+        "mcp" => Some(|file, input| mcp_results::run(file, input).unwrap_or_else(|| Err("pending".into()))),
         "routing" => Some(routing::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),
