@@ -50,8 +50,14 @@ mod tests {
             (json!({ "readOnlyHint": true }), [true, false, false, true]),
             (json!({ "readOnlyHint": true, "destructiveHint": true }), [false, true, false, true]),
             (json!({ "readOnlyHint": true, "destructiveHint": false }), [true, false, false, true]),
-            (json!({ "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }), [false, false, true, false]),
-            (json!({ "readOnlyHint": "true", "destructiveHint": 0, "openWorldHint": null }), [false, true, false, true]),
+            (
+                json!({ "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }),
+                [false, false, true, false],
+            ),
+            (
+                json!({ "readOnlyHint": "true", "destructiveHint": 0, "openWorldHint": null }),
+                [false, true, false, true],
+            ),
         ] {
             let hints = json!(Hints::of(annotations.as_object().unwrap()));
             let found: Vec<bool> = HINTS.iter().map(|key| hints[key].as_bool().unwrap()).collect();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::python::{self, is_truthy};
-use crate::json::{self, JsonMap, wrong_type};
+use crate::json::{self, wrong_type};
 use crate::model::{ContextItem, ItemKind};
 use crate::text::lines::lines;
 use crate::text::unicode::trim;
@@ -44,7 +44,8 @@ fn item(record: Value, number: usize) -> Result<ContextItem> {
         let wrong = wrong_type("/metadata", "an object", &metadata);
         item.metadata = python::dict(metadata).ok_or(wrong)?;
     }
-    item.parent_id = record.shift_remove("parent_id").filter(|id| !id.is_null()).map(|id| as_id(id, "/parent_id")).transpose()?;
+    item.parent_id =
+        record.shift_remove("parent_id").filter(|id| !id.is_null()).map(|id| as_id(id, "/parent_id")).transpose()?;
     Ok(item)
 }
 
@@ -58,7 +59,8 @@ fn as_id(id: Value, path: &str) -> Result<String> {
 fn tokens_of(value: &Value) -> Result<u64> {
     let whole = python::int(value).ok_or_else(|| wrong_type("/token_estimate", "a whole number", value))?;
     u64::try_from(whole).map_err(|_| {
-        Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 on, got {whole}")).at("/token_estimate")
+        Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 on, got {whole}"))
+            .at("/token_estimate")
     })
 }
 
