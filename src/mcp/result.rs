@@ -6,9 +6,9 @@ use super::content::Reader;
 use super::facts;
 use super::reference;
 use super::revision::Revision;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::Result;
 use crate::json::python::is_truthy;
-use crate::json::{self, Fields, JsonMap, to_sorted_ascii, wrong_type};
+use crate::json::{self, JsonMap, to_sorted_ascii, wrong_type};
 use crate::limits;
 use crate::model::{ArtifactRef, ResultEnvelope, Status, Warning};
 use crate::order::WordSet;
@@ -30,27 +30,6 @@ pub struct ResultOptions {
 impl Default for ResultOptions {
     fn default() -> Self {
         Self { compat: false, revision: None, max_bytes: limits::MCP_RESULT_BYTES }
-    }
-}
-
-impl ResultOptions {
-    /// Takes the options out of the fields of a call: `compat`, `revision`, `max_bytes`.
-    pub fn take(fields: &mut Fields) -> Result<Self> {
-        let compat = match fields.opt_string("compat")?.as_deref() {
-            None => false,
-            Some("0.18") => true,
-            Some(other) => {
-                let message = format!("unknown compat version {}", quote(other));
-                return Err(Error::new(ErrorCode::Unsupported, message).at(fields.at("compat")));
-            }
-        };
-        let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
-        let limit = limits::MCP_RESULT_BYTES as u64;
-        Ok(Self {
-            compat,
-            revision: revision.map_err(|error| error.at(fields.at("revision")))?,
-            max_bytes: fields.uint_or("max_bytes", limit, limit)? as usize,
-        })
     }
 }
 

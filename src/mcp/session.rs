@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields, JsonMap, type_name};
+use crate::json::{self, Fields, JsonMap};
 use crate::limits;
 use crate::model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity};
 use crate::order::SortedMap;

@@ -3,10 +3,12 @@
 use serde::Serialize;
 use serde_json::json;
 
+use super::compat;
 use crate::api::{One, write};
 use crate::error::Result;
 use crate::json::{self, Fields};
-use crate::mcp::{Binary, ResultOptions, mcp_result_to_envelope};
+use crate::limits;
+use crate::mcp::{Binary, ResultOptions, Revision, mcp_result_to_envelope};
 use crate::model::{ResultEnvelope, Warning};
 
 /// An answer with bytes beside its JSON.
@@ -32,7 +34,13 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let result = fields.require("result")?;
     let tool = fields.string("tool_name")?;
-    let options = ResultOptions::take(&mut fields)?;
+    let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
+    let limit = limits::MCP_RESULT_BYTES as u64;
+    let options = ResultOptions {
+        compat: compat(&mut fields)?,
+        revision: revision.map_err(|error| error.at("/revision"))?,
+        max_bytes: fields.uint_or("max_bytes", limit, limit)? as usize,
+    };
     fields.finish()?;
     let converted = mcp_result_to_envelope(&result, &tool, &options)?;
     // Two copies of an image are enough.

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::super::tool_options;
+use super::super::convert::tool_options;
 use super::super::{One, done, unknown};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::json::{self, Fields};
 use crate::model::SelectableItem;
 use crate::routing::Catalog;

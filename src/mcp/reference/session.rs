@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::python::{self, is_truthy};
-use crate::json::{self, JsonMap, wrong_type};
+use crate::json::{self, wrong_type};
 use crate::model::{ContextItem, ItemKind};
 use crate::text::lines::lines;
 use crate::text::unicode::trim;
