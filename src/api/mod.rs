@@ -9,6 +9,7 @@ mod results;
 pub mod routing;
 mod stores;
 
+pub use results::ingest_mcp_result;
 pub use stores::{artifact_bytes, put_artifact};
 
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::context::callbacks::{Need, Outcome};
 use crate::context::handoff::HandoffPack;
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
-use crate::context::{self, BuildRequest, ContextManager, ManagerOptions, ToolResult};
+use crate::context::{self, BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
@@ -80,7 +81,11 @@ pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> 
 /// Takes the raw result of a tool.
 pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[u8]) -> Result<String> {
     let result = ToolResult::from_value(json::parse(arguments)?)?;
-    match manager.ingest_tool_result(&result, raw)? {
+    ingested(manager.ingest_tool_result(&result, raw)?)
+}
+
+fn ingested(outcome: Outcome<Ingested>) -> Result<String> {
+    match outcome {
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(ingested) => done_with(&ingested, &ingested.events()),
     }
