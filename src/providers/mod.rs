@@ -7,7 +7,9 @@
 //! ([`record`]): the same format gets it back exactly, unless the text was changed since; then the text is written in
 //! its place. From another format only what all formats have is written: texts, calls with arguments, results.
 
+pub mod ai_sdk_model;
 mod decode;
+pub mod entries;
 pub mod escapes;
 pub mod media;
 pub mod names;
@@ -132,6 +134,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
+        Format::AiSdkModel => ai_sdk_model::read(list)?,
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be read").at("/format")),
     };
     let items = decode::items(read, format, options, &mut warnings)?;
@@ -145,6 +148,7 @@ pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteO
     let turns = turns::turns(items, format, options, &mut warnings);
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(turns), None),
+        Format::AiSdkModel => (ai_sdk_model::write(turns), None),
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be written").at("/format")),
     };
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })

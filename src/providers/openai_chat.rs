@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::entries::{by_message, shell_of};
 use super::media::{Media, label_of, media, text_at, unknown};
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
 use super::{hollow, open, required};
@@ -233,23 +234,6 @@ pub fn write(turns: Vec<Turn>) -> Vec<Value> {
         }
     }
     messages
-}
-
-/// Splits pieces by the messages they were in; those of no message go with the one before.
-pub fn by_message(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut lists: Vec<Vec<Piece>> = Vec::new();
-    for piece in pieces {
-        match lists.last_mut() {
-            Some(list) if list[0].message() == piece.message() || piece.message().is_none() => list.push(piece),
-            _ => lists.push(vec![piece]),
-        }
-    }
-    lists
-}
-
-/// Returns the message around pieces: as it was, or a new one.
-pub fn shell_of(pieces: &mut [Piece], new: Value) -> Value {
-    pieces.iter_mut().find_map(|piece| piece.shell.take()).unwrap_or(new)
 }
 
 fn write_text(mut pieces: Vec<Piece>, role: &str) -> Value {
