@@ -8,12 +8,14 @@
 //! its place. From another format only what all formats have is written: texts, calls with arguments, results.
 
 pub mod ai_sdk_model;
+pub mod ai_sdk_ui;
 mod decode;
 pub mod entries;
 pub mod escapes;
 pub mod media;
 pub mod names;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod part;
 pub mod record;
 mod turns;
@@ -134,6 +136,8 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
+        Format::OpenAiResponses => openai_responses::read(list)?,
+        Format::AiSdkUi => ai_sdk_ui::read(list)?,
         Format::AiSdkModel => ai_sdk_model::read(list)?,
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be read").at("/format")),
     };
@@ -148,6 +152,8 @@ pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteO
     let turns = turns::turns(items, format, options, &mut warnings);
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(turns), None),
+        Format::OpenAiResponses => (openai_responses::write(turns), None),
+        Format::AiSdkUi => (ai_sdk_ui::write(turns), None),
         Format::AiSdkModel => (ai_sdk_model::write(turns), None),
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be written").at("/format")),
     };

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use super::entries::{by_message, shell_of};
 use super::media::{Media, label_of, media, text_at, unknown};
+use super::names::Ids;
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{hollow, open, required};
+use super::{Format, hollow, open, required};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::text::unicode::quote;
@@ -220,7 +221,7 @@ pub fn answer(field: &str, content: Value, body: Body) -> Part {
 pub fn write(turns: Vec<Turn>) -> Vec<Value> {
     let mut messages = Vec::new();
     // Calls written in the old form, which their results then have, too.
-    let mut functions: Vec<String> = Vec::new();
+    let mut functions = Ids::default();
     for turn in turns {
         match turn.role {
             Role::Assistant => messages.extend(write_assistant(turn.pieces, &mut functions)),
@@ -260,14 +261,14 @@ fn put_text(entry: &mut Value, text: String) {
     put(entry, "content", text.into());
 }
 
-fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Vec<String>) -> Option<Value> {
+fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value> {
     let mut entry = shell_of(&mut pieces, json!({ "role": "assistant", "content": null }));
     let mut has_text = false;
     for piece in pieces {
         match (piece.exact, piece.what) {
             (Some(exact), what) => {
                 if let (What::Call(call), "function_call") = (&what, exact.field.as_str()) {
-                    functions.push(call.id.clone());
+                    functions.unique(&call.id, Format::OpenAiChat);
                 }
                 has_text = has_text || exact.field.starts_with("content") || exact.field.is_empty();
                 put(&mut entry, &exact.field, exact.value);
@@ -296,9 +297,9 @@ fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Vec<String>) -> Optio
     Some(entry)
 }
 
-fn write_result(mut piece: Piece, functions: &[String]) -> Value {
+fn write_result(mut piece: Piece, functions: &Ids) -> Value {
     let What::Result(answer) = piece.what else { return Value::Null };
-    let is_old = functions.contains(&answer.id);
+    let is_old = functions.has(&answer.id);
     let shell = piece.shell.take().filter(|shell| (shell.get("role") == Some(&json!("function"))) == is_old);
     let new = || match is_old {
         true => json!({ "role": "function", "name": answer.name }),
