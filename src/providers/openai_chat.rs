@@ -264,6 +264,7 @@ fn put_text(entry: &mut Value, text: String) {
 fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value> {
     let mut entry = shell_of(&mut pieces, json!({ "role": "assistant", "content": null }));
     let mut has_text = false;
+    let is_changed = pieces.iter().any(|piece| piece.exact.is_none());
     for piece in pieces {
         match (piece.exact, piece.what) {
             (Some(exact), what) => {
@@ -291,7 +292,8 @@ fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value>
     if !calls && !has("content") && !has("refusal") && !has("audio") {
         return None;
     }
-    if !has_text && entry.get("content").is_some_and(|content| !content.is_null()) {
+    // Some servers want the field even where there is nothing in it.
+    if !has_text && entry.get("content").map_or(is_changed, |content| !content.is_null()) {
         put(&mut entry, "content", Value::Null);
     }
     Some(entry)
