@@ -43,6 +43,8 @@ const NEEDS = {
   drilldownTool: "core",
   explainRoute: "routing",
   mcpResultToEnvelope: "convert",
+  itemsToMessages: "convert",
+  messagesToItems: "convert",
   normalizeTools: "routing",
   redactSecrets: "core",
   renderCards: "routing",
