@@ -2,6 +2,7 @@
 
 mod mcp;
 mod mcp_result;
+mod messages;
 
 pub use mcp_result::{WithBytes, convert_result};
 
@@ -16,7 +17,7 @@ pub(super) use mcp::tool_options;
 type Area = fn(operation: &str, fields: Fields) -> Result<String>;
 
 /// The operations of each area.
-const AREAS: &[(&[&str], Area)] = &[(mcp::OPERATIONS, mcp::call)];
+const AREAS: &[(&[&str], Area)] = &[(mcp::OPERATIONS, mcp::call), (messages::OPERATIONS, messages::call)];
 
 /// Runs a converter.
 pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
