@@ -59,3 +59,12 @@ export const capabilityDiff = /* @__PURE__ */ ofRouting(api.capabilityDiff);
 export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapshot);
 /** @internal */
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
+
+/** @internal */
+export const inferNamespace = /* @__PURE__ */ ofConvert(api.inferNamespace);
+/** @internal */
+export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJsonl);
+/** @internal */
+export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
+/** @internal */
+export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
