@@ -61,4 +61,12 @@ export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapsh
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
 
 /** @internal */
+export const inferNamespace = /* @__PURE__ */ ofConvert(api.inferNamespace);
+/** @internal */
+export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJsonl);
+/** @internal */
+export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
+/** @internal */
+export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
+/** @internal */
 export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnvelope);
