@@ -61,6 +61,14 @@ export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapsh
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
 
 /** @internal */
+export const inferNamespace = /* @__PURE__ */ ofConvert(api.inferNamespace);
+/** @internal */
+export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJsonl);
+/** @internal */
+export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
+/** @internal */
+export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
+/** @internal */
 export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnvelope);
 /** @internal */
 export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
