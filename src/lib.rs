@@ -8,6 +8,7 @@ pub mod json;
 pub mod limits;
 pub mod model;
 pub mod order;
+pub mod providers;
 pub mod routing;
 pub mod store;
 pub mod text;

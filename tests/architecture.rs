@@ -61,6 +61,7 @@ fn modules_depend_one_way() {
         ("text", vec!["error", "order"]),
         ("model", leaves.to_vec()),
         ("content", [leaves, &["model"]].concat()),
+        ("providers", [leaves, &["model"]].concat()),
         ("store", [leaves, &["model", "content"]].concat()),
         ("context", [leaves, &["model", "content", "store"]].concat()),
         ("routing", [leaves, &["model"]].concat()),

@@ -12,6 +12,8 @@ mod context;
 mod drilldown;
 mod drilldown_policy;
 mod firewall;
+mod mcp;
+mod mcp_messages;
 mod routing;
 mod sessions;
 mod stores;
@@ -87,6 +89,7 @@ fn runner(area: &str) -> Option<Runner> {
         "context" => Some(|_, input| context::run(input)),
         "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
+        "mcp" => Some(mcp::run),
         "routing" => Some(routing::run),
         "summarize" => Some(summarize::run),
         "views" => Some(views::run),
