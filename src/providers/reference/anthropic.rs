@@ -151,13 +151,16 @@ pub fn to_anthropic(items: &[ContextItem], path: &str) -> Result<Vec<Value>> {
     Ok(messages)
 }
 
-/// Lays what the item says over the block it was made of.
+/// Lays what the item says over the block it was made of, if it says which type of block that was.
 fn encode_block(item: &ContextItem, path: &str) -> Result<Value> {
     let data = &item.metadata;
-    let mut block = data.get("original_block").and_then(Value::as_object).cloned().unwrap_or_default();
+    let block_type = data.get("block_type").and_then(Value::as_str);
+    let is_known = matches!(block_type, Some("text" | "tool_use" | "tool_result"));
+    let original = data.get("original_block").filter(|_| is_known).and_then(Value::as_object);
+    let mut block = original.cloned().unwrap_or_default();
     let mut set = |key: &str, value: Value| drop(block.insert(key.to_owned(), value));
     let id = || present(data, "tool_use_id").cloned().ok_or_else(|| missing("tool_use_id", path));
-    match data.get("block_type").and_then(Value::as_str) {
+    match block_type {
         Some("tool_use") => {
             set("type", "tool_use".into());
             set("id", id()?);

@@ -104,3 +104,71 @@ fn id_and_key<'a>(fields: &'a JsonMap, field: &str, path: &str) -> Result<(&'a V
     let key = hash_key(id).ok_or_else(|| wrong_type(&pointer(path, field), "text or a number", id))?;
     Ok((id, key))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn errors_name_the_place() {
+        let call = json!({ "type": "tool_use", "id": "t", "name": "f", "input": {} });
+        let answer = |id: Value| json!({ "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id }] });
+        let anthropic = [
+            (json!([{ "role": "user", "content": 5 }]), "/messages/0/content"),
+            (json!([{ "role": "user", "content": [call] }]), "/messages/0/content/0/type"),
+            (
+                json!([{ "role": "assistant", "content": [call] }, answer(json!("u"))]),
+                "/messages/1/content/0/tool_use_id",
+            ),
+            // A list is no key in Python and crashes the reference.
+            (
+                json!([{ "role": "assistant", "content": [call] }, answer(json!([1]))]),
+                "/messages/1/content/0/tool_use_id",
+            ),
+            (json!([{ "role": "user", "content": [{ "type": "thinking" }] }]), "/messages/0/content/0/type"),
+        ];
+        for (messages, path) in anthropic {
+            assert_eq!(from_anthropic(&messages, "/messages").unwrap_err().path(), path, "{messages}");
+        }
+        let openai = [
+            (json!({}), "/messages"),
+            (json!([7]), "/messages/0"),
+            (json!([{ "role": "developer" }]), "/messages/0/role"),
+            (json!([{ "role": "assistant", "tool_calls": [{ "id": 0 }] }]), "/messages/0/tool_calls/0/id"),
+            (json!([{ "role": "tool", "tool_call_id": "x" }]), "/messages/0/tool_call_id"),
+        ];
+        for (messages, path) in openai {
+            assert_eq!(from_openai(&messages, "/messages").unwrap_err().path(), path, "{messages}");
+        }
+        let gemini = [
+            (json!([{ "role": "user" }]), "/messages/0/parts"),
+            (json!([{ "role": "model", "parts": [{ "inlineData": {} }] }]), "/messages/0/parts/0"),
+            (json!([{ "role": "user", "parts": [{ "functionCall": {} }] }]), "/messages/0/parts/0/functionCall"),
+            (json!([{ "role": "model", "parts": [{ "functionCall": {} }] }]), "/messages/0/parts/0/functionCall/name"),
+        ];
+        for (contents, path) in gemini {
+            assert_eq!(from_gemini(&contents, "/messages").unwrap_err().path(), path, "{contents}");
+        }
+    }
+
+    #[test]
+    fn metadata_that_is_no_use_is_refused() {
+        let item = |metadata: Value| {
+            let metadata = metadata.as_object().cloned().unwrap_or_default();
+            [ContextItem { metadata, ..ContextItem::new("x", ItemKind::UserTurn, "t") }]
+        };
+        let path_of = |metadata: Value| to_anthropic(&item(metadata), "/items").unwrap_err().path().to_owned();
+        assert_eq!(path_of(json!({ "role": "user" })), "/items/0/metadata/msg_index");
+        assert_eq!(path_of(json!({ "role": "user", "msg_index": "x" })), "/items/0/metadata/msg_index");
+        assert_eq!(path_of(json!({ "role": "system", "msg_index": 0 })), "/items/0/metadata/role");
+        let call = json!({ "role": "user", "msg_index": 0, "block_type": "tool_use" });
+        assert_eq!(path_of(call), "/items/0/metadata/tool_use_id");
+        // The block it was made of counts only if its type is told.
+        let original = json!({ "type": "text", "text": "s", "k": 1 });
+        let metadata = json!({ "role": "user", "msg_index": 0, "original_block": original });
+        let messages = to_anthropic(&item(metadata), "/items").unwrap();
+        assert_eq!(messages, [json!({ "role": "user", "content": [{ "type": "text", "text": "t" }] })]);
+    }
+}
