@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { isPromise } from "./callbacks.js";
-import { newCatalog, sourceOf } from "./catalog.js";
-import type { Catalog } from "./catalog.js";
+import { sourceOf } from "./catalog.js";
+import type { Catalog, CatalogSource } from "./catalog.js";
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
@@ -79,16 +79,7 @@ export class Router {
     const settings = encode(rest, "", SNAPSHOT);
     const bytes = index === undefined ? undefined : rawBytes(index, "/index");
     const source = sourceOf(tools);
-    const catalog = source?.again ?? newCatalog(recordOfAll("items", tools, "", SNAPSHOT));
-    const open = (glue: RoutingGlue, handle: number): number =>
-      bytes ? glue.router_restore(handle, settings, bytes) : glue.router_new(handle, settings);
-    const make = (glue: RoutingGlue): number => {
-      const handle = catalog(glue);
-      const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
-      glue.catalog_free(handle);
-      return router;
-    };
-    this.#kept = new Kept(routing, KIND, make, source ? (glue) => open(glue, source.handle) : make);
+    this.#kept = source ? overCatalog(source, settings, bytes) : overItems(tools, settings, bytes);
     this.#kept.watch(this);
     addRouter(this);
     this.#embed = embed as Embed | undefined;
@@ -274,6 +265,23 @@ export class Router {
 }
 
 /** Where the engine finds a vector, in a list of objects. */
+function overItems(tools: unknown, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
+  const json = recordOfAll("items", tools, "", SNAPSHOT);
+  return new Kept(routing, KIND, (glue) => glue.router_of_items(json, settings, index));
+}
+
+function overCatalog(source: CatalogSource, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
+  const open = (glue: RoutingGlue, handle: number): number =>
+    index ? glue.router_restore(handle, settings, index) : glue.router_new(handle, settings);
+  const again = (glue: RoutingGlue): number => {
+    const handle = source.again(glue);
+    const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
+    glue.catalog_free(handle);
+    return router;
+  };
+  return new Kept(routing, KIND, again, (glue) => open(glue, source.handle));
+}
+
 const VECTOR_PATH = /^\/vectors\/(\d+)(?:\/vector|\/id)?/;
 
 function isAboutVectors(error: unknown): boolean {
@@ -331,174 +339,6 @@ function candidates(result: unknown, scores = false): Record<string, unknown> {
     throw new ContextWeaverError("MISSING_FIELD", "missing field `candidate_ids`", { path: "/candidate_ids" });
   }
   return known;
-}
-
-/** Explains a route as data and as Markdown; schemas and descriptions never show. */
-  explain(result: RouteResult): RouteExplanation {
-    return explainRoute(result);
-  }
-
-  /** Adds tools without building the index anew: all of them, or none when one is refused. */
-  add(items: Iterable<SelectableItem>): void {
-    const list = encodeAll(items, "/items", SNAPSHOT);
-    this.#kept.run("add", `{"items":${list}}`, true);
-    if (!this.#embed) return;
-    const added = JSON.parse(list) as SelectableItem[];
-    try {
-      this.#embedAll(added);
-    } catch (error) {
-      this.#takeBack(added);
-      throw error;
-    }
-  }
-
-  /** Removes tools; returns how many were there. */
-  remove(ids: readonly string[]): number {
-    return this.#kept.run<{ removed: number }>("remove", encode({ ids }), true).removed;
-  }
-
-  /** Gives tools vectors of yours, all of one length; `route` compares them with `query_embedding`. */
-  setEmbeddings(vectors: Readonly<Record<string, Vector>>): void {
-    const given = fields(vectors);
-    const paths = Object.keys(given).map((id) => `/${token(id)}`);
-    let size = 0;
-    const list = Object.entries(given).map(([id, vector], at) => {
-      const path = paths[at] as string;
-      const json = written(id, encode(numbers(vector, path), path), path);
-      size += json.length;
-      if (size > SNAPSHOT.total) throw new ContextWeaverError("TOO_LARGE", "the vectors are too many for one call", { path });
-      return json;
-    });
-    try {
-      this.#setAll(list);
-    } catch (error) {
-      const [place, at] = VECTOR_PATH.exec((error as ContextWeaverError).path ?? "") ?? [];
-      if (place) movePath(error, place, paths[Number(at)] ?? "");
-      throw error;
-    }
-  }
-
-  /** Returns a tool; `NOT_FOUND` when there is none with this id. */
-  get(id: string): StoredTool {
-    return this.hydrate(id).item;
-  }
-
-  /** Returns the tools in the order of their ids. */
-  items(): readonly StoredTool[] {
-    return this.#kept.run<{ items: StoredTool[] }>("items", "{}").items;
-  }
-
-  /**
-   * Returns the index as bytes: with {@link RouterOptions.index} a router of the same tools starts without building it.
-   * Vectors are not part of it. Empty for the beam navigator.
-   */
-  indexBytes(): Uint8Array<ArrayBuffer> {
-    const { handle } = this.#kept;
-    return routing.call((glue) => glue.router_index(handle) as Uint8Array<ArrayBuffer>);
-  }
-
-  /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
-  free(): void {
-    this.#kept.free();
-  }
-
-  #embedAll(items: readonly Pick<SelectableItem, "id" | "name" | "title" | "description">[]): void {
-    const embed = this.#embed as Embed;
-    const texts = items.map(({ name, title, description }) => [name, title, description].filter(Boolean).join("\n"));
-    let waiting: string[] = [];
-    let size = 0;
-    for (let at = 0; at < texts.length; at += BATCH) {
-      const vectors = embedded(embed, texts.slice(at, at + BATCH));
-      for (const [place, vector] of vectors.entries()) {
-        waiting.push(written(items[at + place]?.id as string, vector, ""));
-        size += vector.length;
-      }
-      if (at + BATCH < texts.length && size < MAX_TEXT) continue;
-      try {
-        this.#setAll(waiting);
-      } catch (error) {
-        throw isAboutVectors(error) ? unusable(error) : error;
-      }
-      [waiting, size] = [[], 0];
-    }
-  }
-
-  #setAll(vectors: readonly string[]): void {
-    this.#kept.run("set_embeddings", `{"vectors":[${vectors.join()}]}`, true);
-  }
-
-  /** Undoes an addition: tools without vectors among tools with them would be found by half of their score. */
-  #takeBack(added: readonly SelectableItem[]): void {
-    try {
-      this.remove(added.map(({ id }) => id));
-    } catch {
-      // the caller's function has freed the router
-    }
-  }
-}
-
-/** Where the engine finds a vector, in a list of objects. */
-const VECTOR_PATH = /^\/vectors\/(\d+)(?:\/vector|\/id)?/;
-
-function isAboutVectors(error: unknown): boolean {
-  const path = error instanceof ContextWeaverError ? (error.path ?? "") : "";
-  return VECTOR_PATH.test(path) || path.startsWith("/query_embedding");
-}
-
-function written(id: string, vector: string, path: string): string {
-  return `{"id":${encode(id, path)},"vector":${vector}}`;
-}
-
-/** Runs the caller's function; returns the JSON text of each vector. */
-function embedded(embed: Embed, texts: readonly string[]): string[] {
-  const { length } = texts;
-  let returned: unknown;
-  let vectors: unknown[] | undefined;
-  try {
-    returned = embed(texts);
-    // A proxy may throw when it is read.
-    const isList = Array.isArray(returned) && returned.length === length;
-    if (isList) vectors = Array.from({ length }, (_, at) => (returned as unknown[])[at]);
-  } catch (cause) {
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed threw", { cause });
-  }
-  if (!vectors) {
-    const isLate = isPromise(returned, () => undefined);
-    const message = `embed must return an array with one vector for each text${isLate ? ", got a promise" : ""}`;
-    const hint = isLate ? "functions are called synchronously: give vectors that come later to setEmbeddings()" : undefined;
-    throw new ContextWeaverError("CALLBACK_FAILED", message, { hint });
-  }
-  for (const vector of vectors) isPromise(vector, () => undefined);
-  return vectors.map((vector) => {
-    let json: string;
-    try {
-      json = encode(numbers(vector, ""));
-    } catch (cause) {
-      throw unusable(cause);
-    }
-    // Nothing would count as none.
-    if (/^\[./.test(json) && json !== "[]") return json;
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what is no vector, or an empty one");
-  });
-}
-
-function unusable(cause: unknown): ContextWeaverError {
-  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, { cause });
-}
-
-/** What the engine needs to know of a route. */
-function candidates(result: unknown, scores = false): Record<string, unknown> {
-  const given = fields(result);
-  const known: Record<string, unknown> = { candidate_ids: given["candidate_ids"] };
-  if (scores && given["scores"] !== undefined) known["scores"] = given["scores"];
-  if (known["candidate_ids"] === undefined || known["candidate_ids"] === null) {
-    throw new ContextWeaverError("MISSING_FIELD", "missing field `candidate_ids`", { path: "/candidate_ids" });
-  }
-  return known;
-}
-
-function run<T>(operation: string, args: string): T {
-  return (JSON.parse(routing.call((glue) => glue.routing_call(operation, args))) as { done: T }).done;
 }
 
 /** Explains a route as data and as Markdown; schemas and descriptions never show. */
