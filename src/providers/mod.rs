@@ -7,14 +7,17 @@
 //! ([`record`]): the same format gets it back exactly, unless the text was changed since; then the text is written in
 //! its place. From another format only what all formats have is written: texts, calls with arguments, results.
 
+pub mod anthropic;
 mod decode;
 pub mod escapes;
+pub mod gemini;
 pub mod media;
 pub mod names;
 pub mod openai_chat;
 pub mod part;
 pub mod record;
 pub mod reference;
+mod said;
 mod turns;
 
 use serde::Serialize;
@@ -133,6 +136,8 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
+        Format::Anthropic => anthropic::read(list, options.system.clone())?,
+        Format::Gemini => gemini::read(list, options.system.clone(), options.start)?,
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be read").at("/format")),
     };
     let items = decode::items(read, format, options, &mut warnings)?;
@@ -146,6 +151,8 @@ pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteO
     let turns = turns::turns(items, format, options, &mut warnings);
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(turns), None),
+        Format::Anthropic => anthropic::write(turns, &mut warnings),
+        Format::Gemini => gemini::write(turns, &mut warnings),
         _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be written").at("/format")),
     };
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
