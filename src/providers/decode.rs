@@ -85,8 +85,15 @@ pub fn items(
     warnings: &mut Warnings,
 ) -> Result<Vec<ContextItem>> {
     let mut entries = Vec::with_capacity(messages.len());
-    let mut maker =
-        Maker { format, options, warnings, items: Vec::new(), calls: SortedMap::new(), ids: SortedMap::new() };
+    let mut maker = Maker {
+        format,
+        options,
+        warnings,
+        items: Vec::new(),
+        calls: SortedMap::new(),
+        ids: SortedMap::new(),
+        reasoned: SortedMap::new(),
+    };
     for (call, item) in &options.known_calls {
         maker.calls.insert(call.clone(), item.clone());
         maker.ids.insert(item.clone(), 1);
@@ -138,6 +145,8 @@ struct Maker<'a> {
     calls: SortedMap<String, String>,
     /// How often an id was wanted.
     ids: SortedMap<String, usize>,
+    /// How many parts of reasoning led to a call.
+    reasoned: SortedMap<String, usize>,
 }
 
 impl Maker<'_> {
@@ -201,7 +210,14 @@ impl Maker<'_> {
         if tokens > 0 {
             item.token_estimate = (Estimator::V3.tokens(&item.text) + tokens).min(limits::MAX_TOKEN_ESTIMATE);
         }
-        let reasoning = if kind == DraftKind::Result { 0 } else { reasoning };
+        // A result knows, too, whether its call may be made up.
+        let reasoning = match (&item.parent_id, kind) {
+            (Some(call), DraftKind::Result) => self.reasoned.get(call.as_str()).copied().unwrap_or(0),
+            _ => reasoning,
+        };
+        if kind == DraftKind::Call && reasoning > 0 {
+            self.reasoned.insert(item.id.clone(), reasoning);
+        }
         let digest = digest(&item.text);
         let record = Record { format: self.format, message, group, digest, shell, reasoning, tokens, parts: kept };
         record.attach(&mut item.metadata);

@@ -7,13 +7,17 @@
 //! ([`record`]): the same format gets it back exactly, unless the text was changed since; then the text is written in
 //! its place. From another format only what all formats have is written: texts, calls with arguments, results.
 
+pub mod ai_sdk_model;
+pub mod ai_sdk_ui;
 pub mod anthropic;
 mod decode;
+pub mod entries;
 pub mod escapes;
 pub mod gemini;
 pub mod media;
 pub mod names;
 pub mod openai_chat;
+pub mod openai_responses;
 pub mod part;
 pub mod record;
 pub mod reference;
@@ -136,9 +140,11 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
+        Format::OpenAiResponses => openai_responses::read(list)?,
         Format::Anthropic => anthropic::read(list, options.system.clone())?,
         Format::Gemini => gemini::read(list, options.system.clone(), options.start)?,
-        _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be read").at("/format")),
+        Format::AiSdkUi => ai_sdk_ui::read(list)?,
+        Format::AiSdkModel => ai_sdk_model::read(list)?,
     };
     let items = decode::items(read, format, options, &mut warnings)?;
     Ok(ReadMessages { items, warnings: warnings.0 })
@@ -151,9 +157,11 @@ pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteO
     let turns = turns::turns(items, format, options, &mut warnings);
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(turns), None),
+        Format::OpenAiResponses => (openai_responses::write(turns), None),
         Format::Anthropic => anthropic::write(turns, &mut warnings),
         Format::Gemini => gemini::write(turns, &mut warnings),
-        _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be written").at("/format")),
+        Format::AiSdkUi => (ai_sdk_ui::write(turns), None),
+        Format::AiSdkModel => (ai_sdk_model::write(turns), None),
     };
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }

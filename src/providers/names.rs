@@ -49,6 +49,11 @@ fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
 pub struct Ids(SortedMap<String, usize>);
 
 impl Ids {
+    /// Tells whether an id was given out.
+    pub fn has(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
     /// Returns the id, or where it is taken the same with a number.
     pub fn unique(&mut self, id: &str, format: Format) -> String {
         let count = self.0.get_or_insert(&id.to_owned(), 0);

@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::entries::{by_message, shell_of};
 use super::media::{Media, label_of, media, text_at, unknown};
+use super::names::Ids;
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{hollow, open, required};
+use super::{Format, hollow, open, required};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::text::unicode::quote;
@@ -219,7 +221,7 @@ pub fn answer(field: &str, content: Value, body: Body) -> Part {
 pub fn write(turns: Vec<Turn>) -> Vec<Value> {
     let mut messages = Vec::new();
     // Calls written in the old form, which their results then have, too.
-    let mut functions: Vec<String> = Vec::new();
+    let mut functions = Ids::default();
     for turn in turns {
         match turn.role {
             Role::Assistant => messages.extend(write_assistant(turn.pieces, &mut functions)),
@@ -233,23 +235,6 @@ pub fn write(turns: Vec<Turn>) -> Vec<Value> {
         }
     }
     messages
-}
-
-/// Splits pieces by the messages they were in; those of no message go with the one before.
-pub fn by_message(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
-    let mut lists: Vec<Vec<Piece>> = Vec::new();
-    for piece in pieces {
-        match lists.last_mut() {
-            Some(list) if list[0].message() == piece.message() || piece.message().is_none() => list.push(piece),
-            _ => lists.push(vec![piece]),
-        }
-    }
-    lists
-}
-
-/// Returns the message around pieces: as it was, or a new one.
-pub fn shell_of(pieces: &mut [Piece], new: Value) -> Value {
-    pieces.iter_mut().find_map(|piece| piece.shell.take()).unwrap_or(new)
 }
 
 fn write_text(mut pieces: Vec<Piece>, role: &str) -> Value {
@@ -276,14 +261,15 @@ fn put_text(entry: &mut Value, text: String) {
     put(entry, "content", text.into());
 }
 
-fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Vec<String>) -> Option<Value> {
+fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value> {
     let mut entry = shell_of(&mut pieces, json!({ "role": "assistant", "content": null }));
     let mut has_text = false;
+    let is_changed = pieces.iter().any(|piece| piece.exact.is_none());
     for piece in pieces {
         match (piece.exact, piece.what) {
             (Some(exact), what) => {
                 if let (What::Call(call), "function_call") = (&what, exact.field.as_str()) {
-                    functions.push(call.id.clone());
+                    functions.unique(&call.id, Format::OpenAiChat);
                 }
                 has_text = has_text || exact.field.starts_with("content") || exact.field.is_empty();
                 put(&mut entry, &exact.field, exact.value);
@@ -306,15 +292,16 @@ fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Vec<String>) -> Optio
     if !calls && !has("content") && !has("refusal") && !has("audio") {
         return None;
     }
-    if !has_text && entry.get("content").is_some_and(|content| !content.is_null()) {
+    // Some servers want the field even where there is nothing in it.
+    if !has_text && entry.get("content").map_or(is_changed, |content| !content.is_null()) {
         put(&mut entry, "content", Value::Null);
     }
     Some(entry)
 }
 
-fn write_result(mut piece: Piece, functions: &[String]) -> Value {
+fn write_result(mut piece: Piece, functions: &Ids) -> Value {
     let What::Result(answer) = piece.what else { return Value::Null };
-    let is_old = functions.contains(&answer.id);
+    let is_old = functions.has(&answer.id);
     let shell = piece.shell.take().filter(|shell| (shell.get("role") == Some(&json!("function"))) == is_old);
     let new = || match is_old {
         true => json!({ "role": "function", "name": answer.name }),

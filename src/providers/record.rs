@@ -91,7 +91,7 @@ pub struct Record {
     pub digest: String,
     /// The message without its parts.
     pub shell: Option<Value>,
-    /// How many parts of reasoning ride on the calls of the group.
+    /// How many parts of reasoning ride on the calls of the group; of a result, on those of its call's.
     pub reasoning: usize,
     /// Tokens of what has no text.
     pub tokens: u64,

@@ -309,6 +309,15 @@ impl Maker<'_, '_> {
         for &member in members {
             let item = self.item(member);
             let given = answered_id(item).to_owned();
+            let source = &self.sources[member];
+            if source.same && source.record.as_ref().is_some_and(|record| record.reasoning > 0) {
+                let message = format!(
+                    "a result of call {} is left out with it, as the reasoning that led to it is not there",
+                    quote(&given)
+                );
+                self.warn("REASONING_INCOMPLETE", message, member);
+                continue;
+            }
             let name = legal_name(tool_name(item).unwrap_or("tool"), self.format);
             let id = legal_id(&given, self.format);
             let id = self.ids.unique(&id, self.format);
