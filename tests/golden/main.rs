@@ -13,6 +13,7 @@ mod drilldown;
 mod drilldown_policy;
 mod firewall;
 mod mcp;
+mod mcp_messages;
 mod mcp_results;
 mod mcp_tools;
 mod routing;
