@@ -3,6 +3,7 @@
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
 import { hostileCases } from "./hostile.mjs";
+import { mcpCases } from "./mcp.mjs";
 import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
@@ -17,6 +18,7 @@ const cases = {
   ...resultCases,
   ...catalogCases,
   ...routingCases,
+  ...mcpCases,
   ...hostileCases,
 };
 
