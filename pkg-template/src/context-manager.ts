@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "./catalog.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
+import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text, token } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
+import { convertResult } from "./mcp-result.js";
+import type { McpResultInput } from "./mcp-result-types.js";
 import type {
   BuildCallOptions,
   BuildOptions,
@@ -120,6 +122,28 @@ export class ContextManager {
     const { raw_output: raw, ...rest } = fields(result);
     const bytes = rawBytes(raw, "/raw_output");
     return this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true }).value;
+  }
+
+  /**
+   * Stores the result of an MCP tool and appends what the model should see of its text, as `ingestToolResult` does. Images,
+   * audio, resources and structured content are stored under handles of the call,
+   * `mcp:<tool_name>:<tool_call_id>:<kind>:<index>`, and listed in the envelope. A part may be read where the result may.
+   *
+   * All of it is stored, or nothing: `QUOTA_EXCEEDED` names the part that does not fit (`details.handle`).
+   * `DUPLICATE_ID` when the call has a result. What is malformed is no error: see {@link mcpResultToEnvelope}; the
+   * envelope's `provenance.warnings` names it.
+   */
+  ingestMcpResult(input: McpResultInput): ToolResult {
+    const { result, revision, ...call } = fields(input);
+    const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
+    if (unknown !== undefined) {
+      throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
+    }
+    const { tool_name } = call;
+    const { json, bytes } = convertResult({ result, revision, tool_name, compat: this.#session.compat });
+    // The text of the answer goes on as it is: `{"done":{…}}` without its wrapping, behind the fields of the call.
+    const args = `${encode(call).slice(0, -1)},${json.slice(`{"done":{`.length, -1)}`;
+    return this.#session.run<ToolResult>("ingest_mcp_result", args, { bytes, mutates: true }).value;
   }
 
   /** Appends a result that was summarised elsewhere. */
@@ -284,6 +308,9 @@ export class ContextManager {
     return warnings.length === 0 ? value : { ...value, warnings: [...(value.warnings ?? []), ...warnings] };
   }
 }
+
+/** What is said of the call that an MCP result answers. */
+const MCP_CALL = ["tool_call_id", "tool_name", "sensitivity", "metadata"];
 
 /** Tokens of the largest budget, as in the engine. */
 const MAX_BUDGET = 2 ** 24;

@@ -32,7 +32,7 @@ for (const [format, name] of [
 /** Which module each name needs; a name that is not here fails the test. */
 const NEEDS = {
   Catalog: "routing",
-  ContextManager: "core",
+  ContextManager: ["convert", "core"],
   ContextWeaverError: undefined,
   ERROR_CODES: undefined,
   Router: "routing",
@@ -42,6 +42,7 @@ const NEEDS = {
   countTokens: "core",
   drilldownTool: "core",
   explainRoute: "routing",
+  mcpResultToEnvelope: "convert",
   normalizeTools: "routing",
   redactSecrets: "core",
   renderCards: "routing",
