@@ -265,9 +265,10 @@ fn new_answer(map: &mut JsonMap, answer: &Answer) {
     for field in RESULT_FIELDS {
         map.shift_remove(*field);
     }
-    let (state, field, value) = match answer.is_error {
-        true => ("output-error", "errorText", Value::from(answer.text.as_str())),
-        false => ("output-available", "output", answer.value()),
+    let (state, field, value) = if answer.is_error {
+        ("output-error", "errorText", Value::from(answer.text.as_str()))
+    } else {
+        ("output-available", "output", answer.value())
     };
     map.insert("state".into(), state.into());
     map.insert(field.into(), value);

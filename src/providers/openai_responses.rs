@@ -1,4 +1,4 @@
-//! `input` of OpenAI's Responses: messages, calls, results and reasoning beside each other.
+//! `input` of `OpenAI`'s Responses: messages, calls, results and reasoning beside each other.
 
 use serde_json::{Value, json};
 
