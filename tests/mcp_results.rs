@@ -1,7 +1,13 @@
 //! Results of MCP tools, taken apart and let into the log: nothing is lost, nothing withheld gets out, nothing happens by
 //! halves.
 #![cfg(not(target_arch = "wasm32"))]
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_collect,
+    clippy::too_many_lines,
+    reason = "a test stops at the first thing that is wrong, and tables are long"
+)]
 
 mod support;
 
@@ -385,7 +391,7 @@ fn arguments_are_closed() {
 }
 
 /// Takes a result apart and lets it into a log, as the package does.
-fn ingest_as(manager: &mut ContextManager, call: Value, result: &Value) -> Result<Ingested> {
+fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
     let converted = convert_result(&json!({ "result": result, "tool_name": call["tool_name"] }).to_string())?;
     let answer: Value = serde_json::from_str(&converted.json).unwrap();
     let mut record = answer["done"].as_object().cloned().unwrap();
@@ -397,7 +403,7 @@ fn ingest_as(manager: &mut ContextManager, call: Value, result: &Value) -> Resul
 }
 
 fn ingest(manager: &mut ContextManager, call: &str, result: &Value) -> Result<Ingested> {
-    ingest_as(manager, json!({ "tool_call_id": call, "tool_name": "t" }), result)
+    ingest_as(manager, &json!({ "tool_call_id": call, "tool_name": "t" }), result)
 }
 
 fn manager(options: Value) -> ContextManager {
@@ -435,7 +441,7 @@ fn each_call_has_artifacts_of_its_own() {
     assert_eq!(ingest(&mut manager, "c2", &picture("eve")).unwrap_err().code(), ErrorCode::DuplicateId);
     // A tool and a call that spell another call's handles do not get them.
     let call = json!({ "tool_call_id": "c2:image", "tool_name": "t" });
-    assert!(ingest_as(&mut manager, call, &picture("eve")).is_ok());
+    assert!(ingest_as(&mut manager, &call, &picture("eve")).is_ok());
     manager.artifacts_mut().put("mcp:t:c9:image:1", b"mine", "text/plain", "").unwrap();
     assert_eq!(ingest(&mut manager, "c9", &picture("eve")).unwrap_err().path(), "/tool_call_id");
     assert_eq!(manager.artifacts().get("mcp:t:c9:image:1").unwrap(), b"mine");
@@ -521,7 +527,7 @@ fn parts_of_a_withheld_result_are_withheld() {
     for (level, is_open) in [("public", true), ("restricted", false)] {
         let mut manager = manager(json!({}));
         let call = json!({ "tool_call_id": "c", "tool_name": "t", "sensitivity": level });
-        ingest_as(&mut manager, call, &result).unwrap();
+        ingest_as(&mut manager, &call, &result).unwrap();
         for handle in handles {
             let request =
                 DrilldownRequest::from_value(json!({ "handle": handle, "selector": { "type": "head" } })).unwrap();

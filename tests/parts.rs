@@ -93,10 +93,10 @@ fn further_messages_follow_those_that_were_read() {
     let plan = |manager: &mut ContextManager, format: &str| {
         call(manager, "message_plan", &json!({ "format": format })).unwrap()
     };
-    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 0, "known_calls": [] }));
+    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 0, "known_calls": {} }));
     call(&mut manager, "ingest", &log()).unwrap();
     let more = json!({ "items": [{ "id": "m", "kind": "user_turn", "text": "x", "metadata": record(0, "x") }] });
     call(&mut manager, "ingest", &more).unwrap();
-    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 4, "known_calls": ["c1"] }));
-    assert_eq!(plan(&mut manager, "gemini"), json!({ "start": 0, "known_calls": ["c1"] }));
+    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 4, "known_calls": { "c1": "c" } }));
+    assert_eq!(plan(&mut manager, "gemini"), json!({ "start": 0, "known_calls": { "c1": "c" } }));
 }

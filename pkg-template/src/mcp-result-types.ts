@@ -1,8 +1,6 @@
 // What goes into the conversion of MCP results, and what comes out.
+import type { ConversionWarning, McpRevision } from "./mcp-types.js";
 import type { JsonObject, ResultEnvelope, Sensitivity } from "./types.js";
-
-/** A revision of the Model Context Protocol whose shapes are known. */
-export type McpRevision = "2025-06-18" | "2025-11-25" | "2026-07-28";
 
 /**
  * The result of a `tools/call`, as it came. Nothing of it is checked by these types: whatever a server sends is taken, and
@@ -35,16 +33,6 @@ export interface McpBinary {
   readonly media_type: string;
   /** A line for people. */
   readonly label: string;
-}
-
-/** One thing in data of others that could not be used as it was. */
-export interface ConversionWarning {
-  /** What is wrong, such as `decode-error`, `malformed-part`, `too-large`, `unknown-block`. */
-  readonly code: string;
-  /** One sentence. */
-  readonly message: string;
-  /** JSON pointer into what was converted. */
-  readonly path: string;
 }
 
 /** An MCP result taken apart. */

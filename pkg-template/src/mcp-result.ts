@@ -1,7 +1,8 @@
 // Results of MCP tools, whose images cross beside the JSON.
 import { convert } from "./engines.js";
 import { MCP_RESULT, encode, fields } from "./guard.js";
-import type { ConversionWarning, ConvertedMcpResult, McpBinary, McpResultOptions, McpToolResult } from "./mcp-result-types.js";
+import type { ConvertedMcpResult, McpBinary, McpResultOptions, McpToolResult } from "./mcp-result-types.js";
+import type { ConversionWarning } from "./mcp-types.js";
 import type { ResultEnvelope } from "./types.js";
 
 /** An answer with bytes beside it. @internal */

@@ -104,14 +104,13 @@ impl McpResult {
             _ => Status::Partial,
         };
         if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
-            digest.summary = prefix(&done.item.text, limits::SUMMARY_CHARS).to_owned();
+            prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
         }
         digest.facts = known.facts.iter().map(|fact| clean(fact, options).into_owned()).collect();
-        let provenance = Value::Object(known.provenance.clone());
-        let provenance = match options.redact_secrets {
-            true => redact_value(&provenance, secret_rules(options.compat), SECRET_MASK),
-            false => provenance,
-        };
+        let mut provenance = Value::Object(known.provenance.clone());
+        if options.redact_secrets {
+            provenance = redact_value(&provenance, secret_rules(options.compat), SECRET_MASK);
+        }
         if let Value::Object(provenance) = provenance {
             digest.provenance.extend(provenance);
         }

@@ -10,7 +10,7 @@ use super::request::BuildRequest;
 use super::{firewall, render, sensitivity};
 use crate::error::{Error, ErrorCode, Result};
 use crate::limits;
-use crate::model::{ContextItem, ContextPack, ItemKind, RenderedAs, RenderedItem};
+use crate::model::{ContextItem, ContextPack, ItemKind, JsonMap, RenderedAs, RenderedItem};
 use crate::text::redact::{SECRET_MASK, redact_value};
 
 /// Metadata key with what belongs to this library.
@@ -110,8 +110,8 @@ pub fn attachment_tokens(item: &ContextItem) -> u64 {
     message().unwrap_or(0).min(limits::MAX_TOKEN_ESTIMATE)
 }
 
-/// Returns the index of the next message of a format, and the ids of the calls in a log.
-pub fn message_plan<'a>(items: &'a [ContextItem], format: &str) -> (u64, Vec<&'a str>) {
+/// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
+pub fn message_plan(items: &[ContextItem], format: &str) -> (u64, JsonMap) {
     let last = |item: &ContextItem| {
         let message = item.metadata.get(OWN)?.get(MESSAGE)?;
         let is_same = message.get("format")?.as_str()? == format;
@@ -119,7 +119,10 @@ pub fn message_plan<'a>(items: &'a [ContextItem], format: &str) -> (u64, Vec<&'a
     };
     let start = items.iter().filter_map(last).max().map_or(0, |last| last + 1);
     let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall);
-    (start, calls.map(|item| item.metadata_str("tool_call_id").unwrap_or(&item.id)).collect())
+    let ids = |item: &ContextItem| {
+        (item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned(), item.id.as_str().into())
+    };
+    (start, calls.map(ids).collect())
 }
 
 /// Takes off what the prompt puts around the text of calls and results.

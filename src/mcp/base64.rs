@@ -92,7 +92,7 @@ fn data_uri(text: &str) -> Result<Option<(&str, &str)>, Failure> {
 pub fn decode_as_reference(text: &str) -> Option<Vec<u8>> {
     const STRICT: GeneralPurposeConfig = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
     let digits = text.trim_end_matches('=');
-    let is_complete = digits.len() % 4 == 0 && !digits.is_empty();
+    let is_complete = digits.len().is_multiple_of(4) && !digits.is_empty();
     GeneralPurpose::new(&alphabet::STANDARD, STRICT).decode(if is_complete { digits } else { text }).ok()
 }
 

@@ -12,6 +12,7 @@ pub const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint"
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "the protocol has four hints")]
 pub struct Hints {
     /// Whether it changes nothing; never when it is also declared destructive.
     pub read_only_hint: bool,

@@ -9,6 +9,7 @@ mod hints;
 mod kept;
 mod list;
 mod namespace;
+mod reader;
 pub mod reference;
 mod result;
 pub mod revision;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::content::Reader;
 use super::facts;
+use super::reader::Reader;
 use super::reference;
 use super::revision::Revision;
 use crate::error::Result;

@@ -29,6 +29,7 @@ pub struct SessionProblem {
 
 /// The items of a session and what was wrong with them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Session {
     /// The items, in the order of their lines.
     pub items: Vec<ContextItem>,
