@@ -18,7 +18,7 @@ pub fn plain(item: usize, what: &What, place: Option<(usize, usize)>) -> Option<
 /// Returns the pieces of an item: its parts as they were, if the text is unchanged; else the text, and of the parts what
 /// carries no text of the item.
 pub fn of(item: &ContextItem, record: &Record, what: &What, index: usize) -> Vec<Piece> {
-    let is_hidden = item.metadata_flag("redacted");
+    let is_hidden = !record.is_whole(item);
     let filled = if is_hidden || !keeps_id(item, what) { None } else { record.fill(&item.text) };
     match filled.filter(|filled| !filled.is_empty()) {
         Some(filled) => as_it_was(record, filled, what, index),

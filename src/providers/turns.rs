@@ -238,7 +238,7 @@ impl Maker<'_, '_> {
         for source in members.iter().map(|member| &self.sources[*member]) {
             let Some(record) = source.record.as_ref().filter(|_| source.same) else { continue };
             wanted = wanted.max(record.reasoning);
-            if source.item.kind == ItemKind::ToolCall && !source.item.metadata_flag("redacted") {
+            if source.item.kind == ItemKind::ToolCall && record.is_whole(source.item) {
                 there += record.parts.iter().filter(|part| part.kind == Kind::Reasoning).count();
             }
         }
