@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::model::ContextItem;
-use contextweaver::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
+use contextweaver::providers::{Format, ReadOptions, WriteOptions, forget, items_to_messages, messages_to_items};
 use serde_json::{Value, json};
 
 fn read(format: &str, messages: &Value) -> Vec<ContextItem> {
@@ -231,9 +231,17 @@ fn changed_texts_win_and_take_images_with_them() {
             { "role": "tool", "tool_call_id": "c", "content": "gone" }
         ])
     );
-    items[1].metadata.insert("redacted".into(), true.into());
-    let (written, warnings) = write("openai-chat", &items);
-    assert_eq!((written.as_array().unwrap().len(), warnings.as_slice()), (1, ["REASONING_INCOMPLETE"].as_slice()));
+    // Neither a redacted item nor a record that was masked gives its reasoning.
+    for place in ["redacted", "digest", "forgotten"] {
+        let mut items = items.clone();
+        match place {
+            "redacted" => drop(items[1].metadata.insert("redacted".into(), true.into())),
+            "digest" => items[1].metadata["_contextweaver"]["message"]["digest"] = "".into(),
+            _ => forget(&mut items[1]),
+        }
+        let (written, warnings) = write("openai-chat", &items);
+        assert_eq!((written.as_array().unwrap().len(), warnings.as_slice()), (1, ["REASONING_INCOMPLETE"].as_slice()));
+    }
 }
 
 #[test]

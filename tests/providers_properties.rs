@@ -80,7 +80,11 @@ fn gist(items: &[ContextItem]) -> Gist {
         calls: of(ItemKind::ToolCall)
             .map(|item| (item.metadata["function_name"].as_str().unwrap().to_owned(), arguments(&item.text)))
             .collect(),
-        results: of(ItemKind::ToolResult).map(|item| result(&item.text)).collect(),
+        // Calls that wait beside a message get a stub where the provider asks for it.
+        results: of(ItemKind::ToolResult)
+            .filter(|item| item.text != "No result was recorded for this call.")
+            .map(|item| result(&item.text))
+            .collect(),
     }
 }
 

@@ -155,7 +155,7 @@ pub fn write(turns: Vec<Turn>) -> Vec<Value> {
     written.collect()
 }
 
-fn text(text: String) -> Value {
+fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 

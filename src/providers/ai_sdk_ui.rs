@@ -108,7 +108,7 @@ fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<Part>) -> Re
     let state = optional(&map, "state").to_owned();
     let mut result = JsonMap::new();
     for field in RESULT_FIELDS {
-        if let Some(value) = map.get_mut(*field).filter(|value| !value.is_null()) {
+        if let Some(value) = map.get_mut(*field) {
             result.insert((*field).to_owned(), value.take());
         }
     }
@@ -163,13 +163,12 @@ pub fn write(turns: Vec<Turn>) -> Vec<Value> {
         }
     }
     let mut ids = Ids::default();
-    let has_id = |draft: &Draft| draft.entry.get("id").and_then(Value::as_str).is_some_and(|id| !id.is_empty());
-    for draft in drafts.iter().filter(|draft| has_id(draft)) {
-        ids.unique(draft.entry["id"].as_str().unwrap_or(""), Format::AiSdkUi);
-    }
     let written = drafts.into_iter().enumerate().map(|(index, mut draft)| {
-        if !has_id(&draft) {
-            put(&mut draft.entry, "id", ids.unique(&format!("message-{index}"), Format::AiSdkUi).into());
+        let id = draft.entry.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+        let wanted = id.map_or_else(|| format!("message-{index}"), str::to_owned);
+        let unique = ids.unique(&wanted, Format::AiSdkUi);
+        if id != Some(unique.as_str()) {
+            put(&mut draft.entry, "id", unique.into());
         }
         draft.entry
     });
@@ -187,8 +186,14 @@ fn by_call(answers: Vec<Piece>) -> SortedMap<String, Piece> {
 }
 
 fn say(drafts: &mut Vec<Draft>, role: Role, mut pieces: Vec<Piece>, answers: &mut SortedMap<String, Piece>) {
-    let message = pieces.first().and_then(Piece::message);
-    let shell = pieces.iter_mut().find_map(|piece| piece.shell.take());
+    // A call that was made up for a result is where the result was.
+    let beside = pieces.first().and_then(|piece| match &piece.what {
+        What::Call(call) => answers.get_mut(&call.id),
+        _ => None,
+    });
+    let (mut message, mut shell) = beside.map_or((None, None), |piece| (piece.message(), piece.shell.take()));
+    message = pieces.first().and_then(Piece::message).or(message);
+    shell = pieces.iter_mut().find_map(|piece| piece.shell.take()).or(shell);
     let goes_on = drafts.last().is_some_and(|last| {
         last.role == role && last.message == message && (message.is_some() || role == Role::Assistant)
     });
@@ -260,9 +265,10 @@ fn new_answer(map: &mut JsonMap, answer: &Answer) {
     for field in RESULT_FIELDS {
         map.shift_remove(*field);
     }
-    let (state, field, value) = match answer.is_error {
-        true => ("output-error", "errorText", Value::from(answer.text.as_str())),
-        false => ("output-available", "output", answer.value()),
+    let (state, field, value) = if answer.is_error {
+        ("output-error", "errorText", Value::from(answer.text.as_str()))
+    } else {
+        ("output-available", "output", answer.value())
     };
     map.insert("state".into(), state.into());
     map.insert(field.into(), value);

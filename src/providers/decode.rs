@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::drafts::{DraftKind, Flat, drafts, kind_of};
 use super::part::{Body, Message, Part, Role, at};
 use super::record::{KEY, Kept, OWN, Record, digest, role_name};
 use super::{Format, Warnings};
@@ -52,29 +53,6 @@ fn is_within(value: &Value, levels: usize) -> bool {
         Value::Object(map) => levels > 0 && map.values().all(|value| is_within(value, levels - 1)),
         _ => true,
     }
-}
-
-/// A part with its message.
-struct Flat {
-    /// Index in the list that was read.
-    entry: usize,
-    /// Place in the message.
-    at: usize,
-    part: Part,
-}
-
-/// An item being made.
-struct Draft {
-    kind: DraftKind,
-    /// Its parts, by position among the parts of what was said in one go.
-    parts: Vec<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum DraftKind {
-    Run,
-    Call,
-    Result,
 }
 
 /// Makes items of messages.
@@ -153,8 +131,9 @@ impl Maker<'_> {
     /// Makes the items of what was said in one go.
     fn unit(&mut self, flats: Vec<Flat>, entries: &mut [Entry]) -> Result<()> {
         let drafts = drafts(&flats);
-        let holds =
-            |draft: &Draft, at: usize| matches!(flats[at].part.body, Body::Reasoning) && draft.kind == DraftKind::Call;
+        let holds = |draft: &super::drafts::Draft, at: usize| {
+            matches!(flats[at].part.body, Body::Reasoning) && draft.kind == DraftKind::Call
+        };
         let reasoning =
             drafts.iter().map(|draft| draft.parts.iter().filter(|at| holds(draft, **at)).count()).sum::<usize>();
         let mut flats: Vec<Option<Flat>> = flats.into_iter().map(Some).collect();
@@ -301,97 +280,6 @@ const fn item_kind(role: Role) -> ItemKind {
     }
 }
 
-const fn kind_of(body: &Body) -> Option<DraftKind> {
-    match body {
-        Body::Text | Body::Opaque => Some(DraftKind::Run),
-        Body::Call { .. } => Some(DraftKind::Call),
-        Body::Result { .. } => Some(DraftKind::Result),
-        Body::Reasoning | Body::Mark => None,
-    }
-}
-
-/// Sorts the parts of what was said in one go into items: texts that follow each other are one, a call and a result are
-/// one each, and what has no text rides on a neighbour. Reasoning rides on the first call after it, as it may not be
-/// without it; results come last.
-fn drafts(flats: &[Flat]) -> Vec<Draft> {
-    let mut drafts: Vec<Draft> = Vec::new();
-    // For every part the draft it made or joined.
-    let mut own: Vec<Option<usize>> = vec![None; flats.len()];
-    let mut open: Option<(usize, usize)> = None;
-    for (index, flat) in flats.iter().enumerate() {
-        let shows = !flat.part.slots.is_empty();
-        match kind_of(&flat.part.body).filter(|kind| shows || *kind != DraftKind::Run) {
-            None => {}
-            Some(DraftKind::Run) => {
-                let draft = match open.filter(|(entry, _)| *entry == flat.entry) {
-                    Some((_, draft)) => draft,
-                    None => {
-                        drafts.push(Draft { kind: DraftKind::Run, parts: Vec::new() });
-                        drafts.len() - 1
-                    }
-                };
-                open = Some((flat.entry, draft));
-                own[index] = Some(draft);
-            }
-            Some(kind) => {
-                own[index] = Some(drafts.len());
-                drafts.push(Draft { kind, parts: Vec::new() });
-                open = None;
-            }
-        }
-    }
-    if drafts.is_empty() && !flats.is_empty() {
-        drafts.push(Draft { kind: DraftKind::Run, parts: Vec::new() });
-        own[0] = Some(0);
-    }
-    let homes = homes(flats, &own, &drafts);
-    for (index, home) in homes.into_iter().enumerate() {
-        drafts[home].parts.push(index);
-    }
-    let (mut said, results): (Vec<Draft>, Vec<Draft>) = if drafts.iter().any(|draft| draft.kind == DraftKind::Call) {
-        drafts.into_iter().partition(|draft| draft.kind != DraftKind::Result)
-    } else {
-        (drafts, Vec::new())
-    };
-    said.extend(results);
-    said
-}
-
-/// Finds for every part the draft it belongs to.
-fn homes(flats: &[Flat], own: &[Option<usize>], drafts: &[Draft]) -> Vec<usize> {
-    let mut homes = vec![0; flats.len()];
-    // What follows, seen from the end: any draft, one that is no result, a call.
-    let (mut next, mut next_call) = (None, None);
-    let mut following = vec![(None, None); flats.len()];
-    for index in (0..flats.len()).rev() {
-        if let Some(draft) = own[index] {
-            match drafts[draft].kind {
-                DraftKind::Call => (next, next_call) = (Some(draft), Some(draft)),
-                DraftKind::Run => next = Some(draft),
-                DraftKind::Result => {}
-            }
-        }
-        following[index] = (next, next_call);
-    }
-    let mut before = None;
-    for (index, flat) in flats.iter().enumerate() {
-        let (next, next_call) = following[index];
-        let found = match (own[index], &flat.part.body) {
-            (Some(draft), _) => {
-                if drafts[draft].kind != DraftKind::Result {
-                    before = Some(draft);
-                }
-                Some(draft)
-            }
-            (None, Body::Reasoning) => next_call.or(next).or(before),
-            (None, Body::Mark) => next.or(before),
-            (None, _) => before.or(next),
-        };
-        homes[index] = found.unwrap_or(0);
-    }
-    homes
-}
-
 /// Counts what a part costs besides its text.
 fn part_tokens(part: &Part) -> u64 {
     match (part.tokens, &part.body) {
@@ -405,6 +293,11 @@ fn part_tokens(part: &Part) -> u64 {
 /// their JSON.
 pub fn opaque_tokens(item: &ContextItem) -> u64 {
     Record::of(item).map_or(0, |record| record.tokens)
+}
+
+/// Returns what an item keeps of its message besides the text, to be searched for secrets.
+pub fn kept(item: &ContextItem) -> Option<&Value> {
+    item.metadata.get(OWN)?.get(KEY)
 }
 
 /// Removes what an item keeps of its message besides the text, for instance because a secret was found in it. Calls

@@ -24,7 +24,7 @@ pub struct Style {
     /// Whether a message of one text may have the text there instead of the list.
     pub plain: bool,
     /// Writes a text.
-    pub text: fn(String) -> Value,
+    pub text: fn(&str) -> Value,
     /// Writes a call.
     pub call: fn(&Call) -> Value,
     /// Writes a result.
@@ -97,7 +97,7 @@ impl Entry {
             let (field, value) = match (piece.exact, piece.what) {
                 (Some(Exact { field, value }), _) if is_plain || field != style.list => (field, value),
                 (_, What::Text(text)) if is_plain => (style.list.to_owned(), text.into()),
-                (_, What::Text(text)) => (element.clone(), (style.text)(text)),
+                (_, What::Text(text)) => (element.clone(), (style.text)(&text)),
                 (_, What::Call(call)) => (element.clone(), (style.call)(&call)),
                 (_, What::Result(answer)) => (element.clone(), (style.result)(&answer)),
                 (_, What::Reasoning | What::Carried) => continue,

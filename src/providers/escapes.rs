@@ -12,15 +12,12 @@ pub fn unescape(text: &str) -> Option<String> {
     while let Some(start) = rest.find('\\') {
         out.push_str(&rest[..start]);
         rest = &rest[start..];
-        let (ch, used) = match escaped(rest) {
-            Some(found) => found,
+        let Some((ch, used)) = escaped(rest) else {
             // Any other escape: both characters stay, so that an escaped backslash does not start one.
-            None => {
-                let used = rest.len().min(2);
-                out.push_str(&rest[..used]);
-                rest = &rest[used..];
-                continue;
-            }
+            let used = rest.len().min(2);
+            out.push_str(&rest[..used]);
+            rest = &rest[used..];
+            continue;
         };
         out.push(ch);
         rest = &rest[used..];

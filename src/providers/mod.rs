@@ -11,6 +11,7 @@ pub mod ai_sdk_model;
 pub mod ai_sdk_ui;
 pub mod anthropic;
 mod decode;
+mod drafts;
 pub mod entries;
 pub mod escapes;
 pub mod gemini;
@@ -19,6 +20,7 @@ pub mod names;
 pub mod openai_chat;
 pub mod openai_responses;
 pub mod part;
+mod pieces;
 pub mod record;
 pub mod reference;
 mod said;
@@ -33,15 +35,15 @@ use crate::limits;
 use crate::model::ContextItem;
 use crate::text::unicode::quote;
 
-pub use decode::{ReadOptions, forget, opaque_tokens};
+pub use decode::{ReadOptions, forget, kept, opaque_tokens};
 pub use turns::WriteOptions;
 
 /// A format of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// `messages` of OpenAI's chat completions, and of the many servers that speak them.
+    /// `messages` of `OpenAI`'s chat completions, and of the many servers that speak them.
     OpenAiChat,
-    /// `input` of OpenAI's Responses.
+    /// `input` of `OpenAI`'s Responses.
     OpenAiResponses,
     /// `messages` of Anthropic.
     Anthropic,

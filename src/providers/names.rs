@@ -6,7 +6,7 @@ use crate::text::hash::of_text;
 
 /// Tells how long an id of a call may be, and whether it has to be of letters, digits, `_` and `-`.
 ///
-/// OpenAI refuses ids of more than 40 characters in chat completions and of more than 64 in Responses; Anthropic refuses
+/// `OpenAI` refuses ids of more than 40 characters in chat completions and of more than 64 in Responses; Anthropic refuses
 /// other characters.
 const fn id_rule(format: Format) -> (usize, bool) {
     match format {

@@ -1,4 +1,4 @@
-//! Messages of OpenAI's chat completions.
+//! Messages of `OpenAI`'s chat completions.
 
 use serde_json::{Value, json};
 
@@ -203,13 +203,10 @@ pub fn answer(field: &str, content: Value, body: Body) -> Part {
         Value::Null => {}
         Value::Array(list) => {
             for (index, part) in list.iter().enumerate() {
-                match text_slot(part, &format!("/{index}")) {
-                    Some(slot) => slots.push(slot),
-                    None => {
-                        tokens += Media::tokens();
-                        slots.push(Slot::label(media_label(part).unwrap_or_else(|| label_of(part))));
-                    }
-                }
+                slots.push(text_slot(part, &format!("/{index}")).unwrap_or_else(|| {
+                    tokens += Media::tokens();
+                    Slot::label(media_label(part).unwrap_or_else(|| label_of(part)))
+                }));
             }
         }
         other => slots.push(Slot::any("", other)),
@@ -242,7 +239,7 @@ fn write_text(mut pieces: Vec<Piece>, role: &str) -> Value {
     for piece in pieces {
         match (piece.exact, piece.what) {
             (Some(exact), _) => put(&mut entry, &exact.field, exact.value),
-            (None, What::Text(text)) => put_text(&mut entry, text),
+            (None, What::Text(text)) => put_text(&mut entry, &text),
             _ => {}
         }
     }
@@ -250,15 +247,15 @@ fn write_text(mut pieces: Vec<Piece>, role: &str) -> Value {
 }
 
 /// Adds text to the content of a message, whichever form it has.
-fn put_text(entry: &mut Value, text: String) {
-    let is_list = entry.get("content").is_some_and(Value::is_array);
-    if is_list {
-        put(entry, "content[]", json!({ "type": "text", "text": text }));
-        return;
+fn put_text(entry: &mut Value, text: &str) {
+    match entry.get("content") {
+        Some(Value::Array(_)) => put(entry, "content[]", json!({ "type": "text", "text": text })),
+        Some(Value::String(before)) if !before.is_empty() => {
+            let text = format!("{before}\n{text}");
+            put(entry, "content", text.into());
+        }
+        _ => put(entry, "content", text.into()),
     }
-    let before = entry.get("content").and_then(Value::as_str).filter(|text| !text.is_empty());
-    let text = before.map_or_else(|| text.clone(), |before| format!("{before}\n{text}"));
-    put(entry, "content", text.into());
 }
 
 fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value> {
@@ -276,7 +273,7 @@ fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value>
             }
             (None, What::Text(text)) => {
                 has_text = true;
-                put_text(&mut entry, text);
+                put_text(&mut entry, &text);
             }
             (None, What::Call(call)) => {
                 let function = json!({ "name": call.name, "arguments": call.json_text() });
@@ -289,8 +286,13 @@ fn write_assistant(mut pieces: Vec<Piece>, functions: &mut Ids) -> Option<Value>
         entry.get(key).is_some_and(|value| value.as_array().map_or(!value.is_null(), |list| !list.is_empty()))
     };
     let calls = has("tool_calls") || has("function_call");
+    let is_empty = entry.get("tool_calls").is_some_and(Value::is_array) && !has("tool_calls");
     if !calls && !has("content") && !has("refusal") && !has("audio") {
         return None;
+    }
+    // A list without calls is refused.
+    if is_empty && let Value::Object(map) = &mut entry {
+        map.shift_remove("tool_calls");
     }
     // Some servers want the field even where there is nothing in it.
     if !has_text && entry.get("content").map_or(is_changed, |content| !content.is_null()) {
@@ -303,9 +305,11 @@ fn write_result(mut piece: Piece, functions: &Ids) -> Value {
     let What::Result(answer) = piece.what else { return Value::Null };
     let is_old = functions.has(&answer.id);
     let shell = piece.shell.take().filter(|shell| (shell.get("role") == Some(&json!("function"))) == is_old);
-    let new = || match is_old {
-        true => json!({ "role": "function", "name": answer.name }),
-        false => json!({ "role": "tool", "tool_call_id": answer.id }),
+    let new = || {
+        if is_old {
+            return json!({ "role": "function", "name": answer.name });
+        }
+        json!({ "role": "tool", "tool_call_id": answer.id })
     };
     let mut entry = shell.unwrap_or_else(new);
     put(&mut entry, "content", piece.exact.map_or_else(|| answer.text.into(), |exact| exact.value));

@@ -1,15 +1,15 @@
-//! `input` of OpenAI's Responses: messages, calls, results and reasoning beside each other.
+//! `input` of `OpenAI`'s Responses: messages, calls, results and reasoning beside each other.
 
 use serde_json::{Value, json};
 
 use super::entries::{by_message, shell_of};
 use super::media::{label_of, unknown};
-use super::names::Ids;
 use super::openai_chat::{answer, block};
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{Format, hollow, open, optional, required};
+use super::{hollow, open, optional, required};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
+use crate::order::SortedMap;
 use crate::text::unicode::quote;
 
 /// Calls that the caller answers, with the field of their arguments.
@@ -126,11 +126,11 @@ pub fn write(turns: Vec<Turn>) -> Vec<Value> {
     let mut written = Vec::new();
     // Results of calls of a kind whose results cannot be made up.
     let made_up = made_up(&turns);
-    let mut custom = Ids::default();
+    let mut kinds = SortedMap::new();
     for turn in turns {
         let role = turn.role;
         for pieces in by_message(turn.pieces) {
-            write_pieces(pieces, role, turn.lost_reasoning, &made_up, &mut custom, &mut written);
+            write_pieces(pieces, role, turn.lost_reasoning, &made_up, &mut kinds, &mut written);
         }
     }
     written
@@ -152,7 +152,7 @@ fn write_pieces(
     role: Role,
     lost_reasoning: bool,
     made_up: &[String],
-    custom: &mut Ids,
+    kinds: &mut SortedMap<String, String>,
     written: &mut Vec<Value>,
 ) {
     let role_name = match role {
@@ -168,17 +168,21 @@ fn write_pieces(
             written.push(message.take());
         }
         match (piece.exact, piece.what) {
-            (Some(exact), What::Call(call)) => {
-                let kind = exact.value.get("type").and_then(Value::as_str).unwrap_or("");
-                if kind == "custom_tool_call" {
-                    custom.unique(&call.id, Format::OpenAiResponses);
-                }
-                let is_plain = matches!(kind, "function_call" | "custom_tool_call");
-                if is_plain || made_up.binary_search(&call.id).is_err() {
-                    written.push(exact.value);
-                } else {
-                    written.push(write_call(&call));
-                }
+            (Some(exact), What::Call(call)) if keeps_kind(&exact.value, &call.id, made_up) => {
+                kinds.insert(call.id, optional_kind(&exact.value).to_owned());
+                written.push(exact.value);
+            }
+            (_, What::Call(call)) => written.push(write_call(&call)),
+            (Some(exact), What::Result(answer))
+                if optional_kind(&exact.value).strip_suffix("_output") == Some(kind_of(kinds, &answer.id)) =>
+            {
+                written.push(exact.value);
+            }
+            (_, What::Result(answer)) => {
+                // Of the other kinds none is left here.
+                let is_custom = kind_of(kinds, &answer.id) == "custom_tool_call";
+                let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
+                written.push(json!({ "type": kind, "call_id": answer.id, "output": answer.text }));
             }
             (Some(exact), _) if exact.field.is_empty() => written.push(exact.value),
             (Some(exact), _) => {
@@ -195,17 +199,26 @@ fn write_pieces(
                 let role = shell.get("role").and_then(Value::as_str).unwrap_or(role_name);
                 written.push(json!({ "type": "message", "role": role, "content": text }));
             }
-            (None, What::Call(call)) => written.push(write_call(&call)),
-            (None, What::Result(answer)) => {
-                let kind = if custom.has(&answer.id) { "custom_tool_call_output" } else { "function_call_output" };
-                written.push(json!({ "type": kind, "call_id": answer.id, "output": answer.text }));
-            }
             (None, What::Reasoning | What::Carried) => {}
         }
     }
     if !message.is_null() {
         written.push(message);
     }
+}
+
+fn optional_kind(value: &Value) -> &str {
+    value.get("type").and_then(Value::as_str).unwrap_or("")
+}
+
+/// Returns the kind of a call that was written.
+fn kind_of<'a>(kinds: &'a SortedMap<String, String>, id: &str) -> &'a str {
+    kinds.get(id).map_or("function_call", String::as_str)
+}
+
+/// Tells whether a call can be written as it was: its result has to be of its kind, which cannot always be made up.
+fn keeps_kind(call: &Value, id: &String, made_up: &[String]) -> bool {
+    matches!(optional_kind(call), "function_call" | "custom_tool_call") || made_up.binary_search(id).is_err()
 }
 
 fn write_call(call: &super::part::Call) -> Value {

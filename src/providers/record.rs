@@ -3,7 +3,8 @@
 //! `metadata._contextweaver.message` is
 //! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, parts: [{message?, at, kind,
 //! field, original, slots: [[place, form, bytes]]}]}`. `original` has null where a text was: the texts are those of the
-//! item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text.
+//! item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text. An empty
+//! `digest` says that the record was written into, to take a secret out, and nothing of it may be used.
 
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ pub struct Record {
     pub message: Option<usize>,
     /// What was said in one go: the first message of it, and the step.
     pub group: (usize, usize),
-    /// Hash of the text.
+    /// Hash of the text; empty where nothing that was kept may be written any more.
     pub digest: String,
     /// The message without its parts.
     pub shell: Option<Value>,
@@ -220,6 +221,11 @@ impl Record {
             *own = json!({});
         }
         own[KEY] = Value::Object(map);
+    }
+
+    /// Tells whether the parts may be written at all: not where the item is redacted or somebody wrote into the record.
+    pub fn is_whole(&self, item: &ContextItem) -> bool {
+        !self.digest.is_empty() && !item.metadata_flag("redacted")
     }
 
     /// Returns every part as it was read, with its text, if the text of the item is what it was.

@@ -1,14 +1,13 @@
 //! From items to the turns of a conversation, with the rules that all providers have.
 
-use serde_json::Value;
-
 use super::names::{Ids, legal_id, legal_name};
-use super::part::{Answer, Call, Exact, Piece, Role, Turn, What, at};
+use super::part::{Answer, Call, Piece, Role, Turn, What, at};
+use super::pieces::{self, plain};
 use super::record::{Kind, Record};
 use super::{Format, Warnings};
 use crate::model::{ContextItem, ItemKind};
 use crate::order::{SortedMap, sort_by};
-use crate::text::unicode::{quote, trim};
+use crate::text::unicode::quote;
 
 /// What is said for a tool whose result nobody knows.
 pub const NO_RESULT: &str = "No result was recorded for this call.";
@@ -89,7 +88,7 @@ fn sources(items: &[ContextItem], format: Format) -> Vec<Source<'_>> {
 }
 
 /// Returns the provider's id of a call.
-fn call_id(item: &ContextItem) -> &str {
+pub fn call_id(item: &ContextItem) -> &str {
     item.metadata_str("tool_call_id").unwrap_or(&item.id)
 }
 
@@ -186,16 +185,20 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn push(&mut self, role: Role, mut pieces: Vec<Piece>) {
-        // Reasoning stands where it stood, whatever it rode on.
-        let mut place = None;
-        let mut keyed: Vec<(Option<(usize, usize)>, Option<Piece>)> = Vec::with_capacity(pieces.len());
-        for piece in pieces.drain(..) {
-            place = piece.place.or(place);
-            keyed.push((place, Some(piece)));
-        }
-        sort_by(&mut keyed, |a, b| a.0.cmp(&b.0));
-        let pieces: Vec<Piece> = keyed.into_iter().filter_map(|(_, piece)| piece).collect();
+    fn push(&mut self, role: Role, pieces: Vec<Piece>) {
+        // Reasoning stands where it stood, whatever it rode on; what has no place stays with what is before it.
+        let mut last = None;
+        let places: Vec<Option<(usize, usize)>> = pieces
+            .iter()
+            .map(|piece| {
+                last = piece.place.or(last);
+                last
+            })
+            .collect();
+        let mut order: Vec<usize> = (0..pieces.len()).collect();
+        sort_by(&mut order, |a, b| places[*a].cmp(&places[*b]));
+        let mut taken: Vec<Option<Piece>> = pieces.into_iter().map(Some).collect();
+        let pieces: Vec<Piece> = order.into_iter().filter_map(|at| taken[at].take()).collect();
         if !pieces.is_empty() {
             self.turns.push(Turn { role, pieces, lost_reasoning: false });
         }
@@ -235,7 +238,7 @@ impl Maker<'_, '_> {
         for source in members.iter().map(|member| &self.sources[*member]) {
             let Some(record) = source.record.as_ref().filter(|_| source.same) else { continue };
             wanted = wanted.max(record.reasoning);
-            if source.item.kind == ItemKind::ToolCall && !source.item.metadata_flag("redacted") {
+            if source.item.kind == ItemKind::ToolCall && record.is_whole(source.item) {
                 there += record.parts.iter().filter(|part| part.kind == Kind::Reasoning).count();
             }
         }
@@ -248,9 +251,10 @@ impl Maker<'_, '_> {
         let (given, name) = (call_id(item).to_owned(), tool_name(item).unwrap_or("tool").to_owned());
         let text = item.text.clone();
         // What came from this provider is legal there, whatever the documents say.
-        let (id, name) = match self.exact_call(index) {
-            true => (given.clone(), name),
-            false => (legal_id(&given, self.format), legal_name(&name, self.format)),
+        let (id, name) = if self.exact_call(index) {
+            (given.clone(), name)
+        } else {
+            (legal_id(&given, self.format), legal_name(&name, self.format))
         };
         let id = self.ids.unique(&id, self.format);
         if id != given {
@@ -344,90 +348,16 @@ impl Maker<'_, '_> {
         self.pieces(index, &What::Text(text))
     }
 
-    /// Returns the pieces of an item: its parts as they were, if this is their format and the text is unchanged; else
-    /// the text, and of this format's parts what carries no text of the item.
     fn pieces(&mut self, index: usize, what: &What) -> Vec<Piece> {
-        let plain = |place| Piece { what: what.clone(), exact: None, place, shell: None, item: index };
         let source = &self.sources[index];
-        let Some(record) = source.record.as_ref() else { return vec![plain(None)] };
-        if !source.same {
-            let lost = record.parts.iter().any(|part| matches!(part.kind, Kind::Reasoning | Kind::Opaque));
-            if lost {
-                let message = "what only the provider it came from understands is left out".to_owned();
-                self.warn("OPAQUE_LEFT_OUT", message, index);
-            }
-            return if is_nothing(what) { Vec::new() } else { vec![plain(None)] };
+        let Some(record) = source.record.as_ref() else { return plain(index, what, None).into_iter().collect() };
+        if source.same {
+            return pieces::of(source.item, record, what, index);
         }
-        let is_hidden = source.item.metadata_flag("redacted");
-        let filled = if is_hidden { None } else { record.fill(&source.item.text) };
-        let filled = filled.filter(|filled| !filled.is_empty() && self.keeps_id(index, what));
-        let place = |part: &super::record::Kept| part.message.map(|message| (message, part.at));
-        let Some(filled) = filled else {
-            let main = record
-                .parts
-                .iter()
-                .find(|part| matches!(part.kind, Kind::Text | Kind::Call | Kind::Result | Kind::Opaque));
-            let mut pieces = Vec::new();
-            let mut shell = record.shell.as_ref().filter(|_| !is_hidden).map(bare);
-            for part in
-                record.parts.iter().filter(|part| matches!(part.kind, Kind::Reasoning | Kind::Mark) && !is_hidden)
-            {
-                let what = if part.kind == Kind::Reasoning { What::Reasoning } else { What::Carried };
-                let exact = Some(Exact { field: part.field.clone(), value: part.original.clone() });
-                pieces.push(Piece { what, exact, place: place(part), shell: None, item: index });
-            }
-            if !is_nothing(what) {
-                let mut piece = plain(main.and_then(place).or(record.message.map(|message| (message, 0))));
-                piece.shell = shell.take();
-                pieces.push(piece);
-            }
-            return pieces;
-        };
-        let mut pieces = Vec::with_capacity(filled.len());
-        let mut shell = record.shell.clone();
-        for (part, (value, text)) in record.parts.iter().zip(filled) {
-            let what = match part.kind {
-                Kind::Text => What::Text(text),
-                Kind::Call | Kind::Result => what.clone(),
-                Kind::Reasoning => What::Reasoning,
-                Kind::Opaque | Kind::Mark => What::Carried,
-            };
-            let exact = Some(Exact { field: part.field.clone(), value });
-            pieces.push(Piece { what, exact, place: place(part), shell: None, item: index });
+        if record.parts.iter().any(|part| matches!(part.kind, Kind::Reasoning | Kind::Opaque)) {
+            let message = "what only the provider it came from understands is left out".to_owned();
+            self.warn("OPAQUE_LEFT_OUT", message, index);
         }
-        for piece in &mut pieces {
-            // The message of the item, not that of reasoning from another entry.
-            if piece.message() == record.message {
-                piece.shell = shell.take();
-                break;
-            }
-        }
-        pieces
+        plain(index, what, None).into_iter().collect()
     }
-
-    /// Tells whether the id in the parts of an item is the one that is to be written.
-    fn keeps_id(&self, index: usize, what: &What) -> bool {
-        let item = self.item(index);
-        match what {
-            What::Call(call) => call.id == call_id(item),
-            What::Result(answer) => item.metadata_str("tool_call_id").is_none_or(|id| id == answer.id),
-            _ => true,
-        }
-    }
-}
-
-/// Returns what tells who speaks; the rest of a message may say what the text no longer says.
-fn bare(shell: &Value) -> Value {
-    let keys = ["id", "type", "role", "name", "tool_call_id"];
-    let kept = shell
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter(|(key, value)| keys.contains(&key.as_str()) && value.is_string());
-    Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
-}
-
-/// Tells whether a text is empty, which most providers refuse.
-fn is_nothing(what: &What) -> bool {
-    matches!(what, What::Text(text) if trim(text).is_empty())
 }
