@@ -1,39 +1,35 @@
-//! JSON values as Python sees them, where the reference's output depends on it: truth, equality, text, whole numbers.
+//! JSON values as Python sees them, where the reference's decisions and output show it. Depth is bounded by the parser.
 
-use serde_json::{Number, Value};
+use serde_json::Value;
 
-use super::number_text;
+use super::{JsonMap, number_text, parse_float};
 use crate::text::python::push_quoted;
 use crate::text::unicode::trim;
 
-/// Tells whether a value counts as true.
+/// Tells whether Python takes a value for true.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
-        Value::Null => false,
-        Value::Bool(flag) => *flag,
+        Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
         Value::Number(number) => number.as_f64() != Some(0.0),
         Value::Array(list) => !list.is_empty(),
         Value::Object(map) => !map.is_empty(),
+        Value::Bool(true) => true,
     }
 }
 
-/// Writes a value as `str` does: a text as it is, everything else in Python's notation.
+/// Writes a value as Python's `str` does.
 pub fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        _ => notation(value),
+    if let Value::String(text) = value {
+        return text.clone();
     }
-}
-
-/// Writes a value as `repr` does.
-pub fn notation(value: &Value) -> String {
     let mut out = String::new();
-    write(&mut out, value);
+    push(&mut out, value);
     out
 }
 
-fn write(out: &mut String, value: &Value) {
+/// Appends the value as Python's `repr` writes it.
+fn push(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("None"),
         Value::Bool(flag) => out.push_str(if *flag { "True" } else { "False" }),
@@ -41,26 +37,26 @@ fn write(out: &mut String, value: &Value) {
         Value::String(text) => push_quoted(out, text, usize::MAX),
         Value::Array(list) => {
             out.push('[');
-            for (index, entry) in list.iter().enumerate() {
-                out.push_str(if index > 0 { ", " } else { "" });
-                write(out, entry);
+            for (at, entry) in list.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                push(out, entry);
             }
             out.push(']');
         }
         Value::Object(map) => {
             out.push('{');
-            for (index, (key, entry)) in map.iter().enumerate() {
-                out.push_str(if index > 0 { ", " } else { "" });
+            for (at, (key, entry)) in map.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
                 push_quoted(out, key, usize::MAX);
                 out.push_str(": ");
-                write(out, entry);
+                push(out, entry);
             }
             out.push('}');
         }
     }
 }
 
-/// Compares two values: `True`, `1` and `1.0` are equal, and the order of keys does not matter.
+/// Compares two values as Python does: `True`, `1` and `1.0` are equal, and the order of keys does not matter.
 pub fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
@@ -72,7 +68,7 @@ pub fn is_equal(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Writes a value that can be a key so that equal ones, and no others, have the same text; lists and objects cannot.
+/// Writes a value that can be a key in Python so that equal ones, and no others, have the same text.
 pub fn hash_key(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(format!("'{text}")),
@@ -82,52 +78,81 @@ pub fn hash_key(value: &Value) -> Option<String> {
 }
 
 fn number_key(value: &Value) -> Option<String> {
-    match value {
-        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
-        Value::Number(number) => {
-            Some(whole_float(number).map_or_else(|| number_text(number), |whole| whole.to_string()))
-        }
-        _ => None,
-    }
-}
-
-/// Returns the whole number a float is.
-fn whole_float(number: &Number) -> Option<i128> {
-    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e36)?;
-    Some(float as i128)
-}
-
-/// Reads a whole number as `int` does: fractions are cut off, text may have spaces around it, a sign, and single `_`
-/// between its digits. Numbers beyond 64 bits become the largest or smallest.
-pub fn to_int(value: &Value) -> Option<i64> {
-    match value {
-        Value::Bool(flag) => Some(i64::from(*flag)),
-        Value::Number(number) => {
-            let beyond = || number.as_f64().map(|float| float as i64);
-            number.as_i64().or_else(beyond)
-        }
-        Value::String(text) => int_of_text(trim(text)),
-        _ => None,
-    }
-}
-
-fn int_of_text(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.as_bytes().first()? {
-        b'-' => (true, &text[1..]),
-        b'+' => (false, &text[1..]),
-        _ => (false, text),
+    let number = match value {
+        Value::Bool(flag) => return Some(u8::from(*flag).to_string()),
+        Value::Number(number) => number,
+        _ => return None,
     };
-    let mut value = 0_i64;
-    for group in digits.split('_') {
-        if group.is_empty() {
-            return None;
-        }
-        for byte in group.bytes() {
-            let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
-            value = value.saturating_mul(10).saturating_add(i64::from(digit));
-        }
+    let is_whole = |float: &f64| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e36;
+    let whole = number.as_f64().filter(is_whole).map(|float| (float as i128).to_string());
+    Some(whole.unwrap_or_else(|| number_text(number)))
+}
+
+/// Makes an object of a value as Python's `dict` does: of an object, or of a sequence of pairs.
+pub fn dict(value: Value) -> Option<JsonMap> {
+    match value {
+        Value::Object(map) => Some(map),
+        Value::String(text) if text.is_empty() => Some(JsonMap::new()),
+        Value::Array(list) => list
+            .into_iter()
+            .map(|pair| match &elements(&pair)?[..] {
+                [key, value] => Some((key_text(key)?, value.clone())),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
     }
-    Some(if negative { -value } else { value })
+}
+
+/// Returns what Python iterates over.
+pub fn elements(value: &Value) -> Option<Vec<Value>> {
+    match value {
+        Value::Array(list) => Some(list.clone()),
+        Value::String(text) => Some(text.chars().map(|ch| ch.to_string().into()).collect()),
+        Value::Object(map) => Some(map.keys().map(|key| key.as_str().into()).collect()),
+        _ => None,
+    }
+}
+
+/// Writes a key as Python's JSON does.
+fn key_text(key: &Value) -> Option<String> {
+    match key {
+        Value::Array(_) | Value::Object(_) => None,
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number_text(number)),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Reads a number as Python's `float` does; decimal digits of ASCII only.
+pub fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        Value::String(text) => parse_float(&without_joints(trim(text))?),
+        other => other.as_f64(),
+    }
+}
+
+/// Reads a whole number as Python's `int` does: a fraction is cut off, text may have no fraction.
+pub fn int(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) => without_joints(trim(text))?.parse().ok(),
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map(f64::trunc).filter(|whole| whole.abs() < 9e18).map(|whole| whole as i64)
+        }
+        Value::Number(number) => number.as_i64(),
+        Value::Bool(flag) => Some(i64::from(*flag)),
+        _ => None,
+    }
+}
+
+/// Leaves out the underscores between digits; there may be none elsewhere.
+fn without_joints(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
+    let is_joint = |at: usize| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
+    let all_between = text.bytes().enumerate().all(|(at, byte)| byte != b'_' || is_joint(at));
+    all_between.then(|| text.replace('_', ""))
 }
 
 #[cfg(test)]
@@ -137,16 +162,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_shown_as_python_shows_them() {
-        for (value, shown) in [
-            (json!("it's"), "it's"),
-            (json!([1, "a", null, 1e21, 2.0]), "[1, 'a', None, 1e+21, 2.0]"),
-            (json!({ "k": "it's", "t": true, "o": {} }), "{'k': \"it's\", 't': True, 'o': {}}"),
-            (json!(false), "False"),
+    fn values_are_written_as_python_does() {
+        for (value, wanted) in [
+            (json!("a'b"), "a'b"),
+            (json!(null), "None"),
+            (json!([1, "a", null, 1e21, 1.0]), "[1, 'a', None, 1e+21, 1.0]"),
+            (json!({ "k": "v", "it's": [true, {}] }), "{'k': 'v', \"it's\": [True, {}]}"),
         ] {
-            assert_eq!(text(&value), shown);
+            assert_eq!(text(&value), wanted);
         }
-        assert_eq!(notation(&json!("a")), "'a'");
     }
 
     #[test]
@@ -170,23 +194,31 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_read() {
-        for (value, read) in [
-            (json!(" -1_0 "), Some(-10)),
-            (json!("+3"), Some(3)),
-            (json!(-1.9), Some(-1)),
-            (json!(true), Some(1)),
-            (json!(u64::MAX), Some(i64::MAX)),
-            (json!("99999999999999999999"), Some(i64::MAX)),
-            (json!("1.5"), None),
-            (json!(""), None),
-            (json!("-"), None),
-            (json!("_1"), None),
-            (json!("1__0"), None),
-            (json!(null), None),
-            (json!([1]), None),
+    fn values_are_read_as_python_does() {
+        for (value, wanted) in [
+            (json!(""), Some(json!({}))),
+            (json!([]), Some(json!({}))),
+            (json!([["a", 1], "bc", { "x": 1, "y": 2 }]), Some(json!({ "a": 1, "b": "c", "x": "y" }))),
+            (json!([["a"]]), None),
+            (json!([[[], 1]]), None),
+            (json!("ab"), None),
+            (json!(0), None),
         ] {
-            assert_eq!(to_int(&value), read, "{value}");
+            assert_eq!(dict(value).map(Value::Object), wanted);
+        }
+        for (value, whole, float_of) in [
+            (json!(" 1_0 "), Some(10), Some(10.0)),
+            (json!("1__0"), None, None),
+            (json!("_1"), None, None),
+            (json!("1_0.5e1"), None, Some(105.0)),
+            (json!(12.9), Some(12), Some(12.9)),
+            (json!(-12.9), Some(-12), Some(-12.9)),
+            (json!(true), Some(1), Some(1.0)),
+            (json!(1e300), None, Some(1e300)),
+            (json!([]), None, None),
+            (json!(null), None, None),
+        ] {
+            assert_eq!((int(&value), float(&value)), (whole, float_of), "{value}");
         }
     }
 }

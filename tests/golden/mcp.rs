@@ -1,13 +1,14 @@
-//! MCP and the messages of providers, by file.
+//! Cases of the MCP room.
 
 use serde_json::Value;
 
+use crate::PENDING;
 use crate::mcp_messages;
+use crate::mcp_results;
+use crate::mcp_tools;
 
-/// Runs one case; a failure of ours becomes the reference's class.
+/// Runs one case of a file.
 pub fn run(file: &str, input: &Value) -> Result<Value, String> {
-    match file {
-        "openai" | "anthropic" | "gemini" => mcp_messages::run(file, input),
-        other => Err(format!("no runner for file {other:?}")),
-    }
+    let runners = [mcp_messages::run, mcp_tools::run, mcp_results::run];
+    runners.iter().find_map(|run| run(file, input)).unwrap_or_else(|| Err(PENDING.to_owned()))
 }

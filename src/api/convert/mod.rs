@@ -1,17 +1,23 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
+mod mcp;
+mod mcp_result;
 mod messages;
+
+pub use mcp_result::{WithBytes, convert_result};
 
 use super::{done, unknown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::text::unicode::quote;
 
+pub(super) use mcp::tool_options;
+
 /// What runs the operations of an area; the fields are those of the arguments.
 type Area = fn(operation: &str, fields: Fields) -> Result<String>;
 
 /// The operations of each area.
-const AREAS: &[(&[&str], Area)] = &[(messages::OPERATIONS, messages::call)];
+const AREAS: &[(&[&str], Area)] = &[(mcp::OPERATIONS, mcp::call), (messages::OPERATIONS, messages::call)];
 
 /// Runs a converter.
 pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {

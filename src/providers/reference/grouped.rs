@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{invalid, missing, one_of};
 use crate::error::Result;
-use crate::json::python::to_int;
+use crate::json::python::int;
 use crate::json::{pointer, wrong_type};
 use crate::model::ContextItem;
 use crate::order::sort_by;
@@ -28,7 +28,7 @@ pub(super) fn groups<'a>(
 ) -> Result<Vec<Group<'a>>> {
     let mut placed = Vec::with_capacity(items.len());
     for (index, item) in items.iter().enumerate() {
-        let place = item.metadata.get(place_key).and_then(to_int).unwrap_or(0);
+        let place = item.metadata.get(place_key).and_then(int).unwrap_or(0);
         placed.push((message_index(item, &format!("{path}/{index}"))?, place, (index, item)));
     }
     sort_by(&mut placed, |a, b| (a.0, a.1).cmp(&(b.0, b.1)));
@@ -45,7 +45,7 @@ fn message_index(item: &ContextItem, path: &str) -> Result<i64> {
     let path = pointer(path, "metadata");
     let index = item.metadata.get("msg_index").filter(|index| !index.is_null());
     let index = index.ok_or_else(|| missing("msg_index", &path))?;
-    to_int(index).ok_or_else(|| wrong_type(&pointer(&path, "msg_index"), "a whole number", index))
+    int(index).ok_or_else(|| wrong_type(&pointer(&path, "msg_index"), "a whole number", index))
 }
 
 impl Group<'_> {
