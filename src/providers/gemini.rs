@@ -304,7 +304,13 @@ fn write_part(mut piece: Piece, signature: &mut Option<(String, Value)>, warning
     {
         part.insert(name, signature);
     }
-    let is_blank = |text: &Value| text.as_str().is_some_and(|text| trim(text).is_empty());
+    let is_alone = value.as_object().is_some_and(|part| part.len() == 1);
+    let is_blank = |text: &Value| match text {
+        Value::String(text) => trim(text).is_empty(),
+        // Null is nothing beside something else.
+        Value::Null => is_alone,
+        _ => true,
+    };
     if piece.what != What::Reasoning && value.get("text").is_some_and(is_blank) {
         if piece.exact.is_some() {
             let message = "a content or part that says nothing is left out";

@@ -67,6 +67,10 @@ impl Block {
         Self { value, kind, id, is_exact: piece.exact.is_some(), is_whole: false, was_first, item: piece.item }
     }
 
+    fn is_reasoning(&self) -> bool {
+        self.kind == Kind::Reasoning
+    }
+
     /// Makes a part that stands for something that is not there.
     pub fn made_up(value: Value, kind: Kind, id: &str, item: usize) -> Self {
         Self { value, kind, id: id.to_owned(), is_exact: false, is_whole: true, was_first: false, item }
@@ -97,29 +101,28 @@ impl Said {
     }
 
     fn begins_with_reasoning(&self) -> bool {
-        self.blocks.first().is_some_and(|block| block.kind == Kind::Reasoning)
+        self.blocks.first().is_some_and(Block::is_reasoning)
     }
 
-    /// Takes what the same side says next. The model thinks before it speaks.
-    fn take(&mut self, mut next: Self) {
+    /// Takes what the same side says next; with `thinks_first` its first reasoning goes before what has none.
+    fn take(&mut self, mut next: Self, thinks_first: bool) {
         self.take_shell(std::mem::take(&mut next.shell));
-        if !self.is_user && next.begins_with_reasoning() && !self.begins_with_reasoning() {
-            let reasoning = next.blocks.iter().take_while(|block| block.kind == Kind::Reasoning).count();
+        if thinks_first && next.begins_with_reasoning() && !self.blocks.iter().any(Block::is_reasoning) {
+            let reasoning = next.blocks.iter().take_while(|block| block.is_reasoning()).count();
             let spoken = std::mem::replace(&mut self.blocks, next.blocks.drain(..reasoning).collect());
             self.blocks.extend(spoken);
         }
         self.blocks.append(&mut next.blocks);
     }
 
-    /// Puts reasoning first where what stood before it is not there, and results before everything else.
-    fn arrange(&mut self) {
-        let leads: fn(&Block) -> bool = if self.is_user {
-            |block| block.kind == Kind::Result
-        } else if self.blocks.first().is_none_or(|block| block.was_first || block.kind == Kind::Reasoning) {
-            return;
-        } else {
-            |block| block.kind == Kind::Reasoning
-        };
+    /// Puts reasoning first where what stood before it is not there.
+    fn think_first(&mut self) {
+        if self.blocks.first().is_some_and(|block| !block.was_first && !block.is_reasoning()) {
+            self.put_first(Block::is_reasoning);
+        }
+    }
+
+    fn put_first(&mut self, leads: impl Fn(&Block) -> bool) {
         let (mut first, rest): (Vec<Block>, Vec<Block>) = std::mem::take(&mut self.blocks).into_iter().partition(leads);
         first.extend(rest);
         self.blocks = first;
@@ -131,11 +134,11 @@ impl Said {
 }
 
 /// Joins what the same side says in a row; who says nothing is left out.
-fn alternate(list: Vec<Said>) -> Vec<Said> {
+fn alternate(list: Vec<Said>, thinks_first: bool) -> Vec<Said> {
     let mut joined: Vec<Said> = Vec::with_capacity(list.len());
     for said in list.into_iter().filter(|said| !said.blocks.is_empty()) {
         match joined.last_mut() {
-            Some(before) if before.is_user == said.is_user => before.take(said),
+            Some(before) if before.is_user == said.is_user => before.take(said, thinks_first),
             _ => joined.push(said),
         }
     }
@@ -143,23 +146,27 @@ fn alternate(list: Vec<Said>) -> Vec<Said> {
 }
 
 /// Makes messages that keep the rules: the sides alternate and the user begins, every call but those said last has its
-/// result in the next message, results come first. With `ends_spoken` no message of the model ends in reasoning.
+/// result in the next message, results come first. With `thinks_first` the model thinks before it speaks, and does not
+/// end in thought.
 pub fn in_turns(
-    list: Vec<Said>,
-    ends_spoken: bool,
+    mut list: Vec<Said>,
+    thinks_first: bool,
     result: MakeResult,
     start: Value,
     warnings: &mut Warnings,
 ) -> Vec<Said> {
-    let mut list = alternate(list);
-    if ends_spoken {
+    if thinks_first {
+        list.iter_mut().for_each(Said::think_first);
+    }
+    list = alternate(list, thinks_first);
+    if thinks_first {
         for said in list.iter_mut().filter(|said| !said.is_user) {
             drop_last_reasoning(said, warnings);
         }
-        list = alternate(list);
+        list = alternate(list, thinks_first);
     }
-    for said in &mut list {
-        said.arrange();
+    for said in list.iter_mut().filter(|said| said.is_user) {
+        said.put_first(|block| block.kind == Kind::Result);
     }
     for index in 1..list.len() {
         let (before, rest) = list.split_at_mut(index);
@@ -178,7 +185,7 @@ pub fn in_turns(
 }
 
 fn drop_last_reasoning(said: &mut Said, warnings: &mut Warnings) {
-    while let Some(last) = said.blocks.pop_if(|block| block.kind == Kind::Reasoning) {
+    while let Some(last) = said.blocks.pop_if(|block| block.is_reasoning()) {
         let message = "reasoning that nothing follows is left out";
         warnings.add("REASONING_INCOMPLETE", message, at("/items", last.item));
     }

@@ -126,7 +126,8 @@ pub fn gemini(contents: &[Value]) -> Verdict {
         for part in &parts {
             let is_signed = part.get("thoughtSignature").or_else(|| part.get("thought_signature")).is_some();
             let is_thought = part["thought"] == true;
-            if let Some(text) = part.get("text") {
+            if let Some(text) = part.get("text").filter(|text| !text.is_null() || part.as_object().unwrap().len() == 1)
+            {
                 ensure(
                     is_signed || is_thought || text.as_str().is_some_and(|text| !is_blank(text)),
                     "text is not blank",
