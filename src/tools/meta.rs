@@ -67,10 +67,9 @@ fn dropped(code: &'static str, key: &str, why: &str) -> Warning {
 /// Returns the name a key has in `_meta`; none when it has none and is to be dropped.
 fn wire_name(key: &str, options: &MetaOptions) -> Result<Option<String>> {
     let (prefix, name) = match key.split_once('/') {
-        None => (options.prefix.trim_end_matches('/'), key),
         Some((prefix, name)) if meta_name::is_prefix(prefix) => (prefix, name),
-        // No prefix at all, so the whole is a name, which cannot be one as it is.
-        Some(_) => (options.prefix.trim_end_matches('/'), key),
+        // What stands before a stroke and is no prefix is part of the name, which cannot be one as it is.
+        _ => (options.prefix.trim_end_matches('/'), key),
     };
     let Some(name) = meta_name::spelled(prefix, name, options.on_invalid)? else {
         return Ok(None);
@@ -244,7 +243,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn map(value: Value) -> JsonMap {
+    fn map(value: &Value) -> JsonMap {
         value.as_object().cloned().unwrap_or_default()
     }
 
@@ -258,7 +257,7 @@ mod tests {
         prefix: &str,
         on_invalid: Invalid,
     ) -> std::result::Result<(Value, Vec<&'static str>), String> {
-        match to_meta(map(values), JsonMap::new(), &options(prefix, on_invalid)) {
+        match to_meta(map(&values), JsonMap::new(), &options(prefix, on_invalid)) {
             Ok((meta, warnings)) => Ok((Value::Object(meta), warnings.iter().map(|warning| warning.code).collect())),
             Err(error) => Err(error.details().get("reason").and_then(Value::as_str).unwrap_or(error.path()).to_owned()),
         }
@@ -323,8 +322,8 @@ mod tests {
 
     #[test]
     fn what_was_there_stays() {
-        let existing = map(json!({"progressToken": 7, "tenantId": "theirs"}));
-        let values = map(json!({"tenantId": "ours", "locale": "de"}));
+        let existing = map(&json!({"progressToken": 7, "tenantId": "theirs"}));
+        let values = map(&json!({"tenantId": "ours", "locale": "de"}));
         let (meta, warnings) = to_meta(values, existing, &options("", Invalid::Error)).unwrap();
         assert_eq!(Value::Object(meta), json!({"progressToken": 7, "tenantId": "theirs", "locale": "de"}));
         assert_eq!((warnings[0].code, warnings[0].path.as_str()), ("meta_key_taken", "/tenantId"));
@@ -333,9 +332,9 @@ mod tests {
 
     #[test]
     fn the_size_is_bounded() {
-        let of = |bytes: usize| map(json!({"k": "x".repeat(bytes - r#"{"k":""}"#.len())}));
+        let of = |bytes: usize| map(&json!({"k": "x".repeat(bytes - r#"{"k":""}"#.len())}));
         let all = options("", Invalid::Error);
-        assert!(to_meta(of(8192), map(json!({"big": "x".repeat(9000)})), &all).is_ok());
+        assert!(to_meta(of(8192), map(&json!({"big": "x".repeat(9000)})), &all).is_ok());
         let error = to_meta(of(8193), JsonMap::new(), &all).unwrap_err();
         assert_eq!((error.code(), &error.details()["reason"]), (ErrorCode::TooLarge, &"MetaTooLarge".into()));
         assert!(to_meta(JsonMap::new(), JsonMap::new(), &MetaOptions { max_bytes: 0, ..all }).is_ok());
@@ -344,7 +343,7 @@ mod tests {
     fn taken(meta: Value, allow: &[&str], prefix: &str) -> (Value, Vec<&'static str>) {
         let allow = allow.iter().map(|key| (*key).to_owned()).collect();
         let inbound = Inbound { allow, prefix: prefix.to_owned(), trust_identity: false };
-        let (found, warnings) = from_meta(&map(meta), &inbound).unwrap();
+        let (found, warnings) = from_meta(&map(&meta), &inbound).unwrap();
         (Value::Object(found), warnings.iter().map(|warning| warning.code).collect())
     }
 
@@ -395,7 +394,7 @@ mod tests {
         for key in
             ["userId", "tenantId", "tenant_id", "authToken", "com.example/userId", "role", "sessionId", "onBehalfOf"]
         {
-            let meta = map(json!({key: "x"}));
+            let meta = map(&json!({key: "x"}));
             let error = from_meta(&meta, &of(key, false)).unwrap_err();
             assert_eq!((error.path(), &error.details()["reason"]), ("/allow/0", &"IdentityNotTrusted".into()), "{key}");
             assert_eq!(from_meta(&meta, &of(key, true)).unwrap().0, meta, "{key}");
@@ -406,7 +405,7 @@ mod tests {
     #[test]
     fn meta_of_another_kind_holds_nothing() {
         assert_eq!(open_meta(None).1, []);
-        assert_eq!(open_meta(Some(json!({"a": 1}))).0, map(json!({"a": 1})));
+        assert_eq!(open_meta(Some(json!({"a": 1}))).0, map(&json!({"a": 1})));
         assert_eq!(open_meta(Some(json!([1]))).1[0].code, "invalid_meta");
     }
 }
