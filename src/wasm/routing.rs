@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::handles::{self, Answer, Handles};
 use crate::api::routing as api;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Result};
 use crate::routing::catalog::Loaded;
 use crate::routing::router::Router;
 
@@ -16,8 +16,11 @@ thread_local! {
 /// Makes a catalog from the JSON of its tools, as bytes: thousands of tools are megabytes, which a string would copy again.
 #[wasm_bindgen]
 pub fn catalog_new(json: &[u8]) -> Answer<u32> {
-    let text = std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"));
-    handles::add(&CATALOGS, text.and_then(api::new_catalog))
+    handles::add(&CATALOGS, text(json).and_then(api::new_catalog))
+}
+
+fn text(json: &[u8]) -> Result<&str> {
+    std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"))
 }
 
 /// Frees a catalog; freeing twice does nothing.
@@ -44,6 +47,12 @@ pub fn router_new(catalog: u32, options: &str) -> Answer<u32> {
 pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> {
     let router = handles::with(&CATALOGS, catalog, |catalog| api::restore_router(catalog, options, index))?;
     handles::add(&ROUTERS, Ok(router))
+}
+
+/// Makes a router of the JSON of its tools, as bytes, and of its index, if there is one.
+#[wasm_bindgen]
+pub fn router_of_items(json: &[u8], options: &str, index: Option<Vec<u8>>) -> Answer<u32> {
+    handles::add(&ROUTERS, text(json).and_then(|items| api::router_of_items(items, options, index.as_deref())))
 }
 
 /// Frees a router; freeing twice does nothing.
