@@ -59,3 +59,36 @@ export const capabilityDiff = /* @__PURE__ */ ofRouting(api.capabilityDiff);
 export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapshot);
 /** @internal */
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
+
+/** @internal */
+export const ToolCallContext = /* @__PURE__ */ ofConvert(api.ToolCallContext);
+/** @internal */
+export const assertPropagates = /* @__PURE__ */ ofConvert(api.assertPropagates);
+/** @internal */
+export const decorate = /* @__PURE__ */ ofConvert(api.decorate);
+/** @internal */
+export const defineTool = /* @__PURE__ */ ofConvert(api.defineTool);
+/** @internal */
+export const effectiveContext = /* @__PURE__ */ ofConvert(api.effectiveContext);
+/** @internal */
+export const fromAiSdk = /* @__PURE__ */ ofConvert(api.fromAiSdk);
+/** @internal */
+export const fromConfigurable = /* @__PURE__ */ ofConvert(api.fromConfigurable);
+/** @internal */
+export const fromExecutable = /* @__PURE__ */ ofConvert(api.fromExecutable);
+/** @internal */
+export const fromExtra = /* @__PURE__ */ ofConvert(api.fromExtra);
+/** @internal */
+export const fromForeign = /* @__PURE__ */ ofConvert(api.fromForeign);
+/** @internal */
+export const fromMcpMeta = /* @__PURE__ */ ofConvert(api.fromMcpMeta);
+/** @internal */
+export const oncePerLoop = /* @__PURE__ */ ofConvert(api.oncePerLoop);
+/** @internal */
+export const runTool = /* @__PURE__ */ ofConvert(api.runTool);
+/** @internal */
+export const toAiSdk = /* @__PURE__ */ ofConvert(api.toAiSdk);
+/** @internal */
+export const toConfigurable = /* @__PURE__ */ ofConvert(api.toConfigurable);
+/** @internal */
+export const toMcpMeta = /* @__PURE__ */ ofConvert(api.toMcpMeta);

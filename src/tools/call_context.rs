@@ -211,12 +211,10 @@ impl Policy {
         let is_secret = entry.flags.is_secret();
         let has = |keys: &[String]| keys.contains(&entry.key);
         match self {
-            Self::None => Word::No,
             Self::Allow { keys, secrets } if has(secrets) || has(keys) && !is_secret => Word::Named,
-            Self::Allow { .. } => Word::No,
-            Self::Deny(keys) if is_secret || has(keys) => Word::No,
-            Self::PassThrough { include_secrets } if is_secret && !include_secrets => Word::No,
-            Self::Deny(_) | Self::PassThrough { .. } => Word::Any,
+            Self::Deny(keys) if !is_secret && !has(keys) => Word::Any,
+            Self::PassThrough { include_secrets } if !is_secret || *include_secrets => Word::Any,
+            Self::None | Self::Allow { .. } | Self::Deny(_) | Self::PassThrough { .. } => Word::No,
             Self::Compose(parts) => parts.iter().map(|part| part.word(entry)).min().unwrap_or(Word::No),
         }
     }
