@@ -23,6 +23,11 @@ export type MetaMap = (context: ToolCallContext) => Readonly<Record<string, unkn
 /** Finds the policy of a server. */
 export type PolicyFor = (server: string) => MetaPolicy | undefined;
 
+// Made when needed: a static field would keep bundlers from dropping the class.
+let none: MetaPolicy | undefined;
+/** Nobody else has it, so that nobody else makes a policy. */
+const MADE = {};
+
 /**
  * What of a context may leave for a server. Keys are compared exactly. Secrets stay, unless `allow` names them a second time
  * or everything is let through dangerously.
@@ -30,13 +35,16 @@ export type PolicyFor = (server: string) => MetaPolicy | undefined;
 export class MetaPolicy {
   readonly #spec: PolicySpec;
 
-  private constructor(spec: PolicySpec) {
+  private constructor(spec: PolicySpec, made?: typeof MADE) {
+    if (made !== MADE) throw new ContextWeaverError("INVALID_INPUT", "a policy is made by a function of MetaPolicy");
     this.#spec = spec;
     Object.freeze(this);
   }
 
   /** Nothing leaves. The default. */
-  static readonly none: MetaPolicy = /* @__PURE__ */ new MetaPolicy({ kind: "none" });
+  static get none(): MetaPolicy {
+    return (none ??= new MetaPolicy({ kind: "none" }, MADE));
+  }
 
   /** The listed keys leave, of the secrets those that `secrets` names. */
   static allow(
@@ -45,12 +53,12 @@ export class MetaPolicy {
   ): MetaPolicy {
     const { secrets = [], ...rest } = fields(options);
     refuseUnknown(rest);
-    return new MetaPolicy({ kind: "allow", keys: names(keys, "/keys"), secrets: names(secrets, "/secrets") });
+    return new MetaPolicy({ kind: "allow", keys: names(keys, "/keys"), secrets: names(secrets, "/secrets") }, MADE);
   }
 
   /** Everything leaves but the listed keys and secrets. */
   static deny(keys: readonly (string | AnyContextKey)[]): MetaPolicy {
-    return new MetaPolicy({ kind: "deny", keys: names(keys, "/keys") });
+    return new MetaPolicy({ kind: "deny", keys: names(keys, "/keys") }, MADE);
   }
 
   /** Everything leaves but secrets. */
@@ -61,24 +69,24 @@ export class MetaPolicy {
       const init = { path: "/includeSecrets", hint: "dangerouslyPassThrough does that" };
       throw new ContextWeaverError("INVALID_INPUT", "passThrough does not include secrets", init);
     }
-    return new MetaPolicy({ kind: "passThrough", includeSecrets: false });
+    return new MetaPolicy({ kind: "passThrough", includeSecrets: false }, MADE);
   }
 
   /** Everything leaves, also secrets. For servers that are part of the program. */
   static dangerouslyPassThrough(): MetaPolicy {
-    return new MetaPolicy({ kind: "passThrough", includeSecrets: true });
+    return new MetaPolicy({ kind: "passThrough", includeSecrets: true }, MADE);
   }
 
   /** What a function makes of the context leaves, without secrets. */
   static map(map: MetaMap): MetaPolicy {
     if (typeof map !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/map" });
-    return new MetaPolicy({ kind: "map", map });
+    return new MetaPolicy({ kind: "map", map }, MADE);
   }
 
   /** What all of these let through leaves, each asked for what the one before let through. */
   static compose(...policies: readonly MetaPolicy[]): MetaPolicy {
     policies.forEach((policy, place) => policyAt(policy, `/${place}`));
-    return new MetaPolicy({ kind: "compose", parts: [...policies] });
+    return new MetaPolicy({ kind: "compose", parts: [...policies] }, MADE);
   }
 
   /** Policies by the name of a server; a server that is not named gets nothing. */

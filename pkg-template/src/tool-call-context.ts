@@ -59,6 +59,9 @@ export interface ContextSnapshot {
 }
 
 const MASK = "[secret]";
+let empty: ToolCallContext | undefined;
+/** Nobody else has it, so that nobody else makes a context of unchecked entries. */
+const MADE = {};
 
 /**
  * An immutable bag of values by key, passed to tools beside their input. Nothing in it becomes part of a prompt, a schema, a
@@ -77,9 +80,12 @@ export class ToolCallContext {
   readonly #entries: ReadonlyMap<string, Entry>;
 
   /** The context without entries; the only one. */
-  static readonly EMPTY: ToolCallContext = /* @__PURE__ */ new ToolCallContext(/* @__PURE__ */ new Map());
+  static get EMPTY(): ToolCallContext {
+    return (empty ??= new ToolCallContext(new Map(), MADE));
+  }
 
-  private constructor(entries: ReadonlyMap<string, Entry>) {
+  private constructor(entries: ReadonlyMap<string, Entry>, made?: typeof MADE) {
+    if (made !== MADE) throw new ContextWeaverError("INVALID_INPUT", "ToolCallContext.of makes a context");
     this.#entries = entries;
     // Own, but not enumerable: a computed name in the class would keep bundlers from dropping it.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toString });
@@ -153,7 +159,7 @@ export class ToolCallContext {
 
   /** @internal */
   static wrap(entries: ReadonlyMap<string, Entry>): ToolCallContext {
-    return entries.size === 0 ? ToolCallContext.EMPTY : new ToolCallContext(entries);
+    return entries.size === 0 ? ToolCallContext.EMPTY : new ToolCallContext(entries, MADE);
   }
 
   /** Number of entries. */
@@ -179,7 +185,7 @@ export class ToolCallContext {
 
   /** Where one entry is from. */
   originOf(key: string | AnyContextKey): "host" | "mcp" | undefined {
-    const entry = this.#entry(key);
+    const entry = entryAt(this, key);
     return entry && (entry.flags & INBOUND ? "mcp" : "host");
   }
 
@@ -190,25 +196,25 @@ export class ToolCallContext {
 
   /** Whether a key was set. */
   has(key: string | AnyContextKey): boolean {
-    return this.#entry(key) !== undefined;
+    return entryAt(this, key) !== undefined;
   }
 
   /** Whether the value of a key is a secret. */
   isSecret(key: string | AnyContextKey): boolean {
-    const entry = this.#entry(key);
+    const entry = entryAt(this, key);
     return entry !== undefined && isSecret(entry);
   }
 
   /** Whether no lower level may change a key. */
   isSealed(key: string | AnyContextKey): boolean {
-    return ((this.#entry(key)?.flags ?? 0) & SEALED) !== 0;
+    return ((entryAt(this, key)?.flags ?? 0) & SEALED) !== 0;
   }
 
   /** The value of a key, `undefined` when it was not set. A typed key with a validator checks what it reads. */
   get<T>(key: ContextKey<T>): T | undefined;
   get<T = unknown>(key: string): T | undefined;
   get(key: string | AnyContextKey): unknown {
-    const value = this.#entry(key)?.value;
+    const value = entryAt(this, key)?.value;
     if (value !== undefined && ContextKey.is(key) && !key.fits(value)) throw wrongType(key.name, "a valid value", value);
     return value;
   }
@@ -223,17 +229,17 @@ export class ToolCallContext {
 
   /** The text of a key, `undefined` when it was not set. */
   string(key: string | ContextKey<string>): string | undefined {
-    return this.#typed(key, "string") as string | undefined;
+    return typed(this, key, "string") as string | undefined;
   }
 
   /** The number of a key, `undefined` when it was not set. */
   number(key: string | ContextKey<number>): number | undefined {
-    return this.#typed(key, "number") as number | undefined;
+    return typed(this, key, "number") as number | undefined;
   }
 
   /** The truth value of a key, `undefined` when it was not set. */
   boolean(key: string | ContextKey<boolean>): boolean | undefined {
-    return this.#typed(key, "boolean") as boolean | undefined;
+    return typed(this, key, "boolean") as boolean | undefined;
   }
 
   /** The value of a key as a schema returns it, or a function finds it right. An absent value is checked, too. */
@@ -241,7 +247,7 @@ export class ToolCallContext {
     if (typeof schema !== "function" && !isSchema(schema)) {
       throw new ContextWeaverError("INVALID_INPUT", "expected a Standard Schema or a function", { path: "/schema" });
     }
-    const value = this.#entry(key)?.value;
+    const value = entryAt(this, key)?.value;
     const parsed = passes(schema as Validate<T>, value);
     if (!parsed) throw wrongType(nameOf(key), "what the schema describes", value);
     return parsed.value;
@@ -256,14 +262,14 @@ export class ToolCallContext {
   with<T>(key: ContextKey<T>, value: T): ToolCallContext;
   with(key: string, value: unknown): ToolCallContext;
   with(key: string | AnyContextKey, value: unknown): ToolCallContext {
-    return this.#with(key, value, 0);
+    return withEntry(this, key, value, 0);
   }
 
   /** As {@link ToolCallContext.with}; the value is a secret whatever the key is called. */
   withSecret<T>(key: ContextKey<T>, value: T): ToolCallContext;
   withSecret(key: string, value: unknown): ToolCallContext;
   withSecret(key: string | AnyContextKey, value: unknown): ToolCallContext {
-    return this.#with(key, value, DECLARED);
+    return withEntry(this, key, value, DECLARED);
   }
 
   /** Leaves keys out. A sealed one cannot be: `SealedKeyConflict`. */
@@ -275,13 +281,13 @@ export class ToolCallContext {
   omit(keys: Iterable<string | AnyContextKey>): ToolCallContext {
     const names = new Set([...keys].map(nameOf));
     for (const name of names) if (this.isSealed(name)) throw sealedConflict(name);
-    return this.#filtered((key) => !names.has(key));
+    return filtered(this, (key) => !names.has(key));
   }
 
   /** Leaves out all but these keys, for who needs no more. */
   pick(keys: Iterable<string | AnyContextKey>): ToolCallContext {
     const names = new Set([...keys].map(nameOf));
-    return this.#filtered((key) => names.has(key));
+    return filtered(this, (key) => names.has(key));
   }
 
   /** Whether another context has the same keys with equal values, in whatever order. */
@@ -298,12 +304,12 @@ export class ToolCallContext {
 
   /** A new Map of the entries. */
   toMap(options?: RevealOptions): ReadonlyMap<string, unknown> {
-    return new Map(this.#shown(options));
+    return new Map(shown(this, options));
   }
 
   /** A new object of the entries, without a prototype. */
   toObject(options?: RevealOptions): Record<string, unknown> {
-    return record(this.#shown(options));
+    return record(shown(this, options));
   }
 
   /** The entries for `JSON.stringify`: secrets are `[secret]`, what is none of JSON is `[local]`. */
@@ -313,8 +319,7 @@ export class ToolCallContext {
 
   /** The entries as data that `structuredClone` and `postMessage` take: what is none of JSON is `[local]`. */
   toCloneable(options?: RevealOptions): Record<string, unknown> {
-    const shown = this.#shown(options);
-    return record(shown.map(([key, value]) => [key, (this.#entry(key)?.flags ?? 0) & LOCAL && value !== MASK ? "[local]" : value]));
+    return record(shown(this, options).map(([key, value]) => [key, (entryAt(this, key)?.flags ?? 0) & LOCAL && value !== MASK ? "[local]" : value]));
   }
 
   /**
@@ -341,37 +346,40 @@ export class ToolCallContext {
     const names = [...this.#entries].map(([key, entry]) => `${plain(key)}${isSecret(entry) ? `=${MASK}` : ""}`);
     return `ToolCallContext(${names.join(", ")})`;
   }
+}
 
-  #entry(key: string | AnyContextKey): Entry | undefined {
-    return this.#entries.get(nameOf(key));
-  }
+// Functions, not private methods: with those the compiler gives the class a second name, and bundlers cannot drop it.
 
-  #typed(key: string | AnyContextKey, type: string): unknown {
-    const value = this.#entry(key)?.value;
-    if (value !== undefined && typeof value !== type) throw wrongType(nameOf(key), type, value);
-    return value;
-  }
+function entryAt(context: ToolCallContext, key: string | AnyContextKey): Entry | undefined {
+  return ToolCallContext.entriesOf(context).get(nameOf(key));
+}
 
-  #with(key: string | AnyContextKey, value: unknown, more: number): ToolCallContext {
-    const [one] = made([[key, value]]);
-    if (!one) return this;
-    const [name, { flags, value: copy }] = one;
-    const before = this.#entries.get(name);
-    // That a name means nothing was said of the key in this context.
-    const entry = { value: copy, flags: flags | more | ((before?.flags ?? 0) & DECLASSIFIED) };
-    const changes = !before || (entry.flags & ~before.flags) !== 0 || !equalEntries(before, entry);
-    return changes ? mergedLevels([this, ToolCallContext.wrap(new Map([[name, entry]]))]) : this;
-  }
+function typed(context: ToolCallContext, key: string | AnyContextKey, type: string): unknown {
+  const value = entryAt(context, key)?.value;
+  if (value !== undefined && typeof value !== type) throw wrongType(nameOf(key), type, value);
+  return value;
+}
 
-  #filtered(keeps: (key: string) => boolean): ToolCallContext {
-    const left = new Map([...this.#entries].filter(([key]) => keeps(key)));
-    return left.size === this.size ? this : ToolCallContext.wrap(left);
-  }
+function withEntry(context: ToolCallContext, key: string | AnyContextKey, value: unknown, more: number): ToolCallContext {
+  const [one] = made([[key, value]]);
+  if (!one) return context;
+  const [name, { flags, value: copy }] = one;
+  const before = entryAt(context, name);
+  // That a name means nothing was said of the key in this context.
+  const entry = { value: copy, flags: flags | more | ((before?.flags ?? 0) & DECLASSIFIED) };
+  const changes = !before || (entry.flags & ~before.flags) !== 0 || !equalEntries(before, entry);
+  return changes ? mergedLevels([context, wrapped(new Map([[name, entry]]))]) : context;
+}
 
-  #shown(options: RevealOptions | undefined): [string, unknown][] {
-    const { reveal = false } = options ?? {};
-    return [...this.#entries].map(([key, entry]) => [key, isSecret(entry) && reveal !== true ? MASK : entry.value]);
-  }
+function filtered(context: ToolCallContext, keeps: (key: string) => boolean): ToolCallContext {
+  const left = new Map([...ToolCallContext.entriesOf(context)].filter(([key]) => keeps(key)));
+  return left.size === context.size ? context : wrapped(left);
+}
+
+function shown(context: ToolCallContext, options: RevealOptions | undefined): [string, unknown][] {
+  const { reveal = false } = options ?? {};
+  const entries = [...ToolCallContext.entriesOf(context)];
+  return entries.map(([key, entry]) => [key, isSecret(entry) && reveal !== true ? MASK : entry.value]);
 }
 
 const wrapped = (entries: ReadonlyMap<string, Entry>): ToolCallContext => ToolCallContext.wrap(entries);
@@ -517,7 +525,8 @@ function made(pairs: readonly Pair[]): Map<string, Entry> {
   given.forEach(([key, value], place) => {
     const name = ContextKey.is(key) ? key.name : (key as string);
     if (value === null) throw invalidValue(name, `the value of ${quoted(name)} is null`, "leave the key out");
-    const copy = copied(value, name);
+    // A signal changes, which is what it is for.
+    const copy = name === "signal" && isSignal(value) ? { value, isLocal: true } : copied(value, name);
     let flags = (named[place] ? NAMED : 0) | (copy.isLocal ? LOCAL : 0);
     // A signal is for this program; a policy that lets everything through does not mean it.
     if (name === "signal" && copy.isLocal) flags |= KEPT;
