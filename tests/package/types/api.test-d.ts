@@ -334,8 +334,8 @@ ToolCallContext.of({ LIMIT }).pick([TENANT, "n"]).without(TENANT);
 // Tools: the second parameter may be left out, of the function and of the call.
 const weather: Tool<{ readonly city: string }, string> = defineTool({ name: "weather" }, (input: { readonly city: string }) => input.city);
 const gated = decorate(weather, { name: "gated", around: (input, given, next) => (given.has(TENANT) ? next(input) : "refused") });
-const answer: Promise<string> = gated.call({ city: "x" }, context);
-same<Awaited<typeof answer>, string>(true);
+const gatedAnswer: Promise<string> = gated.call({ city: "x" }, context);
+same<Awaited<typeof gatedAnswer>, string>(true);
 void runTool(gated, { city: "x" }, { process: context, interaction: effectiveContext(context, undefined) });
 // @ts-expect-error the input is not what the tool takes
 void runTool(gated, { town: "x" });
