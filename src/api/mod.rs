@@ -94,6 +94,11 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "ingest_envelope" => ingest_envelope(manager, arguments),
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
+        "build_parts" => match manager.build_parts(&BuildRequest::from_value(arguments)?)? {
+            Outcome::Need(needs) => need(&needs),
+            Outcome::Done(parts) => done_with(&parts, &parts.events),
+        },
+        "message_plan" => message_plan(manager, arguments),
         "handoff" => handoff(manager, arguments),
         "consolidate" => consolidate(manager, arguments),
         "select_memory" => select_memory(manager, arguments),
@@ -179,6 +184,15 @@ fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
         history.last_result_summary = None;
     }
     done(&json!({ "budget_tokens": manager.options().budget.of(Phase::Route), "history": history }))
+}
+
+/// Returns what reading further messages needs to know of the log: how many were read, and the calls they may answer.
+fn message_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let format = fields.string("format")?;
+    fields.finish()?;
+    let (start, known_calls) = context::message_plan(manager.events().items(), &format);
+    done(&json!({ "start": start, "known_calls": known_calls }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

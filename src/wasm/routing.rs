@@ -13,9 +13,13 @@ thread_local! {
     static ROUTERS: std::cell::RefCell<Handles<Router>> = Handles::of("router");
 }
 
+/// Bytes that a byte of tools becomes, with their index: 6 to 12 were seen.
+const ROOM: usize = 8;
+
 /// Makes a catalog from the JSON of its tools, as bytes: thousands of tools are megabytes, which a string would copy again.
 #[wasm_bindgen]
 pub fn catalog_new(json: &[u8]) -> Answer<u32> {
+    handles::make_room(json.len() * ROOM);
     handles::add(&CATALOGS, text(json).and_then(api::new_catalog))
 }
 
@@ -52,6 +56,7 @@ pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> 
 /// Makes a router of the JSON of its tools, as bytes, and of its index, if there is one.
 #[wasm_bindgen]
 pub fn router_of_items(json: &[u8], options: &str, index: Option<Vec<u8>>) -> Answer<u32> {
+    handles::make_room(json.len() * ROOM);
     handles::add(&ROUTERS, text(json).and_then(|items| api::router_of_items(items, options, index.as_deref())))
 }
 
