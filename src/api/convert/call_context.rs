@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::{done, unknown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, as_string, as_uint, wrong_type};
 use crate::limits;
@@ -9,16 +10,23 @@ use crate::tools::call_context::{Entry, Flags, OnConflict, Policy, check_key, ga
 use crate::tools::meta::{Inbound, MAX_META_BYTES, MetaOptions, from_meta, open_meta, to_meta};
 use crate::tools::meta_name::Invalid;
 
-/// Runs an operation; `None` when it is none of these.
-pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {
-    Some(match operation {
-        "context_keys" => keys(fields),
-        "context_merge" => merged(fields),
-        "context_gate" => through(fields),
-        "context_to_meta" => outbound(fields),
-        "context_from_meta" => inbound(fields),
-        _ => return None,
-    })
+/// The operations.
+pub const OPERATIONS: &[&str] =
+    &["context_keys", "context_merge", "context_gate", "context_to_meta", "context_from_meta"];
+
+/// Runs an operation.
+pub fn call(operation: &str, mut fields: Fields) -> Result<String> {
+    let open = &mut fields;
+    let result = match operation {
+        "context_keys" => keys(open),
+        "context_merge" => merged(open),
+        "context_gate" => through(open),
+        "context_to_meta" => outbound(open),
+        "context_from_meta" => inbound(open),
+        other => Err(unknown(other)),
+    }?;
+    fields.finish()?;
+    done(&result)
 }
 
 /// Checks keys, and says of each whether it is called like a secret.
@@ -113,10 +121,8 @@ mod tests {
     use super::*;
 
     fn run(operation: &str, arguments: Value) -> Result<Value> {
-        let mut fields = Fields::open(arguments, "").unwrap();
-        let result = call(operation, &mut fields).unwrap()?;
-        fields.finish()?;
-        Ok(result)
+        let answer = call(operation, Fields::open(arguments, "")?)?;
+        Ok(serde_json::from_str::<Value>(&answer).unwrap()["done"].clone())
     }
 
     #[test]
@@ -148,7 +154,8 @@ mod tests {
         ] {
             assert_eq!(run(operation, arguments).unwrap(), wanted, "{operation}");
         }
-        assert!(call("context", &mut Fields::open(json!({}), "").unwrap()).is_none());
+        assert!(OPERATIONS.iter().all(|operation| run(operation, json!({"x": 1})).is_err()));
+        assert_eq!(run("context", json!({})).unwrap_err().code(), ErrorCode::Unsupported);
     }
 
     #[test]

@@ -1,16 +1,34 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
 mod call_context;
+mod mcp;
 
 use super::{done, unknown};
-use crate::error::Result;
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
+use crate::text::unicode::quote;
+
+pub(super) use mcp::tool_options;
+
+/// What runs the operations of an area; the fields are those of the arguments.
+type Area = fn(operation: &str, fields: Fields) -> Result<String>;
+
+/// The operations of each area.
+const AREAS: &[(&[&str], Area)] = &[(call_context::OPERATIONS, call_context::call), (mcp::OPERATIONS, mcp::call)];
 
 /// Runs a converter.
 pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
+    let area = AREAS.iter().find(|(operations, _)| operations.contains(&operation));
+    let (_, run) = area.ok_or_else(|| unknown(operation))?;
     // Results of tools come with their images, so the limits are those of a snapshot.
-    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
-    let result = call_context::call(operation, &mut fields).unwrap_or_else(|| Err(unknown(operation)))?;
-    fields.finish()?;
-    done(&result)
+    run(operation, Fields::open(json::parse_snapshot(arguments)?, "")?)
+}
+
+/// Takes whether the reference is asked for.
+fn compat(fields: &mut Fields) -> Result<bool> {
+    fields.parsed_or("compat", false, |version| match version {
+        "0.18" => Ok(true),
+        other => Err(Error::new(ErrorCode::Unsupported, format!("unknown version {} to be like", quote(other)))
+            .hint("one of: 0.18")),
+    })
 }
