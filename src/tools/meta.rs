@@ -253,11 +253,11 @@ mod tests {
 
     /// The result and the codes of the warnings, or the reason of the error.
     fn sent(
-        values: Value,
+        values: &Value,
         prefix: &str,
         on_invalid: Invalid,
     ) -> std::result::Result<(Value, Vec<&'static str>), String> {
-        match to_meta(map(&values), JsonMap::new(), &options(prefix, on_invalid)) {
+        match to_meta(map(values), JsonMap::new(), &options(prefix, on_invalid)) {
             Ok((meta, warnings)) => Ok((Value::Object(meta), warnings.iter().map(|warning| warning.code).collect())),
             Err(error) => Err(error.details().get("reason").and_then(Value::as_str).unwrap_or(error.path()).to_owned()),
         }
@@ -316,7 +316,7 @@ mod tests {
             (json!({"x": 1}), "mcp/", Error, Err("/prefix")),
         ] {
             let name = format!("{values} {prefix} {on_invalid:?}");
-            assert_eq!(sent(values, prefix, on_invalid), wanted.map_err(str::to_owned), "{name}");
+            assert_eq!(sent(&values, prefix, on_invalid), wanted.map_err(str::to_owned), "{name}");
         }
     }
 
@@ -340,10 +340,10 @@ mod tests {
         assert!(to_meta(JsonMap::new(), JsonMap::new(), &MetaOptions { max_bytes: 0, ..all }).is_ok());
     }
 
-    fn taken(meta: Value, allow: &[&str], prefix: &str) -> (Value, Vec<&'static str>) {
+    fn taken(meta: &Value, allow: &[&str], prefix: &str) -> (Value, Vec<&'static str>) {
         let allow = allow.iter().map(|key| (*key).to_owned()).collect();
         let inbound = Inbound { allow, prefix: prefix.to_owned(), trust_identity: false };
-        let (found, warnings) = from_meta(&map(&meta), &inbound).unwrap();
+        let (found, warnings) = from_meta(&map(meta), &inbound).unwrap();
         (Value::Object(found), warnings.iter().map(|warning| warning.code).collect())
     }
 
@@ -384,7 +384,7 @@ mod tests {
             ),
             (json!({"__proto__": 1}), vec!["__proto__"], "", json!({"__proto__": 1}), vec![]),
         ] {
-            assert_eq!(taken(meta, &allow, prefix), (wanted, codes), "{allow:?} {prefix}");
+            assert_eq!(taken(&meta, &allow, prefix), (wanted, codes), "{allow:?} {prefix}");
         }
     }
 
