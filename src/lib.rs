@@ -6,6 +6,7 @@ pub mod context;
 pub mod error;
 pub mod json;
 pub mod limits;
+pub mod mcp;
 pub mod model;
 pub mod order;
 pub mod routing;

@@ -12,6 +12,7 @@ mod profile;
 mod scoring;
 mod stats;
 mod tool;
+mod warning;
 
 pub use budget::ContextBudget;
 pub use enums::{
@@ -27,5 +28,6 @@ pub use profile::{ProfileConfig, RoutingConfig};
 pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
 pub use tool::{HydrationResult, SelectableItem, TOOL_KINDS};
+pub use warning::Warning;
 
 pub use crate::json::JsonMap;
