@@ -12,6 +12,7 @@ pub mod order;
 pub mod routing;
 pub mod store;
 pub mod text;
+pub mod tools;
 
 // Two attributes, because Clippy takes a module for tests only when one says exactly `cfg(test)`.
 #[cfg(test)]

@@ -77,15 +77,21 @@ impl Pattern {
         }
     }
 
+    /// Returns how many steps a search in so many bytes may take.
+    pub fn steps(&self, bytes: usize) -> usize {
+        match &self.0 {
+            Kind::Literal(_) => bytes,
+            Kind::Program { code, .. } => bytes.saturating_mul(code.len()),
+        }
+    }
+
     /// Refuses a search that would take too many steps.
     pub fn check(&self, bytes: usize) -> Result<()> {
-        match &self.0 {
-            Kind::Program { code, .. } if bytes.saturating_mul(code.len()) > MAX_STEPS => {
-                Err(Error::new(ErrorCode::TooLarge, "the pattern is too long for a text of this size")
-                    .hint("search for a shorter or literal text"))
-            }
-            _ => Ok(()),
+        if self.steps(bytes) <= MAX_STEPS {
+            return Ok(());
         }
+        Err(Error::new(ErrorCode::TooLarge, "the pattern is too long for a text of this size")
+            .hint("search for a shorter or literal text"))
     }
 
     /// Finds the first match at or after a byte of the text; linear in the text.
