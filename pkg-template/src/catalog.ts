@@ -37,11 +37,6 @@ export interface CatalogSource {
   readonly again: (glue: RoutingGlue) => number;
 }
 
-/** Returns what makes a catalog in an instance of the engine. @internal */
-export function newCatalog(json: Uint8Array): (glue: RoutingGlue) => number {
-  return (glue) => glue.catalog_new(json);
-}
-
 /** Looks into a catalog; of anything else, nothing. @internal */
 export let sourceOf: (catalog: unknown) => CatalogSource | undefined;
 
@@ -72,7 +67,7 @@ export class Catalog {
   constructor(items?: Iterable<SelectableItem>, options?: CatalogOptions) {
     const given = JsonText.of(items);
     const json = given === undefined ? written(items, options) : utf8(given);
-    this.#kept = new Kept(routing, KIND, newCatalog(json));
+    this.#kept = new Kept(routing, KIND, (glue) => glue.catalog_new(json));
     this.#kept.watch(this);
     addCatalog(this);
   }

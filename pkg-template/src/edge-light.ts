@@ -1,9 +1,11 @@
 // The entry for Vercel's edge runtime, whose bundler marks compiled modules with `?module`.
+import convertModule from "./convert_bg.wasm?module";
 import coreModule from "./core_bg.wasm?module";
-import { core, routing } from "./engines.js";
+import { convert, core, routing } from "./engines.js";
 import routingModule from "./routing_bg.wasm?module";
 
 core.offer(() => coreModule);
 routing.offer(() => routingModule);
+convert.offer(() => convertModule);
 
 export * from "./api.js";

@@ -13,23 +13,20 @@ export interface Glue {
 
 /** One of the package's modules. Each has its own memory, and its own end. @internal */
 export class Engine<G extends Glue> {
-  /** Name of the module's file. */
-  readonly file: string;
+  /** Name of the module: its file is `<name>_bg.wasm`. */
+  readonly name: string;
   /** An export that only this module has. */
   readonly mark: string;
   readonly #glue: G;
-  readonly #hint: string;
   #load: (() => Source) | undefined;
   #started = false;
   #poisoned = false;
   #generation = 0;
 
-  /** `hint` says how to start the engine where the entry does not. */
-  constructor(glue: G, file: string, mark: keyof G & string, hint: string) {
+  constructor(glue: G, name: string, mark: keyof G & string) {
     this.#glue = glue;
-    this.file = file;
+    this.name = name;
     this.mark = mark;
-    this.#hint = hint;
   }
 
   /** Says where to get the module when it is needed; a second offer changes nothing. */
@@ -71,8 +68,9 @@ export class Engine<G extends Glue> {
   #startNow(): void {
     const load = this.#load;
     if (!load) {
-      const message = `the engine is not started: init has not been given ${this.file}`;
-      throw new ContextWeaverError("UNSUPPORTED", message, { hint: this.#hint });
+      const message = `the engine is not started: init has not been given ${this.name}_bg.wasm`;
+      const hint = `call initSync({ ${this.name} }) or await init({ ${this.name} }) of contextweaver/slim first`;
+      throw new ContextWeaverError("UNSUPPORTED", message, { hint });
     }
     try {
       this.start(load());

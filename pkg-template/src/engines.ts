@@ -1,23 +1,21 @@
-// The modules of the package. An application that uses the classes of one does not load the other.
+// The modules of the package. An application that uses the classes of one does not load the others.
+import * as convertGlue from "./convert.js";
 import * as coreGlue from "./core.js";
 import { Engine } from "./engine.js";
 import * as routingGlue from "./routing.js";
-
-const call = "call initSync(module) or await init(source) of contextweaver/slim first";
-const callWithBoth = "call initSync(core, routing) or await init(core, routing) of contextweaver/slim first";
 
 /** @internal */
 export type CoreGlue = typeof coreGlue;
 /** @internal */
 export type RoutingGlue = typeof routingGlue;
+/** @internal */
+export type ConvertGlue = typeof convertGlue;
 
 /** Compiles prompts. @internal */
-export const core: Engine<CoreGlue> = /* @__PURE__ */ new Engine(coreGlue, "core_bg.wasm", "manager_new", call);
+export const core: Engine<CoreGlue> = /* @__PURE__ */ new Engine(coreGlue, "core", "manager_new");
 
 /** Chooses tools. @internal */
-export const routing: Engine<RoutingGlue> = /* @__PURE__ */ new Engine(
-  routingGlue,
-  "routing_bg.wasm",
-  "catalog_new",
-  callWithBoth,
-);
+export const routing: Engine<RoutingGlue> = /* @__PURE__ */ new Engine(routingGlue, "routing", "catalog_new");
+
+/** Converts what other protocols say. @internal */
+export const convert: Engine<ConvertGlue> = /* @__PURE__ */ new Engine(convertGlue, "convert", "convert_call");

@@ -4,8 +4,9 @@
 // Whatever needs a module is exported through a call that says where the module is. The calls are marked as free of
 // side effects, because nobody needs the module of a name that is not imported: bundlers then leave its text out.
 import * as api from "./api.js";
+import convertText from "./convert_inline.js";
 import coreText from "./core_inline.js";
-import { core, routing } from "./engines.js";
+import { convert, core, routing } from "./engines.js";
 import { decodeBase64 } from "./inline.js";
 import routingText from "./routing_inline.js";
 
@@ -18,6 +19,11 @@ function ofCore<T>(value: T): T {
 
 function ofRouting<T>(value: T): T {
   routing.offer(() => decodeBase64(routingText));
+  return value;
+}
+
+function ofConvert<T>(value: T): T {
+  convert.offer(() => decodeBase64(convertText));
   return value;
 }
 

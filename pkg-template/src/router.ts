@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { isPromise } from "./callbacks.js";
-import { newCatalog, sourceOf } from "./catalog.js";
-import type { Catalog } from "./catalog.js";
+import { sourceOf } from "./catalog.js";
+import type { Catalog, CatalogSource } from "./catalog.js";
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
@@ -79,16 +79,7 @@ export class Router {
     const settings = encode(rest, "", SNAPSHOT);
     const bytes = index === undefined ? undefined : rawBytes(index, "/index");
     const source = sourceOf(tools);
-    const catalog = source?.again ?? newCatalog(recordOfAll("items", tools, "", SNAPSHOT));
-    const open = (glue: RoutingGlue, handle: number): number =>
-      bytes ? glue.router_restore(handle, settings, bytes) : glue.router_new(handle, settings);
-    const make = (glue: RoutingGlue): number => {
-      const handle = catalog(glue);
-      const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
-      glue.catalog_free(handle);
-      return router;
-    };
-    this.#kept = new Kept(routing, KIND, make, source ? (glue) => open(glue, source.handle) : make);
+    this.#kept = source ? overCatalog(source, settings, bytes) : overItems(tools, settings, bytes);
     this.#kept.watch(this);
     addRouter(this);
     this.#embed = embed as Embed | undefined;
@@ -274,6 +265,23 @@ export class Router {
 }
 
 /** Where the engine finds a vector, in a list of objects. */
+function overItems(tools: unknown, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
+  const json = recordOfAll("items", tools, "", SNAPSHOT);
+  return new Kept(routing, KIND, (glue) => glue.router_of_items(json, settings, index));
+}
+
+function overCatalog(source: CatalogSource, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
+  const open = (glue: RoutingGlue, handle: number): number =>
+    index ? glue.router_restore(handle, settings, index) : glue.router_new(handle, settings);
+  const again = (glue: RoutingGlue): number => {
+    const handle = source.again(glue);
+    const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
+    glue.catalog_free(handle);
+    return router;
+  };
+  return new Kept(routing, KIND, again, (glue) => open(glue, source.handle));
+}
+
 const VECTOR_PATH = /^\/vectors\/(\d+)(?:\/vector|\/id)?/;
 
 function isAboutVectors(error: unknown): boolean {

@@ -1,7 +1,8 @@
 // The entry without a WebAssembly module: the caller supplies them, for the smallest download or for streaming.
 import type { Engine, Glue } from "./engine.js";
-import { core as coreEngine, routing as routingEngine } from "./engines.js";
+import { convert, core, routing } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
+import { fields } from "./guard.js";
 
 export * from "./api.js";
 
@@ -10,7 +11,7 @@ export * from "./api.js";
 /** A compiled `WebAssembly.Module`. */
 export type WasmModule = object;
 
-/** The bytes of `contextweaver/core_bg.wasm` or `contextweaver/routing_bg.wasm`. */
+/** The bytes of one of the package's `.wasm` files. */
 export type WasmBytes = ArrayBuffer | Uint8Array<ArrayBuffer>;
 
 /** A response of `fetch`. */
@@ -24,38 +25,54 @@ export type WasmAddress = string | { readonly href: string };
 /** What {@link init} accepts. */
 export type WasmSource = WasmModule | WasmBytes | WasmResponse | WasmAddress;
 
-/**
- * Starts the engine from compiled modules or their bytes: `core_bg.wasm`, and `routing_bg.wasm` for catalogs and routers. One
- * that is not needed may be `undefined`. What has started stays as it is.
- */
-export function initSync(core: WasmModule | WasmBytes | undefined, routing?: WasmModule | WasmBytes): void {
-  // Both are looked at before one is started.
-  const starts = [prepared(coreEngine, "/core", core), prepared(routingEngine, "/routing", routing)];
-  for (const start of starts) start?.();
+/** The modules of the package; one that is not needed may be left out. */
+export interface Modules<Source> {
+  /** `contextweaver/core_bg.wasm`: compiles prompts. */
+  readonly core?: Source | undefined;
+  /** `contextweaver/routing_bg.wasm`: catalogs and routers. */
+  readonly routing?: Source | undefined;
+  /** `contextweaver/convert_bg.wasm`: MCP, messages of providers, definitions of tools. */
+  readonly convert?: Source | undefined;
+}
+
+const ENGINES: readonly Engine<Glue>[] = [core, routing, convert];
+
+/** Starts the engine from compiled modules or their bytes. What has started stays as it is. */
+export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
+  // All are looked at before one is started.
+  const starts = given(modules).map(([engine, source]) => prepared(engine, source as object));
+  for (const start of starts) start();
 }
 
 /** Does the same from modules, bytes, responses or addresses. */
-export async function init(
-  core: WasmSource | PromiseLike<WasmSource> | undefined,
-  routing?: WasmSource | PromiseLike<WasmSource>,
-): Promise<void> {
-  initSync(...(await Promise.all([fetched(coreEngine, core), fetched(routingEngine, routing)])));
+export async function init(modules: Modules<WasmSource | PromiseLike<WasmSource>>): Promise<void> {
+  const compiled = given(modules).map(async ([{ name }, source]) => [name, await compile((await source) as WasmSource)]);
+  initSync(Object.fromEntries(await Promise.all(compiled)) as Modules<WasmModule>);
 }
 
-function prepared<G extends Glue>(engine: Engine<G>, path: string, source: object | undefined): (() => void) | undefined {
-  if (source === undefined || engine.isStarted) return undefined;
+/** Returns what was given for the engines that have not started. */
+function given(modules: unknown): [Engine<Glue>, unknown][] {
+  const { core, routing, convert, ...others } = fields(modules);
+  for (const name of Object.keys(others)) {
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${name}\``, { path: `/${name}`, hint: HINT });
+  }
+  const sources = [core, routing, convert];
+  if (sources.every((source) => source === undefined)) {
+    throw new ContextWeaverError("MISSING_FIELD", "no module was given", { hint: HINT });
+  }
+  const all = ENGINES.map((engine, at): [Engine<Glue>, unknown] => [engine, sources[at]]);
+  return all.filter(([engine, source]) => source !== undefined && !engine.isStarted);
+}
+
+const HINT = "give those that are needed: { core, routing, convert }";
+
+function prepared(engine: Engine<Glue>, source: object): () => void {
   const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source as WasmBytes);
   if (!WebAssembly.Module.exports(module).some(({ name }) => name === engine.mark)) {
-    throw new ContextWeaverError("INVALID_INPUT", `expected the module ${engine.file}, got another one`, { path });
+    const message = `expected the module ${engine.name}_bg.wasm, got another one`;
+    throw new ContextWeaverError("INVALID_INPUT", message, { path: `/${engine.name}` });
   }
   return () => engine.start(module);
-}
-
-async function fetched<G extends Glue>(
-  engine: Engine<G>,
-  source: WasmSource | PromiseLike<WasmSource> | undefined,
-): Promise<WebAssembly.Module | undefined> {
-  return source === undefined || engine.isStarted ? undefined : compile(await source);
 }
 
 async function compile(source: WasmSource): Promise<WebAssembly.Module> {

@@ -1,9 +1,11 @@
 // The entry for Cloudflare Workers, which forbid compiling WebAssembly at run time: the modules are imported.
+import convertModule from "./convert_bg.wasm";
 import coreModule from "./core_bg.wasm";
-import { core, routing } from "./engines.js";
+import { convert, core, routing } from "./engines.js";
 import routingModule from "./routing_bg.wasm";
 
 core.offer(() => coreModule);
 routing.offer(() => routingModule);
+convert.offer(() => convertModule);
 
 export * from "./api.js";

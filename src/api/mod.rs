@@ -3,6 +3,7 @@
 //! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
+pub mod convert;
 mod known;
 mod results;
 pub mod routing;

@@ -3,10 +3,13 @@
 //! No decision is made here and no function of the caller is called from here. The TypeScript facade owns guards,
 //! callbacks and recovery.
 //!
-//! The package has two modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
-//! `routing_bg.wasm` with `routing-exports`. Each has its own memory; what is below this line is in both.
+//! The package has three modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
+//! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`. Each has its own memory; what is below
+//! this line is in all.
 
-#[cfg(any(feature = "context-exports", feature = "routing-exports"))]
+#[cfg(feature = "convert-exports")]
+mod convert;
+#[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "convert-exports"))]
 mod handles;
 #[cfg(feature = "context-exports")]
 mod manager;
@@ -15,6 +18,8 @@ mod routing;
 #[cfg(feature = "trap-exports")]
 mod trap;
 
+#[cfg(feature = "convert-exports")]
+pub use convert::convert_call;
 #[cfg(feature = "context-exports")]
 pub use manager::{
     artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_put_artifact,
@@ -22,8 +27,8 @@ pub use manager::{
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{
-    catalog_call, catalog_free, catalog_new, router_call, router_free, router_index, router_new, router_restore,
-    routing_call,
+    catalog_call, catalog_free, catalog_new, router_call, router_free, router_index, router_new, router_of_items,
+    router_restore, routing_call,
 };
 
 use std::sync::Mutex;

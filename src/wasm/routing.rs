@@ -4,7 +4,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::handles::{self, Answer, Handles};
 use crate::api::routing as api;
-use crate::error::{Error, ErrorCode};
+use crate::error::{Error, ErrorCode, Result};
 use crate::routing::catalog::Loaded;
 use crate::routing::router::Router;
 
@@ -13,11 +13,18 @@ thread_local! {
     static ROUTERS: std::cell::RefCell<Handles<Router>> = Handles::of("router");
 }
 
+/// Bytes that a byte of tools becomes, with their index: 6 to 12 were seen.
+const ROOM: usize = 8;
+
 /// Makes a catalog from the JSON of its tools, as bytes: thousands of tools are megabytes, which a string would copy again.
 #[wasm_bindgen]
 pub fn catalog_new(json: &[u8]) -> Answer<u32> {
-    let text = std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"));
-    handles::add(&CATALOGS, text.and_then(api::new_catalog))
+    handles::make_room(json.len() * ROOM);
+    handles::add(&CATALOGS, text(json).and_then(api::new_catalog))
+}
+
+fn text(json: &[u8]) -> Result<&str> {
+    std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"))
 }
 
 /// Frees a catalog; freeing twice does nothing.
@@ -44,6 +51,13 @@ pub fn router_new(catalog: u32, options: &str) -> Answer<u32> {
 pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> {
     let router = handles::with(&CATALOGS, catalog, |catalog| api::restore_router(catalog, options, index))?;
     handles::add(&ROUTERS, Ok(router))
+}
+
+/// Makes a router of the JSON of its tools, as bytes, and of its index, if there is one.
+#[wasm_bindgen]
+pub fn router_of_items(json: &[u8], options: &str, index: Option<Vec<u8>>) -> Answer<u32> {
+    handles::make_room(json.len() * ROOM);
+    handles::add(&ROUTERS, text(json).and_then(|items| api::router_of_items(items, options, index.as_deref())))
 }
 
 /// Frees a router; freeing twice does nothing.

@@ -30,7 +30,7 @@ test("the slim entry says that it was not started", async () => {
       try { use(); } catch (error) { console.log(cw.ContextWeaverError.is(error), error.code, error.hint); }
     }`;
   const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
-  assert.equal(stdout, "true UNSUPPORTED call initSync(module) or await init(source) of contextweaver/slim first\n".repeat(3));
+  assert.equal(stdout, "true UNSUPPORTED call initSync({ core }) or await init({ core }) of contextweaver/slim first\n".repeat(3));
 });
 
 test("the slim entry works with one of the modules and names the other", async () => {
@@ -45,13 +45,13 @@ test("the slim entry works with one of the modules and names the other", async (
     const manager = () => new cw.ContextManager().events.count();
     const catalog = () => new cw.Catalog().size;
     const [core, routing] = [bytes("core_bg.wasm"), bytes("routing_bg.wasm")];
-    const swapped = [tell(() => cw.initSync(routing, core)), tell(() => cw.initSync(core, core))];
+    const swapped = [tell(() => cw.initSync({ core: routing, routing: core })), tell(() => cw.initSync({ core, routing: core }))];
     const before = [tell(manager), tell(catalog)];
-    const steps = process.argv[1] === "core" ? [[core], [undefined, routing]] : [[undefined, routing], [core]];
+    const steps = process.argv[1] === "core" ? [{ core }, { routing }] : [{ routing, core: undefined }, { core }];
     const after = [];
     for (const step of steps) {
-      if (process.argv[2] === "sync") cw.initSync(...step);
-      else await cw.init(...step);
+      if (process.argv[2] === "sync") cw.initSync(step);
+      else await cw.init(step);
       after.push([tell(manager), tell(catalog)]);
     }
     console.log(JSON.stringify({ swapped, before, after }));`;
@@ -59,13 +59,13 @@ test("the slim entry works with one of the modules and names the other", async (
     "UNSUPPORTED",
     null,
     "the engine is not started: init has not been given core_bg.wasm",
-    "call initSync(module) or await init(source) of contextweaver/slim first",
+    "call initSync({ core }) or await init({ core }) of contextweaver/slim first",
   ];
   const noRouting = [
     "UNSUPPORTED",
     null,
     "the engine is not started: init has not been given routing_bg.wasm",
-    "call initSync(core, routing) or await init(core, routing) of contextweaver/slim first",
+    "call initSync({ routing }) or await init({ routing }) of contextweaver/slim first",
   ];
   const wrong = (path, file) => ["INVALID_INPUT", path, `expected the module ${file}, got another one`, null];
   for (const first of ["core", "routing"]) {

@@ -52,7 +52,8 @@ test("Chromium", async (t) => {
       "main.mjs": main(
         "./node_modules/contextweaver/dist/slim.js",
         `const dist = "/node_modules/contextweaver/dist/";
-         await cw.init(fetch(dist + "core_bg.wasm"), fetch(dist + "routing_bg.wasm"));`,
+         const [core, routing, convert] = ["core", "routing", "convert"].map((name) => fetch(dist + name + "_bg.wasm"));
+         await cw.init({ core, routing, convert });`,
       ),
       "index.html": page("/main.mjs"),
     });

@@ -57,7 +57,7 @@ function counted(engines, run) {
       counts[key] += 1;
       return result;
     };
-  const made = ["catalog_new", "router_new", "router_restore"];
+  const made = ["catalog_new", "router_new", "router_of_items", "router_restore"];
   const freed = ["catalog_free", "router_free"];
   const { call } = engines.routing;
   const spied = (glue) =>
@@ -302,11 +302,16 @@ export const recoveryCases = {
 
   "what cannot be restored says so, and the next call tries again"(cw, assert, engines) {
     const catalog = new cw.Catalog(tools());
-    const router = new cw.Router(tools());
-    router.add([tool("more")]);
+    const routers = { ofCatalog: new cw.Router(catalog), ofItems: new cw.Router(tools()) };
+    for (const router of Object.values(routers)) router.add([tool("more")]);
     const managers = fixture(cw);
-    const was = [catalog, router].map(stateOf);
-    for (const from of ["catalog_new", "router_new", "router_call"]) {
+    const was = [catalog, routers.ofCatalog, routers.ofItems].map(stateOf);
+    for (const [from, router] of [
+      ["catalog_new", routers.ofCatalog],
+      ["router_new", routers.ofCatalog],
+      ["router_call", routers.ofCatalog],
+      ["router_of_items", routers.ofItems],
+    ]) {
       trap(cw, assert, engines, "a panic", "routing");
       // The engine fails once more, in the middle of the way back.
       const { call } = engines.routing;
@@ -323,7 +328,7 @@ export const recoveryCases = {
         refusesToRestore(cw, assert, () => router.items());
         if (from === "catalog_new") refusesToRestore(cw, assert, () => catalog.items());
         broken = false;
-        assert.deepEqual([catalog, router].map(stateOf), was, from);
+        assert.deepEqual([catalog, routers.ofCatalog, routers.ofItems].map(stateOf), was, from);
       } finally {
         delete engines.routing.call;
       }
