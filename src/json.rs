@@ -1,6 +1,7 @@
 //! Reading caller-shaped JSON with a path for every complaint, and writing JSON in two canonical forms.
 
 pub mod numbers;
+pub mod python;
 
 use std::fmt::Write as _;
 

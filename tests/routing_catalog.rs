@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 
 use contextweaver::error::ErrorCode;
 use contextweaver::json::JsonMap;
+use contextweaver::mcp::{IdForm, ToolId, ToolOptions};
 use contextweaver::model::SelectableItem;
 use contextweaver::routing::Catalog;
 use contextweaver::routing::catalog::{
-    CapabilitySnapshot, CatalogFinding, CollisionThresholds, LintOptions, McpOptions, NormaliseOptions, OnInvalid,
-    RULES, ToolId, analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint,
+    CapabilitySnapshot, CatalogFinding, CollisionThresholds, LintOptions, NormaliseOptions, OnInvalid,
+    RULES, analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint,
     from_mcp_tools, lint, load_catalog, normalise, pin, read_pins,
 };
 use proptest::prelude::*;
@@ -93,6 +94,7 @@ fn real_catalogs_are_read_whole() {
         return;
     }
     let expected = read(&folder.join("_expected.json"));
+    let canonical = ToolOptions { id_form: IdForm::Canonical, ..ToolOptions::default() };
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -102,14 +104,14 @@ fn real_catalogs_are_read_whole() {
         let capture = read(&path);
         let count = capture["tools"].as_array().unwrap().len();
         for options in [
-            McpOptions::default(),
-            McpOptions { server: Some("Server 1".into()), short_ids: false },
-            McpOptions { server: None, short_ids: true },
+            canonical.clone(),
+            ToolOptions { server: Some("Server 1".into()), ..canonical.clone() },
+            ToolOptions::default(),
         ] {
             let loaded = from_mcp_tools(capture.clone(), &options).unwrap();
             assert_eq!((loaded.catalog.len(), loaded.findings.len()), (count, 0), "{name}: {:?}", loaded.findings);
         }
-        let catalog = from_mcp_tools(capture.clone(), &McpOptions::default()).unwrap().catalog;
+        let catalog = from_mcp_tools(capture.clone(), &canonical).unwrap().catalog;
         assert_eq!(Catalog::from_value(catalog.to_json(), "").unwrap(), catalog);
         // Honest tools give little cause for complaint.
         let findings = lint(&catalog, &LintOptions::default());
@@ -399,7 +401,7 @@ proptest! {
         if let Ok(snapshot) = CapabilitySnapshot::build(&source, "mcp") {
             prop_assert_eq!(CapabilitySnapshot::load(&snapshot.to_text()).unwrap(), snapshot);
         }
-        let _ = from_mcp_tools(json!([{ "name": text, "description": text, "annotations": { &text: text } }]), &McpOptions::default());
+        let _ = from_mcp_tools(json!([{ "name": text, "description": text, "annotations": { &text: text } }]), &ToolOptions::default());
     }
 }
 

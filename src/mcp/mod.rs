@@ -2,6 +2,25 @@
 //!
 //! What a server says of its tools is a hint that nobody has checked. It is kept and shown, and permits nothing.
 
+mod hints;
+mod kept;
+mod list;
+mod namespace;
+pub mod reference;
 pub mod revision;
+mod session;
+mod tool;
+mod tool_back;
+mod tool_id;
 
+pub use hints::{HINTS, Hints};
+pub use list::tool_list;
+pub use namespace::{infer_namespace, name_part};
 pub use revision::{MetaKeyProblem, Revision, check_meta_key};
+pub use session::{Session, SessionProblem, load_mcp_session_jsonl};
+pub use tool::{ConvertedTool, IdForm, ToolOptions, describe, mcp_tool_to_selectable, schema_digest};
+pub use tool_back::{McpTool, RevisionChange, selectable_to_mcp_tool};
+pub use tool_id::{
+    MAX_TOOL_ID_CHARS, ToolId, canonical_tool_id, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions,
+    resource_hash, resource_id, shape_hash,
+};

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{JsonMap, Status, Strategy};
 use crate::error::Result;
+use crate::json::python::is_truthy;
 use crate::json::{Fields, as_uint};
 
 /// A reference to stored bytes.
@@ -66,18 +67,6 @@ fn as_count(value: Value, path: &str) -> Result<u64> {
 pub(super) fn number_in_text(value: Value) -> Value {
     let number = value.as_str().and_then(|text| text.trim().parse::<u64>().ok());
     number.map_or(value, Value::from)
-}
-
-/// Tells whether Python takes a value for true.
-pub(super) fn is_truthy(value: &Value) -> bool {
-    match value {
-        Value::Null | Value::Bool(false) => false,
-        Value::String(text) => !text.is_empty(),
-        Value::Number(number) => number.as_f64() != Some(0.0),
-        Value::Array(list) => !list.is_empty(),
-        Value::Object(map) => !map.is_empty(),
-        Value::Bool(true) => true,
-    }
 }
 
 /// A way to look into an artifact.

@@ -3,9 +3,10 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::envelope::{is_truthy, number_in_text};
+use super::envelope::number_in_text;
 use super::{ArtifactRef, ItemKind, JsonMap, Sensitivity};
 use crate::error::Result;
+use crate::json::python::is_truthy;
 use crate::json::{Fields, as_uint};
 use crate::limits;
 

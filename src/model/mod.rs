@@ -27,7 +27,7 @@ pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
 pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
-pub use tool::{HydrationResult, SelectableItem, TOOL_KINDS};
+pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;
 
 pub use crate::json::JsonMap;

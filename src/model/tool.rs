@@ -11,6 +11,9 @@ use crate::text::unicode::quote;
 /// What can be chosen.
 pub const TOOL_KINDS: &[&str] = &["tool", "agent", "skill", "internal", "flow", "resource", "prompt"];
 
+/// The key of metadata that belongs to this library.
+pub const RESERVED_KEY: &str = "_contextweaver";
+
 /// Something that can be chosen: a tool, an agent, a skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]

@@ -1,4 +1,6 @@
-//! Hashing of bytes: fast, the same on every platform, and no protection against forgery.
+//! Hashing of bytes. But for [`sha256_hex`]: fast, the same on every platform, and no protection against forgery.
+
+use sha2::{Digest as _, Sha256};
 
 const LANES: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xC2B2_AE3D_27D4_EB4F];
 
@@ -73,6 +75,11 @@ pub fn of_text(text: &str) -> u64 {
 /// Returns the hash of one number for a table.
 pub const fn of_number(number: u64) -> u64 {
     mix(mix(number, LANES[0]).rotate_left(32), LANES[1])
+}
+
+/// Returns the SHA-256 of a text, which does protect against forgery, in lower-case hexadecimal.
+pub fn sha256_hex(text: &str) -> String {
+    hex(&Sha256::digest(text.as_bytes()))
 }
 
 /// Writes bytes, such as those of a digest, in lower-case hexadecimal.

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
+use super::super::tool_options;
 use super::super::{One, done, unknown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::model::SelectableItem;
 use crate::routing::Catalog;
 use crate::routing::catalog::{
-    CatalogFinding, LintOptions, Loaded, McpOptions, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
+    CatalogFinding, LintOptions, Loaded, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
     lint, load_catalog, pin, read_pins, suggest_probes,
 };
 use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
-use crate::text::unicode::quote;
 
 /// Queries asked to compare routes, unless the caller gives them.
 const SUGGESTED_PROBES: usize = 20;
@@ -27,8 +27,7 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
     let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
     let loaded = match listed {
         Some(listed) => {
-            let short_ids = fields.parsed_or("id_form", true, id_form)?;
-            let loaded = from_mcp_tools(listed, &McpOptions { server: fields.opt_string("server")?, short_ids })?;
+            let loaded = from_mcp_tools(listed, &tool_options(&mut fields)?)?;
             if on_invalid == OnInvalid::Raise {
                 loaded.raise("/mcp")?;
             }
@@ -46,15 +45,6 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
     };
     fields.finish()?;
     Ok(loaded)
-}
-
-fn id_form(text: &str) -> Result<bool> {
-    match text {
-        "name" => Ok(true),
-        "canonical" => Ok(false),
-        other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown form of ids {}", quote(other)))
-            .hint("one of: name canonical")),
-    }
 }
 
 pub(super) fn below(error: Error, path: &str) -> Error {

@@ -8,14 +8,14 @@ mod numbers;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::hash::sha256_hex;
 use super::load::{OnInvalid, load_catalog};
-use super::mcp_list::{convert_as_reference, tool_list};
 use super::risk::{assess, same_value, worst};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{pointer, wrong_type};
+use crate::mcp::{reference, tool_list};
 use crate::model::SelectableItem;
 use crate::order::{self, SortedMap};
+use crate::text::hash::sha256_hex;
 use crate::text::unicode::quote;
 
 /// The name and version of a snapshot's form.
@@ -179,9 +179,10 @@ fn from_mcp(value: Value) -> Result<Vec<Value>> {
         return Err(Error::new(ErrorCode::InvalidInput, "there are no tools").at("/tools"));
     }
     let tools = tools.into_iter().enumerate().map(|(index, tool)| {
-        let (item, canonical) = convert_as_reference(tool, &format!("/tools/{index}"))?;
+        let item = reference::mcp_tool_to_selectable(tool, &format!("/tools/{index}"))?;
         let mut record = json!(item);
-        record["normalized_id"] = canonical.into();
+        record["id"] = format!("mcp:{}", item.name).into();
+        record["normalized_id"] = item.id.into();
         Ok(record)
     });
     tools.collect()

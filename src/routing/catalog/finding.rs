@@ -14,6 +14,7 @@ const EVIDENCE_CHARS: usize = 160;
 /// Every code of a finding, its severity, and what it says.
 pub const RULES: &[(&str, &str, &str)] = &[
     ("tool-invalid", "error", "the record is no usable tool and is left out"),
+    ("field-ignored", "warning", "a field of the tool is not what the protocol says and was ignored"),
     ("duplicate-id", "error", "another tool has the same id; the first one is kept, the others cannot be reached"),
     ("reference-unknown", "warning", "`depends_on` names no tool, or `requires` what no tool provides"),
     ("name-collision", "warning", "another tool has the same name"),

@@ -3,17 +3,11 @@
 use std::fmt::Write as _;
 
 use serde_json::Value;
-use sha2::{Digest as _, Sha256};
 
 use crate::json::to_sorted_ascii;
 use crate::model::SelectableItem;
 use crate::order;
-use crate::text::hash::hex;
-
-/// Returns the lower-case hexadecimal SHA-256 of a text.
-pub(crate) fn sha256_hex(text: &str) -> String {
-    hex(&Sha256::digest(text.as_bytes()))
-}
+use crate::text::hash::sha256_hex;
 
 /// Returns the reference's hash of a catalog: ids, names, descriptions, namespaces and tags.
 ///

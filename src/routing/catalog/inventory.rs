@@ -4,11 +4,8 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, JsonMap};
-use crate::model::SelectableItem;
+use crate::model::{RESERVED_KEY, SelectableItem};
 use crate::text::unicode::quote;
-
-/// The key of the metadata that belongs to this library.
-pub const RESERVED_KEY: &str = "_contextweaver";
 
 /// The fields of an inventory with the values they may have; none for free text.
 pub const INVENTORY_FIELDS: &[(&str, &[&str])] = &[

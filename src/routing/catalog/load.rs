@@ -66,23 +66,33 @@ pub fn load_catalog(value: Value, on_invalid: OnInvalid) -> Result<Loaded> {
 }
 
 impl Loaded {
-    /// Reads one record and registers the tool, or says why not.
-    pub(crate) fn add(&mut self, index: usize, value: Value, read: impl Fn(Value) -> Result<SelectableItem>) {
+    /// Reads one record and registers the tool, or says why not; returns the id.
+    pub(crate) fn add(
+        &mut self,
+        index: usize,
+        value: Value,
+        read: impl FnOnce(Value) -> Result<SelectableItem>,
+    ) -> Option<String> {
         let id = ["id", "name"].iter().find_map(|key| value.get(key)?.as_str()).unwrap_or("").to_owned();
         let found = match read(value) {
             Ok(item) if self.catalog.contains(&item.id) => CatalogFinding::new("duplicate-id", &item.id, "/id"),
-            Ok(item) => match self.catalog.register(item) {
-                Ok(()) => return,
-                Err(error) => invalid(&id, &error),
-            },
+            Ok(item) => {
+                let registered = item.id.clone();
+                match self.catalog.register(item) {
+                    Ok(()) => return Some(registered),
+                    Err(error) => invalid(&id, &error),
+                }
+            }
             Err(error) => invalid(&id, &error),
         };
         self.findings.push(found.index(index));
+        None
     }
 
-    /// Fails with the first finding, all of them as details; `base` is the path of the list.
+    /// Fails with the first finding that is about more than a field, all of them as details; `base` is the path of the
+    /// list.
     pub fn raise(&self, base: &str) -> Result<()> {
-        let Some(first) = self.findings.first() else { return Ok(()) };
+        let Some(first) = self.findings.iter().find(|found| found.code != "field-ignored") else { return Ok(()) };
         let code = if first.code == "duplicate-id" { ErrorCode::DuplicateId } else { ErrorCode::InvalidInput };
         let path = first.index.map_or(String::new(), |index| format!("{base}/{index}{}", first.path));
         let about = if first.item_id.is_empty() { String::new() } else { format!("tool {}: ", quote(&first.item_id)) };

@@ -12,7 +12,6 @@ mod mcp_list;
 mod normalise;
 mod references;
 mod risk;
-mod tool_id;
 
 use std::rc::Rc;
 
@@ -27,18 +26,14 @@ pub use diff::{CatalogDiff, ChangedItem, diff_catalogs, suggest_probes};
 pub use finding::{CatalogFinding, RULES, SEVERITIES};
 pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
 pub use inventory::{
-    INVENTORY_FIELDS, RESERVED_KEY, attach_inventory, inventory_of, is_deprecated, validate_inventory,
+    INVENTORY_FIELDS, attach_inventory, inventory_of, is_deprecated, validate_inventory,
 };
 pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
 pub use load::{Loaded, OnInvalid, load_catalog};
-pub use mcp_list::{McpOptions, from_mcp_tools, infer_namespace};
+pub use mcp_list::from_mcp_tools;
 pub use normalise::{NormaliseOptions, NormaliseReport, normalise};
 pub use references::{ReferenceFinding, ReferenceReport, validate_references};
 pub use risk::{Change, RISKS, assess};
-pub use tool_id::{
-    MAX_TOOL_ID_CHARS, ToolId, canonical_tool_id, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions,
-    resource_hash, resource_id, shape_hash,
-};
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, pointer};

@@ -3,12 +3,15 @@
 use serde_json::{Value, json};
 
 use contextweaver::error::{Error, ErrorCode};
+use contextweaver::mcp::{
+    ToolId, canonical_tool_id, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions, resource_hash,
+    resource_id, shape_hash,
+};
 use contextweaver::model::SelectableItem;
 use contextweaver::routing::Catalog;
 use contextweaver::routing::catalog::{
-    CapabilitySnapshot, CollisionThresholds, NormaliseOptions, OnInvalid, ToolId, analyze_collisions, attach_inventory,
-    canonical_tool_id, compute_catalog_hash, diff_catalogs, diff_snapshots, inventory_of, is_deprecated, load_catalog,
-    normalise, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions, resource_hash, resource_id, shape_hash,
+    CapabilitySnapshot, CollisionThresholds, NormaliseOptions, OnInvalid, analyze_collisions, attach_inventory,
+    compute_catalog_hash, diff_catalogs, diff_snapshots, inventory_of, is_deprecated, load_catalog, normalise,
     suggest_probes, validate_inventory, validate_snapshot,
 };
 

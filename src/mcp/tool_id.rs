@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::hash::sha256_hex;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{to_sorted_ascii, wrong_type};
 use crate::order::{self, SortedMap, WordSet};
+use crate::text::hash::sha256_hex;
 use crate::text::unicode::quote;
 
 /// Longest id in characters, all of them ASCII.
