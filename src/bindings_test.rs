@@ -17,10 +17,11 @@ use crate::context::handoff::{HandoffCategory, HandoffEntry};
 use crate::context::memory::{ConsolidationPolicy, ConsolidationReport};
 use crate::context::{CompactResult, Event, Ingested, ManagerStats, Slice, SummaryRequest};
 use crate::error::ErrorCode;
+use crate::mcp::{Hints, McpTool, Session};
 use crate::model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, ItemKind, MemoryEntry, Mode,
     OverflowAction, Phase, ProfileConfig, RenderedAs, SelectableItem, Sensitivity, SensitivityAction, Stage, Status,
-    Strategy,
+    Strategy, Warning,
 };
 use crate::routing::cards::{PackedCards, ProviderTools, SelectionValidation, SkippedCard};
 use crate::routing::catalog::{CapabilityDiff, CatalogDiff, CatalogFinding, NormaliseReport};
@@ -139,6 +140,10 @@ impl Declarations {
         all.visit::<Need>();
         all.visit::<Event>();
         all.visit::<ErrorCode>();
+        all.visit::<Hints>();
+        all.visit::<McpTool>();
+        all.visit::<Session>();
+        all.visit::<Warning>();
         all.visit::<CatalogFinding>();
         all.visit::<CapabilityDiff>();
         all.visit::<CatalogDiff>();
@@ -336,6 +341,7 @@ fn every_serialised_record_is_declared() {
     let mut texts = Vec::new();
     sources(&at("src/model"), &mut texts);
     sources(&at("src/context"), &mut texts);
+    sources(&at("src/mcp"), &mut texts);
     sources(&at("src/routing"), &mut texts);
     let mut count = 0;
     for text in &texts {

@@ -9,6 +9,7 @@ pub mod limits;
 pub mod mcp;
 pub mod model;
 pub mod order;
+pub mod providers;
 pub mod routing;
 pub mod store;
 pub mod text;

@@ -13,6 +13,8 @@
 //! | [`MAX_BUDGET_TOKENS`] | 16,777,216 | tokens of one prompt |
 //! | [`MAX_TOKEN_ESTIMATE`] | 16,777,216 | tokens of one item |
 //! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
+//! | [`MCP_RESULT_BYTES`] | 16 MiB | everything one MCP result unpacks to |
+//! | [`MCP_PARTS`] | 1,000 | content parts of one MCP result |
 
 /// Nesting accepted in metadata and other caller-shaped data; deeper input is refused, never walked.
 pub const MAX_DEPTH: usize = 64;
@@ -103,3 +105,18 @@ pub const DEDUP_MIN_TURN_CHARS: usize = 16;
 
 /// Times one call may come back with questions for the caller's functions before it is given up.
 pub const MAX_CALLBACK_ROUNDS: u32 = 64;
+
+/// Bytes that one MCP result may unpack to, decoded and as text.
+pub const MCP_RESULT_BYTES: usize = 16 * 1024 * 1024;
+/// Content parts of one MCP result that are read one by one; what follows is kept as a whole.
+pub const MCP_PARTS: usize = 1000;
+/// Bytes of JSON that a server may put into the provenance of one result: annotations, metadata, states.
+pub const MCP_NOTE_BYTES: usize = 16 * 1024;
+/// Keys of structured content that become lines and facts.
+pub const MCP_FACT_KEYS: usize = 100;
+/// Facts of one MCP result up to which lines of its text are looked at, as in the reference.
+pub const MCP_FACTS: usize = 20;
+/// Characters that a fact, or a value that becomes a line, must stay below, as in the reference.
+pub const MCP_FACT_CHARS: usize = 200;
+/// Warnings of one MCP result that its provenance repeats.
+pub const MCP_WARNINGS: usize = 20;

@@ -15,9 +15,9 @@ use contextweaver::mcp::{IdForm, ToolId, ToolOptions};
 use contextweaver::model::SelectableItem;
 use contextweaver::routing::Catalog;
 use contextweaver::routing::catalog::{
-    CapabilitySnapshot, CatalogFinding, CollisionThresholds, LintOptions, NormaliseOptions, OnInvalid,
-    RULES, analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint,
-    from_mcp_tools, lint, load_catalog, normalise, pin, read_pins,
+    CapabilitySnapshot, CatalogFinding, CollisionThresholds, LintOptions, NormaliseOptions, OnInvalid, RULES,
+    analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint, from_mcp_tools, lint,
+    load_catalog, normalise, pin, read_pins,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

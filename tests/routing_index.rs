@@ -227,6 +227,9 @@ fn near_duplicates_share_one_place() {
     let ranking = index.rank("gets files", all(10)).unwrap();
     assert_eq!((ranking.entries.len(), ranking.entries[0].folded, ranking.entries[4].is_variant), (5, 3, true));
     assert_eq!(ids(&mut index, "gets files v10")[..2], ["get_file_v10", "put_file"]);
+    let numbered: Vec<String> = (0..90).map(|number| format!("create_invoice_{number}")).collect();
+    let invoices: Vec<SelectableItem> = numbered.iter().map(|name| tool(name, name, "Creates an invoice")).collect();
+    assert_eq!(ids(&mut Index::build(&invoices, IndexOptions::default()), "create invoice 80")[0], "create_invoice_80");
     // Filters apply before.
     let allowed = |id: &str| id != "get_file";
     let ranking = index.rank("gets files", Scope { allowed: Some(&allowed), ..all(1) }).unwrap();

@@ -1,8 +1,19 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "./catalog.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text } from "./guard.js";
+import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text, token } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
+import { convertResult } from "./mcp-result.js";
+import type { McpResultInput } from "./mcp-result-types.js";
+import type {
+  BuildMessagesOptions,
+  BuiltMessages,
+  IngestMessagesOptions,
+  IngestedMessages,
+  MessageFormat,
+  ReadMessagesOptions,
+} from "./message-types.js";
+import { itemsToMessages, messagesToItems } from "./messages.js";
 import type {
   BuildCallOptions,
   BuildOptions,
@@ -122,6 +133,50 @@ export class ContextManager {
     return this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true }).value;
   }
 
+  /**
+   * Stores the result of an MCP tool and appends what the model should see of its text, as `ingestToolResult` does. Images,
+   * audio, resources and structured content are stored under handles of the call,
+   * `mcp:<tool_name>:<tool_call_id>:<kind>:<index>`, and listed in the envelope. A part may be read where the result may.
+   *
+   * All of it is stored, or nothing: `QUOTA_EXCEEDED` names the part that does not fit (`details.handle`).
+   * `DUPLICATE_ID` when the call has a result. What is malformed is no error: see {@link mcpResultToEnvelope}; the
+   * envelope's `provenance.warnings` names it.
+   */
+  ingestMcpResult(input: McpResultInput): ToolResult {
+    const { result, revision, ...call } = fields(input);
+    const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
+    if (unknown !== undefined) {
+      throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
+    }
+    const { tool_name } = call;
+    const { json, bytes } = convertResult({ result, revision, tool_name, compat: this.#session.compat });
+    // The text of the answer goes on as it is: `{"done":{…}}` without its wrapping, behind the fields of the call.
+    const args = `${encode(call).slice(0, -1)},${json.slice(`{"done":{`.length, -1)}`;
+    return this.#session.run<ToolResult>("ingest_mcp_result", args, { bytes, mutates: true }).value;
+  }
+
+  /**
+   * Appends messages of a provider: those that came since the last call, not the whole conversation again. All of them, or
+   * none when one is refused; an error names the place, such as `/messages/3/content/0/id`. What `messagesToItems` says of
+   * images, reasoning and unknown blocks holds here, too.
+   */
+  ingestMessages(
+    messages: readonly unknown[],
+    format: MessageFormat,
+    options?: IngestMessagesOptions,
+  ): IngestedMessages {
+    const { value: plan } = this.#session.run<ReadMessagesOptions>("message_plan", encode({ format: text(format, "/format") }));
+    const { items, warnings } = messagesToItems(messages, format, { ...fields(options), ...plan });
+    try {
+      const { ids } = this.#session.run<{ ids: string[] }>("ingest", `{"items":${encode(items)}}`, { mutates: true }).value;
+      return { ids, warnings };
+    } catch (error) {
+      // An item may be of several messages.
+      if (error instanceof ContextWeaverError && error.path) movePath(error, error.path, "/messages");
+      throw error;
+    }
+  }
+
   /** Appends a result that was summarised elsewhere. */
   ingestEnvelope(result: EnvelopeResultInput): { readonly item: StoredItem } {
     return this.#session.run<{ item: StoredItem }>("ingest_envelope", encode(result), { mutates: true }).value;
@@ -140,6 +195,27 @@ export class ContextManager {
   /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */
   build(options: BuildOptions): ContextPack {
     return this.#pack("build", options);
+  }
+
+  /**
+   * Compiles the prompt of a phase as messages that a provider accepts. What `build` puts above the items becomes the
+   * instructions of the system, what it puts below them the last message of the user. Images and reasoning go along while
+   * the text of their item is the same, and count against the budget.
+   *
+   * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts.
+   */
+  buildMessages(options: BuildMessagesOptions): BuiltMessages {
+    const { format, close_calls, ...build } = fields(options);
+    const asked = text(format, "/format") as MessageFormat;
+    const { pack, items, header, footer, attachment_tokens } = this.#build<PromptParts>("build_parts", build, (parts, warnings) => ({
+      ...parts,
+      pack: withWarnings(parts.pack, warnings),
+    }));
+    const above = header === "" ? [] : [{ id: "prompt:header", kind: "policy", text: header } as const];
+    const below = footer === "" ? [] : [{ id: "prompt:footer", kind: "user_turn", text: footer } as const];
+    const how = close_calls === undefined ? {} : { close_calls: close_calls as boolean };
+    const written = itemsToMessages([...above, ...items, ...below], asked, how);
+    return { ...written, pack, tokens: (pack.stats.prompt_tokens ?? 0) + attachment_tokens };
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
@@ -278,12 +354,32 @@ export class ContextManager {
   }
 
   #pack(op: string, options: unknown): ContextPack {
+    return this.#build<ContextPack>(op, options, withWarnings);
+  }
+
+  #build<T>(op: string, options: unknown, warn: (built: T, warnings: readonly string[]) => T): T {
     const args = fields(options);
     args["item_scores"] ??= this.#session.callbacks.itemScores(args["phase"], args["query"]);
-    const { value, warnings } = this.#session.run<ContextPack>(op, encode(args));
-    return warnings.length === 0 ? value : { ...value, warnings: [...(value.warnings ?? []), ...warnings] };
+    const { value, warnings } = this.#session.run<T>(op, encode(args));
+    return warn(value, warnings);
   }
 }
+
+function withWarnings(pack: ContextPack, warnings: readonly string[]): ContextPack {
+  return warnings.length === 0 ? pack : { ...pack, warnings: [...(pack.warnings ?? []), ...warnings] };
+}
+
+/** A prompt taken apart. */
+interface PromptParts {
+  readonly pack: ContextPack;
+  readonly items: readonly StoredItem[];
+  readonly header: string;
+  readonly footer: string;
+  readonly attachment_tokens: number;
+}
+
+/** What is said of the call that an MCP result answers. */
+const MCP_CALL = ["tool_call_id", "tool_name", "sensitivity", "metadata"];
 
 /** Tokens of the largest budget, as in the engine. */
 const MAX_BUDGET = 2 ** 24;

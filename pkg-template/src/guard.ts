@@ -26,6 +26,9 @@ export const INPUT: Limits = { depth: 64, nodes: 2 ** 20, string: 8 * MIB, total
 /** Bounds of a snapshot, which holds whole stores, artifacts as base64. @internal */
 export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, total: 256 * MIB };
 
+/** Bounds of an MCP result, whose images are base64. Its fields are a level below the argument. @internal */
+export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB };
+
 /** Most items of one call, as in the engine. @internal */
 export const MAX_ITEMS = 100_000;
 const MAX_ARTIFACT = 16 * MIB;

@@ -29,7 +29,7 @@ function ofConvert<T>(value: T): T {
 
 // Internal, so that the declarations show the originals.
 /** @internal */
-export const ContextManager = /* @__PURE__ */ ofCore(api.ContextManager);
+export const ContextManager = /* @__PURE__ */ ofCore(/* @__PURE__ */ ofConvert(api.ContextManager));
 /** @internal */
 export const buildReport = /* @__PURE__ */ ofCore(api.buildReport);
 /** @internal */
@@ -59,3 +59,18 @@ export const capabilityDiff = /* @__PURE__ */ ofRouting(api.capabilityDiff);
 export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapshot);
 /** @internal */
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
+
+/** @internal */
+export const inferNamespace = /* @__PURE__ */ ofConvert(api.inferNamespace);
+/** @internal */
+export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJsonl);
+/** @internal */
+export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
+/** @internal */
+export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
+/** @internal */
+export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnvelope);
+/** @internal */
+export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
+/** @internal */
+export const messagesToItems = /* @__PURE__ */ ofConvert(api.messagesToItems);

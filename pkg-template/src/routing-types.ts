@@ -13,6 +13,8 @@ export interface McpCatalogOptions {
   readonly server?: string;
   /** `name`: `mcp:<name>`, or `mcp:<server>/<name>`. `canonical`: with a hash of the arguments' names. Default: `name`. */
   readonly id_form?: "name" | "canonical";
+  /** Whether a verb such as `get` in `get_all_users` counts as a guessed namespace. Default: true. */
+  readonly verb_namespaces?: boolean;
   /** Default: `report`. */
   readonly on_invalid?: "raise" | "report";
 }

@@ -29,6 +29,7 @@ interface Entry extends Operation {
 
 /** The options that a session itself goes by; the engine checks them. */
 interface Switches {
+  readonly compat?: unknown;
   readonly append?: unknown;
   readonly limits?: { readonly eviction?: unknown; readonly artifact_ttl_seconds?: unknown } | null;
 }
@@ -57,6 +58,8 @@ const drop = (glue: CoreGlue, handle: number): void => glue.manager_free(handle)
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
+  /** Whose decisions the manager makes, if not its own. */
+  readonly compat: "0.18" | undefined;
   readonly #place = new Place(core, drop);
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
@@ -73,7 +76,8 @@ export class Session {
 
   constructor(options: unknown, snapshot?: string) {
     this.callbacks = new Callbacks(options);
-    const { append, limits } = JSON.parse(this.callbacks.json) as Switches;
+    const { append, compat, limits } = JSON.parse(this.callbacks.json) as Switches;
+    this.compat = compat === "0.18" ? compat : undefined;
     this.#append = append === true;
     this.#evicts = limits?.eviction === "lru";
     this.#expires = typeof limits?.artifact_ttl_seconds === "number";
@@ -275,6 +279,7 @@ export class Session {
 function invoke(handle: number, { name, args, bytes }: Operation): string {
   return core.call((glue) => {
     if (!bytes) return glue.manager_call(handle, name, args);
+    if (name === "ingest_mcp_result") return glue.manager_ingest_mcp_result(handle, args, bytes);
     if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
     return glue.manager_ingest_tool_result(handle, args, bytes);
   });

@@ -9,6 +9,7 @@ mod results;
 pub mod routing;
 mod stores;
 
+pub use results::ingest_mcp_result;
 pub use stores::{artifact_bytes, put_artifact};
 
 use serde::Serialize;
@@ -19,7 +20,7 @@ use crate::context::callbacks::{Need, Outcome};
 use crate::context::handoff::HandoffPack;
 use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
 use crate::context::report::{BuildReport, Inspection, InspectionParts};
-use crate::context::{self, BuildRequest, ContextManager, ManagerOptions, ToolResult};
+use crate::context::{self, BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 use crate::limits;
@@ -80,7 +81,11 @@ pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> 
 /// Takes the raw result of a tool.
 pub fn ingest_tool_result(manager: &mut ContextManager, arguments: &str, raw: &[u8]) -> Result<String> {
     let result = ToolResult::from_value(json::parse(arguments)?)?;
-    match manager.ingest_tool_result(&result, raw)? {
+    ingested(manager.ingest_tool_result(&result, raw)?)
+}
+
+fn ingested(outcome: Outcome<Ingested>) -> Result<String> {
+    match outcome {
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(ingested) => done_with(&ingested, &ingested.events()),
     }
@@ -94,6 +99,11 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "ingest_envelope" => ingest_envelope(manager, arguments),
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
+        "build_parts" => match manager.build_parts(&BuildRequest::from_value(arguments)?)? {
+            Outcome::Need(needs) => need(&needs),
+            Outcome::Done(parts) => done_with(&parts, &parts.events),
+        },
+        "message_plan" => message_plan(manager, arguments),
         "handoff" => handoff(manager, arguments),
         "consolidate" => consolidate(manager, arguments),
         "select_memory" => select_memory(manager, arguments),
@@ -179,6 +189,15 @@ fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
         history.last_result_summary = None;
     }
     done(&json!({ "budget_tokens": manager.options().budget.of(Phase::Route), "history": history }))
+}
+
+/// Returns what reading further messages needs to know of the log: how many were read, and the calls they may answer.
+fn message_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let format = fields.string("format")?;
+    fields.finish()?;
+    let (start, known_calls) = context::message_plan(manager.events().items(), &format);
+    done(&json!({ "start": start, "known_calls": known_calls }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

@@ -2,14 +2,20 @@
 
 use serde_json::Value;
 
-use super::{answered, done_with};
+use super::{answered, done_with, ingested};
 use crate::context::callbacks::Outcome;
 use crate::context::compat::compact::CompactOptions;
-use crate::context::{CompactRequest, ContextManager, DrilldownRequest, SuppliedSummary};
+use crate::context::{CompactRequest, ContextManager, DrilldownRequest, McpResult, SuppliedSummary};
 use crate::error::Result;
-use crate::json::Fields;
+use crate::json::{self, Fields};
 use crate::limits;
 use crate::model::SelectableItem;
+
+/// Takes a result of an MCP tool as the converter took it apart, with the bytes of its parts one after the other.
+pub fn ingest_mcp_result(manager: &mut ContextManager, arguments: &str, bytes: &[u8]) -> Result<String> {
+    let result = McpResult::from_value(json::parse(arguments)?)?;
+    ingested(manager.ingest_mcp_result(&result, bytes)?)
+}
 
 /// Runs an operation, or gives the arguments of one it does not know back.
 pub fn call(

@@ -122,12 +122,17 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ),
     (
         "McpCatalogOptions",
-        "server id_form on_invalid",
+        "server id_form verb_namespaces on_invalid",
         // The list is an argument of its own.
         Function(|mut value| {
             value["mcp"] = json!([]);
             api::routing::new_catalog(&value.to_string()).map(drop)
         }),
+    ),
+    (
+        "McpToolOptions",
+        "server id_form verb_namespaces compat",
+        Function(|value| convert("mcp_tool_to_selectable", "tool", json!({ "name": "x" }), value)),
     ),
     ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
     (
@@ -150,6 +155,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
             api::routing::new_router(&catalog, &value.to_string()).map(drop)
         }),
     ),
+    ("SessionOptions", "strict compat", Function(|value| convert("load_mcp_session", "text", json!(""), value))),
     ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
     ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
     ("SelectionOptions", "candidate_ids selected repair", Routing("validate_selection")),
@@ -229,6 +235,12 @@ fn read(reader: &Reader, value: Value) -> Option<Error> {
 fn routing(operation: &str, value: &Value) -> Result<()> {
     let mut router = Router::new(Catalog::new(), RouterOptions::default());
     api::routing::router_call(&mut router, operation, &value.to_string()).map(drop)
+}
+
+/// Runs a converter on something and the options for it.
+fn convert(operation: &str, key: &str, converted: Value, mut options: Value) -> Result<()> {
+    options[key] = converted;
+    api::convert::convert_call(operation, &options.to_string()).map(drop)
 }
 
 fn route(value: &Value) -> Result<()> {

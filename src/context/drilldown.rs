@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::callbacks::Outcome;
 use super::firewall::{self, readable, reference_of};
 use super::footer::HANDLE_FIELD;
+use super::ingest_mcp;
 use super::manager::ContextManager;
 use super::{compat, sensitivity};
 use crate::content::reference;
@@ -172,7 +173,7 @@ impl ContextManager {
         let mut highest = Sensitivity::Public;
         let own = handle.strip_prefix("artifact:");
         let is_owner = |item: &&ContextItem| match &item.artifact_ref {
-            Some(artifact) => artifact.handle == handle,
+            Some(artifact) => artifact.handle == handle || ingest_mcp::owns(item, handle),
             None => own == Some(item.id.as_str()),
         };
         for owner in self.events.items().iter().filter(is_owner) {

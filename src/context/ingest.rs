@@ -143,7 +143,7 @@ impl ContextManager {
         Ok(ingested)
     }
 
-    fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
+    pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
         let clean = firewall::clean(text, &self.options);
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, &clean);
@@ -265,7 +265,7 @@ pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
 
 /// Returns the handles of what the model is working on, which a store that evicts must not lose: the newest results
 /// since the last user turn.
-fn live_handles(events: &EventLog) -> Vec<&str> {
+pub(super) fn live_handles(events: &EventLog) -> Vec<&str> {
     let turn = events.items().iter().rev().take_while(|item| item.kind != ItemKind::UserTurn);
     let handles = turn.filter_map(|item| item.artifact_ref.as_ref()).map(|artifact| artifact.handle.as_str());
     handles.take(limits::LIVE_HANDLES).collect()

@@ -12,7 +12,7 @@ use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use super::options::ManagerOptions;
-use super::pipeline;
+use super::pipeline::{self, Built};
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
@@ -164,20 +164,33 @@ impl ContextManager {
 
     /// Compiles a prompt. A build never changes the log or stored bytes.
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        self.answers.reset();
         if self.options.compat {
+            self.answers.reset();
             let (outcome, _) = self.build_traced(request)?;
             return Ok(match outcome {
                 Outcome::Need(needs) => Outcome::Need(needs),
                 Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
             });
         }
+        Ok(match self.compile(request)? {
+            Outcome::Need(needs) => Outcome::Need(needs),
+            Outcome::Done(built) => Outcome::Done(self.settle(request, built)),
+        })
+    }
+
+    /// Compiles a prompt that nobody has seen yet.
+    pub(super) fn compile(&mut self, request: &BuildRequest) -> Result<Outcome<Built>> {
+        self.answers.reset();
         self.refresh_index();
         let built = pipeline::build(&self.sources(), request, self.manifests[request.phase as usize].as_ref());
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let built = built?;
+        built.map(Outcome::Done)
+    }
+
+    /// Remembers a prompt that is going to be seen.
+    pub(super) fn settle(&mut self, request: &BuildRequest, built: Built) -> BuildOutput {
         if built.manifest.is_some() {
             self.manifests[request.phase as usize] = built.manifest;
         }
@@ -186,7 +199,7 @@ impl ContextManager {
         self.observe(&built.events);
         self.metrics.on_items_excluded(built.pack.stats.dropped_count);
         self.metrics.on_context_built(&built.pack.stats);
-        Ok(Outcome::Done(BuildOutput { pack: built.pack, events: built.events }))
+        BuildOutput { pack: built.pack, events: built.events }
     }
 
     /// Compiles a prompt as the reference does and tells what every stage left.

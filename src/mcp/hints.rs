@@ -12,6 +12,7 @@ pub const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint"
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "the protocol has four hints")]
 pub struct Hints {
     /// Whether it changes nothing; never when it is also declared destructive.
     pub read_only_hint: bool,
@@ -50,8 +51,14 @@ mod tests {
             (json!({ "readOnlyHint": true }), [true, false, false, true]),
             (json!({ "readOnlyHint": true, "destructiveHint": true }), [false, true, false, true]),
             (json!({ "readOnlyHint": true, "destructiveHint": false }), [true, false, false, true]),
-            (json!({ "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }), [false, false, true, false]),
-            (json!({ "readOnlyHint": "true", "destructiveHint": 0, "openWorldHint": null }), [false, true, false, true]),
+            (
+                json!({ "destructiveHint": false, "idempotentHint": true, "openWorldHint": false }),
+                [false, false, true, false],
+            ),
+            (
+                json!({ "readOnlyHint": "true", "destructiveHint": 0, "openWorldHint": null }),
+                [false, true, false, true],
+            ),
         ] {
             let hints = json!(Hints::of(annotations.as_object().unwrap()));
             let found: Vec<bool> = HINTS.iter().map(|key| hints[key].as_bool().unwrap()).collect();

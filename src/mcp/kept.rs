@@ -71,12 +71,7 @@ impl Kept {
             let list = part(key).and_then(Value::as_array).into_iter().flatten();
             list.filter_map(|text| text.as_str().map(str::to_owned)).collect()
         };
-        Self {
-            fields: map("fields"),
-            given: map("given"),
-            absent: texts("absent"),
-            annotations: texts("annotations"),
-        }
+        Self { fields: map("fields"), given: map("given"), absent: texts("absent"), annotations: texts("annotations") }
     }
 
     /// Tells whether fields are to be as they were.

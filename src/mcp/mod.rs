@@ -2,11 +2,16 @@
 //!
 //! What a server says of its tools is a hint that nobody has checked. It is kept and shown, and permits nothing.
 
+pub mod base64;
+mod content;
+mod facts;
 mod hints;
 mod kept;
 mod list;
 mod namespace;
+mod reader;
 pub mod reference;
+mod result;
 pub mod revision;
 mod session;
 mod tool;
@@ -16,6 +21,7 @@ mod tool_id;
 pub use hints::{HINTS, Hints};
 pub use list::tool_list;
 pub use namespace::{infer_namespace, name_part};
+pub use result::{Binary, Converted, ResultOptions, mcp_result_to_envelope};
 pub use revision::{MetaKeyProblem, Revision, check_meta_key};
 pub use session::{Session, SessionProblem, load_mcp_session_jsonl};
 pub use tool::{ConvertedTool, IdForm, ToolOptions, describe, mcp_tool_to_selectable, schema_digest};

@@ -30,11 +30,8 @@ pub(super) fn guess(name: &str, verbs: bool) -> &str {
 
 /// Returns the part of a tool's name that goes into its id.
 pub fn name_part(name: &str) -> &str {
-    let mark = if name.contains('.') { '.' } else { '/' };
-    match name.split_once(mark) {
-        Some((before, after)) if !before.is_empty() && !after.is_empty() => after,
-        _ => name,
-    }
+    let after = |mark: char| name.split_once(mark).filter(|(before, after)| !before.is_empty() && !after.is_empty());
+    after('.').or_else(|| after('/')).map_or(name, |(_, after)| after)
 }
 
 /// Returns an id of any namespace and name, each made fit for the grammar: what it does not know becomes `_`.

@@ -21,6 +21,7 @@ pub enum Revision {
 
 /// What a revision knows. A reader takes the shapes of all revisions; a writer keeps to those of one.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "a table of what differs")]
 pub struct Rules {
     /// The name of the revision: its date.
     pub name: &'static str,

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields, JsonMap, type_name};
+use crate::json::{self, Fields, JsonMap};
 use crate::limits;
 use crate::model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity};
 use crate::order::SortedMap;
@@ -29,6 +29,7 @@ pub struct SessionProblem {
 
 /// The items of a session and what was wrong with them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Session {
     /// The items, in the order of their lines.
     pub items: Vec<ContextItem>,
@@ -189,7 +190,10 @@ impl Reading {
         crate::order::sort_by(&mut self.problems, |a, b| a.line.cmp(&b.line));
         crate::order::sort_by(&mut self.warnings, |a, b| a.line.cmp(&b.line));
         let Some(first) = self.problems.first() else {
-            return Ok(Session { items: self.items.into_iter().map(|(_, item)| item).collect(), warnings: self.warnings });
+            return Ok(Session {
+                items: self.items.into_iter().map(|(_, item)| item).collect(),
+                warnings: self.warnings,
+            });
         };
         let code = ErrorCode::ALL.iter().copied().find(|code| code.as_str() == first.code);
         let field = if first.path.is_empty() { String::new() } else { format!(" at {}", first.path) };
@@ -256,7 +260,8 @@ mod tests {
     fn lines_are_those_of_the_file() {
         let text = "\u{feff}\r\n{\"type\":\"user_turn\",\"text\":\"a\u{85}b\u{2028}c\"}\r\n \n{\"kind\":\"policy\",\"id\":\"p\",\"text\":\"t\"}";
         let session = load_mcp_session_jsonl(text, true).unwrap();
-        let found: Vec<(&str, &str)> = session.items.iter().map(|item| (item.id.as_str(), item.text.as_str())).collect();
+        let found: Vec<(&str, &str)> =
+            session.items.iter().map(|item| (item.id.as_str(), item.text.as_str())).collect();
         assert_eq!(found, [("mcp-line-2", "a\u{85}b\u{2028}c"), ("p", "t")]);
         assert_eq!(session.items[1].kind, ItemKind::Policy);
         assert!(load_mcp_session_jsonl("", true).unwrap().items.is_empty());
@@ -300,8 +305,13 @@ mod tests {
         for strict in [true, false] {
             let error = load_mcp_session_jsonl(text, strict).unwrap_err();
             let found = problems(&error.details()["problems"]);
-            let wanted =
-                ["1 INVALID_INPUT /sensitivity", "2 INVALID_INPUT ", "3 INVALID_INPUT ", "4 DECODE_FAILED ", "5 INVALID_INPUT "];
+            let wanted = [
+                "1 INVALID_INPUT /sensitivity",
+                "2 INVALID_INPUT ",
+                "3 INVALID_INPUT ",
+                "4 DECODE_FAILED ",
+                "5 INVALID_INPUT ",
+            ];
             assert_eq!(found, wanted);
         }
         let error = load_mcp_session_jsonl(&"[]\n".repeat(100), true).unwrap_err();
@@ -318,7 +328,10 @@ mod tests {
             (json!({ "content": null }), ""),
             (json!({ "content": 5 }), "5"),
             (json!({ "content": { "k": [1, null, true] } }), "{\"k\":[1,null,true]}"),
-            (json!({ "content": [{ "type": "text", "text": "a" }, "b", { "type": "resource", "resource": { "text": "r" } }, 1] }), "a\nb\nr\n1"),
+            (
+                json!({ "content": [{ "type": "text", "text": "a" }, "b", { "type": "resource", "resource": { "text": "r" } }, 1] }),
+                "a\nb\nr\n1",
+            ),
         ] {
             let mut record = fields.clone();
             record["type"] = "agent_msg".into();

@@ -152,7 +152,11 @@ impl Reading {
             return;
         }
         for at in (0..list.len()).filter(|at| !is_safe_icon(&list[*at])) {
-            self.warn("icon-ignored", "an icon has an `https:` or `data:image/` source; ignored", &format!("/icons/{at}"));
+            self.warn(
+                "icon-ignored",
+                "an icon has an `https:` or `data:image/` source; ignored",
+                &format!("/icons/{at}"),
+            );
         }
         let safe = list.iter().filter(|icon| is_safe_icon(icon)).cloned().collect();
         self.kept.fields.insert("icons".to_owned(), Value::Array(safe));
@@ -175,8 +179,7 @@ impl Reading {
 
 fn is_safe_icon(icon: &Value) -> bool {
     let source = icon.get("src").and_then(Value::as_str).unwrap_or_default();
-    let has_scheme =
-        |scheme: &str| source.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    let has_scheme = |scheme: &str| source.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     has_scheme("https://") || has_scheme("data:image/")
 }
 

@@ -18,6 +18,7 @@ const MAX_NAME_CHARS: usize = 128;
 
 /// A tool and what of the item it does not say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct McpTool {
     /// The tool.
     pub tool: Value,

@@ -10,3 +10,30 @@ use crate::api::convert as api;
 pub fn convert_call(operation: &str, arguments: &str) -> Answer<String> {
     api::convert_call(operation, arguments).map_err(|error| handles::thrown(&error))
 }
+
+/// An answer with bytes; JavaScript takes both out of it and frees it.
+#[wasm_bindgen]
+pub struct Converted {
+    json: String,
+    bytes: Vec<u8>,
+}
+
+#[wasm_bindgen]
+impl Converted {
+    /// Takes the answer as JSON text.
+    pub fn json(&mut self) -> String {
+        std::mem::take(&mut self.json)
+    }
+
+    /// Takes the bytes.
+    pub fn bytes(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Takes the result of an MCP tool apart.
+#[wasm_bindgen]
+pub fn convert_result(arguments: &str) -> Answer<Converted> {
+    let api::WithBytes { json, bytes } = api::convert_result(arguments).map_err(|error| handles::thrown(&error))?;
+    Ok(Converted { json, bytes })
+}

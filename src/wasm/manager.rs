@@ -40,6 +40,12 @@ pub fn manager_ingest_tool_result(handle: u32, arguments: &str, raw: &[u8]) -> A
     handles::with(&MANAGERS, handle, |manager| api::ingest_tool_result(manager, arguments, raw))
 }
 
+/// Takes the result of an MCP tool, with the bytes of its parts one after the other.
+#[wasm_bindgen]
+pub fn manager_ingest_mcp_result(handle: u32, arguments: &str, bytes: &[u8]) -> Answer<String> {
+    handles::with(&MANAGERS, handle, |manager| api::ingest_mcp_result(manager, arguments, bytes))
+}
+
 /// Stores bytes under a handle of the caller's choosing.
 #[wasm_bindgen]
 pub fn manager_put_artifact(handle: u32, arguments: &str, bytes: &[u8]) -> Answer<String> {

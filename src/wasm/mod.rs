@@ -19,11 +19,11 @@ mod routing;
 mod trap;
 
 #[cfg(feature = "convert-exports")]
-pub use convert::convert_call;
+pub use convert::{Converted, convert_call, convert_result};
 #[cfg(feature = "context-exports")]
 pub use manager::{
-    artifact_bytes, manager_call, manager_free, manager_ingest_tool_result, manager_new, manager_put_artifact,
-    manager_restore, text_call,
+    artifact_bytes, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_tool_result, manager_new,
+    manager_put_artifact, manager_restore, text_call,
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{

@@ -1,13 +1,13 @@
 //! Cases that run a whole manager: items, facts, episodes, steps, then builds.
 
+use contextweaver::api::convert::convert_result;
 use contextweaver::context::callbacks::Outcome;
 use contextweaver::context::report::{Inspection, InspectionParts, artifacts_of};
 use contextweaver::context::{
-    BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, ToolResult, compat,
+    BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, McpResult, ToolResult, compat,
 };
 use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::{ContextItem, ContextPack, Episode, Fact, ItemKind};
-use contextweaver::text::tokens::Estimator;
+use contextweaver::model::{ContextPack, Episode, Fact};
 use serde_json::{Value, json};
 
 use crate::context::{items, reference_class, text};
@@ -154,18 +154,18 @@ fn ingest_tool_result(manager: &mut ContextManager, step: &Value) -> Result<Valu
     }
 }
 
-/// What the reference appends for a small result of text blocks; larger ones and other blocks have vectors of their own.
+/// Takes a result apart with the converter, as the package does, and ingests what came out.
 fn ingest_mcp_result(manager: &mut ContextManager, step: &Value) -> Result<Value> {
-    let blocks = step["mcp_result"]["content"].as_array().cloned().unwrap_or_default();
-    let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
-    let call = text(step, "tool_call_id");
-    let mut item = ContextItem::new(format!("result:{call}"), ItemKind::ToolResult, texts.join("\n"));
-    item.parent_id = Some(call.to_owned());
-    item.token_estimate = Estimator::V2.tokens(&item.text);
-    item.metadata.insert("tool_name".into(), step["tool_name"].clone());
-    item.metadata.insert("protocol".into(), json!("mcp"));
-    manager.ingest(item.clone())?;
-    Ok(json!(item))
+    let arguments = json!({ "result": step["mcp_result"], "tool_name": step["tool_name"], "compat": "0.18" });
+    let converted = convert_result(&arguments.to_string())?;
+    let answer: Value = serde_json::from_str(&converted.json).expect("answers are JSON");
+    let mut record = answer["done"].clone();
+    record["tool_call_id"] = step["tool_call_id"].clone();
+    record["tool_name"] = step["tool_name"].clone();
+    match manager.ingest_mcp_result(&McpResult::from_value(record)?, &converted.bytes)? {
+        Outcome::Done(ingested) => Ok(json!(ingested.item)),
+        Outcome::Need(_) => Err(Error::new(ErrorCode::Internal, "no custom functions here")),
+    }
 }
 
 fn drilldown(manager: &mut ContextManager, step: &Value) -> Result<Value> {

@@ -32,7 +32,7 @@ for (const [format, name] of [
 /** Which module each name needs; a name that is not here fails the test. */
 const NEEDS = {
   Catalog: "routing",
-  ContextManager: "core",
+  ContextManager: ["convert", "core"],
   ContextWeaverError: undefined,
   ERROR_CODES: undefined,
   Router: "routing",
@@ -42,10 +42,17 @@ const NEEDS = {
   countTokens: "core",
   drilldownTool: "core",
   explainRoute: "routing",
+  inferNamespace: "convert",
+  loadMcpSessionJsonl: "convert",
+  mcpResultToEnvelope: "convert",
+  itemsToMessages: "convert",
+  messagesToItems: "convert",
+  mcpToolToSelectable: "convert",
   normalizeTools: "routing",
   redactSecrets: "core",
   renderCards: "routing",
   sanitizeText: "core",
+  selectableToMcpTool: "convert",
   tokenize: "core",
   version: "core",
 };

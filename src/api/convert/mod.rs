@@ -1,12 +1,37 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
-use super::unknown;
-use crate::error::Result;
-use crate::json;
+mod mcp;
+mod mcp_result;
+mod messages;
+
+pub use mcp_result::{WithBytes, convert_result};
+
+use super::{done, unknown};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{self, Fields};
+use crate::text::unicode::quote;
+
+pub(super) use mcp::tool_options;
+
+/// What runs the operations of an area; the fields are those of the arguments.
+type Area = fn(operation: &str, fields: Fields) -> Result<String>;
+
+/// The operations of each area.
+const AREAS: &[(&[&str], Area)] = &[(mcp::OPERATIONS, mcp::call), (messages::OPERATIONS, messages::call)];
 
 /// Runs a converter.
 pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
+    let area = AREAS.iter().find(|(operations, _)| operations.contains(&operation));
+    let (_, run) = area.ok_or_else(|| unknown(operation))?;
     // Results of tools come with their images, so the limits are those of a snapshot.
-    json::parse_snapshot(arguments)?;
-    Err(unknown(operation))
+    run(operation, Fields::open(json::parse_snapshot(arguments)?, "")?)
+}
+
+/// Takes whether the reference is asked for.
+fn compat(fields: &mut Fields) -> Result<bool> {
+    fields.parsed_or("compat", false, |version| match version {
+        "0.18" => Ok(true),
+        other => Err(Error::new(ErrorCode::Unsupported, format!("unknown version {} to be like", quote(other)))
+            .hint("one of: 0.18")),
+    })
 }

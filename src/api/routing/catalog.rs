@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::super::tool_options;
+use super::super::convert::tool_options;
 use super::super::{One, done, unknown};
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{Error, Result};
 use crate::json::{self, Fields};
 use crate::model::SelectableItem;
 use crate::routing::Catalog;
 use crate::routing::catalog::{
-    CatalogFinding, LintOptions, Loaded, OnInvalid, compute_catalog_hash, diff_catalogs, from_mcp_tools,
-    lint, load_catalog, pin, read_pins, suggest_probes,
+    CatalogFinding, LintOptions, Loaded, OnInvalid, diff_catalogs, from_mcp_tools, lint, load_catalog, pin, read_pins,
+    suggest_probes,
 };
 use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
 
@@ -111,7 +111,6 @@ fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
             done(&One("namespaces", &list))
         }
         "hash" => done(&One("hash", &catalog.fingerprint())),
-        "reference_hash" => done(&One("hash", &compute_catalog_hash(catalog.items()))),
         other => Err(unknown(other)),
     }
 }

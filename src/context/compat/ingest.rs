@@ -3,11 +3,14 @@
 use super::firewall::{Digest, Reduced, Rules, reduce};
 use crate::content::keep::{KeepPath, StructuredFirewall};
 use crate::context::callbacks::Outcome;
+use crate::context::firewall::clean;
 use crate::context::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
+use crate::context::ingest_mcp::{McpResult, Part};
 use crate::context::manager::ContextManager;
 use crate::error::Result;
 use crate::limits;
-use crate::model::{ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Strategy};
+use crate::model::{ArtifactRef, ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Status, Strategy};
+use crate::text::tokens::Estimator;
 
 /// Which results are reduced, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +81,55 @@ fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate
     let mut passed = Reduced::of(item, text, digest, passthrough, &rules);
     passed.envelope.provenance.insert("tool_name".into(), result.tool_name.clone().into());
     Ok(passed)
+}
+
+/// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. What is
+/// stored under a handle stays; the reference replaces it by what the tool gave later.
+pub(in crate::context) fn mcp_result(
+    manager: &mut ContextManager,
+    result: &McpResult,
+    parts: &[Part],
+) -> Result<Outcome<Ingested>> {
+    manager.answers.reset();
+    let (text, raw) = (&result.full_text, result.full_text.as_bytes());
+    manager.check_result(&result.call, raw)?;
+    let free: Vec<Part> = parts.iter().filter(|part| !manager.artifacts.exists(&part.handle)).cloned().collect();
+    manager.check_parts(&free, raw.len())?;
+    let mut item = result.call.item("");
+    item.metadata.shift_remove("media_type");
+    item.metadata.insert("protocol".into(), "mcp".into());
+    let rules = Rules::of(&manager.options);
+    let is_large = text.chars().count() > limits::REFERENCE_THRESHOLD_CHARS;
+    let mut reduced = if is_large {
+        let gate = limits::REFERENCE_THRESHOLD_CHARS as u64;
+        reduce(item, text, &Rules { threshold_chars: gate, ..rules }, &manager.answers)?
+    } else {
+        item.text = clean(text, &manager.options).into_owned();
+        item.token_estimate = Estimator::V2.tokens(&item.text);
+        Reduced { item, envelope: result.envelope.clone(), projection: None }
+    };
+    if manager.answers.is_waiting() {
+        return Ok(Outcome::Need(manager.answers.take_needs()));
+    }
+    manager.events.check(std::slice::from_ref(&reduced.item))?;
+    manager.store_parts(&free)?;
+    let stored = parts.iter().map(|part| manager.artifacts.reference(&part.handle).cloned());
+    let mut artifacts = stored.collect::<Result<Vec<ArtifactRef>>>()?;
+    if is_large {
+        reduced = reduced.store(raw, "text/plain", &mut manager.artifacts)?;
+        reduced.envelope.provenance.clone_from(&result.envelope.provenance);
+        if result.envelope.status != Status::Ok {
+            reduced.envelope.status = result.envelope.status;
+        }
+        artifacts.append(&mut reduced.envelope.artifacts);
+    }
+    reduced.envelope.artifacts = artifacts;
+    let Reduced { item, envelope, .. } = reduced;
+    manager.ingest(item.clone())?;
+    manager.answers.settle(manager.events.len());
+    let ingested = Ingested { item, envelope };
+    manager.observe(&ingested.events());
+    Ok(Outcome::Done(ingested))
 }
 
 /// Takes a digest made elsewhere; only its summary and its first artifact survive.

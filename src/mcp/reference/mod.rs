@@ -1,5 +1,6 @@
 //! Records of MCP read as the Python reference does: by its idea of truth, and with its ids.
 
+pub(super) mod result;
 mod session;
 mod tool;
 

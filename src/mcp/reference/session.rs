@@ -4,13 +4,13 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::python::{self, is_truthy};
-use crate::json::{self, JsonMap, wrong_type};
+use crate::json::{self, wrong_type};
 use crate::model::{ContextItem, ItemKind};
 use crate::text::lines::lines;
 use crate::text::unicode::trim;
 
 /// Reads a session: lines end at every terminator Unicode knows and count from the first one that is not blank, and what
-/// has no known type is a turn of the user. The first problem is an error.
+/// has no known type is a turn of the user. The first problem is an error. Sensitivity and artifact are not read.
 pub fn load_mcp_session_jsonl(text: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
     for (index, line) in lines(trim(text)).enumerate() {
@@ -26,7 +26,10 @@ pub fn load_mcp_session_jsonl(text: &str) -> Result<Vec<ContextItem>> {
 fn item(record: Value, number: usize) -> Result<ContextItem> {
     let Value::Object(mut record) = record else { return Err(wrong_type("", "an object", &record)) };
     let kind = match record.shift_remove("type") {
-        Some(Value::String(name)) => ItemKind::parse(&name).unwrap_or(ItemKind::UserTurn),
+        // Found documents are no type of a session there.
+        Some(Value::String(name)) => {
+            ItemKind::parse(&name).ok().filter(|kind| *kind != ItemKind::RetrievedDoc).unwrap_or(ItemKind::UserTurn)
+        }
         Some(other @ (Value::Array(_) | Value::Object(_))) => return Err(wrong_type("/type", "a string", &other)),
         _ => ItemKind::UserTurn,
     };
@@ -44,7 +47,8 @@ fn item(record: Value, number: usize) -> Result<ContextItem> {
         let wrong = wrong_type("/metadata", "an object", &metadata);
         item.metadata = python::dict(metadata).ok_or(wrong)?;
     }
-    item.parent_id = record.shift_remove("parent_id").filter(|id| !id.is_null()).map(|id| as_id(id, "/parent_id")).transpose()?;
+    item.parent_id =
+        record.shift_remove("parent_id").filter(|id| !id.is_null()).map(|id| as_id(id, "/parent_id")).transpose()?;
     Ok(item)
 }
 
@@ -58,11 +62,11 @@ fn as_id(id: Value, path: &str) -> Result<String> {
 fn tokens_of(value: &Value) -> Result<u64> {
     let whole = python::int(value).ok_or_else(|| wrong_type("/token_estimate", "a whole number", value))?;
     u64::try_from(whole).map_err(|_| {
-        Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 on, got {whole}")).at("/token_estimate")
+        Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 on, got {whole}"))
+            .at("/token_estimate")
     })
 }
 
-/// Nothing else of a record is read: the reference ignores its sensitivity and its artifact.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +76,8 @@ mod tests {
         let items = load_mcp_session_jsonl("\n\n{\"text\": \"a\"}\u{85}\n{\"content\": [1, null]}").unwrap();
         let found: Vec<(&str, &str)> = items.iter().map(|item| (item.id.as_str(), item.text.as_str())).collect();
         assert_eq!(found, [("mcp-line-1", "a"), ("mcp-line-3", "[1, None]")]);
+        let items = load_mcp_session_jsonl("{\"type\": \"retrieved_doc\"}").unwrap();
+        assert_eq!(items[0].kind, ItemKind::UserTurn);
         let error = load_mcp_session_jsonl("{}\n{bad").unwrap_err();
         assert_eq!(error.details()["line"], 2);
     }

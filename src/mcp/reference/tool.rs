@@ -75,7 +75,8 @@ fn shape(schema: &JsonMap, path: &str) -> Result<Value> {
         shape.insert("properties".to_owned(), properties.clone());
     }
     if let Some(required) = part("required") {
-        let names = python::elements(required).ok_or_else(|| wrong_type(&format!("{path}/required"), "an array", required))?;
+        let names =
+            python::elements(required).ok_or_else(|| wrong_type(&format!("{path}/required"), "an array", required))?;
         shape.insert("required".to_owned(), Value::Array(names));
     }
     Ok(Value::Object(shape))

@@ -25,9 +25,7 @@ pub use collisions::{COLLISION_KINDS, Collision, CollisionReport, CollisionThres
 pub use diff::{CatalogDiff, ChangedItem, diff_catalogs, suggest_probes};
 pub use finding::{CatalogFinding, RULES, SEVERITIES};
 pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
-pub use inventory::{
-    INVENTORY_FIELDS, attach_inventory, inventory_of, is_deprecated, validate_inventory,
-};
+pub use inventory::{INVENTORY_FIELDS, attach_inventory, inventory_of, is_deprecated, validate_inventory};
 pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
 pub use load::{Loaded, OnInvalid, load_catalog};
 pub use mcp_list::from_mcp_tools;

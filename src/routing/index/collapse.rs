@@ -14,7 +14,7 @@ pub struct Kinship {
     hash: Hash,
     /// Version words left out of the hash.
     pub versions: u32,
-    /// Those of its name that are a `v` and a number, one space between them.
+    /// Those of its name that are a number, or a `v` and a number, one space between them.
     pub named: Box<str>,
 }
 
@@ -45,7 +45,7 @@ impl Kinship {
             return self.hash.number(hash);
         }
         self.versions += 1;
-        if field == 0 && is_numbered(word) {
+        if field == 0 && tells_apart(word) {
             let space = if self.named.is_empty() { "" } else { " " };
             self.named = [&*self.named, space, word].concat().into();
         }
@@ -65,7 +65,7 @@ impl Kinship {
 
 /// Returns the hash of a word; version words have none.
 pub fn word_hash(word: &str) -> Option<u64> {
-    let is_version = is_numbered(word) || is_number(word) || VERSION_WORDS.contains(&word);
+    let is_version = tells_apart(word) || VERSION_WORDS.contains(&word);
     (!is_version).then(|| of_text(word))
 }
 
@@ -73,9 +73,9 @@ fn is_number(word: &str) -> bool {
     !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Tells whether a word is a `v` and a number.
-pub fn is_numbered(word: &str) -> bool {
-    word.strip_prefix('v').is_some_and(is_number)
+/// Tells whether a word is a number, or a `v` and a number: what a query names one of several versions by.
+pub fn tells_apart(word: &str) -> bool {
+    is_number(word.strip_prefix('v').unwrap_or(word))
 }
 
 #[cfg(test)]
@@ -111,5 +111,6 @@ mod tests {
         let numbered = kinship("get v2 file v10", "v3");
         assert_eq!((numbered.versions, &*numbered.named), (3, "v2 v10"));
         assert!(numbered.is_named(&["v10"]) && !numbered.is_named(&["v1", "v"]) && !plain.is_named(&["v1"]));
+        assert!(kinship("get 80 file", "").is_named(&["80"]) && !kinship("get", "80").is_named(&["80"]));
     }
 }

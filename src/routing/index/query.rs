@@ -60,7 +60,7 @@ pub struct Query {
 impl Query {
     /// Returns the words that name a version.
     pub fn versions(&self) -> Vec<&str> {
-        self.text.words.iter().map(String::as_str).filter(|word| collapse::is_numbered(word)).collect()
+        self.text.words.iter().map(String::as_str).filter(|word| collapse::tells_apart(word)).collect()
     }
 }
 

@@ -133,10 +133,16 @@ impl ArtifactStore {
 
     /// Checks that bytes of this size could be stored under a handle.
     pub fn check(&self, handle: &str, size: usize) -> Result<()> {
+        self.check_beside(handle, size, &[], (0, 0))
+    }
+
+    /// Checks that bytes of this size could be stored under a handle after so many others of so many bytes together, and
+    /// with what must not be evicted for them.
+    pub fn check_beside(&self, handle: &str, size: usize, live: &[&str], others: (usize, usize)) -> Result<()> {
         if self.options.strict_handles {
             options::check_handle(handle)?;
         }
-        self.check_room(handle, size, &[])
+        self.check_room(handle, size, live, others)
     }
 
     /// Stores bytes under a handle, replacing what was there.

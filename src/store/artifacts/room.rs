@@ -115,20 +115,22 @@ impl ArtifactStore {
         }
     }
 
-    /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so.
-    pub(super) fn check_room(&self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
+    /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so; `before` is how
+    /// many artifacts of how many bytes will have been stored by then.
+    pub(super) fn check_room(&self, handle: &str, size: usize, live: &[&str], before: (usize, usize)) -> Result<()> {
         let options = &self.options;
         let is_new = !self.entries.contains_key(handle);
         // What stays whatever happens: everything, or what must not be evicted.
         let (mut others, mut bytes) =
-            (self.entries.len() - usize::from(!is_new), self.total_bytes - self.size_of(handle));
+            (self.entries.len() - usize::from(!is_new) + before.0, self.total_bytes - self.size_of(handle) + before.1);
         if options.eviction == Eviction::Lru && (others >= options.max_artifacts || bytes + size > options.store_bytes)
         {
             let mut pins: Vec<&str> = self.pinned().chain(live.iter().copied()).collect();
             sort_distinct(&mut pins);
             let is_held = |held: &&&str| **held != handle && self.entries.contains_key(**held);
             let held = || pins.iter().filter(is_held);
-            (others, bytes) = (held().count(), held().map(|held| self.size_of(held)).sum());
+            let sizes = held().map(|held| self.size_of(held));
+            (others, bytes) = (held().count() + before.0, sizes.sum::<usize>() + before.1);
         }
         if is_new && others >= options.max_artifacts {
             return Err(full(format!("the store has {others} artifacts, the limit is {}", options.max_artifacts)));
@@ -145,7 +147,7 @@ impl ArtifactStore {
 
     /// Evicts until bytes of this size fit under a handle; if they cannot, nothing is evicted.
     pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
-        self.check_room(handle, size, live)?;
+        self.check_room(handle, size, live, (0, 0))?;
         let mut spared = Vec::new();
         while !self.fits(handle, size) {
             let Some((tick, victim)) = self.queue.pop_first() else { break };

@@ -285,6 +285,13 @@ export type HandoffEntry = {
   token_estimate: number,
 };
 
+export type Hints = {
+  readOnlyHint: boolean,
+  destructiveHint: boolean,
+  idempotentHint: boolean,
+  openWorldHint: boolean,
+};
+
 export type HydrationResult = {
   item: SelectableItem,
   args_schema: JsonObject,
@@ -345,6 +352,11 @@ export type MatchedTerm = {
   idf: number,
   contribution: number,
   fields: Array<MatchedField>,
+};
+
+export type McpTool = {
+  tool: JsonValue,
+  report: Array<RevisionChange>,
 };
 
 export type MemoryEntry = {
@@ -464,6 +476,13 @@ export type ResultEnvelope = {
   views: Array<ViewSpec>,
   provenance: JsonObject,
   firewall_stats?: FirewallStats,
+};
+
+export type RevisionChange = {
+  code: string,
+  message: string,
+  path: string,
+  value: JsonValue,
 };
 
 export type RouteHistory = {
@@ -587,6 +606,18 @@ export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
 
 export type SensitivityAction = "drop" | "redact";
 
+export type Session = {
+  items: Array<ContextItem>,
+  warnings: Array<SessionProblem>,
+};
+
+export type SessionProblem = {
+  line: number,
+  code: string,
+  message: string,
+  path: string,
+};
+
 export type SkippedCard = {
   id: string,
   tokens: number,
@@ -638,6 +669,12 @@ export type ViewSpec = {
   artifact_ref: ArtifactRef | null,
 };
 
+export type Warning = {
+  code: string,
+  message: string,
+  path: string,
+};
+
 /** Every record above, so that none can be forgotten. */
 export interface Records {
   ArtifactRef: ArtifactRef;
@@ -671,6 +708,7 @@ export interface Records {
   FirewallStats: FirewallStats;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
+  Hints: Hints;
   HydrationResult: HydrationResult;
   ImpactExample: ImpactExample;
   Ingested: Ingested;
@@ -678,6 +716,7 @@ export interface Records {
   ManagerStats: ManagerStats;
   MatchedField: MatchedField;
   MatchedTerm: MatchedTerm;
+  McpTool: McpTool;
   MemoryEntry: MemoryEntry;
   Mode: Mode;
   Need: Need;
@@ -694,6 +733,7 @@ export interface Records {
   RenderedAs: RenderedAs;
   RenderedItem: RenderedItem;
   ResultEnvelope: ResultEnvelope;
+  RevisionChange: RevisionChange;
   RouteHistory: RouteHistory;
   RouteMatch: RouteMatch;
   RouteResult: RouteResult;
@@ -708,6 +748,8 @@ export interface Records {
   SelectionValidation: SelectionValidation;
   Sensitivity: Sensitivity;
   SensitivityAction: SensitivityAction;
+  Session: Session;
+  SessionProblem: SessionProblem;
   SkippedCard: SkippedCard;
   Slice: Slice;
   Stage: Stage;
@@ -716,6 +758,7 @@ export interface Records {
   SummaryRequest: SummaryRequest;
   ToolFeedback: ToolFeedback;
   ViewSpec: ViewSpec;
+  Warning: Warning;
 }
 
 /** Fields of the answers that have no record. */
@@ -776,11 +819,13 @@ export interface Inputs {
   HydrateTool: { required: "id"; fields: "id" | "schemas" };
   Lexicon: { required: never; fields: "abbreviations" | "base" | "generic" | "nouns" | "phrases" | "verbs" };
   LintOptions: { required: never; fields: "pinned" };
-  McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" };
+  McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" | "verb_namespaces" };
+  McpToolOptions: { required: never; fields: "compat" | "id_form" | "server" | "verb_namespaces" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
   RouteOptions: { required: "query"; fields: "allowed_namespaces" | "allowed_tags" | "context_hints" | "debug" | "exclude_ids" | "exclude_tags" | "feedback" | "history" | "include_items" | "namespace_quota" | "pin_ids" | "query" | "query_embedding" | "top_k" };
   RouterOptions: { required: never; fields: "ambiguity_ratio" | "beam_width" | "compat" | "confidence_gap" | "embedding_weight" | "fuzzy" | "graph" | "lexicon" | "max_children" | "max_depth" | "min_score" | "navigator" | "preset" | "scorer" | "strategy" | "target_group_size" | "top_k" };
+  SessionOptions: { required: never; fields: "compat" | "strict" };
   SelectMemoryOptions: { required: never; fields: "budget_tokens" | "entries" | "ingest" | "max_entries" | "now" | "phase" | "query" };
   SelectableItem: { required: "description" | "id" | "kind" | "name"; fields: never };
   SelectionOptions: { required: never; fields: "candidate_ids" | "repair" | "selected" };

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::super::finding::CatalogFinding;
 use crate::json::{JsonMap, pointer};
 use crate::model::SelectableItem;
-use crate::text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::unicode::{is_invisible, is_word, prefix};
 
 /// Orders to a model, as words in lower case; `*` stands for up to three words.
@@ -149,12 +149,11 @@ fn walk(value: &Value, path: &str, look: &mut impl FnMut(&str, &str)) {
 fn look(id: &str, path: &str, text: &str, found: &mut Vec<CatalogFinding>) {
     let mut add = |code, evidence: &str| found.push(CatalogFinding::new(code, id, path).evidence(evidence));
     // What is quoted below must not show a credential, not even a part of one.
-    let has_secret = contains_secret(text, SecretRules::Full);
     let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
-    let text = masked.as_ref();
-    if has_secret {
+    if masked != text {
         add("text-secret", "");
     }
+    let text = masked.as_ref();
     let of_name = matches!(path, "/id" | "/name");
     let is_control = |ch: char| ch.is_control() && (of_name || !matches!(ch, '\n' | '\r' | '\t'));
     if let Some(at) = text.find(|ch: char| is_control(ch) || matches!(ch, '\u{2028}' | '\u{2029}')) {

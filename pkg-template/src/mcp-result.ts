@@ -1,0 +1,62 @@
+// Results of MCP tools, whose images cross beside the JSON.
+import { convert } from "./engines.js";
+import { MCP_RESULT, encode, fields } from "./guard.js";
+import type { ConvertedMcpResult, McpBinary, McpResultOptions, McpToolResult } from "./mcp-result-types.js";
+import type { ConversionWarning } from "./mcp-types.js";
+import type { ResultEnvelope } from "./types.js";
+
+/** An answer with bytes beside it. @internal */
+export interface WithBytes {
+  /** JSON text: the answer below `done`. */
+  readonly json: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Where the bytes of a part are. */
+interface Place {
+  readonly handle: string;
+  readonly media_type: string;
+  readonly label: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** Takes a result apart; `args` name it with its tool and the options. @internal */
+export function convertResult(args: Record<string, unknown>): WithBytes {
+  const text = encode(args, "", MCP_RESULT);
+  return convert.call((glue) => {
+    const answer = glue.convert_result(text);
+    try {
+      // The glue copies out of WebAssembly memory, into an ArrayBuffer of its own.
+      return { json: answer.json(), bytes: answer.bytes() as Uint8Array<ArrayBuffer> };
+    } finally {
+      answer.free();
+    }
+  });
+}
+
+/**
+ * Takes the result of an MCP tool apart: an envelope for the model, the bytes of images, audio, resources and structured
+ * content by handle, and all of the text. Nothing is fetched, and what a server says of its result permits nothing.
+ *
+ * Any object is taken. Base64 may be for URLs, unpadded, spaced, or a data URI; what is none is kept as text. Blocks of
+ * unknown types are kept as JSON, text for the user only is kept and not shown. Each such thing is named in `warnings`.
+ *
+ * `INVALID_INPUT` when the result is no object, `TOO_DEEP` and `TOO_LARGE` beyond 64 levels and 48 MiB of JSON.
+ */
+export function mcpResultToEnvelope(
+  result: McpToolResult,
+  toolName: string,
+  options?: McpResultOptions,
+): ConvertedMcpResult {
+  const { json, bytes } = convertResult({ ...fields(options), result, tool_name: toolName });
+  const { done } = JSON.parse(json) as {
+    done: { envelope: ResultEnvelope; full_text: string; warnings: ConversionWarning[]; binaries: Place[] };
+  };
+  const binaries = new Map<string, McpBinary>();
+  for (const { handle, media_type, label, offset, length } of done.binaries) {
+    // Each its own buffer, so that none can be changed or transferred with another.
+    binaries.set(handle, { bytes: bytes.slice(offset, offset + length), media_type, label });
+  }
+  return { envelope: done.envelope, binaries, full_text: done.full_text, warnings: done.warnings };
+}

@@ -1,0 +1,83 @@
+// Messages of providers: what goes into their conversion and what comes out.
+import type { BuildOptions } from "./options.js";
+import type { ContextPack, JsonObject, JsonValue, StoredItem } from "./types.js";
+
+/**
+ * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
+ * `contents` of Gemini, `UIMessage` or `ModelMessage` of the AI SDK.
+ */
+export type MessageFormat = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk-ui" | "ai-sdk-model";
+
+/** Something that was repaired, or could not be kept. */
+export interface MessageWarning {
+  /** What kind of thing, in upper case. */
+  readonly code: string;
+  readonly message: string;
+  /** JSON pointer to what it is about, such as `/messages/3/content/0`. */
+  readonly path: string;
+}
+
+/** How to read messages. */
+export interface ReadMessagesOptions {
+  /** Index of the first message, where the list goes on from another: ids and records count from it. Default: 0. */
+  readonly start?: number;
+  /** What the ids of items begin with that are neither call nor result. Default: `message:`. */
+  readonly id_prefix?: string;
+  /** Calls of earlier messages, which these may answer: the provider's id of each, and the id of its item. */
+  readonly known_calls?: Readonly<Record<string, string>>;
+  /** What stands beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. */
+  readonly system?: unknown;
+  /** Reads them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
+  readonly compat?: "0.18";
+}
+
+/** What messages became. */
+export interface ReadMessages {
+  /** In the order of the messages. */
+  readonly items: readonly StoredItem[];
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** How to write messages. */
+export interface WriteMessagesOptions {
+  /** Answers calls at the end that have no result yet, for requests that are not a tool's turn. Default: false. */
+  readonly close_calls?: boolean;
+  /** Writes them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
+  readonly compat?: "0.18";
+}
+
+/** Messages for a request to a provider. */
+export interface WrittenMessages {
+  readonly messages: readonly JsonObject[];
+  /** What goes beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. */
+  readonly system?: JsonValue;
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** How to read messages into a log, which knows where they begin and what they answer. */
+export type IngestMessagesOptions = Pick<ReadMessagesOptions, "id_prefix" | "system">;
+
+/** What became of messages in the log. */
+export interface IngestedMessages {
+  /** The new items, in order. */
+  readonly ids: readonly string[];
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** A prompt as messages: what {@link BuildOptions} say, and for whom. */
+export interface BuildMessagesOptions extends BuildOptions {
+  readonly format: MessageFormat;
+  /** Answers calls at the end that have no result yet. Default: false. */
+  readonly close_calls?: boolean;
+}
+
+/** A prompt as messages. */
+export interface BuiltMessages extends WrittenMessages {
+  /** The same prompt as text, with its record: what was kept, and why not the rest. */
+  readonly pack: ContextPack;
+  /**
+   * Tokens of the texts with their labels, and of what goes along: images 1,000 each, other files and reasoning by the
+   * estimate of their JSON. Never more than the budget.
+   */
+  readonly tokens: number;
+}

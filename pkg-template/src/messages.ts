@@ -1,0 +1,40 @@
+// Messages of providers as items and back.
+import { convertCall } from "./convert-call.js";
+import { SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
+import type {
+  MessageFormat,
+  ReadMessages,
+  ReadMessagesOptions,
+  WriteMessagesOptions,
+  WrittenMessages,
+} from "./message-types.js";
+import type { ContextItem } from "./types.js";
+
+/**
+ * Reads messages of a provider as items of a log. What has no text of its own, such as images, reasoning and blocks that
+ * nobody here knows, rides on the items beside it and comes back byte for byte with {@link itemsToMessages}.
+ *
+ * An error names the place, such as `/messages/3/content/0/id`. What does not fit together, like a result without its call,
+ * is told by `warnings`. Linear in the messages.
+ */
+export function messagesToItems(
+  messages: readonly unknown[],
+  format: MessageFormat,
+  options?: ReadMessagesOptions,
+): ReadMessages {
+  return convertCall("messages_to_items", encode({ ...fields(options), messages, format }, "", SNAPSHOT));
+}
+
+/**
+ * Writes items as messages that a provider accepts: every call with its results, roles in turn, ids in the form it wants.
+ * What had to be repaired or left out is told by `warnings`. Where the text of an item is what it was when it was read, its
+ * message comes back as it was; otherwise the text counts. Items of any format can be written in any other.
+ */
+export function itemsToMessages(
+  items: Iterable<ContextItem>,
+  format: MessageFormat,
+  options?: WriteMessagesOptions,
+): WrittenMessages {
+  const rest = encode({ ...fields(options), format: text(format, "/format") });
+  return convertCall("items_to_messages", `${rest.slice(0, -1)},"items":${encodeAll(items, "/items", SNAPSHOT)}}`);
+}

@@ -1,0 +1,90 @@
+//! Operations on records of the Model Context Protocol.
+
+use serde_json::{Value, json};
+
+use super::{compat, done, unknown};
+use crate::error::{Error, Result};
+use crate::json::{Fields, wrong_type};
+use crate::mcp::{
+    IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl, mcp_tool_to_selectable,
+    reference, selectable_to_mcp_tool,
+};
+use crate::model::SelectableItem;
+
+/// The operations of this file.
+pub const OPERATIONS: &[&str] =
+    &["mcp_tool_to_selectable", "selectable_to_mcp_tool", "infer_namespace", "load_mcp_session"];
+
+/// Runs an operation.
+pub fn call(operation: &str, fields: Fields) -> Result<String> {
+    match operation {
+        "mcp_tool_to_selectable" => tool(fields),
+        "selectable_to_mcp_tool" => back(fields),
+        "infer_namespace" => namespace(fields),
+        "load_mcp_session" => session(fields),
+        other => Err(unknown(other)),
+    }
+}
+
+/// Takes how tools of a server are read: `server`, `id_form`, `verb_namespaces`.
+pub fn tool_options(fields: &mut Fields) -> Result<ToolOptions> {
+    let base = ToolOptions::default();
+    Ok(ToolOptions {
+        server: fields.opt_string("server")?,
+        id_form: fields.parsed_or("id_form", base.id_form, IdForm::parse)?,
+        verb_namespaces: fields.bool_or("verb_namespaces", base.verb_namespaces)?,
+    })
+}
+
+/// `{tool, server?, id_form?, verb_namespaces?, compat?}` gives `{item, warnings}`. The reference has none of the options.
+fn tool(mut fields: Fields) -> Result<String> {
+    let tool = fields.require("tool")?;
+    let is_reference = compat(&mut fields)?;
+    let options = if is_reference { ToolOptions::default() } else { tool_options(&mut fields)? };
+    fields.finish()?;
+    if is_reference {
+        let item = reference::mcp_tool_to_selectable(tool, "/tool")?;
+        return done(&json!({ "item": item, "warnings": [] }));
+    }
+    let below = |error: Error| {
+        let path = format!("/tool{}", error.path());
+        error.under(path)
+    };
+    let converted = mcp_tool_to_selectable(tool, &options).map_err(below)?;
+    done(&json!({ "item": describe(&converted)?, "warnings": converted.warnings }))
+}
+
+/// `{item, revision?}` gives `{tool, report}`.
+fn back(mut fields: Fields) -> Result<String> {
+    let item = SelectableItem::from_value(fields.require("item")?, "/item")?;
+    let revision = fields.opt_string("revision")?;
+    let revision = revision.map(|name| Revision::parse(&name).map_err(|error| error.at("/revision"))).transpose()?;
+    fields.finish()?;
+    done(&selectable_to_mcp_tool(&item, revision))
+}
+
+/// `{name}` gives `{namespace}`.
+fn namespace(mut fields: Fields) -> Result<String> {
+    let name = fields.string("name")?;
+    fields.finish()?;
+    done(&json!({ "namespace": infer_namespace(&name) }))
+}
+
+/// `{text, strict?, compat?}` gives `{items, warnings}`.
+fn session(mut fields: Fields) -> Result<String> {
+    // A session may be longer than any one text of it.
+    let text = match fields.require("text")? {
+        Value::String(text) => text,
+        other => return Err(wrong_type("/text", "a string", &other)),
+    };
+    let is_reference = compat(&mut fields)?;
+    let strict = fields.bool_or("strict", true)?;
+    fields.finish()?;
+    // The fields an error speaks of are those of a line; in the arguments it is the text.
+    let in_text = |error: Error| error.under("/text");
+    if is_reference {
+        let items = reference::load_mcp_session_jsonl(&text).map_err(in_text)?;
+        return done(&json!({ "items": items, "warnings": [] }));
+    }
+    done(&load_mcp_session_jsonl(&text, strict).map_err(in_text)?)
+}

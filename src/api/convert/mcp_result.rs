@@ -1,0 +1,67 @@
+//! Results of MCP tools as envelopes.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::compat;
+use crate::api::{One, write};
+use crate::error::Result;
+use crate::json::{self, Fields};
+use crate::limits;
+use crate::mcp::{Binary, ResultOptions, Revision, mcp_result_to_envelope};
+use crate::model::{ResultEnvelope, Warning};
+
+/// An answer with bytes beside its JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WithBytes {
+    /// The answer, which says where in the bytes each part is.
+    pub json: String,
+    /// The parts one after the other.
+    pub bytes: Vec<u8>,
+}
+
+/// Takes the result of an MCP tool apart: `{result, tool_name, compat?, revision?, max_bytes?}` gives `{envelope, full_text,
+/// warnings, binaries: [{handle, media_type, label, offset, length}]}` and the bytes.
+pub fn convert_result(arguments: &str) -> Result<WithBytes> {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        envelope: &'a ResultEnvelope,
+        full_text: &'a str,
+        warnings: &'a [Warning],
+        binaries: &'a [serde_json::Value],
+    }
+    // A result comes with its images, so the limit is that of a snapshot.
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let result = fields.require("result")?;
+    let tool = fields.string("tool_name")?;
+    let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
+    let limit = limits::MCP_RESULT_BYTES as u64;
+    let options = ResultOptions {
+        compat: compat(&mut fields)?,
+        revision: revision.map_err(|error| error.at("/revision"))?,
+        max_bytes: fields.uint_or("max_bytes", limit, limit)? as usize,
+    };
+    fields.finish()?;
+    let converted = mcp_result_to_envelope(&result, &tool, &options)?;
+    // Two copies of an image are enough.
+    drop(result);
+    let (mut bytes, mut places) = (Vec::new(), Vec::new());
+    for Binary { handle, bytes: own, media_type, label } in converted.binaries {
+        let (offset, length) = (bytes.len(), own.len());
+        places.push(json!({
+            "handle": handle, "media_type": media_type, "label": label, "offset": offset, "length": length,
+        }));
+        if bytes.is_empty() {
+            bytes = own;
+        } else {
+            bytes.extend_from_slice(&own);
+        }
+    }
+    let answer = Answer {
+        envelope: &converted.envelope,
+        full_text: &converted.full_text,
+        warnings: &converted.warnings,
+        binaries: &places,
+    };
+    Ok(WithBytes { json: write(&One("done", &answer))?, bytes })
+}

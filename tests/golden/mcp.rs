@@ -1,0 +1,13 @@
+//! Cases of the MCP room.
+
+use serde_json::Value;
+
+use crate::PENDING;
+use crate::mcp_results;
+use crate::mcp_tools;
+
+/// Runs one case of a file.
+pub fn run(file: &str, input: &Value) -> Result<Value, String> {
+    let runners = [mcp_tools::run, mcp_results::run];
+    runners.iter().find_map(|run| run(file, input)).unwrap_or_else(|| Err(PENDING.to_owned()))
+}

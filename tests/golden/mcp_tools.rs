@@ -1,0 +1,78 @@
+//! Cases of tools, their names and ids, and recorded sessions.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use contextweaver::error::Error;
+use contextweaver::mcp::{ToolId, infer_namespace, name_part, reference, shape_hash};
+
+/// Runs one case of a file that belongs here.
+pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
+    Some(Ok(match file {
+        "tool" | "spec-examples" if input.get("tool").is_some() => tool(&input["tool"]),
+        "tool" if input.get("parse_tool_id").is_some() => parse(text(input, "parse_tool_id")),
+        "tool" => hash(&input["compute_hash8"]),
+        "namespace" => {
+            let name = text(input, "tool_name");
+            json!({ "namespace": infer_namespace(name), "derived_id_name": name_part(name) })
+        }
+        "session" => session(input),
+        _ => return None,
+    }))
+}
+
+fn text<'a>(input: &'a Value, key: &str) -> &'a str {
+    input[key].as_str().unwrap_or_default()
+}
+
+#[allow(clippy::needless_pass_by_value, reason = "it stands where an error is mapped")]
+fn failed(_: Error) -> Value {
+    json!({ "error": "CatalogError" })
+}
+
+fn tool(tool: &Value) -> Value {
+    reference::mcp_tool_to_selectable(tool.clone(), "/tool").map_or_else(failed, |item| json!(item))
+}
+
+fn parse(id: &str) -> Value {
+    let parsed = ToolId::parse(id).and_then(|id| id.to_text().map(|text| (id, text)));
+    parsed.map_or_else(failed, |(id, text)| {
+        let mut record = json!(id);
+        record["roundtrip"] = text.into();
+        record
+    })
+}
+
+fn hash(input: &Value) -> Value {
+    let schema = Some(&input["input_schema"]).filter(|schema| !schema.is_null());
+    let names = |key: &str| -> Vec<&str> {
+        let part = &input["input_schema"][key];
+        let mut names: Vec<&str> = match part {
+            Value::Object(map) => map.keys().map(String::as_str).collect(),
+            other => other.as_array().into_iter().flatten().filter_map(Value::as_str).collect(),
+        };
+        names.sort_unstable();
+        names
+    };
+    let listed = |key: &str| contextweaver::json::to_sorted_ascii(&json!(names(key)), None).replace(", ", ",");
+    // The shape is no output of ours; the hash is taken of it.
+    let shape = format!("{{\"properties\":{},\"required\":{}}}", listed("properties"), listed("required"));
+    shape_hash(text(input, "upstream_name"), schema)
+        .map_or_else(failed, |hash8| json!({ "hash8": hash8, "canonical_shape": shape }))
+}
+
+fn session(input: &Value) -> Value {
+    let lines = match input["path"].as_str() {
+        None => text(input, "jsonl").to_owned(),
+        // Files are read by who has a file system.
+        Some(path) => match std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)) {
+            Ok(text) => text,
+            Err(_) => return json!({ "error": "CatalogError", "line": null }),
+        },
+    };
+    match reference::load_mcp_session_jsonl(&lines) {
+        Ok(items) => json!({ "items": items }),
+        Err(error) => json!({ "error": "CatalogError", "line": error.details().get("line") }),
+    }
+}
