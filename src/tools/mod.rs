@@ -1,15 +1,20 @@
-//! Tools as an application defines them: mapping them and their results to MCP and back, and checking their arguments.
+//! Tools as an application defines them: mapping them and their results to MCP and back, checking their arguments, and
+//! the rules of the context they are called with besides their input.
 
 mod annotations;
+pub mod call_context;
 mod carried;
 mod definition;
 mod dependencies;
+pub mod meta;
+pub mod meta_name;
 mod names;
 mod render;
 mod results;
 mod reverse;
 pub mod schema;
 mod selectable;
+mod trace;
 pub mod validate;
 
 pub use carried::{DEFAULT_PREFIX, Prefix};
