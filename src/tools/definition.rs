@@ -259,7 +259,7 @@ pub(super) fn written(
     for (key, value) in &definition.mcp {
         let at = pointer(&pointer(path, "mcp"), key);
         match value {
-            Value::Object(map) if key == "_meta" => meta = map.clone(),
+            Value::Object(map) if key == "_meta" => meta.clone_from(map),
             _ if rules.foreign_tool_fields.contains(&key.as_str()) => left_out(key, &at, rules.name, warnings),
             _ if key == "_meta" || SHARED.contains(&key.as_str()) => {
                 let message = format!("{} is not taken from here; ignored", quote(key));

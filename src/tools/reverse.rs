@@ -114,13 +114,12 @@ impl<'t> Reading<'t> {
 
     fn schemas(&mut self) {
         let input = self.tool.get("inputSchema");
-        match input.filter(|schema| schema.is_object()) {
-            Some(schema) => self.put("schema", schema.clone()),
-            None => {
-                let found = input.map_or("nothing", type_name);
-                self.warn("bad_input_schema", format!("the schema is an object, got {found}"), "inputSchema");
-                self.put("schema", json!({ "type": "object" }));
-            }
+        if let Some(schema) = input.filter(|schema| schema.is_object()) {
+            self.put("schema", schema.clone());
+        } else {
+            let found = input.map_or("nothing", type_name);
+            self.warn("bad_input_schema", format!("the schema is an object, got {found}"), "inputSchema");
+            self.put("schema", json!({ "type": "object" }));
         }
         if let Some(schema) = self.tool.get("outputSchema").filter(|schema| !schema.is_null()) {
             self.put("outputSchema", schema.clone());

@@ -90,7 +90,7 @@ pub fn normalized(
             warnings.push(Warning::new("root_composition", message, pointer(path, key)));
         }
     }
-    if options.inline_refs { refs::inlined(schema, path) } else { Ok(schema) }
+    if options.inline_refs { refs::inlined(&schema, path) } else { Ok(schema) }
 }
 
 fn invalid(message: String, path: &str) -> Error {

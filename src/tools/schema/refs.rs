@@ -89,9 +89,9 @@ fn apart(target: Value, mut siblings: JsonMap) -> Value {
 
 /// Replaces local references by what they lead to. A schema that contains itself is still referred to, and only such
 /// definitions stay.
-pub(super) fn inlined(root: Value, path: &str) -> Result<Value> {
-    let mut inliner = Inliner { root: &root, active: vec!["#".to_owned()], nodes: 0, path };
-    let mut whole = match &root {
+pub(super) fn inlined(root: &Value, path: &str) -> Result<Value> {
+    let mut inliner = Inliner { root, active: vec!["#".to_owned()], nodes: 0, path };
+    let mut whole = match root {
         Value::Object(map) => {
             let rest = map.iter().filter(|(key, _)| !DEFINITIONS.contains(&key.as_str()));
             let rest: JsonMap = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
@@ -99,7 +99,7 @@ pub(super) fn inlined(root: Value, path: &str) -> Result<Value> {
         }
         other => other.clone(),
     };
-    let needed = needed(&whole, &root)?;
+    let needed = needed(&whole, root)?;
     if let Value::Object(map) = &mut whole {
         for key in DEFINITIONS {
             let Some(Value::Object(all)) = root.get(*key) else { continue };

@@ -247,7 +247,7 @@ impl<'s, 'v> Checker<'s, 'v> {
 
     /// Tells whether nothing more needs to be looked at.
     fn is_done(&self, fits: bool, report: bool) -> bool {
-        !fits && !(report && self.failures.len() < limits::MAX_SCHEMA_FAILURES)
+        !fits && (!report || self.failures.len() >= limits::MAX_SCHEMA_FAILURES)
     }
 
     /// Checks a part of the present value.

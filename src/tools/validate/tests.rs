@@ -7,6 +7,7 @@ fn check(schema: &Value, value: &Value) -> Validation {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "one table of all keywords")]
 fn values_fit_or_not() {
     let person = json!({ "$ref": "#/$defs/p", "$defs": { "p": { "type": "object", "properties": { "boss": { "$ref": "#/$defs/p" }, "n": { "type": "integer" } }, "required": ["n"] } } });
     let cases: Vec<(Value, Vec<Value>, Vec<Value>)> = vec![
@@ -199,9 +200,8 @@ fn hostile_schemas_end() {
     assert_eq!(code(&json!({ "$ref": "#/$defs/d0", "$defs": doubling }), &json!(1)), (ErrorCode::TooLarge, too_large));
     assert_eq!(code(&json!({ "$ref": "http://x" }), &json!(1)), (ErrorCode::Unsupported, "remote_ref".to_owned()));
     assert_eq!(code(&json!(5), &json!(1)), (ErrorCode::InvalidInput, "invalid_schema".to_owned()));
-    for odd in [json!({ "type": 5, "required": "a", "enum": 1, "anyOf": {}, "minLength": "x", "properties": [] })] {
-        assert!(check(&odd, &json!({})).valid);
-    }
+    let odd = json!({ "type": 5, "required": "a", "enum": 1, "anyOf": {}, "minLength": "x", "properties": [] });
+    assert!(check(&odd, &json!({})).valid);
     let wide: Vec<Value> = (0..20_000).map(|n| json!({ "a": n, "b": [n] })).collect();
     assert!(check(&json!({ "uniqueItems": true }), &json!(wide)).valid);
 }

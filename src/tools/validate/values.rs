@@ -36,7 +36,7 @@ fn decimal(number: &Number) -> Option<(i128, i32)> {
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let part = part.trim_end_matches('0');
     let mut digits: i128 = [whole, part].concat().parse().ok()?;
-    let mut exponent = exponent.parse::<i32>().ok()? - part.len() as i32;
+    let mut exponent = exponent.parse::<i32>().ok()?.checked_sub(i32::try_from(part.len()).ok()?)?;
     while digits != 0 && digits % 10 == 0 {
         digits /= 10;
         exponent += 1;
