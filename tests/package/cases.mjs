@@ -8,6 +8,7 @@ import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
 import { contextCases } from "./tool-call-context.mjs";
+import { toolDefinitionCases } from "./tool-definition.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
 const cases = {
@@ -21,6 +22,7 @@ const cases = {
   ...routingCases,
   ...contextCases,
   ...leakCases,
+  ...toolDefinitionCases,
   ...hostileCases,
 };
 
