@@ -115,11 +115,20 @@ function fromShape(schema: object, place: Place): unknown {
   for (const name of Object.keys(schema)) {
     const field = get(schema, name, place.path) as Record<string, unknown>;
     const internals = get(field, "_zod", place.path) as object;
-    properties[name] = convert(field, place);
+    properties[name] = withoutRoot(convert(field, place), place);
     // `optional`, or of later versions `defaulted`.
     if (get(internals, place.io === "input" ? "optin" : "optout", place.path) === undefined) required.push(name);
   }
   return required.length > 0 ? { type: "object", properties, required } : { type: "object", properties };
+}
+
+/** Makes a schema fit below another: references in it would lead to the other's root. */
+function withoutRoot(schema: unknown, place: Place): unknown {
+  const { data } = toData(schema, place.path);
+  if (!isObject(data)) return data;
+  delete data["$schema"];
+  if (!JSON.stringify(data).includes('"$ref"')) return data;
+  throw unconvertible("schema_not_convertible", "a field refers to itself", place, "pass the `z` of Zod, or an object of Zod");
 }
 
 function isZod3(schema: object, path: string): boolean {
