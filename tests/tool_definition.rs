@@ -583,7 +583,7 @@ fn definitions() -> impl Strategy<Value = Value> {
         0..3,
     );
     let words = || prop::option::of(prop::collection::vec("[a-z ,]{0,4}", 0..3));
-    let first = (names(), "[^\\s]\\PC{0,20}", prop::option::of("\\PC{0,8}"), schemas(), prop::option::of(schemas()));
+    let first = (names(), "\\PC{0,3}[A-Za-z]\\PC{0,20}", prop::option::of("\\PC{0,8}"), schemas(), prop::option::of(schemas()));
     let second = (
         maybe(&["read", "write", "analysis", "delete", "side_effect", "other"]),
         maybe(&["low", "medium", "high", "odd"]),

@@ -10,6 +10,7 @@ use super::schema::{Role, SchemaOptions, normalized};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, JsonMap, pointer};
 use crate::limits;
+use crate::mcp::revision::Rules;
 use crate::model::Warning;
 use crate::text::unicode::{quote, trim};
 
@@ -255,6 +256,24 @@ pub(super) fn written(
     if !annotations.is_empty() {
         put("annotations", Value::Object(annotations));
     }
+    let mut meta = foreign(definition, path, rules, &mut tool, warnings);
+    if options.meta {
+        meta.insert(options.prefix.definition(), Value::Object(notes));
+    }
+    if !meta.is_empty() {
+        tool.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    Ok(Value::Object(tool))
+}
+
+/// Puts back what a tool of MCP had and a definition has no field for; returns what was in its `_meta`.
+fn foreign(
+    definition: &Definition,
+    path: &str,
+    rules: &Rules,
+    tool: &mut JsonMap,
+    warnings: &mut Vec<Warning>,
+) -> JsonMap {
     let mut meta = JsonMap::new();
     for (key, value) in &definition.mcp {
         let at = pointer(&pointer(path, "mcp"), key);
@@ -266,17 +285,11 @@ pub(super) fn written(
                 warnings.push(Warning::new("unknown_field", message, at));
             }
             _ => {
-                put(key, value.clone());
+                tool.insert(key.clone(), value.clone());
             }
         }
     }
-    if options.meta {
-        meta.insert(options.prefix.definition(), Value::Object(notes));
-    }
-    if !meta.is_empty() {
-        put("_meta", Value::Object(meta));
-    }
-    Ok(Value::Object(tool))
+    meta
 }
 
 fn left_out(key: &str, at: &str, revision: &str, warnings: &mut Vec<Warning>) {

@@ -87,14 +87,7 @@ impl<'s, 'v> Checker<'s, 'v> {
                     fits &= self.check(wanted, value, report)?;
                 }
             }
-            ("properties", Value::Object(all)) => {
-                self.spend(all.len())?;
-                for (name, wanted) in all {
-                    if let Some((name, value)) = object.get_key_value(name) {
-                        fits &= self.part(Step::Key(name), wanted, value, report)?;
-                    }
-                }
-            }
+            ("properties", Value::Object(all)) => fits = self.properties(all, object, report)?,
             ("patternProperties" | "additionalProperties" | "propertyNames", _) => {
                 for (name, value) in object {
                     fits &= match rule {
@@ -113,6 +106,17 @@ impl<'s, 'v> Checker<'s, 'v> {
                 }
             }
             _ => {}
+        }
+        Ok(fits)
+    }
+
+    fn properties(&mut self, all: &'s JsonMap, object: &'v JsonMap, report: bool) -> Result<bool> {
+        self.spend(all.len())?;
+        let mut fits = true;
+        for (name, wanted) in all {
+            if let Some((name, value)) = object.get_key_value(name) {
+                fits &= self.part(Step::Key(name), wanted, value, report)?;
+            }
         }
         Ok(fits)
     }
