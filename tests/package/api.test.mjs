@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs", "tool-definition.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
@@ -14,6 +14,7 @@ const folder = await project("api", {
   "routing-main.mjs": main("routing.mjs", "routingCases"),
   "context-main.mjs": main("tool-call-context.mjs", "contextCases"),
   "leaks-main.mjs": main("context-leaks.mjs", "leakCases"),
+  "definition-main.mjs": main("tool-definition.mjs", "toolDefinitionCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
@@ -25,6 +26,7 @@ test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
 test("routers", async (t) => report(t, await results("routing-main.mjs")));
 test("contexts of tool calls", async (t) => report(t, await results("context-main.mjs")));
 test("secrets of contexts", async (t) => report(t, await results("leaks-main.mjs")));
+test("definitions of tools", async (t) => report(t, await results("definition-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {

@@ -9,6 +9,7 @@ import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
 import { contextCases } from "./tool-call-context.mjs";
+import { toolDefinitionCases } from "./tool-definition.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
 const cases = {
@@ -23,6 +24,7 @@ const cases = {
   ...mcpCases,
   ...contextCases,
   ...leakCases,
+  ...toolDefinitionCases,
   ...hostileCases,
 };
 
