@@ -159,7 +159,8 @@ proptest! {
             for answer in &answers {
                 let calls = answer.calls.iter().filter(|id| contains(&all, &Value::from(id.as_str()))).count();
                 for reasoning in &answer.reasoning {
-                    let marker = answer.marker(reasoning);
+                    // Every marker ends a string.
+                    let marker = format!("{}\"", answer.marker(reasoning));
                     let is_there = contains(&all, reasoning);
                     prop_assert!(is_there || !all.to_string().contains(&marker), "{marker} was changed");
                     prop_assert!(is_there || calls == 0, "calls without {marker}");
