@@ -325,11 +325,25 @@ pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
 /// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of the reference contain.
 pub fn to_sorted_ascii(value: &Value, indent: Option<usize>) -> String {
     let mut out = String::new();
-    write_sorted(&mut out, value, indent, 0);
+    write_ascii(&mut out, value, Layout { indent, sorted: true }, 0);
     out
 }
 
-fn write_sorted(out: &mut String, value: &Value, indent: Option<usize>, level: usize) {
+/// Writes JSON on one line as [`to_sorted_ascii`] does, keys in their order.
+pub fn to_ascii(value: &Value) -> String {
+    let mut out = String::new();
+    write_ascii(&mut out, value, Layout { indent: None, sorted: false }, 0);
+    out
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    indent: Option<usize>,
+    sorted: bool,
+}
+
+fn write_ascii(out: &mut String, value: &Value, layout: Layout, level: usize) {
+    let indent = layout.indent;
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
@@ -341,20 +355,22 @@ fn write_sorted(out: &mut String, value: &Value, indent: Option<usize>, level: u
             out.push('[');
             for (index, entry) in list.iter().enumerate() {
                 break_line(out, indent, level + 1, index > 0);
-                write_sorted(out, entry, indent, level + 1);
+                write_ascii(out, entry, layout, level + 1);
             }
             break_line(out, indent, level, false);
             out.push(']');
         }
         Value::Object(map) => {
             let mut keys: Vec<&String> = map.keys().collect();
-            crate::order::sort(&mut keys);
+            if layout.sorted {
+                crate::order::sort(&mut keys);
+            }
             out.push('{');
             for (index, key) in keys.into_iter().enumerate() {
                 break_line(out, indent, level + 1, index > 0);
                 write_ascii_string(out, key);
                 out.push_str(": ");
-                write_sorted(out, &map[key], indent, level + 1);
+                write_ascii(out, &map[key], layout, level + 1);
             }
             break_line(out, indent, level, false);
             out.push('}');

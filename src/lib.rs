@@ -13,6 +13,7 @@ pub mod providers;
 pub mod routing;
 pub mod store;
 pub mod text;
+pub mod tools;
 
 // Two attributes, because Clippy takes a module for tests only when one says exactly `cfg(test)`.
 #[cfg(test)]

@@ -386,7 +386,8 @@ function inspect(source: object, path: Path): { keys?: readonly string[]; length
 
 const isEnumerable = Object.prototype.propertyIsEnumerable;
 
-function isPlain(source: object): boolean {
+/** Tells whether an object is plain, of whatever realm. @internal */
+export function isPlain(source: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(source);
   if (prototype === null || prototype === Object.prototype) return true;
   // Object.prototype of another realm (an iframe, a vm context); a class has one more link.
@@ -434,8 +435,13 @@ function byteLength(view: ArrayBufferView): number {
 const native = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;
 const loneSurrogate = /[\ud800-\udfff]/u;
 
+/** Tells whether no surrogate stands alone. @internal */
+export function isWellFormed(text: string): boolean {
+  return native ? native.call(text) : !loneSurrogate.test(text);
+}
+
 function checkWellFormed(text: string, path: Path): void {
-  if (native ? native.call(text) : !loneSurrogate.test(text)) return;
+  if (isWellFormed(text)) return;
   refuse("INVALID_INPUT", "the text has half of a surrogate pair", path, undefined, "cut text between characters");
 }
 

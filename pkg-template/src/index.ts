@@ -74,3 +74,34 @@ export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnve
 export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
 /** @internal */
 export const messagesToItems = /* @__PURE__ */ ofConvert(api.messagesToItems);
+export const ToolCallContext = /* @__PURE__ */ ofConvert(api.ToolCallContext);
+/** @internal */
+export const assertPropagates = /* @__PURE__ */ ofConvert(api.assertPropagates);
+/** @internal */
+export const decorate = /* @__PURE__ */ ofConvert(api.decorate);
+/** @internal */
+export const defineTool = /* @__PURE__ */ ofConvert(api.defineTool);
+/** @internal */
+export const effectiveContext = /* @__PURE__ */ ofConvert(api.effectiveContext);
+/** @internal */
+export const fromAiSdk = /* @__PURE__ */ ofConvert(api.fromAiSdk);
+/** @internal */
+export const fromConfigurable = /* @__PURE__ */ ofConvert(api.fromConfigurable);
+/** @internal */
+export const fromExecutable = /* @__PURE__ */ ofConvert(api.fromExecutable);
+/** @internal */
+export const fromExtra = /* @__PURE__ */ ofConvert(api.fromExtra);
+/** @internal */
+export const fromForeign = /* @__PURE__ */ ofConvert(api.fromForeign);
+/** @internal */
+export const fromMcpMeta = /* @__PURE__ */ ofConvert(api.fromMcpMeta);
+/** @internal */
+export const oncePerLoop = /* @__PURE__ */ ofConvert(api.oncePerLoop);
+/** @internal */
+export const runTool = /* @__PURE__ */ ofConvert(api.runTool);
+/** @internal */
+export const toAiSdk = /* @__PURE__ */ ofConvert(api.toAiSdk);
+/** @internal */
+export const toConfigurable = /* @__PURE__ */ ofConvert(api.toConfigurable);
+/** @internal */
+export const toMcpMeta = /* @__PURE__ */ ofConvert(api.toMcpMeta);

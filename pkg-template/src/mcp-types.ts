@@ -1,5 +1,5 @@
 // What converters of MCP records take and return.
-import type { ContextItem, JsonObject, JsonValue } from "./types.js";
+import type { JsonObject, JsonValue, StoredItem } from "./types.js";
 
 /** A published revision of the Model Context Protocol. */
 export type McpRevision = "2025-06-18" | "2025-11-25" | "2026-07-28";
@@ -98,7 +98,7 @@ export interface SessionProblem {
 /** A session that was read. */
 export interface McpSession {
   /** In the order of the lines. */
-  readonly items: readonly ContextItem[];
+  readonly items: readonly StoredItem[];
   /** What was made the best of; empty when strict. */
   readonly warnings: readonly SessionProblem[];
 }

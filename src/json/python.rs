@@ -1,6 +1,6 @@
 //! JSON values as Python sees them, where the reference's decisions and output show it. Depth is bounded by the parser.
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::{JsonMap, number_text, parse_float};
 use crate::text::python::push_quoted;
@@ -101,17 +101,22 @@ pub fn float(value: &Value) -> Option<f64> {
     }
 }
 
-/// Reads a whole number as Python's `int` does: a fraction is cut off, text may have no fraction.
+/// Reads a whole number as Python's `int` does: a fraction is cut off, text may have no fraction. What is beyond 64 bits
+/// becomes the largest or the smallest.
 pub fn int(value: &Value) -> Option<i64> {
     match value {
-        Value::String(text) => without_joints(trim(text))?.parse().ok(),
-        Value::Number(number) if number.is_f64() => {
-            number.as_f64().map(f64::trunc).filter(|whole| whole.abs() < 9e18).map(|whole| whole as i64)
-        }
-        Value::Number(number) => number.as_i64(),
+        Value::String(text) => whole(&without_joints(trim(text))?),
+        Value::Number(number) => number.as_i64().or_else(|| number.as_f64().map(|float| float as i64)),
         Value::Bool(flag) => Some(i64::from(*flag)),
         _ => None,
     }
+}
+
+fn whole(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let beyond = if text.starts_with('-') { i64::MIN } else { i64::MAX };
+    is_whole.then(|| text.parse().unwrap_or(beyond))
 }
 
 /// Leaves out the underscores between digits; there may be none elsewhere.
@@ -121,6 +126,43 @@ fn without_joints(text: &str) -> Option<String> {
     let is_joint = |at: usize| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
     let all_between = text.bytes().enumerate().all(|(at, byte)| byte != b'_' || is_joint(at));
     all_between.then(|| text.replace('_', ""))
+}
+
+/// Compares two values: `True`, `1` and `1.0` are equal, and the order of keys does not matter.
+pub fn is_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_equal(value, other)))
+        }
+        (Value::Number(_) | Value::Bool(_), Value::Number(_) | Value::Bool(_)) => number_key(a) == number_key(b),
+        _ => a == b,
+    }
+}
+
+/// Writes a value that can be a key so that equal ones, and no others, have the same text; lists and objects cannot.
+pub fn hash_key(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(format!("'{text}")),
+        Value::Null => Some("None".to_owned()),
+        _ => number_key(value),
+    }
+}
+
+fn number_key(value: &Value) -> Option<String> {
+    match value {
+        Value::Bool(flag) => Some(u8::from(*flag).to_string()),
+        Value::Number(number) => {
+            Some(whole_float(number).map_or_else(|| number_text(number), |whole| whole.to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the whole number a float is.
+fn whole_float(number: &Number) -> Option<i128> {
+    let float = number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 1e36)?;
+    Some(float as i128)
 }
 
 #[cfg(test)]
@@ -139,6 +181,26 @@ mod tests {
         ] {
             assert_eq!(text(&value), wanted);
         }
+    }
+
+    #[test]
+    fn numbers_and_flags_are_equal_by_value() {
+        for (a, b, equal) in [
+            (json!(1), json!(true), true),
+            (json!(1.0), json!(true), true),
+            (json!([{ "a": 1, "b": 0 }]), json!([{ "b": false, "a": 1.0 }]), true),
+            (json!("1"), json!(1), false),
+            (json!(null), json!(false), false),
+            (json!(9_007_199_254_740_993_i64), json!(9_007_199_254_740_992.0), false),
+            (json!(1.5), json!(1.5), true),
+            (json!([1]), json!([1, 2]), false),
+        ] {
+            assert_eq!(is_equal(&a, &b), equal, "{a} {b}");
+            if let (Some(left), Some(right)) = (hash_key(&a), hash_key(&b)) {
+                assert_eq!(left == right, equal, "{a} {b}");
+            }
+        }
+        assert_eq!(hash_key(&json!([1])), None);
     }
 
     #[test]
@@ -162,7 +224,10 @@ mod tests {
             (json!(12.9), Some(12), Some(12.9)),
             (json!(-12.9), Some(-12), Some(-12.9)),
             (json!(true), Some(1), Some(1.0)),
-            (json!(1e300), None, Some(1e300)),
+            (json!(1e300), Some(i64::MAX), Some(1e300)),
+            (json!("-99999999999999999999"), Some(i64::MIN), Some(-1e20)),
+            (json!("+3"), Some(3), Some(3.0)),
+            (json!("-"), None, None),
             (json!([]), None, None),
             (json!(null), None, None),
         ] {

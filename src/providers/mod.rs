@@ -9,10 +9,12 @@
 
 pub mod ai_sdk_model;
 pub mod ai_sdk_ui;
+pub mod anthropic;
 mod decode;
 mod drafts;
 pub mod entries;
 pub mod escapes;
+pub mod gemini;
 pub mod media;
 pub mod names;
 pub mod openai_chat;
@@ -20,6 +22,8 @@ pub mod openai_responses;
 pub mod part;
 mod pieces;
 pub mod record;
+pub mod reference;
+mod said;
 mod turns;
 
 use serde::Serialize;
@@ -139,9 +143,10 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
         Format::OpenAiResponses => openai_responses::read(list)?,
+        Format::Anthropic => anthropic::read(list, options.system.clone())?,
+        Format::Gemini => gemini::read(list, options.system.clone(), options.start)?,
         Format::AiSdkUi => ai_sdk_ui::read(list)?,
         Format::AiSdkModel => ai_sdk_model::read(list)?,
-        _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be read").at("/format")),
     };
     let items = decode::items(read, format, options, &mut warnings)?;
     Ok(ReadMessages { items, warnings: warnings.0 })
@@ -155,9 +160,10 @@ pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteO
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(turns), None),
         Format::OpenAiResponses => (openai_responses::write(turns), None),
+        Format::Anthropic => anthropic::write(turns, &mut warnings),
+        Format::Gemini => gemini::write(turns, &mut warnings),
         Format::AiSdkUi => (ai_sdk_ui::write(turns), None),
         Format::AiSdkModel => (ai_sdk_model::write(turns), None),
-        _ => return Err(Error::new(ErrorCode::Unsupported, "this format cannot be written").at("/format")),
     };
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }

@@ -5,13 +5,15 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
   "results-main.mjs": main("results.mjs", "resultCases"),
   "catalog-main.mjs": main("catalog.mjs", "catalogCases"),
   "routing-main.mjs": main("routing.mjs", "routingCases"),
+  "context-main.mjs": main("tool-call-context.mjs", "contextCases"),
+  "leaks-main.mjs": main("context-leaks.mjs", "leakCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
@@ -21,6 +23,8 @@ test("stores", async (t) => report(t, await results("stores-main.mjs")));
 test("large results", async (t) => report(t, await results("results-main.mjs")));
 test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
 test("routers", async (t) => report(t, await results("routing-main.mjs")));
+test("contexts of tool calls", async (t) => report(t, await results("context-main.mjs")));
+test("secrets of contexts", async (t) => report(t, await results("leaks-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {

@@ -2,10 +2,13 @@
 // Only the language itself may be used here: no file, no request, no runtime's own names.
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
+import { leakCases } from "./context-leaks.mjs";
 import { hostileCases } from "./hostile.mjs";
+import { mcpCases } from "./mcp.mjs";
 import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
+import { contextCases } from "./tool-call-context.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
 const cases = {
@@ -17,6 +20,9 @@ const cases = {
   ...resultCases,
   ...catalogCases,
   ...routingCases,
+  ...mcpCases,
+  ...contextCases,
+  ...leakCases,
   ...hostileCases,
 };
 

@@ -121,13 +121,24 @@ export async function project(name, files = {}, { from = tarball, type = "module
   await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
     cwd: folder,
   });
-  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks"];
+  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks", "tool-call-context", "context-leaks"];
   for (const name of shared) await cp(join(here, `${name}.mjs`), join(folder, `${name}.mjs`));
+  await writeFile(join(folder, "context-vectors.mjs"), await recordedCases("tool-call-context"));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
   return folder;
+}
+
+/** The recorded cases of an area as a module, by file: most runtimes of the tests read none. */
+async function recordedCases(area) {
+  const folder = join(root, "tests", "vectors", area);
+  const recorded = {};
+  for (const file of (await readdir(folder)).sort()) {
+    recorded[file.replace(/\.json$/, "")] = JSON.parse(await readFile(join(folder, file), "utf8")).cases;
+  }
+  return `export const vectors = JSON.parse(${JSON.stringify(JSON.stringify(recorded))});\n`;
 }
 
 /** A module that runs the cases on the package and prints the results as JSON. */

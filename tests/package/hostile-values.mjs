@@ -175,6 +175,11 @@ const ENTRIES = {
   "Catalog.fromMcp tool": (cw, m, v) => cw.Catalog.fromMcp([v], { on_invalid: "raise" }).free(),
   "Catalog.fromMcp schema": (cw, m, v) =>
     cw.Catalog.fromMcp([{ name: "x", inputSchema: [v] }], { on_invalid: "raise" }).free(),
+  "mcpToolToSelectable": (cw, m, v) => cw.mcpToolToSelectable(v),
+  "mcpToolToSelectable options": (cw, m, v) => cw.mcpToolToSelectable({ name: "x" }, { server: [v] }),
+  "selectableToMcpTool": (cw, m, v) => cw.selectableToMcpTool(v),
+  "inferNamespace": (cw, m, v) => cw.inferNamespace(v),
+  "loadMcpSessionJsonl": (cw, m, v) => cw.loadMcpSessionJsonl(v),
   "Catalog.remove": (cw, m, v) => empty(cw, (catalog) => catalog.remove(v)),
   "Catalog.has": (cw, m, v) => empty(cw, (catalog) => catalog.has(v)),
   "Catalog.lint": (cw, m, v) => empty(cw, (catalog) => catalog.lint({ pinned: { x: [v] } })),

@@ -1,5 +1,6 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
+mod call_context;
 mod mcp;
 mod mcp_result;
 mod messages;
@@ -17,7 +18,11 @@ pub(super) use mcp::tool_options;
 type Area = fn(operation: &str, fields: Fields) -> Result<String>;
 
 /// The operations of each area.
-const AREAS: &[(&[&str], Area)] = &[(mcp::OPERATIONS, mcp::call), (messages::OPERATIONS, messages::call)];
+const AREAS: &[(&[&str], Area)] = &[
+    (call_context::OPERATIONS, call_context::call),
+    (mcp::OPERATIONS, mcp::call),
+    (messages::OPERATIONS, messages::call),
+];
 
 /// Runs a converter.
 pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {

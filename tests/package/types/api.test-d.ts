@@ -4,15 +4,28 @@ import {
   ContextManager,
   ContextWeaverError,
   ERROR_CODES,
+  MetaPolicy,
   Router,
+  ToolCallContext,
+  assertPropagates,
   buildReport,
+  contextKey,
+  contextKeys,
   countTokens,
+  decorate,
+  defineTool,
   drilldownTool,
+  effectiveContext,
   explainRoute,
+  fromForeign,
+  fromMcpMeta,
   redactSecrets,
   renderCards,
+  runTool,
   sanitizeText,
+  toMcpMeta,
   tokenize,
+  unwrap,
 } from "contextweaver";
 import type {
   BuildOptions,
@@ -40,6 +53,7 @@ import type {
   Snapshot,
   StoredItem,
   StoredTool,
+  Tool,
 } from "contextweaver";
 import type { Catalog as SlimCatalog, ContextManager as SlimManager, Router as SlimRouter } from "contextweaver/slim";
 
@@ -281,3 +295,55 @@ same<ReturnType<typeof countTokens>, number>(true);
 same<ReturnType<typeof tokenize>, readonly string[]>(true);
 redactSecrets(sanitizeText("x"), { mask: "*" });
 buildReport({ stats: pack.stats, phase: "call" }).data.recommendations.join();
+
+// Contexts of tool calls: typed keys tie a key to one type.
+const TENANT = contextKey<string>("tenantId");
+const LIMIT = contextKey("limit", { validate: (value) => typeof value === "number", secret: false }) satisfies { readonly name: string };
+const context = ToolCallContext.of({ tenantId: "acme", n: 1 }).with(TENANT, "other").with("anything", () => 1);
+same<typeof context, ToolCallContext>(true);
+// @ts-expect-error the key is for a string
+context.with(TENANT, 5);
+// @ts-expect-error the key is for a string
+context.withSecret(TENANT, 5);
+// @ts-expect-error the key is for a string
+context.getOr(TENANT, 5);
+// @ts-expect-error the key is for a number
+context.string(contextKeys.deadline);
+// @ts-expect-error a key is a string or a typed key
+context.get(5);
+// @ts-expect-error nobody makes one otherwise
+new ToolCallContext(new Map());
+// @ts-expect-error a typing error in the options
+ToolCallContext.of({}, { secret: ["a"] });
+// @ts-expect-error nothing of it can be changed
+context.size = 1;
+// @ts-expect-error a policy is no object of one's own
+toMcpMeta(context, { kind: "passThrough", includeSecrets: true });
+// @ts-expect-error secrets leave only by a name that says so
+MetaPolicy.passThrough({ includeSecrets: true });
+// @ts-expect-error what may come in must be named
+fromMcpMeta({}, {});
+const tenant = context.get(TENANT);
+same<typeof tenant, string | undefined>(true);
+const untyped = context.get("n");
+same<typeof untyped, unknown>(true);
+same<ReturnType<typeof context.number>, number | undefined>(true);
+ToolCallContext.of([[TENANT, "a"], ["b", 1]]).merge(ToolCallContext.of(new Map([["c", 1]])), { onConflict: "keep-upper" });
+ToolCallContext.of({ LIMIT }).pick([TENANT, "n"]).without(TENANT);
+
+// Tools: the second parameter may be left out, of the function and of the call.
+const weather: Tool<{ readonly city: string }, string> = defineTool({ name: "weather" }, (input: { readonly city: string }) => input.city);
+const gated = decorate(weather, { name: "gated", around: (input, given, next) => (given.has(TENANT) ? next(input) : "refused") });
+const gatedAnswer: Promise<string> = gated.call({ city: "x" }, context);
+same<Awaited<typeof gatedAnswer>, string>(true);
+void runTool(gated, { city: "x" }, { process: context, interaction: effectiveContext(context, undefined) });
+// @ts-expect-error the input is not what the tool takes
+void runTool(gated, { town: "x" });
+// @ts-expect-error a context is no plain object
+void weather.call({ city: "x" }, { tenantId: "acme" });
+const oneParameter: Tool = { name: "a", description: "", inputSchema: {}, call: async (input) => input };
+void assertPropagates((tool) => decorate(tool, { around: (input, _given, next) => next(input) }));
+same<typeof unwrap extends (tool: Tool) => Tool ? true : false, true>(true);
+void fromForeign({ name: "f", call: (input: string, given) => `${input}${given.size}` }).call("x");
+defineTool({ name: "b", style: "object" }, ({ input, context: given }) => [input, given.size]);
+defineTool({ name: "c", style: "object" }, ({ input: _input, context: given }) => oneParameter.call(1, given));
