@@ -209,6 +209,7 @@ fn read_response(response: &Value, key: &str, id: &str, calls: &mut Calls, path:
                 Some((name @ ("output" | "result" | "error" | "content"), Value::String(text))) => {
                     Slot::text(below(&place, name), text)
                 }
+                Some(("error", value)) => Slot::json(below(&place, "error"), value),
                 _ => Slot::json(place, value),
             });
         }

@@ -9,7 +9,7 @@ type Checked = Result<(), String>;
 
 /// Checks messages by the rules of a provider. Calls that nothing follows may wait for their results.
 pub fn check(messages: &[Value], system: Option<&Value>, format: Format) -> Checked {
-    if system.is_some() && !matches!(format, Format::Anthropic | Format::Gemini) {
+    if system.is_some() {
         return Err("a system text beside the messages".into());
     }
     match format {
