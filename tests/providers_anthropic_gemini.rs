@@ -201,7 +201,8 @@ fn recorded_cases_are_kept_or_repaired() {
             }
         }
     }
-    assert!(exact >= 25, "{exact}");
+    // Most recorded cases are single messages of the assistant, before which the rules want a user.
+    assert!(exact >= 18, "{exact}");
 }
 
 fn texts(items: &[ContextItem]) -> Vec<(&str, &str)> {
