@@ -16,7 +16,7 @@ use contextweaver::model::{ContextItem, ItemKind};
 use contextweaver::providers::{
     Format, ReadMessages, ReadOptions, WriteOptions, WrittenMessages, items_to_messages, messages_to_items,
 };
-use conversations::{Conversation, FORMATS, Random, conversation, hostile, random_items};
+use conversations::{Answer, Conversation, FORMATS, Random, conversation, hostile, random_items};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -169,7 +169,7 @@ proptest! {
                 let calls = answer.calls.iter().filter(|id| contains(&all, &Value::from(id.as_str()))).count();
                 for reasoning in &answer.reasoning {
                     // Every marker ends a string.
-                    let marker = format!("{}\"", answer.marker(reasoning));
+                    let marker = format!("{}\"", Answer::marker(reasoning));
                     let is_there = contains(&all, reasoning);
                     prop_assert!(is_there || !all.to_string().contains(&marker), "{marker} was changed");
                     prop_assert!(is_there || calls == 0, "calls without {marker}");

@@ -1,4 +1,5 @@
 //! Random conversations in every format of messages, random logs, and random JSON that looks like messages.
+#![allow(clippy::match_bool, reason = "two forms of the same message side by side")]
 
 use contextweaver::model::{ContextItem, ItemKind};
 use contextweaver::providers::Format;
@@ -82,7 +83,7 @@ pub struct Answer {
 
 impl Answer {
     /// The word that a part of reasoning is known by.
-    pub fn marker(&self, reasoning: &Value) -> String {
+    pub fn marker(reasoning: &Value) -> String {
         let text = reasoning.to_string();
         let start = text.find("think-").unwrap();
         text[start..].chars().take_while(|ch| ch.is_ascii_alphanumeric() || *ch == '-').collect()
