@@ -572,7 +572,7 @@ pub fn hostile(random: &mut Random, depth: usize) -> Value {
         0 => value(random, 1),
         1..=4 if depth > 1 => random.pick(WORDS).into(),
         5 | 6 if depth > 0 => (0..random.below(4)).map(|_| hostile(random, depth + 1)).collect(),
-        _ if depth == 0 => (0..1 + random.below(4)).map(|_| hostile(random, 1)).collect(),
+        _ if depth == 0 => (0..=random.below(4)).map(|_| hostile(random, 1)).collect(),
         _ => {
             let mut map = Map::new();
             for (key, words) in [("role", &WORDS[17..22]), ("type", &WORDS[22..32])] {
