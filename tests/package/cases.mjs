@@ -5,6 +5,7 @@ import { catalogCases } from "./catalog.mjs";
 import { leakCases } from "./context-leaks.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { mcpCases } from "./mcp.mjs";
+import { messageCases } from "./messages.mjs";
 import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
@@ -22,6 +23,7 @@ const cases = {
   ...catalogCases,
   ...routingCases,
   ...mcpCases,
+  ...messageCases,
   ...contextCases,
   ...leakCases,
   ...toolDefinitionCases,
