@@ -35,6 +35,7 @@ const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
 const WITHOUT_DECLARATION: &[&str] = &[
     // Taken apart at the boundary.
     "BuildOutput",
+    "PromptParts",
     // Flattened into the statistics of a manager.
     "MetricsSummary",
     // Compared by their fields, as answers.

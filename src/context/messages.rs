@@ -20,7 +20,6 @@ const MESSAGE: &str = "message";
 
 /// A prompt in parts, for a converter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct PromptParts {
     /// The prompt with its record.
     pub pack: ContextPack,
@@ -34,7 +33,6 @@ pub struct PromptParts {
     pub attachment_tokens: u64,
     /// For the hooks.
     #[serde(skip)]
-    #[cfg_attr(all(test, not(target_arch = "wasm32")), ts(skip))]
     pub events: Vec<Event>,
 }
 

@@ -32,7 +32,8 @@ struct Module {
 const MODULES: [Module; 3] = [
     // The aim is 300. Digests, views and slices took the module past it.
     Module { name: "core", feature: "context-exports", limit_kib: 400 },
-    Module { name: "routing", feature: "routing-exports", limit_kib: 300 },
+    // Reading lists of MCP tools took it past 300.
+    Module { name: "routing", feature: "routing-exports", limit_kib: 310 },
     Module { name: "convert", feature: "convert-exports", limit_kib: 300 },
 ];
 const GLUE_LIMIT_KIB: usize = 15;
