@@ -62,7 +62,16 @@ export const tools = ({ modern = false } = {}) => [
 
 const annotations = { audience: ["user", "assistant"], priority: 0.5, lastModified: time };
 
-/** Results by the tool that answers with them, and what we must find in each. */
+/** Structured content that is no object. The SDK takes `resultType` away, so only the revision tells null from absence. */
+const anyValue = {
+  list: { sent: { content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] } },
+  zero: { sent: { content: [{ type: "text", text: "0" }], structuredContent: 0 } },
+  word: { sent: { content: [], structuredContent: "wörd" } },
+  no: { sent: { content: [], structuredContent: false } },
+  nil: { sent: { content: [], structuredContent: null }, options: { revision: "2026-07-28" } },
+};
+
+/** Results by the tool that answers with them, with the facts to find, and options that reading needs. */
 export const results = ({ modern = false } = {}) => ({
   everything: {
     sent: {
@@ -91,7 +100,7 @@ export const results = ({ modern = false } = {}) => ({
   fine: { sent: { content: [{ type: "text", text: "done" }], isError: false } },
   nothing: { sent: { content: [] } },
   long: { sent: { content: Array.from({ length: 40 }, (_, part) => ({ type: "text", text: `part ${part}: ${"🦊 fox ".repeat(200)}end ${part}` })) } },
-  ...(modern ? { list: { sent: { content: [{ type: "text", text: "[1,2]" }], structuredContent: [1, 2] } } } : {}),
+  ...(modern ? anyValue : {}),
 });
 
 /** What of a block a model does not read as text, and so must be there as bytes; `undefined` when it is text for the model. */

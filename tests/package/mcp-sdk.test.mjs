@@ -30,7 +30,8 @@ for (const { name, sdk, missing } of await sdks()) {
 const cases = {
   async "tools come back whole"(sdk, revision) {
     const offered = tools({ modern: isModern(revision) });
-    const list = await listed(sdk, revision, offered);
+    const answer = await connected(sdk, revision, { offered }, (peer) => peer.listTools());
+    const list = byName(answer.tools);
     assert.deepEqual(list, byName(offered.map((tool) => known(tool, revision))));
     const before = JSON.stringify(list);
 
@@ -42,7 +43,7 @@ const cases = {
     }
     assert.equal(JSON.stringify(list), before);
 
-    const catalog = cw.Catalog.fromMcp({ tools: list }, { server: "peer" });
+    const catalog = cw.Catalog.fromMcp(answer, { server: "peer" });
     assert.deepEqual(catalog.findings(), []);
     for (const way of [items, catalog.items(), cw.Catalog.fromJSON(JSON.stringify(catalog)).items()]) {
       const written = way.map((item) => cw.selectableToMcpTool(item));
@@ -73,14 +74,15 @@ const cases = {
     const served = results({ modern: isModern(revision) });
     await connected(sdk, revision, { result: (name) => served[name].sent }, async (peer) => {
       await peer.listTools();
-      for (const [name, { sent, facts = [] }] of Object.entries(served)) {
+      for (const [name, { sent, facts = [], options }] of Object.entries(served)) {
         const result = await peer.callTool({ name, arguments: {} });
         const before = JSON.stringify(result);
         assert.deepEqual(result.content, sent.content, name);
         assert.deepEqual(result.structuredContent, sent.structuredContent, name);
-        const options = OURS.includes(revision) ? [{}, { revision }] : [{}];
-        for (const option of options) checkConverted(cw.mcpResultToEnvelope(result, name, option), sent, name, facts);
-        checkIngested(result, name);
+        for (const option of options ? [options] : OURS.includes(revision) ? [{}, { revision }] : [{}]) {
+          checkConverted(cw.mcpResultToEnvelope(result, name, option), sent, name, facts);
+          checkIngested(result, name, option);
+        }
         assert.equal(JSON.stringify(result), before, name);
       }
     });
@@ -89,14 +91,14 @@ const cases = {
   async "results that are made of what we return are results of the SDK and mean the same"(sdk, revision) {
     const served = results({ modern: isModern(revision) });
     const relayed = {};
-    for (const [name, { sent }] of Object.entries(served)) {
-      relayed[name] = rebuilt(cw.mcpResultToEnvelope(sent, name));
+    for (const [name, { sent, options }] of Object.entries(served)) {
+      relayed[name] = rebuilt(cw.mcpResultToEnvelope(sent, name, options));
       const read = sdk.parse("CallToolResult", relayed[name]);
       assert.deepEqual(plain(read), relayed[name], name);
     }
     await connected(sdk, revision, { result: (name) => relayed[name] }, async (peer) => {
-      for (const [name, { sent }] of Object.entries(served)) {
-        const [old, again] = [sent, await peer.callTool({ name, arguments: {} })].map((result) => cw.mcpResultToEnvelope(result, name));
+      for (const [name, { sent, options }] of Object.entries(served)) {
+        const [old, again] = [sent, await peer.callTool({ name, arguments: {} })].map((result) => cw.mcpResultToEnvelope(result, name, options));
         assert.equal(again.envelope.status, old.envelope.status, name);
         const bytes = ({ binaries }) => [...binaries.values()].map((binary) => [binary.media_type, Buffer.from(binary.bytes).toString("hex")]);
         assert.deepEqual(bytes(again), bytes(old), name);
@@ -230,11 +232,11 @@ function checkConverted({ envelope, binaries, full_text, warnings }, sent, name,
 }
 
 /** What a manager stores of a result must be what the conversion returns. */
-function checkIngested(result, tool_name) {
+function checkIngested(result, tool_name, options) {
   const manager = new cw.ContextManager();
   manager.ingest({ id: "c1", kind: "tool_call", text: `${tool_name}({})` });
-  const { item, envelope } = manager.ingestMcpResult({ tool_call_id: "c1", tool_name, result });
-  const { envelope: alone, binaries, full_text } = cw.mcpResultToEnvelope(result, tool_name);
+  const { item, envelope } = manager.ingestMcpResult({ tool_call_id: "c1", tool_name, result, ...options });
+  const { envelope: alone, binaries, full_text } = cw.mcpResultToEnvelope(result, tool_name, options);
   assert.equal(envelope.status, alone.status, tool_name);
   const kept = new Map([...binaries].map(([handle, { bytes }]) => [handle.replace(`mcp:${tool_name}:`, `mcp:${tool_name}:c1:`), bytes]));
   const restored = cw.ContextManager.fromJSON(JSON.stringify(manager));
