@@ -638,3 +638,16 @@ proptest! {
         prop_assert!(!said.contains(secret), "{place}: {said}");
     }
 }
+
+#[test]
+fn structured_content_of_any_type_is_said_once() {
+    let text = |content: Value, structured: Value| {
+        convert(&json!({ "resultType": "complete", "content": content, "structuredContent": structured })).full_text
+    };
+    assert_eq!(text(json!([]), json!([1, { "a": "b" }])), r#"[1,{"a":"b"}]"#);
+    assert_eq!(text(json!([]), json!("said")), "said");
+    assert_eq!(text(json!([]), json!(null)), "null");
+    assert_eq!(text(json!([{ "type": "text", "text": "[1, 2]" }]), json!([1, 2])), "[1, 2]");
+    assert_eq!(text(json!([{ "type": "text", "text": "said" }]), json!("said")), "said");
+    assert_eq!(text(json!([{ "type": "text", "text": "both" }]), json!(7)), "both\n7");
+}

@@ -30,7 +30,7 @@ export const model = {
 
   /** Looks for the order in what the digest leaves out. */
   interpret(prompt: string): { selector: Selector } {
-    return { selector: { type: "search", query: `order ${found(prompt, /order (\d+)/)} failed` } };
+    return { selector: { type: "search", text: `order ${found(prompt, /order (\d+)/)} failed` } };
   },
 
   /** Quotes the line that the prompt has by now. */

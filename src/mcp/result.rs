@@ -153,7 +153,14 @@ fn structured(reader: &mut Reader, map: &JsonMap, revision: Option<Revision>) ->
     }
     let label = format!("structured content from {}", reader.tool);
     reader.store("structured_content", to_sorted_ascii(value, None).into_bytes(), "application/json", label, PATH);
-    let Value::Object(fields) = value else { return Vec::new() };
+    let Value::Object(fields) = value else {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || is_the_same(said, value);
+        if !reader.texts.iter().any(is_said) {
+            reader.texts.push(unicode::sanitize(&text));
+        }
+        return Vec::new();
+    };
     if fields.len() > limits::MCP_FACT_KEYS {
         let message = format!("{} fields, of which the first {} are shown", fields.len(), limits::MCP_FACT_KEYS);
         reader.degrade("too-many-fields", message, PATH);
@@ -174,7 +181,7 @@ fn structured(reader: &mut Reader, map: &JsonMap, revision: Option<Revision>) ->
 /// Tells whether a text is the JSON of a value: servers send structured content as text too, for clients that know no
 /// other.
 fn is_the_same(text: &str, value: &Value) -> bool {
-    unicode::trim(text).starts_with('{') && json::parse(text).is_ok_and(|parsed| parsed == *value)
+    json::parse(text).is_ok_and(|parsed| parsed == *value)
 }
 
 fn finish(mut reader: Reader, structured: Vec<String>, stand_in: Option<String>, is_error: bool) -> Converted {

@@ -169,7 +169,7 @@ export const messageCases = {
     for (const handle of handles) assert.ok(manager.artifacts.bytes(handle).length > 0, handle);
     const again = catchError(() => manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result }));
     assert.equal(again.code, "DUPLICATE_ID");
-    const small = new cw.ContextManager({ limits: { artifact_bytes: 100 } });
+    const small = new cw.ContextManager({ limits: { max_artifact_bytes: 100 } });
     const large = { content: [{ type: "text", text: "x" }, { type: "image", data: "AAAA".repeat(200) }] };
     const full = catchError(() => small.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result: large }));
     assert.equal(full.code, "QUOTA_EXCEEDED");
