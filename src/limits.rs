@@ -26,6 +26,20 @@ pub const MAX_STRING_BYTES: usize = 8 * 1024 * 1024;
 pub const MAX_INPUT_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a snapshot: a full artifact store in base64, and the log.
 pub const MAX_SNAPSHOT_BYTES: usize = 256 * 1024 * 1024;
+/// Values of the JSON Schema of a tool.
+pub const MAX_SCHEMA_NODES: usize = 10_000;
+/// Bytes of the JSON text of such a schema.
+pub const MAX_SCHEMA_BYTES: usize = 1024 * 1024;
+/// Steps of checking one value against a schema: alternatives in alternatives could go on for ever.
+pub const MAX_SCHEMA_STEPS: usize = 5_000_000;
+/// Schemas applied within each other while a value is checked; a value nests 64 levels.
+pub const MAX_SCHEMA_DEPTH: usize = 400;
+/// Differences named when a value does not fit its schema.
+pub const MAX_SCHEMA_FAILURES: usize = 10;
+/// Milliseconds a tool may run unless its definition says otherwise.
+pub const TOOL_TIMEOUT_MS: u64 = 15_000;
+/// Longest time of a tool: timers of JavaScript go off at once beyond it.
+pub const MAX_TOOL_TIMEOUT_MS: u64 = (1 << 31) - 1;
 /// Items of one event log.
 pub const MAX_ITEMS: usize = 100_000;
 /// Bytes of one artifact.

@@ -2,6 +2,7 @@
 #![cfg(not(target_arch = "wasm32"))]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
+use contextweaver::api::convert::convert_call;
 use contextweaver::model::ContextItem;
 use contextweaver::providers::{Format, ReadOptions, WriteOptions, forget, items_to_messages, messages_to_items};
 use serde_json::{Value, json};
@@ -327,6 +328,46 @@ fn what_is_no_message_is_refused_with_its_place() {
     ];
     for (format, messages, code, path) in table {
         let error = messages_to_items(messages, Format::parse(format).unwrap(), &ReadOptions::default()).unwrap_err();
+        assert_eq!((error.code().as_str(), error.path()), (code, path));
+    }
+}
+
+#[test]
+fn operations() {
+    let call = |operation: &str, arguments: Value| {
+        let answer = convert_call(operation, &arguments.to_string());
+        answer.map(|answer| serde_json::from_str::<Value>(&answer).unwrap()["done"].take())
+    };
+    let result = json!([{ "role": "tool", "tool_call_id": "c", "content": "x" }]);
+    let read = call(
+        "messages_to_items",
+        json!({ "messages": result, "format": "openai-chat", "start": 7, "known_calls": { "c": "call:c" } }),
+    );
+    let read = read.unwrap();
+    assert_eq!((&read["items"][0]["parent_id"], &read["warnings"]), (&json!("call:c"), &json!([])));
+    assert_eq!(read["items"][0]["metadata"]["_contextweaver"]["message"]["message"], 7);
+    let written =
+        call("items_to_messages", json!({ "items": read["items"], "format": "anthropic", "close_calls": true }));
+    let written = written.unwrap();
+    assert_eq!(written["warnings"][0]["code"], "CALL_MISSING");
+    assert_eq!(written["messages"].as_array().unwrap().len(), 3);
+    let user = json!([{ "role": "user", "content": "x" }]);
+    let old = json!({ "messages": user, "format": "openai-chat", "compat": "0.18" });
+    let old = call("messages_to_items", old).unwrap();
+    assert_eq!(old["items"][0]["id"], "openai:user:0");
+    let old = json!({ "items": old["items"], "format": "openai-chat", "compat": "0.18" });
+    assert_eq!(call("items_to_messages", old).unwrap(), json!({ "messages": user, "warnings": [] }));
+    for (arguments, code, path) in [
+        (json!({ "messages": [], "format": "cow" }), "INVALID_INPUT", "/format"),
+        (json!({ "messages": [], "format": "gemini", "x": 1 }), "UNKNOWN_FIELD", "/x"),
+        (json!({ "messages": [], "format": "ai-sdk-ui", "compat": "0.18" }), "UNSUPPORTED", "/format"),
+        (
+            json!({ "messages": [], "format": "gemini", "known_calls": { "a/b": 1 } }),
+            "INVALID_INPUT",
+            "/known_calls/a~1b",
+        ),
+    ] {
+        let error = call("messages_to_items", arguments).unwrap_err();
         assert_eq!((error.code().as_str(), error.path()), (code, path));
     }
 }

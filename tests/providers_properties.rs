@@ -5,6 +5,8 @@
 
 #[path = "support/conversations.rs"]
 mod conversations;
+#[allow(dead_code, reason = "another test file uses the rest")]
+mod provider_logs;
 #[path = "support/provider_rules.rs"]
 mod provider_rules;
 
@@ -14,7 +16,7 @@ use contextweaver::model::{ContextItem, ItemKind};
 use contextweaver::providers::{
     Format, ReadMessages, ReadOptions, WriteOptions, WrittenMessages, items_to_messages, messages_to_items,
 };
-use conversations::{Conversation, FORMATS, Random, conversation, hostile, random_items};
+use conversations::{Answer, Conversation, FORMATS, Random, conversation, hostile, random_items};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -36,7 +38,12 @@ fn write(items: &[ContextItem], format: Format) -> WrittenMessages {
 }
 
 fn check(written: &WrittenMessages, format: Format) {
-    if let Err(what) = provider_rules::check(&written.messages, written.system.as_ref(), format) {
+    let checked = match format {
+        Format::Anthropic => provider_logs::rules::anthropic(&written.messages),
+        Format::Gemini => provider_logs::rules::gemini(&written.messages),
+        _ => provider_rules::check(&written.messages, written.system.as_ref(), format),
+    };
+    if let Err(what) = checked {
         let shown = serde_json::to_string_pretty(&written.messages).unwrap();
         panic!("{}: {what}\n{shown}", format.as_str());
     }
@@ -61,9 +68,11 @@ struct Gist {
 }
 
 fn gist(items: &[ContextItem]) -> Gist {
+    let remark = "[Earlier messages are not shown.]";
     let texts = [ItemKind::Policy, ItemKind::UserTurn, ItemKind::AgentMsg].map(|kind| {
         let texts = items.iter().filter(|item| item.kind == kind && !item.text.trim().is_empty());
-        texts.map(|item| item.text.as_str()).collect::<Vec<_>>().join("\n")
+        let words = texts.flat_map(|item| item.text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        words.collect::<Vec<_>>().join(" ").replacen(remark, "", 1).trim().to_owned()
     });
     let of = |kind: ItemKind| items.iter().filter(move |item| item.kind == kind);
     let arguments = |text: &str| match serde_json::from_str(text) {
@@ -75,17 +84,17 @@ fn gist(items: &[ContextItem]) -> Gist {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
         _ => Value::from(text),
     };
-    Gist {
-        texts,
-        calls: of(ItemKind::ToolCall)
-            .map(|item| (item.metadata["function_name"].as_str().unwrap().to_owned(), arguments(&item.text)))
-            .collect(),
-        // Calls that wait beside a message get a stub where the provider asks for it.
-        results: of(ItemKind::ToolResult)
-            .filter(|item| item.text != "No result was recorded for this call.")
-            .map(|item| result(&item.text))
-            .collect(),
-    }
+    // Results are in the order of their calls, or as they came; calls that wait beside a message get a stub where the
+    // provider asks for it.
+    let mut results: Vec<Value> = of(ItemKind::ToolResult)
+        .filter(|item| item.text != "No result was recorded for this call.")
+        .map(|item| result(&item.text))
+        .collect();
+    results.sort_by_key(Value::to_string);
+    let calls = of(ItemKind::ToolCall)
+        .map(|item| (item.metadata["function_name"].as_str().unwrap().to_owned(), arguments(&item.text)))
+        .collect();
+    Gist { texts, calls, results }
 }
 
 /// Takes items away and shortens texts, as a build does.
@@ -133,7 +142,7 @@ proptest! {
     #[test]
     fn random_logs_are_accepted_by_every_provider(seed in any::<u64>()) {
         let items = random_items(&mut Random::new(seed));
-        for format in FORMATS {
+        for format in Format::ALL {
             let written = write(&items, *format);
             check(&written, *format);
             prop_assert_eq!(&written, &write(&items, *format));
@@ -159,13 +168,14 @@ proptest! {
             for answer in &answers {
                 let calls = answer.calls.iter().filter(|id| contains(&all, &Value::from(id.as_str()))).count();
                 for reasoning in &answer.reasoning {
-                    let marker = answer.marker(reasoning);
+                    // Every marker ends a string.
+                    let marker = format!("{}\"", Answer::marker(reasoning));
                     let is_there = contains(&all, reasoning);
                     prop_assert!(is_there || !all.to_string().contains(&marker), "{marker} was changed");
                     prop_assert!(is_there || calls == 0, "calls without {marker}");
                 }
             }
-            for other in FORMATS {
+            for other in Format::ALL {
                 check(&write(&items, *other), *other);
             }
         }
@@ -173,11 +183,15 @@ proptest! {
 
     #[test]
     fn every_format_says_the_same(seed in any::<u64>()) {
-        for format in FORMATS {
-            let Conversation { messages, system, .. } = conversation(*format, &mut Random::new(seed));
+        for format in Format::ALL {
+            let (messages, system) = match format {
+                Format::Anthropic => provider_logs::anthropic::conversation(&mut provider_logs::Random::new(seed)),
+                Format::Gemini => provider_logs::gemini::conversation(&mut provider_logs::Random::new(seed)),
+                _ => (conversation(*format, &mut Random::new(seed)).messages, None),
+            };
             let items = read(&messages, system.as_ref(), *format).items;
             let wanted = gist(&items);
-            for other in FORMATS {
+            for other in Format::ALL {
                 let written = write(&items, *other);
                 check(&written, *other);
                 let back = read(&Value::Array(written.messages), written.system.as_ref(), *other).items;
@@ -188,7 +202,7 @@ proptest! {
 
     #[test]
     fn hostile_messages_give_errors_or_survive(seed in any::<u64>()) {
-        for format in FORMATS {
+        for format in Format::ALL {
             let mut random = Random::new(seed);
             let messages = hostile(&mut random, 0);
             let read = match messages_to_items(messages.clone(), *format, &options(None)) {
@@ -198,7 +212,7 @@ proptest! {
                     continue;
                 }
             };
-            for other in FORMATS {
+            for other in Format::ALL {
                 let written = write(&read.items, *other);
                 prop_assert_eq!(written, write(&read.items, *other));
             }
@@ -210,7 +224,7 @@ proptest! {
                     item.text.push('é');
                 }
             }
-            for other in FORMATS {
+            for other in Format::ALL {
                 write(&items, *other);
             }
         }
@@ -234,7 +248,7 @@ fn spoil(value: &mut Value, random: &mut Random) {
 
 #[test]
 fn deep_and_odd_values_are_bounded() {
-    for format in FORMATS {
+    for format in Format::ALL {
         let deep = |levels: usize| {
             let nested = (0..levels).fold(json!(1), |value, _| json!([value]));
             json!([{ "role": "user", "id": "x", "content": "x", "parts": [], "x": nested }])

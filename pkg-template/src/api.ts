@@ -1,4 +1,6 @@
 // The public names, one by one: nothing becomes public by accident.
+export { bindTools } from "./bind-tools.js";
+export type { BindToolsOptions, BoundTools } from "./bind-tools.js";
 export { Catalog } from "./catalog.js";
 export { capabilityDiff, capabilitySnapshot, normalizeTools } from "./compare.js";
 export { fromAiSdk, fromConfigurable, fromExecutable, fromExtra, toAiSdk, toConfigurable } from "./context-bridges.js";
@@ -26,6 +28,15 @@ export { ToolCallContext, effectiveContext } from "./tool-call-context.js";
 export type { ContextEntries, ContextOptions, ContextSnapshot, MergeOptions, RevealOptions } from "./tool-call-context.js";
 export { assertPropagates } from "./tool-conformance.js";
 export type { PropagationOptions } from "./tool-conformance.js";
+export {
+  mcpToToolDefinition,
+  mcpToToolResult,
+  toolDefinitionToMcp,
+  toolDefinitionToSelectable,
+  toolResultToMcp,
+  validateArgs,
+} from "./tool-definition.js";
+export type * from "./tool-definition-types.js";
 export { decorate, decoratorsOf, defineTool, fromForeign, runTool, unwrap } from "./tools.js";
 export type { ContextLevels, DecoratedTool, Decoration, ForeignTool, Next, Tool, ToolInfo, ToolSpec } from "./tools.js";
 export type * from "./types.js";

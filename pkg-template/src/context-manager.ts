@@ -213,8 +213,7 @@ export class ContextManager {
     }));
     const above = header === "" ? [] : [{ id: "prompt:header", kind: "policy", text: header } as const];
     const below = footer === "" ? [] : [{ id: "prompt:footer", kind: "user_turn", text: footer } as const];
-    const how = close_calls === undefined ? {} : { close_calls: close_calls as boolean };
-    const written = itemsToMessages([...above, ...items, ...below], asked, how);
+    const written = itemsToMessages([...above, ...items, ...below], asked, { close_calls: (close_calls ?? true) as boolean });
     return { ...written, pack, tokens: (pack.stats.prompt_tokens ?? 0) + attachment_tokens };
   }
 

@@ -74,6 +74,7 @@ export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnve
 export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
 /** @internal */
 export const messagesToItems = /* @__PURE__ */ ofConvert(api.messagesToItems);
+/** @internal */
 export const ToolCallContext = /* @__PURE__ */ ofConvert(api.ToolCallContext);
 /** @internal */
 export const assertPropagates = /* @__PURE__ */ ofConvert(api.assertPropagates);
@@ -105,3 +106,17 @@ export const toAiSdk = /* @__PURE__ */ ofConvert(api.toAiSdk);
 export const toConfigurable = /* @__PURE__ */ ofConvert(api.toConfigurable);
 /** @internal */
 export const toMcpMeta = /* @__PURE__ */ ofConvert(api.toMcpMeta);
+/** @internal */
+export const bindTools = /* @__PURE__ */ ofConvert(api.bindTools);
+/** @internal */
+export const mcpToToolDefinition = /* @__PURE__ */ ofConvert(api.mcpToToolDefinition);
+/** @internal */
+export const mcpToToolResult = /* @__PURE__ */ ofConvert(api.mcpToToolResult);
+/** @internal */
+export const toolDefinitionToMcp = /* @__PURE__ */ ofConvert(api.toolDefinitionToMcp);
+/** @internal */
+export const toolDefinitionToSelectable = /* @__PURE__ */ ofConvert(api.toolDefinitionToSelectable);
+/** @internal */
+export const toolResultToMcp = /* @__PURE__ */ ofConvert(api.toolResultToMcp);
+/** @internal */
+export const validateArgs = /* @__PURE__ */ ofConvert(api.validateArgs);

@@ -40,7 +40,8 @@ export function convertResult(args: Record<string, unknown>): WithBytes {
  * content by handle, and all of the text. Nothing is fetched, and what a server says of its result permits nothing.
  *
  * Any object is taken. Base64 may be for URLs, unpadded, spaced, or a data URI; what is none is kept as text. Blocks of
- * unknown types are kept as JSON, text for the user only is kept and not shown. Each such thing is named in `warnings`.
+ * unknown types are kept as JSON. Each such thing is named in `warnings`. What is for the user only is kept and not shown;
+ * `envelope.provenance.withheld_parts` has the indices.
  *
  * `INVALID_INPUT` when the result is no object, `TOO_DEEP` and `TOO_LARGE` beyond 64 levels and 48 MiB of JSON.
  */

@@ -67,7 +67,7 @@ export interface IngestedMessages {
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
 export interface BuildMessagesOptions extends BuildOptions {
   readonly format: MessageFormat;
-  /** Answers calls at the end that have no result yet. Default: false. */
+  /** Answers calls at the end that have no result yet, as a request must. Default: true. */
   readonly close_calls?: boolean;
 }
 

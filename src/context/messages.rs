@@ -93,7 +93,7 @@ impl ContextManager {
         let is_whole = rendered.rendered_as == RenderedAs::Whole && body == render::default_body(&item, &clean);
         let text = if is_whole { clean.into_owned() } else { without_function(&item, body).to_owned() };
         if rendered.rendered_as == RenderedAs::Redacted {
-            item.metadata.shift_remove(OWN);
+            forget(&mut item);
         } else if self.options().redact_secrets {
             mask(&mut item);
         }
@@ -137,13 +137,24 @@ fn without_function<'a>(item: &ContextItem, body: &'a str) -> &'a str {
 /// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it.
 fn mask(item: &mut ContextItem) {
     let metadata = Value::Object(std::mem::take(&mut item.metadata));
-    let mut masked = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK);
-    let pointer = format!("/{OWN}/{MESSAGE}");
-    let is_changed = metadata.pointer(&pointer) != masked.pointer(&pointer);
-    if let Some(digest) = masked.pointer_mut(&format!("{pointer}/digest")).filter(|_| is_changed) {
-        *digest = "".into();
-    }
+    let masked = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK);
+    let message = |metadata: &Value| metadata.get(OWN).and_then(|own| own.get(MESSAGE)).cloned();
+    let is_changed = message(&metadata) != message(&masked);
     if let Value::Object(masked) = masked {
         item.metadata = masked;
+    }
+    if is_changed {
+        forget(item);
+    }
+}
+
+/// Takes away what was kept of the message, but for its place among the others: a converter must know that a call had
+/// reasoning which it cannot write any more.
+fn forget(item: &mut ContextItem) {
+    let message = item.metadata.get_mut(OWN).and_then(|own| own.get_mut(MESSAGE));
+    if let Some(Value::Object(message)) = message {
+        message.retain(|key, _| matches!(key.as_str(), "format" | "message" | "group" | "reasoning"));
+        message.insert("digest".into(), "".into());
+        message.insert("parts".into(), Value::Array(Vec::new()));
     }
 }

@@ -209,6 +209,10 @@ fn read_response(response: &Value, key: &str, id: &str, calls: &mut Calls, path:
                 Some((name @ ("output" | "result" | "error" | "content"), Value::String(text))) => {
                     Slot::text(below(&place, name), text)
                 }
+                // What is no object is wrapped when it is written.
+                Some((name @ "error", value) | (name @ "output", value @ Value::Array(_))) => {
+                    Slot::json(below(&place, name), value)
+                }
                 _ => Slot::json(place, value),
             });
         }

@@ -7,6 +7,7 @@ pub mod lines;
 pub mod markdown;
 pub mod numbered;
 pub mod openings;
+pub mod pattern;
 pub mod python;
 pub mod redact;
 pub mod similarity;

@@ -5,15 +5,18 @@ import { join } from "node:path";
 import test from "node:test";
 import { here, project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs"];
+const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "mcp.mjs", "messages.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs", "tool-definition.mjs"];
 const folder = await project("api", {
   "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
   "stores-main.mjs": main("stores.mjs", "storeCases"),
   "results-main.mjs": main("results.mjs", "resultCases"),
   "catalog-main.mjs": main("catalog.mjs", "catalogCases"),
   "routing-main.mjs": main("routing.mjs", "routingCases"),
+  "mcp-main.mjs": main("mcp.mjs", "mcpCases"),
+  "messages-main.mjs": main("messages.mjs", "messageCases"),
   "context-main.mjs": main("tool-call-context.mjs", "contextCases"),
   "leaks-main.mjs": main("context-leaks.mjs", "leakCases"),
+  "definition-main.mjs": main("tool-definition.mjs", "toolDefinitionCases"),
   "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
 });
 for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
@@ -23,8 +26,11 @@ test("stores", async (t) => report(t, await results("stores-main.mjs")));
 test("large results", async (t) => report(t, await results("results-main.mjs")));
 test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
 test("routers", async (t) => report(t, await results("routing-main.mjs")));
+test("tools and sessions of MCP", async (t) => report(t, await results("mcp-main.mjs")));
+test("messages and results", async (t) => report(t, await results("messages-main.mjs")));
 test("contexts of tool calls", async (t) => report(t, await results("context-main.mjs")));
 test("secrets of contexts", async (t) => report(t, await results("leaks-main.mjs")));
+test("definitions of tools", async (t) => report(t, await results("definition-main.mjs")));
 test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
 
 test("the slim entry says that it was not started", async () => {

@@ -76,6 +76,13 @@ const NEEDS = {
   toConfigurable: "convert",
   toMcpMeta: "convert",
   tokenize: "core",
+  bindTools: "convert",
+  mcpToToolDefinition: "convert",
+  mcpToToolResult: "convert",
+  toolDefinitionToMcp: "convert",
+  toolDefinitionToSelectable: "convert",
+  toolResultToMcp: "convert",
+  validateArgs: "convert",
   unwrap: undefined,
   version: "core",
 };

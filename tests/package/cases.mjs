@@ -5,10 +5,12 @@ import { catalogCases } from "./catalog.mjs";
 import { leakCases } from "./context-leaks.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { mcpCases } from "./mcp.mjs";
+import { messageCases } from "./messages.mjs";
 import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
 import { storeCases } from "./stores.mjs";
 import { contextCases } from "./tool-call-context.mjs";
+import { toolDefinitionCases } from "./tool-definition.mjs";
 
 /** `{ name: async (cw, assert, expected) => … }` */
 const cases = {
@@ -21,8 +23,10 @@ const cases = {
   ...catalogCases,
   ...routingCases,
   ...mcpCases,
+  ...messageCases,
   ...contextCases,
   ...leakCases,
+  ...toolDefinitionCases,
   ...hostileCases,
 };
 

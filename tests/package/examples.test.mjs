@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { existsSync } from "node:fs";
-import { cp, readFile } from "node:fs/promises";
+import { cp, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import test from "node:test";
 import { chromium, has, here, project, root, run } from "./harness.mjs";
@@ -17,7 +18,7 @@ async function example(name) {
 }
 
 test("examples are short", async () => {
-  for (const file of ["node/agent.mjs", "node/route.mjs", "worker/worker.ts", "browser/index.html", "browser/app.js"]) {
+  for (const file of ["node/agent.mjs", "node/route.mjs", "agent/agent.ts", "agent/model.ts", "worker/worker.ts", "browser/index.html", "browser/app.js"]) {
     const lines = (await readFile(join(examples, file), "utf8")).split("\n").length - 1;
     assert.ok(lines <= 60, `${file} has ${lines} lines`);
   }
@@ -43,6 +44,40 @@ test("node/route.mjs", async () => {
   assert.equal(nothing, "brew a coffee: nothing fits, answer without tools");
   assert.match(unsure, /^read the letter: ask back: .*'read_mail', 'read_post'.*\?$/);
   assert.deepEqual(more, []);
+});
+
+test("agent/agent.ts with an MCP server", async (t) => {
+  const server = join(here, "node_modules", "@modelcontextprotocol", "server-filesystem", "dist", "index.js");
+  if (!has(t, existsSync(server), { missing: "the MCP server for files is not installed" })) return;
+  const folder = await example("agent");
+  const { build } = await import("esbuild");
+  await build({
+    entryPoints: [join(folder, "agent.ts")],
+    outfile: join(folder, "agent.mjs"),
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    // The SDK comes from beside the tests; its dependencies of the old kind ask for `require`.
+    nodePaths: [join(here, "node_modules")],
+    banner: { js: `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);` },
+    logLevel: "silent",
+  });
+  const lines = Array.from({ length: 5000 }, (_, at) => `12:00:${String(at % 60).padStart(2, "0")} INFO order ${at} shipped`);
+  lines[3333] = "12:00:33 ERROR order 4711 failed: the card was declined (E_CARD_DECLINED)";
+  const files = await mkdtemp(join(await realpath(tmpdir()), "contextweaver-agent-"));
+  t.after(() => rm(files, { recursive: true }));
+  await writeFile(join(files, "server.log"), lines.join("\n"));
+  const { stdout, stderr } = await run("node", ["agent.mjs", server, files], { cwd: folder });
+  assert.equal(stderr, "");
+  for (const line of [
+    /^route: \d+ of \d+ tools in \d+ tokens$/m,
+    /^call: read_text_file\(\{"path":".*server\.log"\}\)$/m,
+    /^interpret: \d{6} bytes kept, looked into \d+ lines$/m,
+    /^answer: \d+ messages, \d+ of 800 tokens$/m,
+    /^Order 4711 failed: the card was declined \(E_CARD_DECLINED\)/m,
+  ]) {
+    assert.match(stdout, line);
+  }
 });
 
 test("worker/worker.ts in workerd", async (t) => {

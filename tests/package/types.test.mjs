@@ -1,6 +1,6 @@
 // The declarations under strict settings: an own consumer and every TypeScript example.
 import { existsSync } from "node:fs";
-import { cp, readdir, writeFile } from "node:fs/promises";
+import { cp, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { here, project, root, run } from "./harness.mjs";
@@ -35,6 +35,10 @@ if (hasExamples) {
     filter: (path) => !path.includes("node_modules"),
   });
 }
+
+// The example of an agent speaks MCP.
+const sdk = join(here, "node_modules", "@modelcontextprotocol");
+if (existsSync(sdk)) await symlink(sdk, join(folder, "node_modules", "@modelcontextprotocol"));
 
 for (const [resolution, how] of Object.entries(resolutions)) {
   for (const [library, libs] of Object.entries(libraries)) {

@@ -1,4 +1,5 @@
 //! Random conversations in every format of messages, random logs, and random JSON that looks like messages.
+#![allow(clippy::match_bool, reason = "two forms of the same message side by side")]
 
 use contextweaver::model::{ContextItem, ItemKind};
 use contextweaver::providers::Format;
@@ -82,7 +83,7 @@ pub struct Answer {
 
 impl Answer {
     /// The word that a part of reasoning is known by.
-    pub fn marker(&self, reasoning: &Value) -> String {
+    pub fn marker(reasoning: &Value) -> String {
         let text = reasoning.to_string();
         let start = text.find("think-").unwrap();
         text[start..].chars().take_while(|ch| ch.is_ascii_alphanumeric() || *ch == '-').collect()
@@ -571,7 +572,7 @@ pub fn hostile(random: &mut Random, depth: usize) -> Value {
         0 => value(random, 1),
         1..=4 if depth > 1 => random.pick(WORDS).into(),
         5 | 6 if depth > 0 => (0..random.below(4)).map(|_| hostile(random, depth + 1)).collect(),
-        _ if depth == 0 => (0..1 + random.below(4)).map(|_| hostile(random, 1)).collect(),
+        _ if depth == 0 => (0..=random.below(4)).map(|_| hostile(random, 1)).collect(),
         _ => {
             let mut map = Map::new();
             for (key, words) in [("role", &WORDS[17..22]), ("type", &WORDS[22..32])] {

@@ -9,7 +9,7 @@ type Checked = Result<(), String>;
 
 /// Checks messages by the rules of a provider. Calls that nothing follows may wait for their results.
 pub fn check(messages: &[Value], system: Option<&Value>, format: Format) -> Checked {
-    if system.is_some() && !matches!(format, Format::Anthropic | Format::Gemini) {
+    if system.is_some() {
         return Err("a system text beside the messages".into());
     }
     match format {
@@ -207,8 +207,10 @@ fn model(messages: &[Value]) -> Checked {
             let kind = text(part, "type");
             let id = text(part, "toolCallId");
             match (role, kind) {
-                (_, "text") | ("user", "image" | "file") => {}
-                ("assistant", "reasoning" | "file" | "tool-approval-request" | "tool-result") => {}
+                (_, "text")
+                | ("user", "image" | "file")
+                | ("assistant", "reasoning" | "file" | "tool-approval-request" | "tool-result")
+                | ("tool", "tool-approval-response") => {}
                 ("assistant", "tool-call") if part.get("providerExecuted").is_some() => {}
                 ("assistant", "tool-call") => {
                     require(!text(part, "toolName").is_empty(), || format!("{part} has no name"))?;
@@ -221,7 +223,6 @@ fn model(messages: &[Value]) -> Checked {
                     require(has_value, || format!("{part} has no output"))?;
                     waiting.answer(id)?;
                 }
-                ("tool", "tool-approval-response") => {}
                 _ => return Err(format!("{role} with {part}")),
             }
         }

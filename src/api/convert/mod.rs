@@ -1,6 +1,7 @@
 //! Converters: what other protocols and libraries say, in our records and back. None keeps anything.
 
 mod call_context;
+mod definition;
 mod mcp;
 mod mcp_result;
 mod messages;
@@ -20,6 +21,7 @@ type Area = fn(operation: &str, fields: Fields) -> Result<String>;
 /// The operations of each area.
 const AREAS: &[(&[&str], Area)] = &[
     (call_context::OPERATIONS, call_context::call),
+    (definition::OPERATIONS, definition::call),
     (mcp::OPERATIONS, mcp::call),
     (messages::OPERATIONS, messages::call),
 ];

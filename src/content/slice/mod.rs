@@ -3,7 +3,6 @@
 mod json;
 mod outline;
 mod pager;
-mod pattern;
 mod records;
 mod search;
 mod selector;

@@ -3,12 +3,12 @@
 use super::Slice;
 use super::json::{push_index, push_key, squeeze};
 use super::pager::{Frame, Room, Unit, fill};
-use super::pattern::Pattern;
 use super::selector::Selector;
 use crate::content::sniff::Shape;
 use crate::content::tree::{Node, Tree};
 use crate::error::Result;
 use crate::text::lines::lines;
+use crate::text::pattern::Pattern;
 use std::fmt::Write as _;
 
 /// A line longer than this is shown in windows about its hits; so many bytes on either side.

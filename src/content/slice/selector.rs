@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::json::Path;
-use super::pattern::Pattern;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
+use crate::text::pattern::{Dialect, Pattern};
 use crate::text::unicode::quote;
 
 /// A part of a text, as read from `{"type": ..., ...}`.
@@ -106,7 +106,7 @@ impl Selector {
             "json_keys" => Kind::JsonKeys(fields.strings("keys")?),
             "json_path" => Kind::JsonPath(Path::parse(&fields.string("path")?, &fields.at("path"))?),
             "search" => Kind::Search {
-                pattern: Pattern::take(&mut fields)?,
+                pattern: pattern(&mut fields)?,
                 context: count(&mut fields, "context", 2, MAX_CONTEXT)?,
                 max_hits: count(&mut fields, "max_hits", 20, MAX_HITS)?,
             },
@@ -215,6 +215,22 @@ impl Condition {
             _ => cell.contains(&self.text),
         }
     }
+}
+
+/// Takes `text`, or `pattern` with `regex`, and `ignore_case`.
+fn pattern(fields: &mut Fields) -> Result<Pattern> {
+    let regex = fields.bool_or("regex", false)?;
+    let fold = fields.bool_or("ignore_case", false)?;
+    let key = if fields.has("text") && !regex { "text" } else { "pattern" };
+    let source = fields.string(key)?;
+    let pattern = if source.is_empty() {
+        Err(Error::new(ErrorCode::InvalidInput, "nothing to search for"))
+    } else if regex {
+        Pattern::expression(&source, Dialect::Lines, fold)
+    } else {
+        Pattern::text(&source, fold)
+    };
+    pattern.map_err(|error| error.at(fields.at(key)))
 }
 
 #[cfg(test)]

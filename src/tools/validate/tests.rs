@@ -1,0 +1,207 @@
+use serde_json::json;
+
+use super::*;
+
+fn check(schema: &Value, value: &Value) -> Validation {
+    validate_args(schema, "/schema", value, false).unwrap()
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "one table of all keywords")]
+fn values_fit_or_not() {
+    let person = json!({ "$ref": "#/$defs/p", "$defs": { "p": { "type": "object", "properties": { "boss": { "$ref": "#/$defs/p" }, "n": { "type": "integer" } }, "required": ["n"] } } });
+    let cases: Vec<(Value, Vec<Value>, Vec<Value>)> = vec![
+        (json!({}), vec![json!(1), json!(null)], vec![]),
+        (
+            json!({ "type": "integer" }),
+            vec![json!(1), json!(1.0), json!(1e20), json!(-0.0)],
+            vec![json!(1.5), json!(true), json!("1"), json!(null)],
+        ),
+        (json!({ "type": ["string", "null"] }), vec![json!(""), json!(null)], vec![json!(0), json!([])]),
+        (json!({ "type": "number" }), vec![json!(0.1)], vec![json!("a"), json!(false)]),
+        (
+            json!({ "enum": [1, "a", { "x": [1, 2], "y": 1 }] }),
+            vec![json!(1.0), json!("a"), json!({ "y": 1, "x": [1, 2.0] })],
+            vec![json!(2), json!({ "x": [2, 1], "y": 1 })],
+        ),
+        (json!({ "const": null }), vec![json!(null)], vec![json!(0)]),
+        (
+            json!({ "minimum": 1, "exclusiveMaximum": 3 }),
+            vec![json!(1), json!(2.9), json!("a")],
+            vec![json!(0.9), json!(3)],
+        ),
+        (
+            json!({ "maximum": 9_007_199_254_740_993_i64 }),
+            vec![json!(9_007_199_254_740_993_i64)],
+            vec![json!(9_007_199_254_740_994_i64)],
+        ),
+        (json!({ "multipleOf": 0.01 }), vec![json!(19.99), json!(0.3), json!(4)], vec![json!(0.005)]),
+        (json!({ "multipleOf": 0 }), vec![json!(1)], vec![]),
+        (json!({ "minLength": 2, "maxLength": 2 }), vec![json!("é😀")], vec![json!("a"), json!("abc")]),
+        (json!({ "pattern": "^a+$" }), vec![json!("aa"), json!(1)], vec![json!("ba"), json!("a\n")]),
+        (json!({ "pattern": "(?=a)b" }), vec![json!("x")], vec![]),
+        (json!({ "format": "email" }), vec![json!("x")], vec![]),
+        (
+            json!({ "items": { "type": "string" }, "minItems": 1, "maxItems": 2 }),
+            vec![json!(["a"])],
+            vec![json!([]), json!([1]), json!(["a", "b", "c"])],
+        ),
+        (
+            json!({ "prefixItems": [{ "type": "string" }], "items": { "type": "number" } }),
+            vec![json!(["a", 1]), json!([])],
+            vec![json!([1]), json!(["a", "b"])],
+        ),
+        (
+            json!({ "items": [{ "type": "string" }], "additionalItems": false }),
+            vec![json!(["a"])],
+            vec![json!(["a", 1]), json!([1])],
+        ),
+        (
+            json!({ "uniqueItems": true }),
+            vec![json!([1, "1", true, [1]])],
+            vec![json!([1, 2, 1.0]), json!([{ "a": 1, "b": 2 }, { "b": 2, "a": 1 }])],
+        ),
+        (
+            json!({ "contains": { "const": 1 }, "maxContains": 2 }),
+            vec![json!([0, 1]), json!([1, 1])],
+            vec![json!([0]), json!([1, 1, 1])],
+        ),
+        (json!({ "contains": { "const": 1 }, "minContains": 0 }), vec![json!([])], vec![]),
+        (
+            json!({ "properties": { "a": { "type": "string" } }, "required": ["a"], "additionalProperties": false }),
+            vec![json!({ "a": "x" })],
+            vec![json!({}), json!({ "a": 1 }), json!({ "a": "x", "b": 1 }), json!({ "a": "x", "__proto__": 1 })],
+        ),
+        (
+            json!({ "patternProperties": { "^x-": { "type": "number" } }, "additionalProperties": { "type": "string" } }),
+            vec![json!({ "x-a": 1, "b": "c" })],
+            vec![json!({ "x-a": "1" }), json!({ "b": 1 })],
+        ),
+        (json!({ "propertyNames": { "pattern": "^[a-z]+$" } }), vec![json!({ "ab": 1 })], vec![json!({ "A": 1 })]),
+        (
+            json!({ "dependentRequired": { "card": ["cvc"] } }),
+            vec![json!({}), json!({ "card": 1, "cvc": 1 })],
+            vec![json!({ "card": 1 })],
+        ),
+        (
+            json!({ "dependentSchemas": { "a": { "required": ["b"] } } }),
+            vec![json!({ "b": 1 }), json!({ "a": 1, "b": 1 })],
+            vec![json!({ "a": 1 })],
+        ),
+        (
+            json!({ "minProperties": 1, "maxProperties": 1 }),
+            vec![json!({ "a": 1 })],
+            vec![json!({}), json!({ "a": 1, "b": 2 })],
+        ),
+        (json!({ "anyOf": [{ "type": "string" }, { "minimum": 3 }] }), vec![json!("a"), json!(3)], vec![json!(2)]),
+        (
+            json!({ "oneOf": [{ "type": "integer" }, { "minimum": 3 }] }),
+            vec![json!(1), json!(3.5)],
+            vec![json!(3), json!(0.5)],
+        ),
+        (json!({ "allOf": [{ "minimum": 1 }, { "maximum": 2 }] }), vec![json!(1)], vec![json!(0), json!(3)]),
+        (json!({ "not": { "type": "null" } }), vec![json!(0)], vec![json!(null)]),
+        (
+            json!({ "if": { "properties": { "k": { "const": 1 } } }, "then": { "required": ["a"] }, "else": { "required": ["b"] } }),
+            vec![json!({ "k": 1, "a": 1 }), json!({ "k": 2, "b": 1 })],
+            vec![json!({ "k": 1 }), json!({ "k": 2, "a": 1 })],
+        ),
+        (json!({ "properties": { "a": false } }), vec![json!({})], vec![json!({ "a": 1 })]),
+        (person, vec![json!({ "n": 1, "boss": { "n": 2 } })], vec![json!({ "n": 1, "boss": {} })]),
+        (
+            json!({ "properties": { "a~b/c": { "type": "null" } }, "$ref": "#/properties/a~0b~1c" }),
+            vec![json!(null)],
+            vec![json!(1)],
+        ),
+        (json!(false), vec![], vec![json!(1)]),
+    ];
+    for (schema, good, bad) in cases {
+        for value in &good {
+            assert_eq!(check(&schema, value).errors, [], "{schema} {value}");
+        }
+        for value in &bad {
+            let found = check(&schema, value);
+            assert!(!found.valid && !found.errors.is_empty(), "{schema} {value}");
+        }
+    }
+}
+
+#[test]
+fn differences_name_the_place_and_never_the_value() {
+    let schema = json!({ "type": "object", "required": ["id"], "additionalProperties": false, "properties": { "id": {}, "list": { "items": { "enum": ["a", 2] } }, "age": { "type": ["integer", "null"], "minimum": 18 } } });
+    let found = check(&schema, &json!({ "list": ["a", "secret-1"], "age": 17.5, "other": "secret-2" }));
+    let lines: Vec<String> = found.errors.iter().map(|e| format!("{} {}: {}", e.path, e.keyword, e.expected)).collect();
+    assert_eq!(
+        lines,
+        [
+            " required: the property `id`",
+            "/other additionalProperties: no such property",
+            "/list/1 enum: one of \"a\", 2",
+            "/age type: integer or null",
+            "/age minimum: at least 18",
+        ]
+    );
+    let many: Vec<Value> = (0..50).map(Value::from).collect();
+    assert_eq!(check(&json!({ "items": { "type": "string" } }), &json!(many)).errors.len(), 10);
+    let long = "k".repeat(5000);
+    let found = check(&json!({ "additionalProperties": false }), &json!({ long: 1 }));
+    assert!(found.errors[0].path.len() < 100);
+}
+
+#[test]
+fn what_is_not_enforced_is_said() {
+    let schema = json!({ "properties": { "a": { "pattern": "(?<=a)b" }, "b": { "$ref": "#/nowhere" }, "pattern": { "type": "string" } }, "unevaluatedProperties": false });
+    let found = check(&schema, &json!({ "a": "x", "b": 1 }));
+    assert!(found.valid);
+    let said: Vec<String> = found.warnings.iter().map(|w| format!("{} {}", w.code, w.path)).collect();
+    assert_eq!(
+        said,
+        [
+            "unsupported_keyword /schema/unevaluatedProperties",
+            "unsupported_pattern /schema/properties/a/pattern",
+            "unresolved_ref /schema/properties/b/$ref",
+        ]
+    );
+}
+
+#[test]
+fn defaults_are_filled_in() {
+    let schema = json!({
+        "properties": { "n": { "default": 1 }, "o": { "properties": { "x": { "$ref": "#/$defs/x" } } }, "l": { "items": { "properties": { "y": { "default": [] } } } }, "s": { "type": "string", "default": 5 } },
+        "allOf": [{ "properties": { "z": { "default": null } } }],
+        "$defs": { "x": { "default": "dx" } },
+    });
+    let value = json!({ "o": {}, "l": [{}], "s": "given" });
+    let found = validate_args(&schema, "", &value, true).unwrap();
+    assert_eq!(
+        found.value.unwrap(),
+        json!({ "o": { "x": "dx" }, "l": [{ "y": [] }], "s": "given", "z": null, "n": 1 })
+    );
+    assert_eq!(value, json!({ "o": {}, "l": [{}], "s": "given" }));
+    assert!(!validate_args(&schema, "", &json!({}), true).unwrap().valid);
+    let endless = json!({ "properties": { "a": { "$ref": "#", "default": {} } } });
+    assert_eq!(validate_args(&endless, "", &json!({}), true).unwrap().value.unwrap(), json!({ "a": {} }));
+    let circle = json!({ "properties": { "a": { "$ref": "#/properties/a" } } });
+    assert!(validate_args(&circle, "", &json!({}), true).unwrap().valid);
+}
+
+#[test]
+fn hostile_schemas_end() {
+    let code = |schema: &Value, value: &Value| {
+        let error = validate_args(schema, "/schema", value, false).unwrap_err();
+        (error.code(), error.details()["reason"].as_str().unwrap_or_default().to_owned())
+    };
+    let too_large = "schema_too_large".to_owned();
+    assert_eq!(code(&json!({ "$ref": "#" }), &json!(1)), (ErrorCode::TooDeep, too_large.clone()));
+    let doubling: JsonMap = (0..40)
+        .map(|n| (format!("d{n}"), json!({ "anyOf": [{ "$ref": format!("#/$defs/d{}", n + 1) }, { "$ref": format!("#/$defs/d{}", n + 1) }] })))
+        .chain([("d40".to_owned(), json!(false))])
+        .collect();
+    assert_eq!(code(&json!({ "$ref": "#/$defs/d0", "$defs": doubling }), &json!(1)), (ErrorCode::TooLarge, too_large));
+    assert_eq!(code(&json!({ "$ref": "http://x" }), &json!(1)), (ErrorCode::Unsupported, "remote_ref".to_owned()));
+    assert_eq!(code(&json!(5), &json!(1)), (ErrorCode::InvalidInput, "invalid_schema".to_owned()));
+    let odd = json!({ "type": 5, "required": "a", "enum": 1, "anyOf": {}, "minLength": "x", "properties": [] });
+    assert!(check(&odd, &json!({})).valid);
+    let wide: Vec<Value> = (0..20_000).map(|n| json!({ "a": n, "b": [n] })).collect();
+    assert!(check(&json!({ "uniqueItems": true }), &json!(wide)).valid);
+}

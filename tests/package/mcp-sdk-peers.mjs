@@ -1,0 +1,103 @@
+// Clients and servers of the official SDKs of MCP, connected in this process by JSON text.
+
+const info = { name: "peer", version: "1.0.0" };
+
+/** The SDKs to test with: what was installed, and names of what was not. */
+export async function sdks() {
+  return Promise.all([load("@modelcontextprotocol/sdk 1.x", first), load("@modelcontextprotocol/client and server 2.x", second)]);
+}
+
+async function load(name, make) {
+  try {
+    return { name, sdk: await make() };
+  } catch (error) {
+    if (error?.code !== "ERR_MODULE_NOT_FOUND") throw error;
+    return { name, missing: `${name} is not installed in tests/package` };
+  }
+}
+
+/** Makes a pair of transports between which only JSON text passes. `change` may change what the client sends. */
+function linked(InMemoryTransport, change = () => {}) {
+  const pair = InMemoryTransport.createLinkedPair();
+  pair.forEach((transport, side) => {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      const copy = JSON.parse(JSON.stringify(message));
+      if (side === 0) change(copy);
+      return send(copy, options);
+    };
+  });
+  return pair;
+}
+
+async function first() {
+  const [{ Client }, { Server }, { InMemoryTransport }, types] = await Promise.all([
+    import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/server/index.js"),
+    import("@modelcontextprotocol/sdk/inMemory.js"),
+    import("@modelcontextprotocol/sdk/types.js"),
+  ]);
+  return {
+    revisions: types.SUPPORTED_PROTOCOL_VERSIONS,
+    parse: (type, value) => types[`${type}Schema`].parse(value),
+    async connect(revision, { list, call }) {
+      const server = new Server(info, { capabilities: { tools: {} } });
+      server.setRequestHandler(types.ListToolsRequestSchema, ({ params }) => list(params));
+      server.setRequestHandler(types.CallToolRequestSchema, ({ params }, { sendNotification }) => call(params, sendNotification));
+      const client = new Client(info);
+      // This SDK always asks for its newest revision.
+      const [near, far] = linked(InMemoryTransport, ({ method, params }) => {
+        if (method === "initialize") params.protocolVersion = revision;
+      });
+      let negotiated;
+      near.setProtocolVersion = (version) => (negotiated = version);
+      await server.connect(far);
+      await client.connect(near);
+      return {
+        negotiated,
+        listTools: (params) => client.listTools(params),
+        callTool: (params, options) => client.callTool(params, undefined, options),
+        close: () => client.close(),
+      };
+    },
+  };
+}
+
+async function second() {
+  const [{ Client, SUPPORTED_PROTOCOL_VERSIONS, InMemoryTransport, specTypeSchemas }, { Server }, { serveStdio }] = await Promise.all([
+    import("@modelcontextprotocol/client"),
+    import("@modelcontextprotocol/server"),
+    import("@modelcontextprotocol/server/stdio"),
+  ]);
+  return {
+    // Its list has only what `initialize` can agree on.
+    revisions: ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS],
+    parse(type, value) {
+      const { issues, value: parsed } = specTypeSchemas[type]["~standard"].validate(value);
+      if (issues) throw new Error(JSON.stringify(issues));
+      return parsed;
+    },
+    async connect(revision, { list, call }) {
+      const modern = revision >= "2026-07-28";
+      const [near, far] = linked(InMemoryTransport);
+      const serve = () => {
+        const server = new Server(info, { capabilities: { tools: {} }, ...(modern ? {} : { supportedProtocolVersions: [revision] }) });
+        server.setRequestHandler("tools/list", ({ params }) => list(params));
+        server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => call(params, mcpReq.notify));
+        return server;
+      };
+      const handle = serveStdio(serve, { transport: far });
+      const client = new Client(info, modern ? { versionNegotiation: { mode: { pin: revision } } } : { supportedProtocolVersions: [revision] });
+      await client.connect(near);
+      return {
+        negotiated: client.getNegotiatedProtocolVersion(),
+        listTools: (params) => client.listTools(params),
+        callTool: (params, options) => client.callTool(params, options),
+        async close() {
+          await client.close();
+          await handle.close();
+        },
+      };
+    },
+  };
+}

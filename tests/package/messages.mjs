@@ -1,0 +1,192 @@
+// Messages of providers and results of MCP tools on their way through a log, on the packed package.
+
+const LISTS = {
+  "openai-chat": [
+    { role: "developer", content: "Be brief." },
+    { role: "user", content: [{ type: "text", text: "What is on it?" }, { type: "image_url", image_url: { url: "https://example.org/a.png" } }] },
+    { role: "assistant", content: null, tool_calls: [{ id: "call_1", type: "function", function: { name: "look", arguments: '{"at":1}' } }] },
+    { role: "tool", tool_call_id: "call_1", content: "a cat" },
+    { role: "assistant", content: "A cat.", refusal: null },
+  ],
+  "openai-responses": [
+    { role: "user", content: "hello" },
+    { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "gAAAA" },
+    { type: "function_call", id: "fc_1", call_id: "call_1", name: "look", arguments: "{}" },
+    { type: "function_call_output", call_id: "call_1", output: "a cat" },
+    { type: "message", role: "assistant", content: [{ type: "output_text", text: "A cat.", annotations: [] }] },
+  ],
+  anthropic: [
+    { role: "user", content: "hello" },
+    {
+      role: "assistant",
+      content: [
+        { type: "thinking", thinking: "hm", signature: "c2ln" },
+        { type: "tool_use", id: "toolu_1", name: "look", input: { at: 1 } },
+      ],
+    },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: [{ type: "text", text: "a cat" }] }] },
+    { role: "assistant", content: "A cat." },
+  ],
+  gemini: [
+    { role: "user", parts: [{ text: "hello" }] },
+    { role: "model", parts: [{ functionCall: { name: "look", args: { at: 1 } }, thoughtSignature: "c2ln" }] },
+    { role: "user", parts: [{ functionResponse: { name: "look", response: { result: "a cat" } } }] },
+    { role: "model", parts: [{ text: "A cat." }] },
+  ],
+  "ai-sdk-ui": [
+    { id: "m1", role: "user", parts: [{ type: "text", text: "hello" }] },
+    {
+      id: "m2",
+      role: "assistant",
+      parts: [
+        { type: "step-start" },
+        { type: "tool-look", toolCallId: "call_1", state: "output-available", input: { at: 1 }, output: "a cat" },
+        { type: "step-start" },
+        { type: "text", text: "A cat.", state: "done" },
+      ],
+    },
+  ],
+  "ai-sdk-model": [
+    { role: "user", content: "hello" },
+    { role: "assistant", content: [{ type: "tool-call", toolCallId: "call_1", toolName: "look", input: { at: 1 } }] },
+    {
+      role: "tool",
+      content: [{ type: "tool-result", toolCallId: "call_1", toolName: "look", output: { type: "text", value: "a cat" } }],
+    },
+    { role: "assistant", content: "A cat." },
+  ],
+};
+
+const copy = (value) => JSON.parse(JSON.stringify(value));
+
+/** `{ name: (cw, assert) => … }` */
+export const messageCases = {
+  ...Object.fromEntries(
+    Object.entries(LISTS).map(([format, messages]) => [
+      `${format}: messages come back as they were, also through a log`,
+      (cw, assert) => {
+        const before = copy(messages);
+        const { items, warnings } = cw.messagesToItems(messages, format);
+        assert.deepEqual(warnings, []);
+        assert.deepEqual(cw.itemsToMessages(items, format).messages, before);
+        const manager = new cw.ContextManager();
+        const { ids } = manager.ingestMessages(messages, format);
+        assert.deepEqual(ids, items.map(({ id }) => id));
+        assert.deepEqual(messages, before);
+        const built = cw.ContextManager.fromJSON(JSON.stringify(manager)).buildMessages({ phase: "answer", format });
+        assert.deepEqual(built.messages, before);
+        assert.ok(built.tokens >= built.pack.stats.prompt_tokens);
+        for (const other of Object.keys(LISTS)) {
+          const text = JSON.stringify(cw.itemsToMessages(items, other));
+          for (const part of ["look", "a cat", "A cat."]) assert.ok(text.includes(part), `${other}: ${part}`);
+        }
+        manager.free();
+      },
+    ]),
+  ),
+
+  "messages go on where others ended"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const [system, user, call, result, answer] = LISTS["openai-chat"];
+    const first = manager.ingestMessages([system, user, call], "openai-chat");
+    const second = manager.ingestMessages([result, answer], "openai-chat");
+    assert.deepEqual([first.warnings, second.warnings], [[], []]);
+    assert.equal(new Set([...first.ids, ...second.ids]).size, 5);
+    assert.deepEqual(manager.buildMessages({ phase: "answer", format: "openai-chat" }).messages, LISTS["openai-chat"]);
+    // The next result is made here, and belongs to a call that was read.
+    manager.ingestMessages([{ ...call, tool_calls: [{ ...call.tool_calls[0], id: "call_2" }] }], "openai-chat");
+    manager.ingestToolResult({ tool_call_id: "call_2", tool_name: "look", raw_output: "a dog" });
+    const { messages } = manager.buildMessages({ phase: "answer", format: "anthropic" });
+    assert.deepEqual(messages.at(-1).content.map(({ type, tool_use_id: id }) => [type, id]), [["tool_result", "call_2"]]);
+    manager.free();
+  },
+
+  "what a prompt cuts and masks is cut and masked in messages"(cw, assert) {
+    const manager = new cw.ContextManager({ redact_secrets: true });
+    const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    const long = Array.from({ length: 2000 }, (_, at) => `line ${at} of a report with many words in it`).join("\n");
+    const call = LISTS["openai-chat"][2];
+    manager.ingestMessages(
+      [{ role: "user", content: `use ${secret}` }, call, { role: "tool", tool_call_id: "call_1", content: long }],
+      "openai-chat",
+    );
+    const built = manager.buildMessages({
+      phase: "answer",
+      format: "openai-chat",
+      budget_tokens: 500,
+      header: "Above.",
+      footer: "Below.",
+    });
+    const text = JSON.stringify(built);
+    assert.ok(!text.includes(secret));
+    assert.ok(text.length < 12_000, `${text.length} characters`);
+    assert.ok(built.tokens <= 500);
+    assert.deepEqual([built.messages[0].content, built.messages.at(-1).content], ["Above.", "Below."]);
+    assert.deepEqual(built.messages.map(({ role }) => role), ["system", "user", "assistant", "tool", "user"]);
+    manager.free();
+  },
+
+  "messages that cannot be read say where, and leave the log alone"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const refused = (messages, format, code, path) => {
+      const error = catchError(() => manager.ingestMessages(messages, format));
+      assert.deepEqual([error.code, error.path], [code, path], error.message);
+      assert.equal(manager.events.count(), 0);
+    };
+    refused("x", "openai-chat", "INVALID_INPUT", "/messages");
+    refused([], "klingon", "INVALID_INPUT", "/format");
+    refused([], 5, "INVALID_INPUT", "/format");
+    refused([{ role: "user", content: 5 }], "openai-chat", "INVALID_INPUT", "/messages/0/content");
+    refused([{ role: "user", content: "a" }, null], "anthropic", "INVALID_INPUT", "/messages/1");
+    const own = JSON.parse('{"role":"user","content":"x","__proto__":{"polluted":1},"constructor":2}');
+    manager.ingestMessages([own], "openai-chat");
+    const [back] = manager.buildMessages({ phase: "answer", format: "openai-chat" }).messages;
+    assert.equal(JSON.stringify(back), JSON.stringify(own));
+    assert.equal({}.polluted, undefined);
+    manager.free();
+  },
+
+  "results of MCP tools are taken apart, and nothing of them is lost"(cw, assert) {
+    const manager = new cw.ContextManager();
+    manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "shoot" } });
+    const result = {
+      content: [
+        { type: "text", text: "shot" },
+        { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
+        { type: "resource", resource: { uri: "file:///a.bin", mimeType: "application/x", blob: "AAEC" } },
+        { type: "later", x: 1 },
+      ],
+      structuredContent: { count: 42 },
+    };
+    const { envelope, binaries, full_text: text } = cw.mcpResultToEnvelope(result, "shoot");
+    assert.ok(text.startsWith("shot"));
+    assert.deepEqual([...binaries.get("mcp:shoot:image:1").bytes], [137, 80, 78, 71, 13, 10, 26, 10]);
+    assert.ok(envelope.facts.includes("count: 42"));
+    const taken = manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result });
+    assert.equal(taken.item.parent_id, "c1");
+    const handles = taken.envelope.artifacts.map(({ handle }) => handle);
+    assert.deepEqual([...manager.artifacts.bytes("mcp:shoot:c1:resource:2")], [0, 1, 2], handles.join(" "));
+    for (const handle of handles) assert.ok(manager.artifacts.bytes(handle).length > 0, handle);
+    const again = catchError(() => manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result }));
+    assert.equal(again.code, "DUPLICATE_ID");
+    const small = new cw.ContextManager({ limits: { artifact_bytes: 100 } });
+    const large = { content: [{ type: "text", text: "x" }, { type: "image", data: "AAAA".repeat(200) }] };
+    const full = catchError(() => small.ingestMcpResult({ tool_call_id: "c1", tool_name: "shoot", result: large }));
+    assert.equal(full.code, "QUOTA_EXCEEDED");
+    assert.deepEqual([small.events.count(), small.artifacts.list().length], [0, 0]);
+    for (const bad of [null, 5, "x", [], undefined]) {
+      const error = catchError(() => manager.ingestMcpResult({ tool_call_id: "c2", tool_name: "shoot", result: bad }));
+      assert.ok(["INVALID_INPUT", "MISSING_FIELD"].includes(error.code), `${bad}: ${error.code}`);
+    }
+    for (const one of [manager, small]) one.free();
+  },
+};
+
+function catchError(run) {
+  try {
+    run();
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
