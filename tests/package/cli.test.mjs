@@ -68,6 +68,11 @@ const CONVERTED = {
   "listed.json": { jsonrpc: "2.0", id: 1, result: { tools: [{ name: "get_order", description: "Reads an order", inputSchema: { type: "object", properties: { id: { type: "integer", not: {} } } } }, {}] } },
   "result.json": RESULT,
   "request.json": REQUEST,
+  "definitions.json": [
+    { name: "get_order", description: "Reads an order", schema: { id: { type: "number" } }, category: "read" },
+    { name: `get order ${EVIL}`, description: "x", schema: {} },
+    { name: "pay", description: "Pays", schema: { type: "object" }, category: EVIL, [EVIL]: 1 },
+  ],
 };
 for (const [name, json] of Object.entries({ ...TOOLS, ...CONVERTED })) await writeFile(join(folder, name), JSON.stringify(json));
 await cp(join(root, "examples/catalogs/git.json"), join(folder, "git.json"));
@@ -201,6 +206,7 @@ const BAD_USAGE = [
   ["convert", "messages", "request.json", "--from", "anthropic", "--to", "smoke"],
   ["convert", "messages", "session.jsonl", "--from", "items", "--to", "items"],
   ["convert", "messages", "listed.json", "--from", "anthropic", "--to", "items"],
+  ["convert", "definition", "definitions.json", "--to", "anthropic"],
   ["convert", "session", "session.jsonl", "--to", "items"],
 ];
 for (const args of BAD_USAGE) {
@@ -474,6 +480,21 @@ test("convert makes messages of one provider those of another, and items", async
   assert.ok(Array.isArray(JSON.parse((await messages("anthropic", "items", ["request.json", "--json"])).stdout)));
 });
 
+test("convert makes tools of MCP of definitions", async () => {
+  const all = await cli(["convert", "definition", "definitions.json", "--to", "mcp"]);
+  assert.equal(all.code, 1, "one is left out");
+  const { tools } = JSON.parse(all.stdout);
+  assert.deepEqual(tools.map(({ name }) => name), ["get_order", "pay"]);
+  assert.equal(tools[0].annotations.readOnlyHint, true);
+  assert.match(all.stderr, /^contextweaver: definitions\.json: left out definition 2: INVALID_INPUT at \/1\/name: /);
+  assert.match(all.stderr, /^contextweaver: definitions\.json: unknown_category at \/2\/category: /m);
+  const [definition] = CONVERTED["definitions.json"];
+  const one = await cli(["convert", "definition", "-"], { input: JSON.stringify(definition) });
+  assert.deepEqual([one.code, JSON.parse(one.stdout), one.stderr], [0, tools[0], ""]);
+  const listed = await cli(["convert", "tools", "-", "--to", "anthropic"], { input: all.stdout });
+  assert.equal(JSON.parse(listed.stdout).length, 2, "what is printed is what a server answers");
+});
+
 test("convert reads a recorded session of MCP", async () => {
   const lines = '{"id":"a","type":"user_turn","text":"x"}\n\n{"id":"b","type":"agent_msg","text":"y","parent_id":"a"}\n';
   const { code, stdout, stderr } = await cli(["convert", "session", "-"], { input: lines });
@@ -496,6 +517,7 @@ test("what is converted cannot steer the terminal", async () => {
     ...["openai-chat", "gemini", "ai-sdk-ui", "items"].map((to) => ["messages", "evil.json", "--from", "anthropic", "--to", to]),
     ["result", "evil.json", "--tool", EVIL],
     ["session", "evil.json"],
+    ["definition", "definitions.json"],
   ];
   for (const args of all) {
     const { stdout, stderr } = await cli(["convert", ...args]);
@@ -508,6 +530,7 @@ const NOT_CONVERTED = {
   "messages - --from anthropic --to gemini": ["{sk-secret", "5", "null", "{}", '{"messages":5}', '[5]', '{"contents":[],"input":[]}', "[".repeat(1e5) + "]".repeat(1e5)],
   "messages - --from items --to gemini": ["{sk-secret", "5", '{"id":"a"}', '{"id":"a","kind":"\\u001b","text":"x"}'],
   "result - --tool x": ["{sk-secret", "5", "null", "[]", '{"jsonrpc":"2.0","error":{}}', '{"a":'.repeat(1e5) + "1" + "}".repeat(1e5)],
+  "definition -": ["{sk-secret", "5", "null", "{}", '{"name":"a b","description":"x","schema":{}}', '{"a":'.repeat(1e5) + "1" + "}".repeat(1e5)],
   "tools -": ["{sk-secret", "5", "null", '{"tools":5}'],
   "session -": ["{sk-secret", "5", "null", "[".repeat(1e5) + "]".repeat(1e5)],
 };

@@ -7,12 +7,22 @@ import {
   loadMcpSessionJsonl,
   mcpResultToEnvelope,
   messagesToItems,
+  toolDefinitionToMcp,
 } from "../api.js";
-import type { ContextItem, MessageFormat, SessionProblem, StoredItem, ToolProvider, WrittenMessages } from "../api.js";
+import type {
+  AnyToolDefinition,
+  ContextItem,
+  MessageFormat,
+  SessionProblem,
+  StoredItem,
+  ToolProvider,
+  WrittenMessages,
+} from "../api.js";
 import { saveArtifacts } from "./artifacts.js";
 import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, safe, safeJson } from "./print.js";
+import type { Printed } from "./print.js";
 import { inFile, nameOf, parseLines, readText, several } from "./session.js";
 import type { Line } from "./session.js";
 import { readJson, readTools, tellSkipped } from "./tools.js";
@@ -36,20 +46,26 @@ const SYSTEM: Readonly<Record<string, readonly string[]>> = {
   gemini: ["system", "systemInstruction", "system_instruction"],
 };
 
+interface Conversion {
+  readonly options: string;
+  readonly run: (file: string, values: Values) => Promise<string | Printed>;
+}
+
 /** What can be converted: the options it takes, and how. */
-const CONVERSIONS: Readonly<Record<string, { options: string; run: (file: string, values: Values) => Promise<string> }>> = {
+const CONVERSIONS: Readonly<Record<string, Conversion>> = {
   tools: { options: "server id-form to", run: tools },
   result: { options: "tool artifacts", run: result },
   messages: { options: "from to", run: messages },
+  definition: { options: "to", run: definition },
   session: { options: "", run: session },
 };
 
-/** Runs the command; returns what to print. */
-export async function convert({ files, values }: CommandLine): Promise<string> {
+/** Runs the command; a definition of one's own that has to be left out is exit code 1. */
+export async function convert({ files, values }: CommandLine): Promise<string | Printed> {
   const [what = "", file, ...more] = files;
   const conversion = Object.hasOwn(CONVERSIONS, what) ? CONVERSIONS[what] : undefined;
   if (conversion === undefined || file === undefined || more.length > 0) {
-    throw new UsageError("convert takes tools, result, messages or session, and one file, or - for stdin");
+    throw new UsageError("convert takes tools, result, messages, definition or session, and one file, or - for stdin");
   }
   const accepted = conversion.options.split(" ");
   for (const name of Object.keys(values)) {
@@ -91,7 +107,8 @@ async function result(file: string, values: Values): Promise<string> {
   for (const warning of done.warnings) tell(file, warning);
   const left = done.binaries.size > 0 || done.full_text !== done.envelope.summary;
   if (folder === undefined && left) {
-    process.stderr.write(`contextweaver: artifacts (${done.binaries.size}) and the whole text are written with --artifacts <folder>\n`);
+    const what = `artifacts (${done.binaries.size}) and the whole text`;
+    process.stderr.write(`contextweaver: ${what} are written with --artifacts <folder>\n`);
   }
   return `${safeJson(done.envelope)}\n`;
 }
@@ -165,6 +182,23 @@ function printed(written: WrittenMessages, file: string, items: readonly Context
   return `${safeJson(system === undefined ? list : { system, messages: list })}\n`;
 }
 
+/** One definition becomes a tool; several become what a server answers to tools/list. */
+async function definition(file: string, values: Values): Promise<string | Printed> {
+  choice(values, "to", ["mcp"]);
+  const json = await readJson(file);
+  if (!Array.isArray(json)) {
+    const { tool, warnings } = refused(file, "", "", () => toolDefinitionToMcp(json as AnyToolDefinition));
+    for (const warning of warnings) tell(file, warning);
+    return `${safeJson(tool)}\n`;
+  }
+  const { tools: list, errors, warnings } = refused(file, "", "", () => toolDefinitionToMcp(json as readonly AnyToolDefinition[]));
+  for (const { index, code, message, path = "" } of errors) {
+    tell(file, { code: `left out definition ${index + 1}: ${code}`, message, path });
+  }
+  for (const warning of warnings) tell(file, warning);
+  return { text: `${safeJson({ tools: list })}\n`, code: errors.length > 0 ? 1 : 0 };
+}
+
 async function session(file: string): Promise<string> {
   const text = await readText(file);
   try {
@@ -184,7 +218,7 @@ async function session(file: string): Promise<string> {
 function choice<T extends string>(values: Values, name: string, words: readonly T[]): [T?] {
   const value = values[name] as T | undefined;
   if (value === undefined) return [];
-  if (!words.includes(value)) throw new UsageError(`--${name} is one of ${words.join(", ")}`);
+  if (!words.includes(value)) throw new UsageError(`--${name} is ${words.length > 1 ? "one of " : ""}${words.join(", ")}`);
   return [value];
 }
 
@@ -203,5 +237,5 @@ function refused<T>(file: string, path: string, instead: string, run: () => T): 
 /** Says on stderr what could not be kept as it was. */
 function tell(file: string, { code, message, path }: { code: string; message: string; path: string }): void {
   const at = path ? ` at ${safe(path).replace(/\s+/g, " ")}` : "";
-  process.stderr.write(`contextweaver: ${cell(nameOf(file), 80)}: ${cell(code, 40)}${at}: ${cell(message, 160)}\n`);
+  process.stderr.write(`contextweaver: ${cell(nameOf(file), 80)}: ${cell(code, 60)}${at}: ${cell(message, 160)}\n`);
 }

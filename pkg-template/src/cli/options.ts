@@ -22,7 +22,7 @@ Usage
                                                       the few tools that a query needs
   contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous
   contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break
-  contextweaver convert <tools | result | messages | session> <file | -> [options]
+  contextweaver convert <tools | result | messages | definition | session> <file | -> [options]
                                                       from one form into another
   contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools
   contextweaver --help | --version
@@ -82,6 +82,8 @@ convert result: what a tool of MCP answered becomes an envelope
 convert messages: a list, or a request that has one, becomes messages of another provider
   --from <format>       openai-chat, openai-responses, anthropic, gemini, ai-sdk-ui, ai-sdk-model, or items, one per line
   --to <format>         the same
+convert definition: a definition of a tool, or a list of them, becomes tools of MCP; exit code 1 when one is left out
+  --to <form>           mcp, the default
 convert session: a recorded session of MCP, one JSON object per line, becomes items
 
 Options of all but demo, where --color is the only one
