@@ -1,7 +1,7 @@
 // The command line program of the installed package.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { expected, project, root, run } from "./harness.mjs";
@@ -47,7 +47,34 @@ const TOOLS = {
     ],
   },
 };
-for (const [name, json] of Object.entries(TOOLS)) await writeFile(join(folder, name), JSON.stringify(json));
+const REQUEST = {
+  model: "m",
+  system: "Be brief.",
+  messages: [
+    { role: "user", content: "Where is order 7?" },
+    { role: "assistant", content: [{ type: "thinking", thinking: "hm", signature: "s" }, { type: "tool_use", id: "t1", name: "get_order", input: { id: 7 } }] },
+    { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: "packed" }] },
+  ],
+};
+const RESULT = {
+  content: [
+    { type: "text", text: "word ".repeat(400) },
+    { type: "image", data: "aGVsbG8=", mimeType: "image/png" },
+    { type: "audio", data: "!!", mimeType: "audio/exe" },
+    { type: `x ${EVIL}`, sent: 1 },
+  ],
+};
+const CONVERTED = {
+  "listed.json": { jsonrpc: "2.0", id: 1, result: { tools: [{ name: "get_order", description: "Reads an order", inputSchema: { type: "object", properties: { id: { type: "integer", not: {} } } } }, {}] } },
+  "result.json": RESULT,
+  "request.json": REQUEST,
+  "definitions.json": [
+    { name: "get_order", description: "Reads an order", schema: { id: { type: "number" } }, category: "read" },
+    { name: `get order ${EVIL}`, description: "x", schema: {} },
+    { name: "pay", description: "Pays", schema: { type: "object" }, category: EVIL, [EVIL]: 1 },
+  ],
+};
+for (const [name, json] of Object.entries({ ...TOOLS, ...CONVERTED })) await writeFile(join(folder, name), JSON.stringify(json));
 await cp(join(root, "examples/catalogs/git.json"), join(folder, "git.json"));
 await cp(join(root, "examples/catalogs/memory.json"), join(folder, "memory.json"));
 const program = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
@@ -165,6 +192,22 @@ const BAD_USAGE = [
   ["diff", "git.json"],
   ["diff", "-", "-"],
   ["diff", "git.json", "git.json", "git.json"],
+  ["convert"],
+  ["convert", "tools"],
+  ["convert", "toString", "listed.json"],
+  ["convert", "tools", "listed.json", "listed.json"],
+  ["convert", "tools", "listed.json", "--tool", "x"],
+  ["convert", "tools", "listed.json", "--to", "mcp"],
+  ["convert", "tools", "listed.json", "--id-form", "x"],
+  ["convert", "tools", "next.json", "--server", "shop"],
+  ["convert", "result", "result.json"],
+  ["convert", "result", "result.json", "--tool", "x", "--artifacts", "git.json"],
+  ["convert", "messages", "request.json", "--from", "anthropic"],
+  ["convert", "messages", "request.json", "--from", "anthropic", "--to", "smoke"],
+  ["convert", "messages", "session.jsonl", "--from", "items", "--to", "items"],
+  ["convert", "messages", "listed.json", "--from", "anthropic", "--to", "items"],
+  ["convert", "definition", "definitions.json", "--to", "anthropic"],
+  ["convert", "session", "session.jsonl", "--to", "items"],
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {
@@ -377,6 +420,130 @@ test("what a list of tools holds cannot steer the terminal, nor can what is no l
     }
   }
 });
+
+test("convert makes a catalog or definitions of what a server answered to tools/list", async () => {
+  const left = "contextweaver: listed.json: left out tool 2: tool-invalid: the tool has no name (MISSING_FIELD)\n";
+  const { code, stdout, stderr } = await cli(["convert", "tools", "listed.json", "--server", "shop", "--json"]);
+  assert.deepEqual([code, stderr], [0, left]);
+  const [tool, ...others] = JSON.parse(stdout).items;
+  assert.deepEqual([tool.id, tool.namespace, others], ["mcp:shop/get_order", "shop", []]);
+  const canonical = await cli(["convert", "tools", "-", "--id-form", "canonical"], { input: JSON.stringify(CONVERTED["listed.json"]) });
+  assert.match(JSON.parse(canonical.stdout).items[0].id, /^mcp:get_order#[0-9a-f]{8}$/);
+  const gemini = await cli(["convert", "tools", "listed.json", "--to", "gemini"]);
+  assert.deepEqual(JSON.parse(gemini.stdout)[0].parameters.properties, { id: { type: "integer" } });
+  assert.match(gemini.stderr, /^contextweaver: listed\.json: not removed at mcp:get_order \/properties\/id: /m);
+  await writeFile(join(folder, "made.json"), stdout);
+  const [definition] = JSON.parse((await cli(["convert", "tools", "made.json", "--to", "anthropic"])).stdout);
+  assert.deepEqual([definition.name, definition.input_schema.type], ["mcp_shop_get_order", "object"]);
+});
+
+test("convert makes an envelope of a result, and files that replace none", async () => {
+  const args = ["convert", "result", "result.json", "--tool", `../../${EVIL}shop`];
+  const { code, stdout, stderr } = await cli(args);
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).artifacts.length, 3);
+  assert.match(stderr, /^contextweaver: result\.json: decode-error at \/content\/2\/data: /m);
+  assert.match(stderr, /^contextweaver: artifacts \(3\) and the whole text are written with --artifacts <folder>$/m);
+  const parts = join(folder, "parts", "of it");
+  for (const files of [4, 8]) {
+    const saved = await cli([...args, "--artifacts", join("parts", "of it")]);
+    assert.equal(saved.stdout, stdout);
+    // eslint-disable-next-line no-control-regex
+    assert.doesNotMatch(saved.stdout + saved.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202e\u{e0041}]/u);
+    const names = await readdir(parts);
+    assert.equal(names.length, files);
+    for (const name of names) assert.match(name, /^mcp-[\w-]+(\.2)?\.(png|txt|json)$/);
+    const image = names.find((name) => name.endsWith(files === 4 ? "image-1.png" : "image-1.2.png"));
+    assert.equal(await readFile(join(parts, image), "utf8"), "hello");
+    assert.equal(await readFile(join(parts, names.find((name) => name.endsWith("full_text.txt"))), "utf8"), RESULT.content[0].text);
+  }
+  const short = { jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "done" }] } };
+  const whole = await cli(["convert", "result", "-", "--tool", "t"], { input: JSON.stringify(short) });
+  assert.deepEqual([whole.stderr, JSON.parse(whole.stdout).summary], ["", "done"]);
+});
+
+test("convert makes messages of one provider those of another, and items", async () => {
+  const messages = (from, to, more = [], options = {}) => cli(["convert", "messages", ...more, "--from", from, "--to", to], options);
+  const chat = await messages("anthropic", "openai-chat", ["request.json"]);
+  assert.equal(chat.code, 0);
+  assert.deepEqual(JSON.parse(chat.stdout).map(({ role }) => role), ["system", "user", "assistant", "tool"]);
+  assert.match(chat.stderr, /^contextweaver: request\.json: only messages are converted; left out: model\n/);
+  assert.match(chat.stderr, /^contextweaver: request\.json: OPAQUE_LEFT_OUT at t1: /m, "the reasoning stays behind");
+  const gemini = JSON.parse((await messages("openai-chat", "gemini", ["-"], { input: chat.stdout })).stdout);
+  assert.deepEqual(gemini.system, { parts: [{ text: "Be brief." }] });
+  assert.equal((await messages("gemini", "openai-chat", ["-"], { input: JSON.stringify(gemini) })).code, 0, "what it wrote itself");
+  const items = await messages("anthropic", "items", ["request.json"]);
+  assert.deepEqual(items.stdout.trimEnd().split("\n").map((line) => JSON.parse(line).kind), ["policy", "user_turn", "tool_call", "tool_result"]);
+  assert.equal((await cli(["build", "-"], { input: items.stdout })).code, 0, "a session");
+  const back = await messages("items", "anthropic", ["-"], { input: items.stdout });
+  assert.deepEqual([JSON.parse(back.stdout), back.stderr], [{ system: REQUEST.system, messages: REQUEST.messages }, ""]);
+  assert.ok(Array.isArray(JSON.parse((await messages("anthropic", "items", ["request.json", "--json"])).stdout)));
+});
+
+test("convert makes tools of MCP of definitions", async () => {
+  const all = await cli(["convert", "definition", "definitions.json", "--to", "mcp"]);
+  assert.equal(all.code, 1, "one is left out");
+  const { tools } = JSON.parse(all.stdout);
+  assert.deepEqual(tools.map(({ name }) => name), ["get_order", "pay"]);
+  assert.equal(tools[0].annotations.readOnlyHint, true);
+  assert.match(all.stderr, /^contextweaver: definitions\.json: left out definition 2: INVALID_INPUT at \/1\/name: /);
+  assert.match(all.stderr, /^contextweaver: definitions\.json: unknown_category at \/2\/category: /m);
+  const [definition] = CONVERTED["definitions.json"];
+  const one = await cli(["convert", "definition", "-"], { input: JSON.stringify(definition) });
+  assert.deepEqual([one.code, JSON.parse(one.stdout), one.stderr], [0, tools[0], ""]);
+  const listed = await cli(["convert", "tools", "-", "--to", "anthropic"], { input: all.stdout });
+  assert.equal(JSON.parse(listed.stdout).length, 2, "what is printed is what a server answers");
+});
+
+test("convert reads a recorded session of MCP", async () => {
+  const lines = '{"id":"a","type":"user_turn","text":"x"}\n\n{"id":"b","type":"agent_msg","text":"y","parent_id":"a"}\n';
+  const { code, stdout, stderr } = await cli(["convert", "session", "-"], { input: lines });
+  assert.deepEqual([code, stderr], [0, ""]);
+  assert.deepEqual(JSON.parse(stdout).map(({ id, kind }) => [id, kind]), [["a", "user_turn"], ["b", "agent_msg"]]);
+  const bad = await cli(["convert", "session", "-"], { input: `${lines}{sk-secret\n{"id":"a","text":"x"}\n` });
+  assert.deepEqual([bad.code, bad.stdout], [2, ""]);
+  assert.match(bad.stderr, /^contextweaver: standard input:4: DECODE_FAILED: .*\nstandard input:5: MISSING_FIELD at \/type: /);
+  assert.doesNotMatch(bad.stderr, /sk-secret/);
+  assert.match((await cli(["convert", "session", "-"], { input: "{\n".repeat(50) })).stderr, /\nand 40 more\n$/);
+});
+
+test("what is converted cannot steer the terminal", async () => {
+  // eslint-disable-next-line no-control-regex
+  const control = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u{e0000}-\u{e007f}]/u;
+  const request = { [EVIL]: 1, messages: [{ role: "user", content: EVIL }, { role: "assistant", content: [{ type: EVIL, [EVIL]: 1 }, { type: "tool_use", id: EVIL, name: EVIL, input: { [EVIL]: 1 } }] }] };
+  await writeFile(join(folder, "evil.json"), JSON.stringify(request));
+  const all = [
+    ...[[], ["--to", "gemini"], ["--server", EVIL], ["--to", EVIL]].map((args) => ["tools", "hostile.json", ...args]),
+    ...["openai-chat", "gemini", "ai-sdk-ui", "items"].map((to) => ["messages", "evil.json", "--from", "anthropic", "--to", to]),
+    ["result", "evil.json", "--tool", EVIL],
+    ["session", "evil.json"],
+    ["definition", "definitions.json"],
+  ];
+  for (const args of all) {
+    const { stdout, stderr } = await cli(["convert", ...args]);
+    assert.ok(stdout + stderr !== "", args.join(" "));
+    assert.doesNotMatch(stdout + stderr, control, args.join(" "));
+  }
+});
+
+const NOT_CONVERTED = {
+  "messages - --from anthropic --to gemini": ["{sk-secret", "5", "null", "{}", '{"messages":5}', '[5]', '{"contents":[],"input":[]}', "[".repeat(1e5) + "]".repeat(1e5)],
+  "messages - --from items --to gemini": ["{sk-secret", "5", '{"id":"a"}', '{"id":"a","kind":"\\u001b","text":"x"}'],
+  "result - --tool x": ["{sk-secret", "5", "null", "[]", '{"jsonrpc":"2.0","error":{}}', '{"a":'.repeat(1e5) + "1" + "}".repeat(1e5)],
+  "definition -": ["{sk-secret", "5", "null", "{}", '{"name":"a b","description":"x","schema":{}}', '{"a":'.repeat(1e5) + "1" + "}".repeat(1e5)],
+  "tools -": ["{sk-secret", "5", "null", '{"tools":5}'],
+  "session -": ["{sk-secret", "5", "null", "[".repeat(1e5) + "]".repeat(1e5)],
+};
+for (const [args, inputs] of Object.entries(NOT_CONVERTED)) {
+  test(`not converted: ${args}`, async () => {
+    for (const input of inputs) {
+      const { code, stdout, stderr } = await cli(["convert", ...args.split(" ")], { input });
+      assert.deepEqual([code, stdout], [2, ""], input.slice(0, 50));
+      assert.match(stderr, /^contextweaver: standard input\S? ?\S/);
+      assert.doesNotMatch(stderr, /sk-secret|\u001b|\n {4}at /);
+    }
+  });
+}
 
 test("a budget that cannot be kept is exit code 1", async () => {
   const { code, stderr } = await build(["--budget", "2"]);

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { build } from "./build.js";
+import { convert } from "./convert.js";
 import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
@@ -40,6 +41,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return lint(line);
     case "diff":
       return diff(line);
+    case "convert":
+      return convert(line);
     case "demo":
       return demo(line);
     default:

@@ -3,6 +3,8 @@
 
 declare module "node:fs" {
   export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
+  export function mkdirSync(path: string, options: { recursive: boolean }): void;
+  export function writeFileSync(path: string, data: Uint8Array, options: { flag: "wx" }): void;
 }
 
 declare module "node:util" {

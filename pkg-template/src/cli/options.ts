@@ -22,6 +22,8 @@ Usage
                                                       the few tools that a query needs
   contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous
   contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break
+  contextweaver convert <tools | result | messages | definition | session> <file | -> [options]
+                                                      from one form into another
   contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools
   contextweaver --help | --version
 
@@ -69,6 +71,21 @@ Options of lint
 Options of diff
   --check               exit with 1 when something changed
 
+convert tools: what a server answered to tools/list becomes a catalog
+  --server <name>       the server, which becomes the namespace (default: guessed from the names)
+  --id-form <form>      name or canonical (default: name)
+  --to <form>           catalog, or definitions for openai-chat, openai-responses, anthropic, gemini or ai-sdk
+                        (default: catalog)
+convert result: what a tool of MCP answered becomes an envelope
+  --tool <name>         whose result it is
+  --artifacts <folder>  write images, audio and resources to files there; none is overwritten
+convert messages: a list, or a request that has one, becomes messages of another provider
+  --from <format>       openai-chat, openai-responses, anthropic, gemini, ai-sdk-ui, ai-sdk-model, or items, one per line
+  --to <format>         the same
+convert definition: a definition of a tool, or a list of them, becomes tools of MCP; exit code 1 when one is left out
+  --to <form>           mcp, the default
+convert session: a recorded session of MCP, one JSON object per line, becomes items
+
 Options of all but demo, where --color is the only one
   --json                print the result as JSON
   --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
@@ -106,6 +123,12 @@ const OPTIONS = {
   debug: { type: "boolean" },
   pinned: { type: "string" },
   check: { type: "boolean" },
+  server: { type: "string" },
+  "id-form": { type: "string" },
+  to: { type: "string" },
+  from: { type: "string" },
+  tool: { type: "string" },
+  artifacts: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -120,6 +143,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   route: "query top namespace exclude pin budget debug compat explain json",
   lint: "pin pinned json",
   diff: "check json",
+  convert: "server id-form to from tool artifacts json",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];

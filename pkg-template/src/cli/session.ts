@@ -8,7 +8,7 @@ import { UsageError } from "./options.js";
 const MAX_REPORTED = 10;
 
 /** An item and the line it came from. */
-interface Line {
+export interface Line {
   readonly number: number;
   readonly value: unknown;
 }
@@ -55,12 +55,13 @@ export function load(text: string, name: string, options: ContextManagerOptions)
   try {
     manager.ingestAll(lines.map(({ value }) => value as ContextItem));
   } catch (error) {
-    throw located(error, lines, name);
+    throw inFile(error, lines, name);
   }
   return manager;
 }
 
-function parseLines(text: string, name: string): Line[] {
+/** Reads lines of JSON; `name` is for messages. */
+export function parseLines(text: string, name: string): Line[] {
   const lines: Line[] = [];
   const problems: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -74,15 +75,18 @@ function parseLines(text: string, name: string): Line[] {
       problems.push(`${name}:${index + 1}${where}: DECODE_FAILED: the line is not valid JSON`);
     }
   }
-  if (problems.length > MAX_REPORTED) {
-    problems.splice(MAX_REPORTED, problems.length, `and ${problems.length - MAX_REPORTED} more`);
-  }
-  if (problems.length > 0) throw new UsageError(problems.join("\n"), "input");
+  if (problems.length > 0) throw new UsageError(several(problems), "input");
   return lines;
 }
 
+/** The first of many problems, and how many there are beside them. */
+export function several(problems: readonly string[], count = problems.length): string {
+  const told = problems.slice(0, MAX_REPORTED);
+  return (count > told.length ? [...told, `and ${count - told.length} more`] : told).join("\n");
+}
+
 /** Puts the line in place of the index that the engine knows. */
-function located(error: unknown, lines: readonly Line[], name: string): unknown {
+export function inFile(error: unknown, lines: readonly Line[], name: string): unknown {
   if (!ContextWeaverError.is(error)) return error;
   const [, index, rest] = /^\/items\/(\d+)(.*)$/s.exec(error.path ?? "") ?? [];
   const line = index === undefined ? undefined : lines[Number(index)]?.number;

@@ -1,7 +1,7 @@
 // Reads tools: catalogs, and what MCP servers answered to `tools/list`. A tool that cannot be used is left out and told.
 import process from "node:process";
 import { Catalog, ContextWeaverError } from "../api.js";
-import type { CatalogFinding, SelectableItem } from "../api.js";
+import type { CatalogFinding, McpCatalogOptions, SelectableItem } from "../api.js";
 import { UsageError } from "./options.js";
 import { cell } from "./print.js";
 import { nameOf, readText } from "./session.js";
@@ -17,14 +17,17 @@ export interface Tools {
   readonly skipped: readonly FileFinding[];
 }
 
-/** Reads files into one catalog. Where there are several, the tools of a server have its file's name as their namespace. */
-export async function readTools(files: readonly string[]): Promise<Tools> {
+/**
+ * Reads files into one catalog. Where there are several, the tools of a server have its file's name as their namespace.
+ * What is `asked` for is about servers; a catalog is then refused.
+ */
+export async function readTools(files: readonly string[], asked?: McpCatalogOptions): Promise<Tools> {
   if (files.filter((file) => file === "-").length > 1) throw new UsageError("standard input can be read once");
   const skipped: FileFinding[] = [];
   const items: SelectableItem[] = [];
   const origins: { file: string; index: number }[] = [];
   for (const file of files) {
-    const part = await readFile(file, files.length > 1 ? serverOf(file) : undefined);
+    const part = await readFile(file, files.length > 1 ? serverOf(file) : undefined, asked);
     skipped.push(...leftOut(part).map((finding) => ({ ...finding, file: nameOf(file) })));
     for (const [index, item] of part.items().entries()) {
       items.push(item);
@@ -60,13 +63,16 @@ export async function readJson(file: string): Promise<unknown> {
   }
 }
 
-async function readFile(file: string, server: string | undefined): Promise<Catalog> {
+async function readFile(file: string, server?: string, asked?: McpCatalogOptions): Promise<Catalog> {
   const json = await readJson(file);
   if (json === null) throw new UsageError(`${nameOf(file)} has no list of tools: it is null`, "input");
   try {
     const items = itemsOf(json);
+    if (items !== undefined && Object.keys(asked ?? {}).length > 0) {
+      throw new UsageError(`${nameOf(file)} is a catalog: what its tools are named is settled`, "input");
+    }
     if (items !== undefined) return new Catalog(items, { on_invalid: "report" });
-    return Catalog.fromMcp(json, server === undefined ? {} : { server });
+    return Catalog.fromMcp(json, { ...(server === undefined ? {} : { server }), ...asked });
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
     const at = error.path ? ` at ${error.path}` : "";
