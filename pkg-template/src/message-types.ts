@@ -25,7 +25,7 @@ export interface ReadMessagesOptions {
   readonly id_prefix?: string;
   /** Calls of earlier messages, which these may answer: the provider's id of each, and the id of its item. */
   readonly known_calls?: Readonly<Record<string, string>>;
-  /** What stands beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. */
+  /** What stands beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. `UNSUPPORTED` for the others. */
   readonly system?: unknown;
   /** Reads them as contextweaver 0.18 for Python does: `openai-chat`, `anthropic` and `gemini` only. */
   readonly compat?: "0.18";

@@ -138,6 +138,10 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         Value::Array(list) => list,
         other => return Err(wrong_type("/messages", "an array", &other)),
     };
+    if options.system.is_some() && !matches!(format, Format::Anthropic | Format::Gemini) {
+        let message = format!("{} has its instructions among the messages", format.as_str());
+        return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
+    }
     decode::check_depth(&list, options.system.as_ref())?;
     let mut warnings = Warnings::default();
     let read = match format {

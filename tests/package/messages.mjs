@@ -136,6 +136,8 @@ export const messageCases = {
     refused("x", "openai-chat", "INVALID_INPUT", "/messages");
     refused([], "klingon", "INVALID_INPUT", "/format");
     refused([], 5, "INVALID_INPUT", "/format");
+    const beside = catchError(() => manager.ingestMessages([], "openai-chat", { system: "Be brief." }));
+    assert.deepEqual([beside.code, beside.path], ["UNSUPPORTED", "/system"]);
     refused([{ role: "user", content: 5 }], "openai-chat", "INVALID_INPUT", "/messages/0/content");
     refused([{ role: "user", content: "a" }, null], "anthropic", "INVALID_INPUT", "/messages/1");
     const own = JSON.parse('{"role":"user","content":"x","__proto__":{"polluted":1},"constructor":2}');

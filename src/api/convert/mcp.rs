@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{compat, done, unknown};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, wrong_type};
 use crate::mcp::{
     IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl, mcp_tool_to_selectable,
     reference, selectable_to_mcp_tool,
 };
 use crate::model::SelectableItem;
+use crate::text::unicode::trim;
 
 /// The operations of this file.
 pub const OPERATIONS: &[&str] =
@@ -30,10 +31,18 @@ pub fn call(operation: &str, fields: Fields) -> Result<String> {
 pub fn tool_options(fields: &mut Fields) -> Result<ToolOptions> {
     let base = ToolOptions::default();
     Ok(ToolOptions {
-        server: fields.opt_string("server")?,
+        server: server(fields)?,
         id_form: fields.parsed_or("id_form", base.id_form, IdForm::parse)?,
         verb_namespaces: fields.bool_or("verb_namespaces", base.verb_namespaces)?,
     })
+}
+
+fn server(fields: &mut Fields) -> Result<Option<String>> {
+    let server = fields.opt_string("server")?;
+    if server.as_deref().is_some_and(|server| trim(server).is_empty()) {
+        return Err(Error::new(ErrorCode::InvalidInput, "the name of the server is blank").at(fields.at("server")));
+    }
+    Ok(server)
 }
 
 /// `{tool, server?, id_form?, verb_namespaces?, compat?}` gives `{item, warnings}`. The reference has none of the options.
