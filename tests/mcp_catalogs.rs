@@ -5,8 +5,10 @@
 use std::path::Path;
 
 use contextweaver::mcp::{
-    IdForm, Revision, ToolOptions, describe, mcp_tool_to_selectable, reference, selectable_to_mcp_tool, tool_list,
+    IdForm, ResultOptions, Revision, ToolOptions, describe, mcp_result_to_envelope, mcp_tool_to_selectable, reference,
+    selectable_to_mcp_tool, tool_list,
 };
+use contextweaver::model::Status;
 use contextweaver::routing::catalog::from_mcp_tools;
 use serde_json::{Value, json};
 
@@ -83,4 +85,42 @@ fn every_tool_comes_back_as_it_was() {
             }
         }
     });
+}
+
+#[test]
+fn examples_of_the_specification_are_read_in_every_revision() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/vectors-public/mcp/spec-examples.json");
+    if !file.is_file() {
+        println!(
+            "SKIPPED: the examples of the specification are not here (../shared/vectors-public/mcp/spec-examples.json)"
+        );
+        return;
+    }
+    let mut count = 0;
+    for case in read(&file)["cases"].as_array().unwrap() {
+        let (name, input) = (&case["name"], &case["input"]);
+        for revision in Revision::ALL {
+            if let Some(tool) = input.get("tool") {
+                let converted = mcp_tool_to_selectable(tool.clone(), &ToolOptions::default()).unwrap();
+                assert!(converted.warnings.is_empty(), "{name}: {:?}", converted.warnings);
+                let back = selectable_to_mcp_tool(&converted.item, Some(*revision));
+                assert_eq!(back.tool["name"], tool["name"], "{name}");
+                assert!(!back.report.is_empty() || &back.tool == tool, "{name} in {}", revision.name());
+                count += 1;
+            }
+            if let Some(result) = input.get("result") {
+                let options = ResultOptions { revision: Some(*revision), ..ResultOptions::default() };
+                let converted = mcp_result_to_envelope(result, "tool", &options).unwrap();
+                let is_error = result["isError"] == true;
+                assert_eq!(converted.envelope.status == Status::Error, is_error, "{name} in {}", revision.name());
+                let parts = result["content"].as_array().map_or(0, Vec::len);
+                assert!(
+                    parts == 0 || converted.full_text != "(no content)" || !converted.binaries.is_empty(),
+                    "{name}"
+                );
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 3 * 14, "{count} readings");
 }

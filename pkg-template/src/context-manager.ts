@@ -144,6 +144,7 @@ export class ContextManager {
    */
   ingestMcpResult(input: McpResultInput): ToolResult {
     const { result, revision, ...call } = fields(input);
+    const about = encode(call).slice(0, -1);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
     if (unknown !== undefined) {
       throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
@@ -151,7 +152,7 @@ export class ContextManager {
     const { tool_name } = call;
     const { json, bytes } = convertResult({ result, revision, tool_name, compat: this.#session.compat });
     // The text of the answer goes on as it is: `{"done":{…}}` without its wrapping, behind the fields of the call.
-    const args = `${encode(call).slice(0, -1)},${json.slice(`{"done":{`.length, -1)}`;
+    const args = `${about},${json.slice(`{"done":{`.length, -1)}`;
     return this.#session.run<ToolResult>("ingest_mcp_result", args, { bytes, mutates: true }).value;
   }
 

@@ -110,6 +110,16 @@ export function fields(value: unknown, path = ""): Record<string, unknown> {
   return copy;
 }
 
+/** Copies an array, each place read once; of anything else, nothing. @internal */
+export function listed(value: unknown, path: string): unknown[] | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { keys, length } = inspect(value, path);
+  if (keys) return undefined;
+  // Also refuses the length of a lying proxy: NaN, Infinity, a fraction.
+  if (!Number.isInteger(length) || length > MAX_ITEMS) refuse("TOO_LARGE", `more than ${MAX_ITEMS} values`, path);
+  return Array.from({ length }, (_, place) => read(value, place, `${path}/${place}`));
+}
+
 /** Encodes JSON text that was checked before. @internal */
 export function utf8(json: string): Uint8Array {
   return encoder.encode(json);

@@ -2,7 +2,7 @@
 // become JSON Schema, and functions stay behind.
 import { convertCall } from "./convert-call.js";
 import { ContextWeaverError } from "./errors.js";
-import { SNAPSHOT, encode, fields } from "./guard.js";
+import { SNAPSHOT, encode, fields, listed } from "./guard.js";
 import type { ConversionWarning } from "./mcp-types.js";
 import { toData } from "./tool-data.js";
 import type {
@@ -91,11 +91,12 @@ export function toolDefinitionToMcp(
   const copy = fields(options);
   const by = converters(copy);
   const warnings: ConversionWarning[] = [];
-  if (!Array.isArray(given)) {
+  const several = listed(given, "");
+  if (!several) {
     const definition = definitionJson(given, "", by, warnings);
     return warned(convertCall<ToolDefinitionToMcp>("tool_definition_to_mcp", record({ definition }, copy)), warnings);
   }
-  const { list, failed } = definitionList(given, copy["strict"] === true, by, warnings);
+  const { list, failed } = definitionList(several, copy["strict"] === true, by, warnings);
   const answer = convertCall<ToolDefinitionsToMcp>("tool_definition_to_mcp", record({ definitions: list }, copy));
   // What could not be written stands as null in the list, and the engine has complained of that.
   const errors = answer.errors.map((error) => failed.get(error.index) ?? error);
@@ -135,8 +136,9 @@ export function mcpToToolDefinition(
   given: object,
   options?: McpToToolDefinitionOptions & { readonly strict?: boolean },
 ): McpToToolDefinition | McpToToolDefinitions {
-  const name = Array.isArray(given) ? "tools" : "tool";
-  return convertCall("mcp_to_tool_definition", record({ [name]: encode(given, "", SNAPSHOT) }, fields(options)));
+  const json = encode(given, "", SNAPSHOT);
+  const name = json.startsWith("[") ? "tools" : "tool";
+  return convertCall("mcp_to_tool_definition", record({ [name]: json }, fields(options)));
 }
 
 /** Maps a definition to something a router can choose: the item of the tool it becomes, with its tags and examples. */
