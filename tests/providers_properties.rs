@@ -21,7 +21,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(400);
+    config_of(400)
+}
+
+fn config_of(usual: u32) -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
@@ -113,6 +117,28 @@ fn thin_out(items: Vec<ContextItem>, random: &mut Random) -> Vec<ContextItem> {
 }
 
 proptest! {
+    // A promise to every provider: as many cases as the promises have.
+    #![proptest_config(config_of(10_000))]
+
+    #[test]
+    fn random_logs_are_accepted_by_every_provider(seed in any::<u64>()) {
+        let items = random_items(&mut Random::new(seed));
+        for format in Format::ALL {
+            let written = write(&items, *format);
+            check(&written, *format);
+            prop_assert_eq!(&written, &write(&items, *format));
+            // The texts of what was said are all there.
+            let all = json!([written.messages, written.system]).to_string();
+            for item in items.iter().filter(|item| !item.text.trim().is_empty()) {
+                let text = Value::from(item.text.trim()).to_string();
+                let is_said = matches!(item.kind, ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::Policy);
+                prop_assert!(!is_said || all.contains(text.trim_matches('"')), "{text} in {all}");
+            }
+        }
+    }
+}
+
+proptest! {
     #![proptest_config(config())]
 
     #[test]
@@ -136,23 +162,6 @@ proptest! {
             let again: Vec<ContextItem> =
                 text.as_array().unwrap().iter().map(|item| ContextItem::from_value(item.clone(), "").unwrap()).collect();
             prop_assert_eq!(again, items.items);
-        }
-    }
-
-    #[test]
-    fn random_logs_are_accepted_by_every_provider(seed in any::<u64>()) {
-        let items = random_items(&mut Random::new(seed));
-        for format in Format::ALL {
-            let written = write(&items, *format);
-            check(&written, *format);
-            prop_assert_eq!(&written, &write(&items, *format));
-            // The texts of what was said are all there.
-            let all = json!([written.messages, written.system]).to_string();
-            for item in items.iter().filter(|item| !item.text.trim().is_empty()) {
-                let text = Value::from(item.text.trim()).to_string();
-                let is_said = matches!(item.kind, ItemKind::UserTurn | ItemKind::AgentMsg | ItemKind::Policy);
-                prop_assert!(!is_said || all.contains(text.trim_matches('"')), "{text} in {all}");
-            }
         }
     }
 
