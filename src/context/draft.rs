@@ -13,7 +13,7 @@ use super::score::{bm25n, reference as reference_score};
 use super::select::plan::{self, Planner, Row, SEPARATOR_QUARTERS};
 use super::select::units::{self, Selector, Unit};
 use super::sensitivity::{self, Verdict};
-use super::{candidates, dedup, messages};
+use super::{candidates, dedup, origin};
 use crate::error::{Error, ErrorCode, Result};
 use crate::model::{ContextItem, ItemKind, ScoreParts, ScoringConfig, Sensitivity, Stage};
 use crate::order::sort_distinct;
@@ -181,7 +181,7 @@ impl Draft<'_> {
             Some(item) => answers.quarters(&options.estimator, &plan::redacted_text(item)),
             None if stub => answers.quarters(&options.estimator, &plan::phase_stub_text(item)),
             None => {
-                let attached = if self.request.attachments { 4 * messages::attachment_tokens(item) } else { 0 };
+                let attached = if self.request.attachments { 4 * origin::attachment_tokens(item) } else { 0 };
                 attached + index::part_quarters(item, index.entry(at), options, answers)
             }
         };

@@ -6,17 +6,12 @@ use serde_json::Value;
 use super::callbacks::Outcome;
 use super::draft::Event;
 use super::manager::ContextManager;
+use super::origin::{attachment_tokens, forget, origin};
 use super::request::BuildRequest;
 use super::{firewall, render, sensitivity};
 use crate::error::{Error, ErrorCode, Result};
-use crate::limits;
 use crate::model::{ContextItem, ContextPack, ItemKind, JsonMap, RenderedAs, RenderedItem};
 use crate::text::redact::{SECRET_MASK, redact_value};
-
-/// Metadata key with what belongs to this library.
-const OWN: &str = "_contextweaver";
-/// Key below it with what a converter keeps of the message an item came from.
-const MESSAGE: &str = "message";
 
 /// A prompt in parts, for a converter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -102,16 +97,10 @@ impl ContextManager {
     }
 }
 
-/// Returns the tokens of what a converter keeps with an item and writes only while the text is what it was.
-pub fn attachment_tokens(item: &ContextItem) -> u64 {
-    let message = || item.metadata.get(OWN)?.get(MESSAGE)?.get("tokens")?.as_u64();
-    message().unwrap_or(0).min(limits::MAX_TOKEN_ESTIMATE)
-}
-
 /// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
 pub fn message_plan(items: &[ContextItem], format: &str) -> (u64, JsonMap) {
     let last = |item: &ContextItem| {
-        let message = item.metadata.get(OWN)?.get(MESSAGE)?;
+        let message = origin(&item.metadata)?;
         let is_same = message.get("format")?.as_str()? == format;
         message.get("message").filter(|_| is_same)?.as_u64()
     };
@@ -136,25 +125,12 @@ fn without_function<'a>(item: &ContextItem, body: &'a str) -> &'a str {
 
 /// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it.
 fn mask(item: &mut ContextItem) {
+    let before = origin(&item.metadata).cloned();
     let metadata = Value::Object(std::mem::take(&mut item.metadata));
-    let masked = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK);
-    let message = |metadata: &Value| metadata.get(OWN).and_then(|own| own.get(MESSAGE)).cloned();
-    let is_changed = message(&metadata) != message(&masked);
-    if let Value::Object(masked) = masked {
+    if let Value::Object(masked) = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK) {
         item.metadata = masked;
     }
-    if is_changed {
+    if before.as_ref() != origin(&item.metadata) {
         forget(item);
-    }
-}
-
-/// Takes away what was kept of the message, but for its place among the others: a converter must know that a call had
-/// reasoning which it cannot write any more.
-fn forget(item: &mut ContextItem) {
-    let message = item.metadata.get_mut(OWN).and_then(|own| own.get_mut(MESSAGE));
-    if let Some(Value::Object(message)) = message {
-        message.retain(|key, _| matches!(key.as_str(), "format" | "message" | "group" | "reasoning"));
-        message.insert("digest".into(), "".into());
-        message.insert("parts".into(), Value::Array(Vec::new()));
     }
 }
