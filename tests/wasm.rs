@@ -104,7 +104,7 @@ fn text_functions_answer() {
 #[wasm_bindgen_test]
 fn a_catalog_answers_until_it_is_freed() {
     let tools = json!({ "items": [{ "id": "a", "kind": "tool", "name": "a", "description": "does it" }] });
-    let handle = catalog_new(&tools.to_string()).unwrap();
+    let handle = catalog_new(tools.to_string().as_bytes()).unwrap();
     assert_eq!(catalog_call(handle, "size", "{}").unwrap(), r#"{"done":{"size":1}}"#);
     assert!(catalog_call(handle, "get", r#"{"id": "b"}"#).unwrap_err().contains("NOT_FOUND"));
     let again = catalog_call(handle, "register", &json!({ "item": tools["items"][0] }).to_string()).unwrap_err();
