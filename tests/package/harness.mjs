@@ -121,7 +121,7 @@ export async function project(name, files = {}, { from = tarball, type = "module
   await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
     cwd: folder,
   });
-  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "mcp", "messages", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks", "tool-call-context", "context-leaks"];
+  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "mcp", "messages", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks", "tool-call-context", "context-leaks", "tool-definition"];
   for (const name of shared) await cp(join(here, `${name}.mjs`), join(folder, `${name}.mjs`));
   await writeFile(join(folder, "context-vectors.mjs"), await recordedCases("tool-call-context"));
   for (const [file, text] of Object.entries(files)) {
