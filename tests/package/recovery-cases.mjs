@@ -334,7 +334,7 @@ export const recoveryCases = {
       }
     }
     assert.equal(managers.manager.build({ phase: "answer" }).prompt, managers.before);
-    for (const one of [catalog, router, managers.manager]) one.free();
+    for (const one of [catalog, routers.ofCatalog, routers.ofItems, managers.manager]) one.free();
   },
 
   "a router that cannot be made leaves nothing behind"(cw, assert, engines) {
