@@ -10,6 +10,7 @@ pub mod guardrails;
 pub mod options;
 pub mod record;
 pub mod records;
+pub mod service;
 pub mod store;
 pub mod times;
 pub mod tools;

@@ -1,8 +1,12 @@
 //! How a store behaves.
 
+use super::service::options::ServiceOptions;
+
 /// Options of a store; each part reads its own.
 #[derive(Debug, Clone, Default)]
 pub struct StoreOptions {
     /// Categories besides the five that every store knows.
     pub categories: Vec<String>,
+    /// How the store shows itself to clients.
+    pub service: ServiceOptions,
 }

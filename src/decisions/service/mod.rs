@@ -1,0 +1,176 @@
+//! The store as a set of tools: what clients list, how a call is checked and run, and what it answers.
+
+pub mod arguments;
+pub mod options;
+pub mod rpc;
+pub mod table;
+
+use serde_json::{Map, Value, json};
+
+use self::arguments::Allowed;
+use self::table::Tool;
+use super::call::{Answers, Call, Need};
+use super::store::DecisionStore;
+use super::tools;
+use crate::error::{Error, ErrorCode, Result};
+use crate::text::unicode::quote;
+
+/// The name of the caller when nobody said.
+pub const DEFAULT_AGENT: &str = "mcp-client";
+
+/// A call of a tool, and what the host says of it.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The name of the tool, with the prefix of the store.
+    pub name: &'a str,
+    /// The arguments.
+    pub arguments: Value,
+    /// Who calls, and when.
+    pub host: Host<'a>,
+}
+
+/// What the host knows of a call and answered to its needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// The agent, if the host knows it; what the arguments say does not count then.
+    pub agent: Option<&'a str>,
+    /// The transport or session, likewise.
+    pub trace: Option<&'a str>,
+    /// Milliseconds since 1970-01-01T00:00:00 UTC.
+    pub now: i64,
+    /// The ids and vectors that came so far.
+    pub answers: &'a Answers,
+}
+
+/// The end of an operation, or what the host must answer first; nothing has changed by then.
+#[derive(Debug)]
+pub enum Reply {
+    /// Answer these and call again.
+    Need(Vec<Need>),
+    /// Finished.
+    Done(Value),
+}
+
+/// Returns the tools that a store offers, as `tools/list` gives them.
+pub fn list(store: &DecisionStore) -> Vec<Value> {
+    offered(store).map(|tool| listed(store, tool)).collect()
+}
+
+fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static Tool> {
+    let only = &store.options.service.tools;
+    table::tools().iter().filter(move |tool| only.is_empty() || only.contains(&tool.name))
+}
+
+/// Returns the tool that a store offers under a name.
+fn find(store: &DecisionStore, name: &str) -> Option<&'static Tool> {
+    let own = name.strip_prefix(store.options.service.tool_name_prefix.as_str())?;
+    offered(store).find(|tool| tool.name == own)
+}
+
+fn listed(store: &DecisionStore, tool: &Tool) -> Value {
+    let mut input = tool.input.clone();
+    if let Some(Value::Array(categories)) = input.pointer_mut("/properties/category/enum") {
+        categories.extend(store.options.categories.iter().map(|name| Value::from(name.as_str())));
+    }
+    json!({
+        "name": format!("{}{}", store.options.service.tool_name_prefix, tool.name),
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": input,
+        "outputSchema": tool.output,
+        "annotations": {
+            "title": tool.title,
+            "readOnlyHint": !tool.writes,
+            "destructiveHint": false,
+            "idempotentHint": !tool.writes,
+            "openWorldHint": false,
+        },
+    })
+}
+
+/// Runs a tool; what is wrong with the call is part of its result.
+pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
+    let name = request.name;
+    let Some(tool) = find(store, name) else {
+        let error = Error::new(ErrorCode::InvalidInput, format!("there is no tool {}", quote(name)));
+        return Reply::Done(failed(&error));
+    };
+    match called(store, tool, request) {
+        Ok(Outcome::Need(needs)) => Reply::Need(needs),
+        Ok(Outcome::Content(content)) => Reply::Done(succeeded(&content)),
+        Err(error) => Reply::Done(failed(&error)),
+    }
+}
+
+enum Outcome {
+    Need(Vec<Need>),
+    Content(Value),
+}
+
+fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Result<Outcome> {
+    let Request { arguments, host, .. } = request;
+    let allowed = Allowed { categories: &store.options.categories };
+    let mut arguments = arguments::checked(&tool.input, arguments, allowed)?;
+    let agent = known(&mut arguments, "agent_id", host.agent);
+    let trace = known(&mut arguments, "trace_id", host.trace);
+    let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
+    let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
+    let needs = needs(store, tool, &call, &arguments);
+    if !needs.is_empty() {
+        return Ok(Outcome::Need(needs));
+    }
+    let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
+    Ok(Outcome::Content(run(store, &call, &arguments)?))
+}
+
+/// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
+fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> Option<String> {
+    match host {
+        Some(host) => {
+            arguments.insert(key.to_owned(), host.into());
+            Some(host.to_owned())
+        }
+        None => arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned),
+    }
+}
+
+/// Returns what a tool needs to know before it runs.
+fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, _arguments: &Map<String, Value>) -> Vec<Need> {
+    let records = matches!(tool.name.as_str(), "pre_action" | "log_decision");
+    let mut needs = Vec::new();
+    if records && call.answers.next_id(&store.records).is_none() {
+        needs.push(Need::Id);
+    }
+    needs
+}
+
+type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Value>;
+
+fn runner(_name: &str) -> Option<Run> {
+    None
+}
+
+/// Makes the result of a call that went well: the content, and the same as text for those who read no other.
+fn succeeded(content: &Value) -> Value {
+    let text = serde_json::to_string_pretty(content).unwrap_or_default();
+    json!({ "content": [{ "type": "text", "text": text }], "structuredContent": content })
+}
+
+/// Makes the result of a call that did not.
+fn failed(error: &Error) -> Value {
+    let kind = if is_callers(error.code()) { "validation_error" } else { "internal_error" };
+    let text = serde_json::to_string_pretty(&json!({ "error": kind, "message": error.message() })).unwrap_or_default();
+    json!({ "content": [{ "type": "text", "text": text }], "isError": true })
+}
+
+/// Tells whether a failure is the caller's to mend.
+const fn is_callers(code: ErrorCode) -> bool {
+    !matches!(
+        code,
+        ErrorCode::Internal
+            | ErrorCode::Poisoned
+            | ErrorCode::Disposed
+            | ErrorCode::Reentrant
+            | ErrorCode::CallbackFailed
+    )
+}
