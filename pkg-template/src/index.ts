@@ -6,7 +6,8 @@
 import * as api from "./api.js";
 import convertText from "./convert_inline.js";
 import coreText from "./core_inline.js";
-import { convert, core, routing } from "./engines.js";
+import decisionsText from "./decisions_inline.js";
+import { convert, core, decisions, routing } from "./engines.js";
 import { decodeBase64 } from "./inline.js";
 import routingText from "./routing_inline.js";
 
@@ -24,6 +25,11 @@ function ofRouting<T>(value: T): T {
 
 function ofConvert<T>(value: T): T {
   convert.offer(() => decodeBase64(convertText));
+  return value;
+}
+
+function ofDecisions<T>(value: T): T {
+  decisions.offer(() => decodeBase64(decisionsText));
   return value;
 }
 
@@ -120,3 +126,6 @@ export const toolDefinitionToSelectable = /* @__PURE__ */ ofConvert(api.toolDefi
 export const toolResultToMcp = /* @__PURE__ */ ofConvert(api.toolResultToMcp);
 /** @internal */
 export const validateArgs = /* @__PURE__ */ ofConvert(api.validateArgs);
+
+/** @internal */
+export const DecisionStore = /* @__PURE__ */ ofDecisions(api.DecisionStore);

@@ -1,6 +1,6 @@
 // The entry without a WebAssembly module: the caller supplies them, for the smallest download or for streaming.
 import type { Engine, Glue } from "./engine.js";
-import { convert, core, routing } from "./engines.js";
+import { convert, core, decisions, routing } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
 import { fields } from "./guard.js";
 
@@ -33,9 +33,11 @@ export interface Modules<Source> {
   readonly routing?: Source | undefined;
   /** `contextweaver/convert_bg.wasm`: MCP, messages of providers, definitions of tools. */
   readonly convert?: Source | undefined;
+  /** `contextweaver/decisions_bg.wasm`: the memory of decisions. */
+  readonly decisions?: Source | undefined;
 }
 
-const ENGINES: readonly Engine<Glue>[] = [core, routing, convert];
+const ENGINES: readonly Engine<Glue>[] = [core, routing, convert, decisions];
 
 /** Starts the engine from compiled modules or their bytes. What has started stays as it is. */
 export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
@@ -52,11 +54,11 @@ export async function init(modules: Modules<WasmSource | PromiseLike<WasmSource>
 
 /** Returns what was given for the engines that have not started. */
 function given(modules: unknown): [Engine<Glue>, unknown][] {
-  const { core, routing, convert, ...others } = fields(modules);
+  const { core, routing, convert, decisions, ...others } = fields(modules);
   for (const name of Object.keys(others)) {
     throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${name}\``, { path: `/${name}`, hint: HINT });
   }
-  const sources = [core, routing, convert];
+  const sources = [core, routing, convert, decisions];
   if (sources.every((source) => source === undefined)) {
     throw new ContextWeaverError("MISSING_FIELD", "no module was given", { hint: HINT });
   }
@@ -64,7 +66,7 @@ function given(modules: unknown): [Engine<Glue>, unknown][] {
   return all.filter(([engine, source]) => source !== undefined && !engine.isStarted);
 }
 
-const HINT = "give those that are needed: { core, routing, convert }";
+const HINT = "give those that are needed: { core, routing, convert, decisions }";
 
 function prepared(engine: Engine<Glue>, source: object): () => void {
   const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source as WasmBytes);

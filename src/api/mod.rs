@@ -4,6 +4,7 @@
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
 pub mod convert;
+pub mod decisions;
 mod known;
 mod results;
 pub mod routing;

@@ -4,12 +4,19 @@
 //! callbacks and recovery.
 //!
 //! The package has three modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
-//! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`. Each has its own memory; what is below
-//! this line is in all.
+//! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`, `decisions_bg.wasm` with
+//! `decisions-exports`. Each has its own memory; what is below this line is in all.
 
 #[cfg(feature = "convert-exports")]
 mod convert;
-#[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "convert-exports"))]
+#[cfg(feature = "decisions-exports")]
+mod decisions;
+#[cfg(any(
+    feature = "context-exports",
+    feature = "routing-exports",
+    feature = "convert-exports",
+    feature = "decisions-exports"
+))]
 mod handles;
 #[cfg(feature = "context-exports")]
 mod manager;
@@ -20,6 +27,8 @@ mod trap;
 
 #[cfg(feature = "convert-exports")]
 pub use convert::{Converted, convert_call, convert_result};
+#[cfg(feature = "decisions-exports")]
+pub use decisions::{decisions_call, decisions_free, decisions_new, decisions_vectors};
 #[cfg(feature = "context-exports")]
 pub use manager::{
     artifact_bytes, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_tool_result, manager_new,
