@@ -3,6 +3,7 @@
 pub mod api;
 pub mod content;
 pub mod context;
+pub mod decisions;
 pub mod error;
 pub mod json;
 pub mod limits;

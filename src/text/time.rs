@@ -52,6 +52,25 @@ pub fn normal_iso(text: &str) -> Option<String> {
     Some(out)
 }
 
+/// Writes milliseconds since 1970-01-01T00:00:00 UTC as `2026-03-01T10:30:00.250+00:00`, the fraction only where there is
+/// one; years beyond four digits are cut off at the first and the last moment.
+pub fn utc_iso(millis: i64) -> String {
+    let millis = millis.clamp(days_of(1, 1, 1) * DAY * 1000, days_of(10_000, 1, 1) * DAY * 1000 - 1);
+    let (second, milli) = (millis.rem_euclid(DAY * 1000) / 1000, millis.rem_euclid(1000));
+    let mut out = utc_date(millis.div_euclid(DAY * 1000));
+    let _ = write!(out, "T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    if milli > 0 {
+        let _ = write!(out, ".{milli:03}");
+    }
+    out + "+00:00"
+}
+
+/// Writes a count of days since 1970-01-01 as `2026-03-01`.
+pub fn utc_date(days: i64) -> String {
+    let (year, month, day) = date_of(days.clamp(days_of(1, 1, 1), days_of(9999, 12, 31)));
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
 /// Returns the year, month and day of a count of days since 1970-01-01.
 fn date_of(days: i64) -> (i64, i64, i64) {
     // No year has more days than 366, so the guess is early, by a year in four hundred.
@@ -249,6 +268,21 @@ mod tests {
             }
         }
         assert_eq!(normal_iso("tomorrow"), None);
+    }
+
+    #[test]
+    fn milliseconds_are_written_in_utc() {
+        let cases = [
+            (0, "1970-01-01T00:00:00+00:00"),
+            (-1, "1969-12-31T23:59:59.999+00:00"),
+            (1_773_576_000_050, "2026-03-15T12:00:00.050+00:00"),
+            (i64::MIN, "0001-01-01T00:00:00+00:00"),
+            (i64::MAX, "9999-12-31T23:59:59.999+00:00"),
+        ];
+        for (millis, wanted) in cases {
+            assert_eq!(utc_iso(millis), wanted);
+        }
+        assert_eq!((utc_date(59).as_str(), utc_date(i64::MAX).as_str()), ("1970-03-01", "9999-12-31"));
     }
 
     #[test]

@@ -2,13 +2,18 @@
 //!
 //! `cargo test --test golden` reads `<area>/*.json` under `CONTEXTWEAVER_VECTORS` (default `tests/vectors`), then the
 //! recordings over public data in `../shared/vectors-public` where those are present. A case that differs must be named
-//! in `tests/cases/deviations.json` with the reason and with what happens instead, which is asserted too.
+//! in `tests/cases/deviations*.json` with the reason and with what happens instead, which is asserted too.
 
 #![allow(clippy::expect_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod around;
 mod compare;
 mod context;
+mod decisions;
+mod decisions_finding;
+mod decisions_judgement;
+mod decisions_records;
+mod decisions_surface;
 mod drilldown;
 mod drilldown_policy;
 mod firewall;
@@ -58,10 +63,12 @@ struct Tally {
 }
 
 fn deviations() -> BTreeMap<String, Deviation> {
-    let list = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/deviations.json"));
-    let entries = list.as_array().expect("deviations.json is a list");
+    let files = sorted(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases"));
+    let names =
+        files.iter().filter(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("dev")));
+    let lists: Vec<Value> = names.map(|path| read(path)).collect();
+    let entries = lists.iter().flat_map(|list| list.as_array().expect("deviations are a list"));
     entries
-        .iter()
         .map(|entry| {
             let name = entry["case"].as_str().expect("a deviation names its case").to_owned();
             assert!(entry["reason"].as_str().is_some_and(|reason| reason.len() > 20), "{name} has no reason");
@@ -94,6 +101,7 @@ type Runner = fn(file: &str, input: &Value) -> Result<Value, String>;
 fn runner(area: &str) -> Option<Runner> {
     match area {
         "context" => Some(|_, input| context::run(input)),
+        "decisions" => Some(decisions::run),
         "drilldown" => Some(drilldown::run),
         "firewall" => Some(firewall::run),
         "mcp" => Some(mcp::run),

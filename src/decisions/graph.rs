@@ -1,0 +1,5 @@
+//! Decisions and how they relate.
+
+/// The edges between decisions.
+#[derive(Debug, Default)]
+pub struct Graph {}

@@ -1,0 +1,22 @@
+//! Decision memory: what an agent decided and why, what came of it, and what that says about the next decision.
+//!
+//! One store in memory, no clock, no files and no chance: times and ids come with each call.
+
+pub mod call;
+pub mod figures;
+pub mod finder;
+pub mod graph;
+pub mod guardrails;
+pub mod options;
+pub mod record;
+pub mod records;
+pub mod store;
+pub mod times;
+pub mod tools;
+pub mod tracker;
+pub mod words;
+
+pub use call::{Answers, Call, Need};
+pub use options::StoreOptions;
+pub use record::Decision;
+pub use store::DecisionStore;

@@ -1,0 +1,1 @@
+//! Checks an action against the guardrails.

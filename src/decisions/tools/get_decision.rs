@@ -1,0 +1,1 @@
+//! Returns one decision.

@@ -1,0 +1,1 @@
+//! Returns the neighbours of a decision.

@@ -1,0 +1,1 @@
+//! Which kinds of reasons lead to success.

@@ -1,0 +1,1 @@
+//! How well confidence and outcomes agree.

@@ -1,0 +1,1 @@
+//! Looks, checks and records before an action, in one call.

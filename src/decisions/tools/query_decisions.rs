@@ -1,0 +1,1 @@
+//! Finds decisions like a text.

@@ -1,0 +1,1 @@
+//! Changes a decision.

@@ -1,0 +1,1 @@
+//! Words of texts in any language.
