@@ -9,4 +9,6 @@ pub struct StoreOptions {
     pub categories: Vec<String>,
     /// How the store shows itself to clients.
     pub service: ServiceOptions,
+    /// How decisions are found and linked.
+    pub finder: super::finder::FinderOptions,
 }
