@@ -36,11 +36,11 @@ use crate::text::unicode::quote;
 use crate::text::{tokenize, unicode};
 
 fn done(result: &impl Serialize) -> Result<String> {
-    done_with(result, &[])
+    done_with(result, &[] as &[Value])
 }
 
 /// Put together as text: a record around every kind of result would be compiled for every kind of result.
-fn done_with(result: &impl Serialize, events: &[context::Event]) -> Result<String> {
+fn done_with(result: &impl Serialize, events: &[impl Serialize]) -> Result<String> {
     let mut answer = write(result)?;
     answer.insert_str(0, "{\"done\":");
     if !events.is_empty() {

@@ -74,5 +74,5 @@ fn summary_requests(manager: &mut ContextManager, arguments: Value) -> Result<St
 
 fn supply_summary(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let ingested = manager.supply_summary(SuppliedSummary::from_value(arguments)?)?;
-    done_with(&ingested, &[])
+    done(&ingested)
 }

@@ -18,6 +18,9 @@ use crate::text::unicode::quote;
 /// The name of the caller when nobody said.
 pub const DEFAULT_AGENT: &str = "mcp-client";
 
+/// Tools that begin a train of thought: they say how to refer to it.
+const STARTS: &[&str] = &["pre_action", "get_session_context"];
+
 /// A call of a tool, and what the host says of it.
 #[derive(Debug)]
 pub struct Request<'a> {
@@ -36,6 +39,8 @@ pub struct Host<'a> {
     pub agent: Option<&'a str>,
     /// The transport or session, likewise.
     pub trace: Option<&'a str>,
+    /// The transport or session of those whose call names none.
+    pub fallback_trace: &'a str,
     /// Milliseconds since 1970-01-01T00:00:00 UTC.
     pub now: i64,
     /// The ids and vectors that came so far.
@@ -114,13 +119,18 @@ fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Resul
     let agent = known(&mut arguments, "agent_id", host.agent);
     let trace = known(&mut arguments, "trace_id", host.trace);
     let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
-    let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
-    let needs = needs(store, tool, &call, &arguments);
+    let trace = trace.as_deref().unwrap_or(host.fallback_trace);
+    let call = Call { agent, trace: Some(trace), now: host.now, answers: host.answers };
+    let needs = needs(store, tool, &call, &arguments)?;
     if !needs.is_empty() {
         return Ok(Outcome::Need(needs));
     }
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
-    Ok(Outcome::Content(run(store, &call, &arguments)?))
+    let mut content = run(store, &call, &arguments)?;
+    if let (true, Some(content)) = (STARTS.contains(&tool.name.as_str()), content.as_object_mut()) {
+        content.insert("trace_id".to_owned(), trace.into());
+    }
+    Ok(Outcome::Content(content))
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
@@ -135,19 +145,31 @@ fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> O
 }
 
 /// Returns what a tool needs to know before it runs.
-fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, _arguments: &Map<String, Value>) -> Vec<Need> {
-    let records = matches!(tool.name.as_str(), "pre_action" | "log_decision");
+fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
-    if records && call.answers.next_id(&store.records).is_none() {
+    if matches!(tool.name.as_str(), "pre_action" | "log_decision") && call.answers.next_id(&store.records).is_none() {
         needs.push(Need::Id);
     }
-    needs
+    let texts = match tool.name.as_str() {
+        "query_decisions" => tools::query_decisions::texts(store, call, arguments)?,
+        _ => Vec::new(),
+    };
+    if !texts.is_empty() {
+        needs.push(Need::Embed { texts });
+    }
+    Ok(needs)
 }
 
 type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Value>;
 
-fn runner(_name: &str) -> Option<Run> {
-    None
+fn runner(name: &str) -> Option<Run> {
+    Some(match name {
+        "query_decisions" => tools::query_decisions::run,
+        "link_decisions" => tools::link_decisions::run,
+        "get_graph" => tools::get_graph::run,
+        "get_neighbors" => tools::get_neighbors::run,
+        _ => return None,
+    })
 }
 
 /// Makes the result of a call that went well: the content, and the same as text for those who read no other.

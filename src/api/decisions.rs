@@ -1,0 +1,122 @@
+//! Operations of the decision memory.
+//!
+//! A call of a tool may need ids or vectors of the host: the answer then is `{"need": [...]}`, nothing has changed, and
+//! the same operation is called again after ids came with its arguments and vectors by [`take_vectors`]. What the host
+//! answered is kept until an operation is done with it; the host runs one such operation at a time.
+
+use serde_json::{Value, json};
+
+use super::{One, done, done_with, unknown, write};
+use crate::decisions::call::{Answers, Need};
+use crate::decisions::finder::FinderOptions;
+use crate::decisions::service::options::ServiceOptions;
+use crate::decisions::service::{self, Host, Reply, Request, rpc};
+use crate::decisions::{DecisionStore, StoreOptions};
+use crate::error::{Error, ErrorCode, Result};
+use crate::json::{self, Fields};
+
+/// The trains of thought of those who name none are one.
+const DEFAULT_TRACE: &str = "default";
+
+/// A store, and what the host answered to the operation at hand.
+#[derive(Debug)]
+pub struct Session {
+    store: DecisionStore,
+    answers: Answers,
+}
+
+/// Makes a store from the JSON of its options.
+pub fn new_store(options: &str) -> Result<Session> {
+    let mut fields = Fields::open(json::parse(options)?, "")?;
+    let options = StoreOptions {
+        categories: fields.strings("categories")?,
+        service: ServiceOptions::take(&mut fields)?,
+        finder: FinderOptions::take(&mut fields)?,
+    };
+    fields.finish()?;
+    Ok(Session { store: DecisionStore::new(options), answers: Answers::default() })
+}
+
+/// Takes vectors of texts: the numbers of all, one text after the other, in little-endian order.
+pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<()> {
+    let mut fields = Fields::open(json::parse(texts)?, "")?;
+    let texts = fields.strings("texts")?;
+    fields.finish()?;
+    let numbers = bytes.len() / 4;
+    if texts.is_empty() || bytes.len() % 4 != 0 || numbers == 0 || numbers % texts.len() != 0 {
+        let message = format!("{} bytes are no vectors of {} texts", bytes.len(), texts.len());
+        return Err(Error::new(ErrorCode::CallbackFailed, message));
+    }
+    let vectors = bytes.chunks_exact(bytes.len() / texts.len());
+    for (text, vector) in texts.into_iter().zip(vectors) {
+        let number = |bytes: &[u8]| bytes.try_into().map(f32::from_le_bytes).unwrap_or_default();
+        session.answers.add_vector(text, vector.chunks_exact(4).map(number).collect());
+    }
+    Ok(())
+}
+
+/// Runs an operation of a store.
+pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<String> {
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    match operation {
+        "call_tool" => {
+            let name = fields.string("name")?;
+            let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
+            asked(session, fields, |store, host| service::call_tool(store, Request { name: &name, arguments, host }))
+        }
+        "handle_rpc" => match fields.opt_string("text")? {
+            Some(text) => asked(session, fields, |store, host| rpc::handle_text(store, &text, host)),
+            None => {
+                let message = fields.require("message")?;
+                asked(session, fields, |store, host| rpc::handle(store, message, host))
+            }
+        },
+        "list_tools" => {
+            fields.finish()?;
+            done(&One("tools", &service::list(&session.store)))
+        }
+        other => Err(unknown(other)),
+    }
+}
+
+/// Runs what may ask the host.
+fn asked(
+    session: &mut Session,
+    mut fields: Fields,
+    run: impl FnOnce(&mut DecisionStore, Host<'_>) -> Reply,
+) -> Result<String> {
+    let agent = fields.opt_string("agent_id")?;
+    let trace = fields.opt_string("trace_id")?;
+    let fallback = fields.string_or("fallback_trace_id", DEFAULT_TRACE)?;
+    let now = fields.number_or("now", 0.0, -8.64e15, 8.64e15)? as i64;
+    for id in fields.strings("ids")? {
+        session.answers.add_id(id);
+    }
+    if let Some(message) = fields.opt_string("embedder_failed")? {
+        session.answers.fail_embedder(message);
+    }
+    fields.finish()?;
+    let answers = std::mem::take(&mut session.answers);
+    let host =
+        Host { agent: agent.as_deref(), trace: trace.as_deref(), fallback_trace: &fallback, now, answers: &answers };
+    match run(&mut session.store, host) {
+        Reply::Need(needs) => {
+            session.answers = answers;
+            let needs: Vec<Value> = needs.into_iter().map(told).collect();
+            write(&One("need", &needs))
+        }
+        Reply::Done(result) => done_with(&result, &events(&mut session.store)),
+    }
+}
+
+/// Returns what happened that the host wants to hear of.
+fn events(_store: &mut DecisionStore) -> Vec<Value> {
+    Vec::new()
+}
+
+fn told(need: Need) -> Value {
+    match need {
+        Need::Id => json!({ "kind": "id" }),
+        Need::Embed { texts } => json!({ "kind": "embed", "texts": texts }),
+    }
+}

@@ -1,0 +1,34 @@
+//! Exports of the decision memory.
+
+use wasm_bindgen::prelude::wasm_bindgen;
+
+use super::handles::{self, Answer, Handles};
+use crate::api::decisions as api;
+
+thread_local! {
+    static STORES: std::cell::RefCell<Handles<api::Session>> = Handles::of("decision store");
+}
+
+/// Makes a store from options.
+#[wasm_bindgen]
+pub fn decisions_new(options: &str) -> Answer<u32> {
+    handles::add(&STORES, api::new_store(options))
+}
+
+/// Frees a store; freeing twice does nothing.
+#[wasm_bindgen]
+pub fn decisions_free(handle: u32) {
+    handles::free(&STORES, handle);
+}
+
+/// Runs an operation of a store.
+#[wasm_bindgen]
+pub fn decisions_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
+    handles::with(&STORES, handle, |store| api::call(store, operation, arguments))
+}
+
+/// Takes vectors of texts that the store asked for, as the bytes of their numbers.
+#[wasm_bindgen]
+pub fn decisions_vectors(handle: u32, texts: &str, bytes: &[u8]) -> Answer<()> {
+    handles::with(&STORES, handle, |store| api::take_vectors(store, texts, bytes))
+}
