@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{answered, done_with, ingested};
+use super::{answered, done, ingested};
 use crate::context::callbacks::Outcome;
 use crate::context::compat::compact::CompactOptions;
 use crate::context::{CompactRequest, ContextManager, DrilldownRequest, McpResult, SuppliedSummary};
