@@ -1,8 +1,8 @@
 //! Operations of the decision memory.
 //!
 //! A call of a tool may need ids or vectors of the host: the answer then is `{"need": [...]}`, nothing has changed, and
-//! the same operation is called again after ids came with its arguments and vectors by [`take_vectors`]. What the host
-//! answered is kept until an operation is done with it; the host runs one such operation at a time.
+//! the same operation is called again: with ids among its arguments, and after vectors came by [`take_vectors`]. Each such
+//! call has a number of the host's, because others may run while it waits.
 
 use serde_json::{Value, json};
 
@@ -15,14 +15,29 @@ use crate::decisions::{DecisionStore, StoreOptions};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
 
-/// The trains of thought of those who name none are one.
-const DEFAULT_TRACE: &str = "default";
+/// Operations that wait for vectors; the oldest are forgotten, as a host may give up one without saying so.
+const MAX_WAITING: usize = 1024;
 
-/// A store, and what the host answered to the operation at hand.
+/// A store, and what the host answered to operations that are not done.
 #[derive(Debug)]
 pub struct Session {
     store: DecisionStore,
-    answers: Answers,
+    waiting: Vec<(u64, Answers)>,
+}
+
+impl Session {
+    /// Takes what was answered to an operation.
+    fn answers(&mut self, operation: u64) -> Answers {
+        let place = self.waiting.iter().position(|(waiting, _)| *waiting == operation);
+        place.map(|place| self.waiting.remove(place).1).unwrap_or_default()
+    }
+
+    fn wait(&mut self, operation: u64, answers: Answers) {
+        if self.waiting.len() == MAX_WAITING {
+            self.waiting.remove(0);
+        }
+        self.waiting.push((operation, answers));
+    }
 }
 
 /// Makes a store from the JSON of its options.
@@ -34,12 +49,13 @@ pub fn new_store(options: &str) -> Result<Session> {
         finder: FinderOptions::take(&mut fields)?,
     };
     fields.finish()?;
-    Ok(Session { store: DecisionStore::new(options), answers: Answers::default() })
+    Ok(Session { store: DecisionStore::new(options), waiting: Vec::new() })
 }
 
-/// Takes vectors of texts: the numbers of all, one text after the other, in little-endian order.
+/// Takes vectors of `{"call": number, "texts": [...]}`: the numbers of all, one text after the other, little-endian.
 pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<()> {
-    let mut fields = Fields::open(json::parse(texts)?, "")?;
+    let mut fields = Fields::open(json::parse_snapshot(texts)?, "")?;
+    let operation = fields.uint_or("call", 0, u64::MAX)?;
     let texts = fields.strings("texts")?;
     fields.finish()?;
     let numbers = bytes.len() / 4;
@@ -47,11 +63,13 @@ pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<
         let message = format!("{} bytes are no vectors of {} texts", bytes.len(), texts.len());
         return Err(Error::new(ErrorCode::CallbackFailed, message));
     }
+    let mut answers = session.answers(operation);
     let vectors = bytes.chunks_exact(bytes.len() / texts.len());
     for (text, vector) in texts.into_iter().zip(vectors) {
         let number = |bytes: &[u8]| bytes.try_into().map(f32::from_le_bytes).unwrap_or_default();
-        session.answers.add_vector(text, vector.chunks_exact(4).map(number).collect());
+        answers.add_vector(text, vector.chunks_exact(4).map(number).collect());
     }
+    session.wait(operation, answers);
     Ok(())
 }
 
@@ -87,21 +105,21 @@ fn asked(
 ) -> Result<String> {
     let agent = fields.opt_string("agent_id")?;
     let trace = fields.opt_string("trace_id")?;
-    let fallback = fields.string_or("fallback_trace_id", DEFAULT_TRACE)?;
     let now = fields.number_or("now", 0.0, -8.64e15, 8.64e15)? as i64;
-    for id in fields.strings("ids")? {
-        session.answers.add_id(id);
-    }
-    if let Some(message) = fields.opt_string("embedder_failed")? {
-        session.answers.fail_embedder(message);
-    }
+    let operation = fields.uint_or("call", 0, u64::MAX)?;
+    let ids = fields.strings("ids")?;
+    let failure = fields.opt_string("embedder_failed")?;
     fields.finish()?;
-    let answers = std::mem::take(&mut session.answers);
+    let mut answers = session.answers(operation);
+    ids.into_iter().for_each(|id| answers.add_id(id));
+    if let Some(message) = failure {
+        answers.fail_embedder(message);
+    }
     let host =
-        Host { agent: agent.as_deref(), trace: trace.as_deref(), fallback_trace: &fallback, now, answers: &answers };
+        Host { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
     match run(&mut session.store, host) {
         Reply::Need(needs) => {
-            session.answers = answers;
+            session.wait(operation, answers);
             let needs: Vec<Value> = needs.into_iter().map(told).collect();
             write(&One("need", &needs))
         }

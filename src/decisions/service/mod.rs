@@ -39,8 +39,6 @@ pub struct Host<'a> {
     pub agent: Option<&'a str>,
     /// The transport or session, likewise.
     pub trace: Option<&'a str>,
-    /// The transport or session of those whose call names none.
-    pub fallback_trace: &'a str,
     /// Milliseconds since 1970-01-01T00:00:00 UTC.
     pub now: i64,
     /// The ids and vectors that came so far.
@@ -119,8 +117,7 @@ fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Resul
     let agent = known(&mut arguments, "agent_id", host.agent);
     let trace = known(&mut arguments, "trace_id", host.trace);
     let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
-    let trace = trace.as_deref().unwrap_or(host.fallback_trace);
-    let call = Call { agent, trace: Some(trace), now: host.now, answers: host.answers };
+    let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
     let needs = needs(store, tool, &call, &arguments)?;
     if !needs.is_empty() {
         return Ok(Outcome::Need(needs));
@@ -128,6 +125,7 @@ fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Resul
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
     let mut content = run(store, &call, &arguments)?;
     if let (true, Some(content)) = (STARTS.contains(&tool.name.as_str()), content.as_object_mut()) {
+        let trace = store.tracker.trace_id(&call);
         content.insert("trace_id".to_owned(), trace.into());
     }
     Ok(Outcome::Content(content))

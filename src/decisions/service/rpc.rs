@@ -262,7 +262,7 @@ mod tests {
         match handle_text(
             store,
             text,
-            Host { agent: None, trace: None, fallback_trace: "t", now: 0, answers: &answers },
+            Host { agent: None, trace: None, now: 0, answers: &answers },
         ) {
             Reply::Done(value) => value,
             Reply::Need(needs) => panic!("{needs:?}"),

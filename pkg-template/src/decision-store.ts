@@ -1,0 +1,160 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { DecisionSession } from "./decision-session.js";
+import type {
+  CallDecisionToolOptions,
+  DecisionContext,
+  DecisionContextOptions,
+  DecisionImport,
+  DecisionImportReport,
+  DecisionSnapshot,
+  DecisionStoreOptions,
+  DecisionTool,
+  DecisionToolArguments,
+  DecisionToolName,
+  DecisionToolResult,
+  JsonRpcResponse,
+  RulesAdded,
+} from "./decision-types.js";
+import { ContextWeaverError, movePath } from "./errors.js";
+import { SNAPSHOT, encode, fields, text } from "./guard.js";
+import { disposable } from "./place.js";
+import type { JsonObject } from "./types.js";
+
+export interface DecisionStore {
+  /** Same as {@link DecisionStore.free}, for `using`; absent where the runtime has no `Symbol.dispose`. */
+  [Symbol.dispose](): void;
+}
+
+/**
+ * What an agent decided and why, what came of it, and what that says about the next decision; as tools of MCP, without a
+ * server.
+ *
+ * Tools are asynchronous, as they may wait for your `embed`; calls that begin while another waits run at once. All else is
+ * synchronous. Arguments are copied, never kept or changed; results share nothing with the store. A call that throws has
+ * changed nothing. Every error is a {@link ContextWeaverError}; what is wrong with the arguments of a tool is no error but
+ * a result with `isError`, for the model to read.
+ *
+ * The decisions live in WebAssembly memory until {@link DecisionStore.free} or, where the runtime supports it, until the
+ * store is collected. For the case of a defect in the engine the store also keeps what it was given: after a restart of the
+ * engine the next call continues with the same decisions.
+ */
+export class DecisionStore {
+  readonly #session: DecisionSession;
+
+  /** Makes an empty store. Unknown options are `UNKNOWN_FIELD`; a guardrail that cannot be read is an error, too. */
+  constructor(options?: DecisionStoreOptions) {
+    this.#session = new DecisionSession(options);
+  }
+
+  /** Returns the tools as `tools/list` does, in a stable order. */
+  listTools(): readonly DecisionTool[] {
+    return this.#session.run<{ tools: DecisionTool[] }>("list_tools", "{}").tools;
+  }
+
+  /**
+   * Runs a tool. Bad arguments and unknown tools are results with `isError` whose text is
+   * `{"error":"validation_error","message":…}`.
+   */
+  async callTool<N extends DecisionToolName>(
+    name: N,
+    args?: DecisionToolArguments[N],
+    options?: CallDecisionToolOptions,
+  ): Promise<DecisionToolResult<N>>;
+  async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult>;
+  async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
+    const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
+    return this.#session.ask("call_tool", `${given}${caller(options)}`);
+  }
+
+  /**
+   * Answers a message of JSON-RPC as an MCP server does, in every revision of the protocol: a parsed message or its text.
+   * Returns null where nothing is to be sent: for notifications and responses.
+   */
+  async handleRpc(message: unknown, options?: CallDecisionToolOptions): Promise<JsonRpcResponse | null> {
+    const given = typeof message === "string" ? `"text":${encode(broken(message))}` : `"message":${encode(message)}`;
+    return this.#session.ask("handle_rpc", `${given}${caller(options)}`);
+  }
+
+  /**
+   * Collects what past decisions say about a task, as Markdown within a budget of tokens: for the `header` of
+   * {@link ContextManager.build}, or as an item of its own.
+   */
+  async context(options: DecisionContextOptions): Promise<DecisionContext> {
+    const { query, budget_tokens, include, agent_id, trace_id, ...others } = fields(options);
+    const unknown = Object.keys(others)[0];
+    if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
+    const given = encode({ query, budget_tokens, include }).slice(1, -1);
+    return this.#session.ask("context", `${given}${caller({ agent_id, trace_id })}`);
+  }
+
+  /** Adds guardrails: a list, one rule, or `{ guardrails: [...] }`. Where one is bad, none is added, and the report says why. */
+  addGuardrails(rules: unknown): RulesAdded {
+    return this.#session.run<RulesAdded>("add_guardrails", `{"rules":${encode(rules)}}`, true);
+  }
+
+  /** Removes a guardrail; tells whether it was there. */
+  removeGuardrail(id: string): boolean {
+    return this.#session.run<{ removed: boolean }>("remove_guardrail", encode({ id }), true).removed;
+  }
+
+  /** Number of decisions. */
+  get size(): number {
+    return this.#session.run<{ size: number }>("size", "{}").size;
+  }
+
+  /** Returns everything that is in the store as plain data; `JSON.stringify(store)` uses it. */
+  export(): DecisionSnapshot {
+    return JSON.parse(this.#session.snapshot()) as DecisionSnapshot;
+  }
+
+  /** Same as {@link DecisionStore.export}. */
+  toJSON(): DecisionSnapshot {
+    return this.export();
+  }
+
+  /**
+   * Returns what changed since a revision that a snapshot named, as a snapshot to be merged into another store. What it
+   * holds is whole; what was forgotten in between cannot be told.
+   */
+  exportSince(revision: number): DecisionSnapshot {
+    return JSON.parse(this.#session.snapshot(encode({ since: revision }))) as DecisionSnapshot;
+  }
+
+  /**
+   * Takes a snapshot, its JSON text, or records of the reference server. A record that cannot be read is left out and told
+   * by the report; `on_conflict` says what becomes of ids that are there already.
+   */
+  import(snapshot: DecisionSnapshot | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
+    const json = typeof snapshot === "string" ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}` : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;
+    const more = encode({ ...fields(options), now: this.#session.now() }).slice(1);
+    try {
+      return this.#session.run<DecisionImportReport>("import", `{${json},${more}`, true);
+    } catch (error) {
+      movePath(error, "/snapshot", "");
+      throw error;
+    }
+  }
+
+  /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
+  free(): void {
+    this.#session.free();
+  }
+}
+
+/** Who calls, as more fields of an argument. */
+function caller(options: unknown): string {
+  const { agent_id, trace_id, ...others } = fields(options, "/options");
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined) {
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/options/${unknown}`, hint: "one of: agent_id trace_id" });
+  }
+  const named = [["agent_id", agent_id], ["trace_id", trace_id]] as const;
+  return named.flatMap(([key, value]) => (value === undefined ? [] : [`,"${key}":${encode(text(value, `/options/${key}`))}`])).join("");
+}
+
+/** A message that is half a surrogate pair somewhere cannot be JSON that anybody sent; it is answered as such. */
+function broken(message: string): string {
+  return (message as { toWellFormed?(): string }).toWellFormed?.() ?? message;
+}
+
+disposable(DecisionStore);
