@@ -3,6 +3,7 @@
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
 pub mod call;
+pub mod contradictions;
 pub mod figures;
 pub mod finder;
 pub mod graph;
