@@ -9,6 +9,7 @@ pub mod finder;
 pub mod graph;
 pub mod guardrails;
 pub mod options;
+mod reading;
 pub mod record;
 pub mod records;
 pub mod store;
