@@ -5,6 +5,7 @@
 pub mod bridge;
 pub mod call;
 pub mod compaction;
+pub mod contradictions;
 pub mod figures;
 pub mod finder;
 pub mod graph;

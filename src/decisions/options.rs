@@ -5,4 +5,6 @@
 pub struct StoreOptions {
     /// Categories besides the five that every store knows.
     pub categories: Vec<String>,
+    /// How decisions are found and linked.
+    pub finder: super::finder::FinderOptions,
 }
