@@ -2,12 +2,16 @@
 //!
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
+pub mod bridge;
 pub mod call;
+pub mod compaction;
+pub mod contradictions;
 pub mod figures;
 pub mod finder;
 pub mod graph;
 pub mod guardrails;
 pub mod options;
+pub mod quality;
 mod reading;
 pub mod record;
 pub mod records;

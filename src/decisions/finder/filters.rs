@@ -147,6 +147,13 @@ impl Filters {
         })
     }
 
+    /// Tells whether a decision fulfils the conditions.
+    pub fn matches(&self, decision: &Decision) -> Result<bool> {
+        let mut names = Terms::default();
+        let facts = Facts::of(decision, &mut names);
+        Ok(self.ready(&names)?.passes(&facts))
+    }
+
     fn period(&self) -> Result<Option<(i64, i64)>> {
         let read = |field: &str, text: Option<&str>| {
             let moment = |text: &str| {

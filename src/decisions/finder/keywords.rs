@@ -2,7 +2,7 @@
 
 use super::super::words::for_each_word;
 use crate::limits::MAX_QUERY_WORDS;
-use crate::order::sort;
+use crate::order::{sort, sort_by};
 use crate::text::numbered::{Term, Terms};
 
 /// How fast the weight of a repeated word levels off.
@@ -13,6 +13,10 @@ const B: f64 = 0.75;
 const EPSILON: f64 = 0.25;
 /// Words that no text holds any longer may be as many before the list of words is made anew.
 const IDLE_WORDS: usize = 1024;
+/// Rare words of a text that others are found by.
+const KIN_WORDS: usize = 8;
+/// Texts looked at for each.
+const KIN_HOLDERS: usize = 256;
 
 /// How much a word counts that so many texts hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -188,23 +192,25 @@ impl Keywords {
         EPSILON * sum / f64::from(count.max(1))
     }
 
-    /// Returns the slots that share the rarest words of a slot, at most `each` of them a word, the newest first.
+    /// Returns the slots that share most of the rarest words of a slot, of those that are wanted.
     ///
-    /// What is much like a text nearly always shares a rare word with it.
-    pub fn kin(&self, slot: u32, words: usize, each: usize) -> Vec<u32> {
+    /// What is much like a text nearly always shares rare words with it. Of words that many texts have, the newest of
+    /// them are looked at.
+    pub fn kin(&self, slot: u32, most: usize, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
         let Some(document) = self.documents.get(slot as usize).and_then(Option::as_ref) else { return Vec::new() };
         let mut terms: Vec<(usize, u32)> =
             document.terms.iter().map(|term| (self.postings[*term as usize].len(), *term)).collect();
         terms.retain(|(holders, _)| *holders > 1);
         sort(&mut terms);
-        terms.truncate(words);
-        let mut out = Vec::new();
-        for (_, term) in terms {
-            let others = self.postings[term as usize].iter().rev().map(|posting| posting.slot);
-            out.extend(others.filter(|other| *other != slot).take(each));
+        let mut slots = Vec::new();
+        for (_, term) in terms.into_iter().take(KIN_WORDS) {
+            let others = self.postings[term as usize].iter().rev().map(|posting| posting.slot).take(KIN_HOLDERS);
+            slots.extend(others.filter(|other| *other != slot && wanted(*other)));
         }
-        crate::order::sort_distinct(&mut out);
-        out
+        sort(&mut slots);
+        let mut counted: Vec<(usize, u32)> = slots.chunk_by(|a, b| a == b).map(|run| (run.len(), run[0])).collect();
+        sort_by(&mut counted, |a, b| b.0.cmp(&a.0));
+        counted.into_iter().take(most).map(|(_, slot)| slot).collect()
     }
 }
 
@@ -277,10 +283,10 @@ mod tests {
 
     #[test]
     fn kin_share_rare_words() {
-        let index = index(&["alpha common", "beta common", "alpha gamma common", "alpha"]);
-        assert_eq!(index.kin(0, 1, 9), [2, 3]);
-        assert_eq!(index.kin(0, 1, 1), [3]);
-        assert_eq!(index.kin(0, 2, 9), [1, 2, 3]);
-        assert_eq!(index.kin(9, 2, 9), []);
+        let index = index(&["alpha beta common", "beta common", "alpha beta gamma common", "alpha"]);
+        assert_eq!(index.kin(0, 9, &|_| true), [2, 1, 3]);
+        assert_eq!(index.kin(0, 1, &|_| true), [2]);
+        assert_eq!(index.kin(0, 9, &|slot| slot != 2), [1, 3]);
+        assert_eq!(index.kin(9, 9, &|_| true), []);
     }
 }

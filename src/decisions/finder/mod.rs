@@ -22,10 +22,13 @@ pub use search::{Found, Hit, Query, search, texts_needed};
 pub use summary::{LONG_TITLE, SHORT_TITLE, summary};
 pub use texts::{Side, meaning, searchable};
 pub use vectors::cosine_distance;
+pub(super) use vectors::distance;
 
 use self::filters::Facts;
 use self::meanings::Meanings;
+use super::call::Answers;
 use super::record::Decision;
+use super::records::Records;
 use crate::order::SortedMap;
 use crate::text::numbered::Terms;
 
@@ -88,6 +91,26 @@ impl Finder {
     /// Tells whether there is none.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
+    }
+
+    /// Makes the vectors of whole decisions up to date, as far as the answers hold those that the host makes.
+    pub(super) fn prepare(&mut self, records: &Records, host: Option<&Answers>) {
+        self.settle(Side::Both, records, host);
+    }
+
+    /// Returns the slot of a decision.
+    pub(super) fn slot(&self, id: &str) -> Option<u32> {
+        self.slots.get(id).copied()
+    }
+
+    /// Returns the vector of a slot, if it is made.
+    pub(super) fn vector(&self, slot: u32) -> Option<Vec<f32>> {
+        self.meanings[0].made(slot)
+    }
+
+    /// Returns the slots of wanted decisions that share the most rare words with that of a slot.
+    pub(super) fn kin(&self, slot: u32, most: usize, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
+        self.keywords.kin(slot, most, wanted)
     }
 
     /// Returns the vectors that stand for whole decisions, as far as they are made, by id; each has length one.

@@ -149,7 +149,7 @@ impl Finder {
     }
 
     /// Makes the vectors of a side up to date; see [`super::meanings::Meanings::settle`].
-    fn settle(
+    pub(super) fn settle(
         &mut self,
         side: Side,
         records: &super::super::records::Records,
