@@ -2,6 +2,7 @@
 //!
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
+pub mod calibration;
 pub mod call;
 pub mod figures;
 pub mod finder;
