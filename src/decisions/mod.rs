@@ -3,6 +3,7 @@
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
 pub mod bridge;
+pub mod calibration;
 pub mod call;
 pub mod compaction;
 pub mod contradictions;

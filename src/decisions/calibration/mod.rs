@@ -1,0 +1,165 @@
+//! How well confidence foretells outcomes.
+
+mod advice;
+mod distribution;
+mod drift;
+mod extended;
+mod window;
+
+use serde::Serialize;
+
+pub use self::advice::{Advice, advice};
+pub use self::distribution::{Spread, spread};
+pub use self::drift::{Alert, Halves, drift, halves};
+pub use self::extended::extended;
+pub use self::window::Window;
+use super::figures::{mean, round};
+use super::record::Decision;
+
+/// The confidence of decisions that say none.
+pub const NO_CONFIDENCE: f64 = 0.5;
+/// Decisions of a bucket, or a category, from which on it says something.
+pub const MIN_REVIEWED: u64 = 3;
+/// Deviations of the rate from the confidence up to which there is none to speak of, and from which on it is large.
+const SMALL_GAP: f64 = 0.05;
+const LARGE_GAP: f64 = 0.10;
+
+/// What of a decision counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sample {
+    /// How sure the agent was.
+    pub confidence: Option<f64>,
+    /// What the outcome is worth, of a decision that was reviewed.
+    pub value: Option<f64>,
+}
+
+impl Sample {
+    /// Takes what counts of a decision.
+    pub fn of(decision: &Decision) -> Self {
+        Self { confidence: decision.confidence, value: decision.reviewed_value() }
+    }
+
+    fn reviewed(self) -> Option<(f64, f64)> {
+        Some((self.confidence.unwrap_or(NO_CONFIDENCE), self.value?))
+    }
+}
+
+/// Returns confidence and value of what was reviewed.
+fn reviewed(samples: &[Sample]) -> impl Iterator<Item = (f64, f64)> + Clone {
+    samples.iter().filter_map(|sample| sample.reviewed())
+}
+
+/// The calibration of many decisions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Calibration {
+    /// The mean square of what confidence was off by.
+    pub brier_score: f64,
+    /// The mean worth of outcomes.
+    pub accuracy: f64,
+    /// All decisions.
+    pub total_decisions: usize,
+    /// Those with an outcome.
+    pub reviewed_decisions: u64,
+    /// Accuracy less mean confidence.
+    pub calibration_gap: f64,
+    /// What the gap means.
+    pub interpretation: &'static str,
+    /// The window that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window: Option<String>,
+    /// The first day of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_start: Option<String>,
+    /// The last day of the window.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub period_end: Option<String>,
+}
+
+/// Returns the calibration, from so many reviewed decisions on but never from fewer than three.
+pub fn calibration(samples: &[Sample], min_reviewed: u64) -> Option<Calibration> {
+    let (accuracy, count) = mean(reviewed(samples).map(|(_, value)| value));
+    if count < min_reviewed.max(MIN_REVIEWED) {
+        return None;
+    }
+    let (confidence, _) = mean(reviewed(samples).map(|(confidence, _)| confidence));
+    let (brier, _) = mean(reviewed(samples).map(|(confidence, value)| (confidence - value) * (confidence - value)));
+    let gap = accuracy - confidence;
+    Some(Calibration {
+        brier_score: round(brier, 3),
+        accuracy: round(accuracy, 3),
+        total_decisions: samples.len(),
+        reviewed_decisions: count,
+        calibration_gap: round(gap, 3),
+        interpretation: tendency(gap),
+        window: None,
+        period_start: None,
+        period_end: None,
+    })
+}
+
+/// Says what a gap between accuracy and confidence means.
+pub fn tendency(gap: f64) -> &'static str {
+    if gap.abs() < SMALL_GAP {
+        "well_calibrated"
+    } else if gap < -LARGE_GAP {
+        "overconfident"
+    } else if gap < 0.0 {
+        "slightly_overconfident"
+    } else if gap > LARGE_GAP {
+        "underconfident"
+    } else {
+        "slightly_underconfident"
+    }
+}
+
+/// Decisions of about the same confidence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Bucket {
+    /// From which confidence to which.
+    pub bucket: &'static str,
+    /// How many were reviewed.
+    pub decisions: u64,
+    /// The mean worth of their outcomes.
+    pub success_rate: f64,
+    /// What that should be.
+    pub expected_rate: f64,
+    /// The difference.
+    pub gap: f64,
+    /// What it means.
+    pub interpretation: &'static str,
+}
+
+/// The buckets: name, lowest confidence, expected rate. Each ends where the one before begins.
+const BUCKETS: &[(&str, f64, f64)] =
+    &[("0.9-1.0", 0.9, 0.95), ("0.7-0.9", 0.7, 0.80), ("0.5-0.7", 0.5, 0.60), ("0.0-0.5", 0.0, 0.25)];
+
+/// Returns the buckets that say something, the highest confidence first.
+pub fn buckets(samples: &[Sample]) -> Vec<Bucket> {
+    let mut out = Vec::new();
+    let mut below = f64::INFINITY;
+    for (name, from, expected_rate) in BUCKETS {
+        let inside = *from..std::mem::replace(&mut below, *from);
+        let inside = reviewed(samples).filter(|(confidence, _)| inside.contains(confidence));
+        let (rate, count) = mean(inside.map(|(_, value)| value));
+        if count < MIN_REVIEWED {
+            continue;
+        }
+        let gap = rate - expected_rate;
+        let interpretation = match gap {
+            gap if gap.abs() < LARGE_GAP => "well_calibrated",
+            gap if gap < 0.0 => "overconfident",
+            _ => "underconfident",
+        };
+        out.push(Bucket {
+            bucket: name,
+            decisions: count,
+            success_rate: round(rate, 2),
+            expected_rate: *expected_rate,
+            gap: round(gap, 2),
+            interpretation,
+        });
+    }
+    out
+}
