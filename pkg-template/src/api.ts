@@ -8,6 +8,8 @@ export type { AiSdkOptions, ConfigurableLike, Executable, McpExtra } from "./con
 export { contextKey, contextKeys } from "./context-key.js";
 export type { AbortSignalLike, AnyContextKey, ContextKey, ContextKeyOptions, StandardResult, StandardSchema, Validate } from "./context-key.js";
 export { ContextManager } from "./context-manager.js";
+export { DecisionStore } from "./decision-store.js";
+export type * from "./decision-types.js";
 export { ContextWeaverError, ERROR_CODES } from "./errors.js";
 export type { ErrorCode, ErrorInit } from "./errors.js";
 export { mcpResultToEnvelope } from "./mcp-result.js";

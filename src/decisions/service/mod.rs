@@ -91,6 +91,13 @@ fn listed(store: &DecisionStore, tool: &Tool) -> Value {
     })
 }
 
+/// Tells whether decisions of a category can be recorded.
+pub fn knows_category(store: &DecisionStore, name: &str) -> bool {
+    let own = || store.options.categories.iter().any(|category| category == name);
+    let usual = table::tool("log_decision").and_then(|tool| tool.input.pointer("/properties/category/enum"));
+    usual.and_then(Value::as_array).is_some_and(|names| names.iter().any(|known| known == name)) || own()
+}
+
 /// Runs a tool; what is wrong with the call is part of its result.
 pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
     let name = request.name;
@@ -145,10 +152,15 @@ fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> O
 /// Returns what a tool needs to know before it runs.
 fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<Need>> {
     let mut needs = Vec::new();
-    if matches!(tool.name.as_str(), "pre_action" | "log_decision") && call.answers.next_id(&store.records).is_none() {
+    let records = match tool.name.as_str() {
+        "pre_action" => tools::pre_action::records(arguments),
+        name => name == "log_decision",
+    };
+    if records && call.answers.next_id(&store.records).is_none() {
         needs.push(Need::Id);
     }
     let texts = match tool.name.as_str() {
+        "pre_action" => tools::pre_action::texts(store, call, arguments)?,
         "query_decisions" => tools::query_decisions::texts(store, call, arguments)?,
         _ => Vec::new(),
     };
@@ -162,6 +174,7 @@ type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Valu
 
 fn runner(name: &str) -> Option<Run> {
     Some(match name {
+        "pre_action" => tools::pre_action::run,
         "query_decisions" => tools::query_decisions::run,
         "link_decisions" => tools::link_decisions::run,
         "get_graph" => tools::get_graph::run,
