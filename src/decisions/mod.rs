@@ -4,8 +4,10 @@
 
 pub mod bridge;
 pub mod call;
+pub mod changes;
 pub mod compaction;
 pub mod contradictions;
+pub mod draft;
 pub mod figures;
 pub mod finder;
 pub mod graph;
@@ -14,6 +16,7 @@ pub mod options;
 pub mod quality;
 mod reading;
 pub mod record;
+pub mod recording;
 pub mod records;
 pub mod store;
 pub mod times;
