@@ -5,8 +5,10 @@
 pub mod bridge;
 pub mod calibration;
 pub mod call;
+pub mod changes;
 pub mod compaction;
 pub mod contradictions;
+pub mod draft;
 pub mod figures;
 pub mod finder;
 pub mod graph;
@@ -15,6 +17,7 @@ pub mod options;
 pub mod quality;
 mod reading;
 pub mod record;
+pub mod recording;
 pub mod records;
 pub mod service;
 pub mod store;
