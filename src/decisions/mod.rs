@@ -2,13 +2,22 @@
 //!
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
+pub mod bridge;
+pub mod briefing;
 pub mod calibration;
 pub mod call;
+pub mod compaction;
+pub mod contradictions;
 pub mod figures;
 pub mod finder;
 pub mod graph;
 pub mod guardrails;
 pub mod options;
+pub mod profile;
+pub mod quality;
+mod reading;
+pub mod ready;
+pub mod reason_stats;
 pub mod record;
 pub mod records;
 pub mod store;

@@ -104,7 +104,8 @@ pub struct Decision {
     /// Reviews before the last one, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub review_history: Vec<Review>,
-    /// When the store got it; its date unless a record says otherwise.
+    /// When the store got it; its date unless a record says otherwise. Empty until it is stored.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub created_at: String,
     /// When it last changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -313,4 +314,9 @@ pub fn outcome_value(outcome: &str) -> f64 {
         "partial" => 0.5,
         _ => 0.0,
     }
+}
+
+/// How strong a reason is that does not say.
+pub const fn default_strength() -> f64 {
+    0.8
 }

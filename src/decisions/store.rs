@@ -5,6 +5,7 @@ use super::graph::Graph;
 use super::guardrails::Rules;
 use super::guardrails::breakers::Breakers;
 use super::options::StoreOptions;
+use super::record::Decision;
 use super::records::Records;
 use super::tracker::Tracker;
 
@@ -24,5 +25,11 @@ impl DecisionStore {
     /// Makes an empty store.
     pub fn new(options: StoreOptions) -> Self {
         Self { options, ..Self::default() }
+    }
+
+    /// Puts a decision in, in place of the one with its id.
+    pub fn put(&mut self, decision: Decision) {
+        self.finder.put(&decision);
+        self.records.put(decision);
     }
 }

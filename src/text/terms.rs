@@ -172,7 +172,7 @@ const fn is_joint(byte: u8) -> bool {
 }
 
 /// Combining marks belong to the letter before them; without this, Indic and decomposed text falls apart.
-const fn is_mark(ch: char) -> bool {
+pub const fn is_mark(ch: char) -> bool {
     matches!(ch as u32,
         0x300..=0x36F | 0x591..=0x5BD | 0x64B..=0x65F | 0x900..=0x903 | 0x93A..=0x94F | 0x981..=0x983 | 0x9BC..=0x9CD
         | 0xE31 | 0xE34..=0xE3A | 0xE47..=0xE4E | 0x200D | 0x20D0..=0x20FF)
