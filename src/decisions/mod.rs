@@ -3,6 +3,7 @@
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
 pub mod bridge;
+pub mod briefing;
 pub mod calibration;
 pub mod call;
 pub mod changes;
@@ -14,8 +15,11 @@ pub mod finder;
 pub mod graph;
 pub mod guardrails;
 pub mod options;
+pub mod profile;
 pub mod quality;
 mod reading;
+pub mod ready;
+pub mod reason_stats;
 pub mod record;
 pub mod recording;
 pub mod records;

@@ -5,9 +5,10 @@ use serde_json::{Map, Value, json};
 use super::cel::Fault;
 use super::cel::is_equal as same_value;
 use super::rule::{Action, Condition, Operator, Requirement, Rule, Test, comparison, shown};
+use crate::error::{Error, ErrorCode};
 use crate::json::JsonMap;
 use crate::json::python::{float, is_equal, is_truthy};
-use crate::text::unicode::prefix;
+use crate::text::unicode::{prefix, quote};
 
 /// Characters of a message with its values filled in.
 const MAX_MESSAGE: usize = 8192;
@@ -42,6 +43,21 @@ pub enum OnRuleError {
     Block,
     /// Nothing.
     Ignore,
+}
+
+impl OnRuleError {
+    /// Reads the name of a policy.
+    pub fn parse(name: &str) -> crate::error::Result<Self> {
+        match name {
+            "warn" => Ok(Self::Warn),
+            "block" => Ok(Self::Block),
+            "ignore" => Ok(Self::Ignore),
+            other => {
+                let message = format!("expected warn, block or ignore, got {}", quote(other));
+                Err(Error::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
 }
 
 /// One thing that rules say.
