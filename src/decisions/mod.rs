@@ -2,15 +2,21 @@
 //!
 //! One store in memory, no clock, no files and no chance: times and ids come with each call.
 
+pub mod bridge;
 pub mod call;
+pub mod changes;
+pub mod compaction;
 pub mod contradictions;
+pub mod draft;
 pub mod figures;
 pub mod finder;
 pub mod graph;
 pub mod guardrails;
 pub mod options;
+pub mod quality;
 mod reading;
 pub mod record;
+pub mod recording;
 pub mod records;
 pub mod store;
 pub mod times;
