@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 use super::{One, done, done_with, unknown, write};
 use crate::decisions::call::{Answers, Need};
 use crate::decisions::finder::FinderOptions;
+use crate::decisions::guardrails::OnRuleError;
+use crate::decisions::options::Limits;
 use crate::decisions::service::options::ServiceOptions;
 use crate::decisions::service::{self, Host, Reply, Request, rpc};
 use crate::decisions::{DecisionStore, StoreOptions};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
+use crate::text::unicode::quote;
 
 /// Operations that wait for vectors; the oldest are forgotten, as a host may give up one without saying so.
 const MAX_WAITING: usize = 1024;
@@ -47,9 +50,28 @@ pub fn new_store(options: &str) -> Result<Session> {
         categories: fields.strings("categories")?,
         service: ServiceOptions::take(&mut fields)?,
         finder: FinderOptions::take(&mut fields)?,
+        on_rule_error: fields.parsed_or("on_rule_error", OnRuleError::default(), on_rule_error)?,
+        enforce_record_guardrails: fields.bool_or("enforce_record_guardrails", false)?,
+        limits: fields.nested("limits")?.map_or_else(|| Ok(Limits::default()), Limits::from_fields)?,
     };
+    let rules = fields.take("guardrails");
+    let presets = fields.strings("guardrail_presets")?;
+    let breakers = fields.list("circuit_breakers")?;
     fields.finish()?;
-    Ok(Session { store: DecisionStore::new(options), waiting: Vec::new() })
+    let mut store = DecisionStore::new(options);
+    store.furnish(rules.as_ref(), &presets, breakers)?;
+    Ok(Session { store, waiting: Vec::new() })
+}
+
+fn on_rule_error(name: &str) -> Result<OnRuleError> {
+    match name {
+        "warn" => Ok(OnRuleError::Warn),
+        "block" => Ok(OnRuleError::Block),
+        "ignore" => Ok(OnRuleError::Ignore),
+        other => {
+            Err(Error::new(ErrorCode::InvalidInput, format!("expected warn, block or ignore, got {}", quote(other))))
+        }
+    }
 }
 
 /// Takes vectors of `{"call": number, "texts": [...]}`: the numbers of all, one text after the other, little-endian.
@@ -93,6 +115,24 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             fields.finish()?;
             done(&One("tools", &service::list(&session.store)))
         }
+        "add_guardrails" => {
+            let rules = fields.require("rules")?;
+            fields.finish()?;
+            done(&session.store.add_guardrails(&rules))
+        }
+        "remove_guardrail" => {
+            let id = fields.string("id")?;
+            fields.finish()?;
+            done(&One("removed", &session.store.remove_guardrail(&id)))
+        }
+        "guardrails" => {
+            fields.finish()?;
+            done(&One("guardrails", &session.store.guardrails()))
+        }
+        "size" => {
+            fields.finish()?;
+            done(&One("size", &session.store.size()))
+        }
         other => Err(unknown(other)),
     }
 }
@@ -115,8 +155,7 @@ fn asked(
     if let Some(message) = failure {
         answers.fail_embedder(message);
     }
-    let host =
-        Host { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
+    let host = Host { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
     match run(&mut session.store, host) {
         Reply::Need(needs) => {
             session.wait(operation, answers);
@@ -128,8 +167,10 @@ fn asked(
 }
 
 /// Returns what happened that the host wants to hear of.
-fn events(_store: &mut DecisionStore) -> Vec<Value> {
-    Vec::new()
+fn events(store: &mut DecisionStore) -> Vec<Value> {
+    let changes = store.take_events().into_iter().map(|change| json!({ "kind": "change", "event": change }));
+    let checks = store.take_checks().into_iter().map(|check| json!({ "kind": "guardrail_check", "event": check }));
+    changes.chain(checks).collect()
 }
 
 fn told(need: Need) -> Value {

@@ -1,8 +1,8 @@
 //! How a store behaves.
 
-use super::service::options::ServiceOptions;
 use super::finder::FinderOptions;
 use super::guardrails::OnRuleError;
+use super::service::options::ServiceOptions;
 use crate::error::Result;
 use crate::json::Fields;
 
@@ -13,8 +13,6 @@ pub struct StoreOptions {
     pub categories: Vec<String>,
     /// How the store shows itself to clients.
     pub service: ServiceOptions,
-    /// How decisions are found and linked.
-    pub finder: super::finder::FinderOptions,
     /// What becomes of a guardrail that cannot be evaluated.
     pub on_rule_error: OnRuleError,
     /// Whether guardrails of the record phase refuse a decision before it is stored.

@@ -1,6 +1,7 @@
 //! The store as a set of tools: what clients list, how a call is checked and run, and what it answers.
 
 pub mod arguments;
+mod furniture;
 pub mod options;
 pub mod rpc;
 pub mod table;
@@ -91,13 +92,6 @@ fn listed(store: &DecisionStore, tool: &Tool) -> Value {
     })
 }
 
-/// Tells whether decisions of a category can be recorded.
-pub fn knows_category(store: &DecisionStore, name: &str) -> bool {
-    let own = || store.options.categories.iter().any(|category| category == name);
-    let usual = table::tool("log_decision").and_then(|tool| tool.input.pointer("/properties/category/enum"));
-    usual.and_then(Value::as_array).is_some_and(|names| names.iter().any(|known| known == name)) || own()
-}
-
 /// Runs a tool; what is wrong with the call is part of its result.
 pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
     let name = request.name;
@@ -176,6 +170,11 @@ fn runner(name: &str) -> Option<Run> {
     Some(match name {
         "pre_action" => tools::pre_action::run,
         "query_decisions" => tools::query_decisions::run,
+        "log_decision" => tools::log_decision::run,
+        "review_outcome" => tools::review_outcome::run,
+        "get_decision" => tools::get_decision::run,
+        "update_decision" => tools::update_decision::run,
+        "record_thought" => tools::record_thought::run,
         "link_decisions" => tools::link_decisions::run,
         "get_graph" => tools::get_graph::run,
         "get_neighbors" => tools::get_neighbors::run,

@@ -259,11 +259,7 @@ mod tests {
 
     fn replied(store: &mut DecisionStore, text: &str) -> Value {
         let answers = Answers::default();
-        match handle_text(
-            store,
-            text,
-            Host { agent: None, trace: None, now: 0, answers: &answers },
-        ) {
+        match handle_text(store, text, Host { agent: None, trace: None, now: 0, answers: &answers }) {
             Reply::Done(value) => value,
             Reply::Need(needs) => panic!("{needs:?}"),
         }

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::log_decision;
 use crate::decisions::calibration::{Calibration, Sample, calibration};
 use crate::decisions::call::Call;
 use crate::decisions::compaction::Level;
+use crate::decisions::draft::{self, draft};
 use crate::decisions::finder::{Filters, Found, Hit, LONG_TITLE, Query, Side, search, summary, texts_needed};
 use crate::decisions::guardrails::{Finding, Subject, Verdict, check};
 use crate::decisions::record::Related;
-use crate::decisions::service::knows_category;
+use crate::decisions::recording::record;
 use crate::decisions::store::DecisionStore;
-use crate::error::{Error, ErrorCode, Result};
+use crate::error::{ErrorCode, Result};
 use crate::json::numbers::round;
 use crate::json::{Fields, JsonMap};
 use crate::model::Warning;
@@ -116,7 +116,9 @@ pub fn records(arguments: &Map<String, Value>) -> bool {
 /// Runs the tool.
 pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let action = Action::read(arguments)?;
-    check_category(store, &action)?;
+    // What could not be recorded is refused before anything is done.
+    let draft = action.records.then(|| draft(&action.record(), call.agent, call.now)).transpose()?;
+    draft.iter().try_for_each(|draft| draft::check(draft, &store.options))?;
     // A search that fails must not keep an action from being checked.
     let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| Found {
         warnings: vec![Warning::new("search_failed", error.message().to_owned(), "/action/description")],
@@ -130,10 +132,10 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     let calibration = in_category(store, action.category.as_deref());
     let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
     let mut out = answer(verdict, relevant, calibration, patterns);
-    if verdict.allowed && action.records {
-        match log_decision::run(store, call, &action.record()) {
-            Ok(logged) => {
-                out["decisionId"] = logged["id"].clone();
+    if let Some(draft) = draft.filter(|_| verdict.allowed) {
+        match record(store, call, draft, None) {
+            Ok(recorded) => {
+                out["decisionId"] = recorded.id.into();
                 checked.goes_ahead(store, call.now);
             }
             // Guardrails of the record speak of the action, too.
@@ -150,16 +152,6 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
         out["warnings"] = json!(found.warnings);
     }
     Ok(out)
-}
-
-/// A record needs a category that the store knows; a check alone does not.
-fn check_category(store: &DecisionStore, action: &Action) -> Result<()> {
-    let Some(category) = action.category.as_deref().filter(|_| action.records) else { return Ok(()) };
-    if knows_category(store, category) {
-        return Ok(());
-    }
-    let message = "action.category: a record needs one of architecture, process, integration, tooling, security";
-    Err(Error::new(ErrorCode::InvalidInput, message).at("/action/category"))
 }
 
 fn shown(store: &DecisionStore, call: &Call<'_>, found: &Found) -> Vec<JsonMap> {

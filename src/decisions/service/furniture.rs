@@ -1,0 +1,48 @@
+//! What a store begins with, and what hosts change of it besides decisions.
+
+use serde_json::Value;
+
+use super::super::guardrails::Added;
+use super::super::store::DecisionStore;
+use crate::error::Result;
+
+impl DecisionStore {
+    /// Gives a new store its guardrails, those of presets last, and its breakers. Fails with the first that is bad.
+    pub fn furnish(&mut self, rules: Option<&Value>, presets: &[String], breakers: Vec<Value>) -> Result<()> {
+        if let Some(rules) = rules {
+            self.rules.add_all(rules, "/guardrails")?;
+        }
+        for (index, preset) in presets.iter().enumerate() {
+            self.rules.add_preset(preset).map_err(|error| error.at(format!("/guardrail_presets/{index}")))?;
+        }
+        for (index, breaker) in breakers.into_iter().enumerate() {
+            self.breakers.add(breaker, &format!("/circuit_breakers/{index}"))?;
+        }
+        Ok(())
+    }
+
+    /// Adds guardrails; where one is bad, none is added.
+    pub fn add_guardrails(&mut self, rules: &Value) -> Added {
+        self.rules.add(rules)
+    }
+
+    /// Removes a guardrail; tells whether it was there.
+    pub fn remove_guardrail(&mut self, id: &str) -> bool {
+        self.rules.remove(id)
+    }
+
+    /// Returns what is known of the guardrails.
+    pub fn guardrails(&self) -> Vec<Value> {
+        self.rules.active()
+    }
+
+    /// Hands out which actions were checked since the last time.
+    pub fn take_checks(&mut self) -> Vec<Value> {
+        self.rules.take_checks()
+    }
+
+    /// Returns the number of decisions.
+    pub fn size(&self) -> usize {
+        self.records.len()
+    }
+}
