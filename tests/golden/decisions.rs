@@ -10,6 +10,9 @@ pub fn run(file: &str, case: &Value) -> Result<Value, String> {
     if let Some(answer) = decisions_records::run(file, case) {
         return answer;
     }
-    let runners = [decisions_judgement::run, decisions_finding::run, decisions_surface::run];
+    if let Some(answer) = decisions_surface::run(file, case) {
+        return answer;
+    }
+    let runners = [decisions_judgement::run, decisions_finding::run];
     runners.iter().find_map(|run| run(file, &case["input"])).unwrap_or_else(|| Err(PENDING.to_owned()))
 }
