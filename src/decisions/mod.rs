@@ -24,6 +24,7 @@ pub mod record;
 pub mod recording;
 pub mod records;
 pub mod service;
+pub mod snapshot;
 pub mod store;
 pub mod times;
 pub mod tools;
