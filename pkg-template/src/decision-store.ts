@@ -126,9 +126,9 @@ export class DecisionStore {
    */
   import(snapshot: DecisionSnapshot | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
     const json = typeof snapshot === "string" ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}` : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;
-    const more = encode({ ...fields(options), now: this.#session.now() }).slice(1);
+    const more = encode(fields(options)).slice(1);
     try {
-      return this.#session.run<DecisionImportReport>("import", `{${json},${more}`, true);
+      return this.#session.run<DecisionImportReport>("import", `{${json}${more === "}" ? "" : ","}${more}`, true);
     } catch (error) {
       movePath(error, "/snapshot", "");
       throw error;

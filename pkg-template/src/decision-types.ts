@@ -51,6 +51,8 @@ export interface DecisionStoreOptions {
   readonly bm25?: "smooth" | "okapi";
   /** Whether decisions may be linked with ids that the store does not have. Default: false. */
   readonly allow_stubs?: boolean;
+  /** How much the store takes. */
+  readonly limits?: DecisionLimits;
   /** Default: `cstp-decisions`. */
   readonly server_name?: string;
   /** The tools that are offered, without prefix. Default: all. */
@@ -61,6 +63,20 @@ export interface DecisionStoreOptions {
   readonly on_change?: (event: DecisionChange) => void;
   /** Hears of every check of an action; what it throws is ignored. */
   readonly on_guardrail_check?: (event: GuardrailCheck) => void;
+}
+
+/** How much a store takes. What is beyond is refused. */
+export interface DecisionLimits {
+  /** Default: 50,000. */
+  readonly decisions?: number;
+  /** Bytes of one text. Default: 16 KiB. */
+  readonly text_bytes?: number;
+  /** Tags of one decision. Default: 64. */
+  readonly tags?: number;
+  /** Reasons of one decision. Default: 64. */
+  readonly reasons?: number;
+  /** Steps, and inputs, of one deliberation. Default: 1000. */
+  readonly steps?: number;
 }
 
 /** A vector for each text, in their order. */
@@ -78,8 +94,15 @@ export interface CircuitBreaker {
   readonly cooldown_ms?: number;
 }
 
-/** Something changed. */
-export type DecisionChange = JsonObject;
+/** Something changed. After `imported`, a copy elsewhere is best made anew. */
+export interface DecisionChange {
+  readonly type: "recorded" | "updated" | "reviewed" | "thought" | "linked" | "imported";
+  /** The number of the change, for {@link DecisionStore.exportSince}. */
+  readonly revision: number;
+  /** The decision, or the source of the link. */
+  readonly id?: string;
+  readonly targetId?: string;
+}
 
 /** An action was checked. */
 export interface GuardrailCheck {
@@ -557,13 +580,15 @@ export interface DecisionRecord {
 export interface DecisionSnapshot {
   readonly format: "cstp-snapshot";
   readonly version: 1;
+  /** The number of the last change. */
+  readonly revision?: number;
   readonly decisions: readonly DecisionRecord[];
   readonly [field: string]: unknown;
 }
 
 /** How a snapshot is taken in. */
 export interface DecisionImport {
-  /** Whether what is there goes first. Default: `replace`. */
+  /** Whether what is there goes first. Default: `merge`. */
   readonly mode?: "replace" | "merge";
   /** What becomes of an id that is there already. Default: `newer`. */
   readonly on_conflict?: "newer" | "keep" | "error";
@@ -573,7 +598,9 @@ export interface DecisionImport {
 export interface DecisionImportReport {
   readonly imported: number;
   readonly skipped: number;
-  readonly errors: readonly JsonObject[];
+  /** What could not be used, with its place in the input. */
+  readonly errors: readonly { readonly path: string; readonly id?: string; readonly code: string; readonly message: string }[];
+  readonly warnings?: readonly DecisionWarning[];
 }
 
 /** What became of guardrails that were added. */

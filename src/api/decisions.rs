@@ -13,6 +13,7 @@ use crate::decisions::guardrails::OnRuleError;
 use crate::decisions::options::Limits;
 use crate::decisions::service::options::ServiceOptions;
 use crate::decisions::service::{self, Host, Reply, Request, rpc};
+use crate::decisions::snapshot::ImportOptions;
 use crate::decisions::{DecisionStore, StoreOptions};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
@@ -129,12 +130,30 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             fields.finish()?;
             done(&One("guardrails", &session.store.guardrails()))
         }
+        "export" => {
+            let since = fields.opt_uint("since", u64::MAX)?;
+            fields.finish()?;
+            let store = &session.store;
+            done(&since.map_or_else(|| store.export(), |since| store.export_since(since)))
+        }
+        "import" => import(session, fields),
         "size" => {
             fields.finish()?;
             done(&One("size", &session.store.size()))
         }
         other => Err(unknown(other)),
     }
+}
+
+fn import(session: &mut Session, mut fields: Fields) -> Result<String> {
+    let options = ImportOptions::take(&mut fields)?;
+    let snapshot = match fields.opt_string("text")? {
+        Some(text) => json::parse_snapshot(&text)?,
+        None => fields.require("snapshot")?,
+    };
+    fields.finish()?;
+    let imported = session.store.import(snapshot, options)?;
+    done_with(&imported, &events(&mut session.store))
 }
 
 /// Runs what may ask the host.

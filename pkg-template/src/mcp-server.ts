@@ -1,0 +1,201 @@
+// `contextweaver/mcp`: a decision store as a server of the Model Context Protocol. What is spoken is the engine's; the
+// official SDK brings the transports.
+import type { DecisionStore } from "./decision-store.js";
+import { ContextWeaverError } from "./errors.js";
+import { encode, fields } from "./guard.js";
+
+/** A transport of the official SDK, of either major version: messages as objects. */
+export interface McpTransport {
+  start(): Promise<void>;
+  send(message: never, options?: never): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+}
+
+/** How a connection is served. */
+export interface ConnectOptions {
+  /** The agent, if every call of the connection is of one. */
+  readonly agent_id?: string;
+  /** What thoughts of calls without an agent are collected by. Default: one for each connection. */
+  readonly trace_id?: string;
+}
+
+/** A connection that is served. */
+export interface Connection {
+  /** Settles when the connection ends. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What goes over a transport. */
+interface Wire {
+  start(): Promise<void>;
+  send(message: unknown): Promise<void>;
+  close(): Promise<void>;
+  onmessage?: (message: unknown) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+}
+
+let connections = 0;
+
+/**
+ * Serves a store over a transport of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/server` 2.x, in every
+ * revision of the protocol. The store stays the caller's, who may use it meanwhile and frees it.
+ */
+export async function connectDecisions(store: DecisionStore, transport: McpTransport, options?: ConnectOptions): Promise<Connection> {
+  connections += 1;
+  const caller = { trace_id: `connection-${connections}`, ...fields(options) };
+  encode(caller);
+  const wire = transport as unknown as Wire;
+  const closed = new Promise<void>((done) => (wire.onclose = done));
+  wire.onmessage = (message) => void reply(store, wire, message, caller);
+  await wire.start();
+  return { closed, close: () => wire.close() };
+}
+
+async function reply(store: DecisionStore, wire: Wire, message: unknown, caller: ConnectOptions): Promise<void> {
+  try {
+    const response = await answered(store, message, caller);
+    if (response !== null) await wire.send(response);
+  } catch (error) {
+    wire.onerror?.(error as Error);
+  }
+}
+
+/** Answers a message; what the engine throws, such as a store that was freed, is the server's failure, not the client's. */
+async function answered(store: DecisionStore, message: unknown, caller: ConnectOptions): Promise<object | null> {
+  try {
+    return await store.handleRpc(message, caller);
+  } catch (error) {
+    const id = (message as { id?: unknown } | null)?.id;
+    if (id === undefined) throw error;
+    const text = ContextWeaverError.is(error) ? `${error.code}: ${error.message}` : "internal error";
+    return { jsonrpc: "2.0", id, error: { code: -32603, message: text } };
+  }
+}
+
+/** Where the transport for standard input and output is, in the two major versions. */
+const STDIO = ["@modelcontextprotocol/server/stdio", "@modelcontextprotocol/sdk/server/stdio.js"];
+
+/** Serves a store on standard input and output, with whichever SDK is installed. */
+export async function serveDecisionsStdio(store: DecisionStore, options?: ConnectOptions): Promise<Connection> {
+  const Transport = await stdioTransport();
+  return connectDecisions(store, new Transport(), { trace_id: "stdio", ...options });
+}
+
+async function stdioTransport(): Promise<new () => McpTransport> {
+  for (const place of STDIO) {
+    try {
+      const { StdioServerTransport } = (await import(place)) as { StdioServerTransport?: new () => McpTransport };
+      if (StdioServerTransport) return StdioServerTransport;
+    } catch {
+      // not installed, or without it
+    }
+  }
+  throw new ContextWeaverError("UNSUPPORTED", "no SDK of MCP is installed", {
+    hint: "npm i @modelcontextprotocol/server, or run: contextweaver decisions serve",
+  });
+}
+
+// Types of the platform by shape, so that projects without its declarations can compile against these.
+interface WebRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: { get(name: string): string | null };
+  text(): Promise<string>;
+}
+type WebResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : unknown;
+
+/** How requests are answered. */
+export interface HandlerOptions extends ConnectOptions {
+  /** What clients must send as `Authorization: Bearer …`; compared in constant time. */
+  readonly token?: string;
+  /** Origins of pages that may ask, beside that of the address itself. Requests of programs have none. */
+  readonly origins?: readonly string[];
+  /** Most characters of a request. Default: 4 MiB. */
+  readonly max_chars?: number;
+}
+
+const HANDLER = ["token", "origins", "max_chars", "agent_id", "trace_id"];
+const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+/** Statuses of errors of the protocol that are told in HTTP, too. */
+const STATUS: Readonly<Record<number, number>> = { [-32700]: 400, [-32600]: 400, [-32022]: 400, [-32020]: 400 };
+
+/**
+ * Returns a `fetch` handler that serves a store over Streamable HTTP without sessions: for Workers, Deno, Bun, and Node
+ * behind an adapter. Calls that name no agent and no `trace_id` share one train of thought.
+ */
+export function decisionsHandler(store: DecisionStore, options?: HandlerOptions): (request: WebRequest) => Promise<WebResponse> {
+  const { token, origins, max_chars, ...caller } = fields(options) as HandlerOptions;
+  const unknown = Object.keys(fields(options)).find((key) => !HANDLER.includes(key));
+  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
+  if (token === "") throw new ContextWeaverError("INVALID_INPUT", "an empty token lets everybody in", { path: "/token" });
+  return async (request) => {
+    const refused = refusal(request, token, origins);
+    if (refused) return refused as WebResponse;
+    const body = await request.text();
+    if (body.length > (max_chars ?? 4 * 1024 * 1024)) return response(413, failure(null, -32600, "the request is too large")) as WebResponse;
+    const wrong = wrongHeaders(request, body);
+    if (wrong) return response(400, wrong) as WebResponse;
+    const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
+    return (answer === null ? new Response(null, { status: 202 }) : response(STATUS[answer.error?.code ?? 0] ?? 200, answer)) as WebResponse;
+  };
+}
+
+/** Refuses what is no request of a client that may ask. */
+function refusal({ method, url, headers }: WebRequest, token: string | undefined, origins: readonly string[] | undefined): Response | undefined {
+  const origin = headers.get("origin");
+  // Other people's pages must not reach a server on this machine.
+  if (origin !== null && origin !== new URL(url).origin && !origins?.includes(origin)) return new Response(null, { status: 403 });
+  if (method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
+  if (token !== undefined && !isToken(headers.get("authorization") ?? "", token)) {
+    return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+  }
+  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  return type === "application/json" ? undefined : new Response(null, { status: 415 });
+}
+
+/** Compares without telling by the time it takes how much of the token was right. */
+function isToken(authorization: string, token: string): boolean {
+  const given = new TextEncoder().encode(/^bearer\s+(.*)$/i.exec(authorization)?.[1]?.trim() ?? "");
+  const wanted = new TextEncoder().encode(token);
+  let different = given.length ^ wanted.length;
+  for (let place = 0; place < wanted.length; place += 1) different |= (given[place] ?? 0) ^ wanted[place]!;
+  return different === 0;
+}
+
+/** Says where headers and message disagree: proxies go by the headers. */
+function wrongHeaders({ headers }: WebRequest, body: string): object | undefined {
+  const version = headers.get("mcp-protocol-version");
+  let message: { id?: unknown; method?: unknown; params?: { name?: unknown; _meta?: Record<string, unknown> } };
+  try {
+    message = JSON.parse(body) as typeof message;
+  } catch {
+    return undefined; // the engine says so
+  }
+  const id = message?.id ?? null;
+  const claimed = message?.params?._meta?.[VERSION_KEY];
+  if (claimed === undefined) {
+    if (version === null || VERSIONS.includes(version)) return undefined;
+    return failure(id, -32600, "unsupported MCP-Protocol-Version");
+  }
+  // Notifications are let through, as nothing is done for them.
+  if (message.id === undefined) return undefined;
+  const named = message.method === "tools/call" ? message.params?.name : undefined;
+  for (const [header, wanted] of [["mcp-protocol-version", claimed], ["mcp-method", message.method], ["mcp-name", named]] as const) {
+    if (wanted !== undefined && headers.get(header) !== wanted) return failure(id, -32020, `the header ${header} and the message disagree`);
+  }
+  return undefined;
+}
+
+function failure(id: unknown, code: number, message: string): object {
+  return { jsonrpc: "2.0", id, error: { code, message } };
+}
+
+function response(status: number, body: object): Response {
+  return new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json" } });
+}
