@@ -2,14 +2,13 @@
 
 use super::changes::{Change, ChangeKind, Changes};
 use super::finder::Finder;
-use super::graph::{Edge, Graph};
+use super::graph::Graph;
 use super::guardrails::Rules;
 use super::guardrails::breakers::Breakers;
 use super::options::StoreOptions;
 use super::record::Decision;
 use super::records::Records;
 use super::tracker::Tracker;
-use crate::error::Result;
 use crate::json::JsonMap;
 
 /// Decisions with everything that is known around them.
@@ -53,13 +52,5 @@ impl DecisionStore {
     /// Returns the number of the last change.
     pub const fn revision(&self) -> u64 {
         self.changes.revision()
-    }
-
-    /// Links two decisions and notes the change; tells whether the edge is new.
-    pub(crate) fn link(&mut self, edge: Edge) -> Result<bool> {
-        let (source, target) = (edge.source.clone(), edge.target.clone());
-        let is_new = self.graph.link(edge)?;
-        self.changes.note_link(&source, &target);
-        Ok(is_new)
     }
 }

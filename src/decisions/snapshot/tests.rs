@@ -30,7 +30,7 @@ fn full() -> DecisionStore {
     run(&mut store, review_outcome::run, 3, json!({ "id": "00000001", "outcome": "failure", "lessons": "none" }));
     run(&mut store, record_thought::run, 4, json!({ "text": "next time" }));
     let edge = json!({ "source_id": "00000002", "target_id": "00000001", "edge_type": "supersedes", "weight": 0.5 });
-    store.link(crate::decisions::graph::Edge::from_record(edge, "").unwrap()).unwrap();
+    store.graph.link(crate::decisions::graph::Edge::from_record(edge, "").unwrap()).unwrap();
     store
 }
 
