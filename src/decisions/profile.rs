@@ -85,9 +85,8 @@ impl<'d> Categories<'d> {
 pub fn profile<'d>(decisions: impl Iterator<Item = &'d Decision> + Clone, categories: &Categories<'_>) -> Profile {
     let total = decisions.clone().count();
     let dates = decisions.clone().map(|decision| prefix(&decision.date, 10)).filter(|date| !date.is_empty());
-    let reviewed = decisions.filter_map(|decision| {
-        Some((decision.confidence.unwrap_or(NO_CONFIDENCE), decision.reviewed_value()?))
-    });
+    let reviewed = decisions
+        .filter_map(|decision| Some((decision.confidence.unwrap_or(NO_CONFIDENCE), decision.reviewed_value()?)));
     let (accuracy, count) = mean(reviewed.clone().map(|(_, value)| value));
     let mut profile = Profile {
         total_decisions: total,

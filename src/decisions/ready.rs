@@ -149,7 +149,10 @@ fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
     let (reason, suggestion) = if kind == OVERDUE {
         (format!("The review is {days} days late"), "Record the outcome with review_outcome")
     } else {
-        (format!("Nobody reviewed it for {days} days"), "Record the outcome with review_outcome, or that it was abandoned")
+        (
+            format!("Nobody reviewed it for {days} days"),
+            "Record the outcome with review_outcome, or that it was abandoned",
+        )
     };
     let title = if decision.summary.is_empty() { &decision.decision } else { &decision.summary };
     Ok(Some(Due {

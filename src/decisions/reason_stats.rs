@@ -163,7 +163,8 @@ impl<'d> Counted<'d> {
         if let ([best, .., worst], true) = (known.as_slice(), known.len() > 1)
             && rate(best) - rate(worst) > 0.15
         {
-            let message = format!("Decisions with reasons of type {} turn out best, of type {} worst.", best.name, worst.name);
+            let message =
+                format!("Decisions with reasons of type {} turn out best, of type {} worst.", best.name, worst.name);
             out.push(Advice::info("best_reason_type", message));
         }
         for kind in &known {

@@ -52,7 +52,9 @@ fn on_outcomes(overall: &Calibration, buckets: &[Bucket]) -> Vec<Advice> {
         "slightly_overconfident" => {
             out.push(Advice::info(kind, format!("Outcomes are {gap} below confidence. Lower it a little.")));
         }
-        "underconfident" => out.push(Advice::info(kind, format!("Outcomes are {gap} above confidence. Trust it more."))),
+        "underconfident" => {
+            out.push(Advice::info(kind, format!("Outcomes are {gap} above confidence. Trust it more.")))
+        }
         "well_calibrated" => out.push(Advice::info("strength", "Confidence and outcomes agree.")),
         _ => {}
     }
@@ -65,11 +67,15 @@ fn on_outcomes(overall: &Calibration, buckets: &[Bucket]) -> Vec<Advice> {
     }
     for bucket in buckets.iter().filter(|bucket| bucket.interpretation == "overconfident" && bucket.gap < -0.15) {
         let (rate, expected) = (percent(bucket.success_rate, 0), percent(bucket.expected_rate, 0));
-        let message = format!("Of decisions with confidence {}, {rate} succeed; expected are {expected}.", bucket.bucket);
+        let message =
+            format!("Of decisions with confidence {}, {rate} succeed; expected are {expected}.", bucket.bucket);
         out.push(Advice::warning("bucket_warning", message));
     }
-    let well: Vec<&str> =
-        buckets.iter().filter(|bucket| bucket.interpretation == "well_calibrated").map(|bucket| bucket.bucket).collect();
+    let well: Vec<&str> = buckets
+        .iter()
+        .filter(|bucket| bucket.interpretation == "well_calibrated")
+        .map(|bucket| bucket.bucket)
+        .collect();
     if !well.is_empty() && well.len() < buckets.len() {
         out.push(Advice::info("strength", format!("Confidence is right in {}.", well.join(", "))));
     }

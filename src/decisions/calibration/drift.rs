@@ -47,9 +47,9 @@ pub struct Halves {
 pub fn halves<'a>(decisions: impl Iterator<Item = &'a Decision> + Clone, now: i64) -> Option<Halves> {
     let today = day(now);
     let part = |from: i64, to: i64| {
-        let inside = decisions.clone().filter(|decision| {
-            decision.created_ms().map(day).is_some_and(|day| (from..to).contains(&day))
-        });
+        let inside = decisions
+            .clone()
+            .filter(|decision| decision.created_ms().map(day).is_some_and(|day| (from..to).contains(&day)));
         let samples: Vec<Sample> = inside.map(Sample::of).collect();
         calibration(&samples, MIN_REVIEWED)
     };

@@ -28,9 +28,7 @@ impl Window {
     pub fn holds(&self, decision: &Decision) -> bool {
         match self.days {
             None => true,
-            Some((first, last)) => {
-                decision.created_ms().map(day).is_some_and(|day| (first..=last).contains(&day))
-            }
+            Some((first, last)) => decision.created_ms().map(day).is_some_and(|day| (first..=last).contains(&day)),
         }
     }
 
