@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::Added;
 use super::breakers::scopes_of;
 use super::verdict::Verdict;
 use crate::decisions::call::Call;
@@ -70,6 +71,18 @@ impl Checked {
     /// Notes that the action goes ahead, as the one that tries whether a breaker may close again.
     pub fn goes_ahead(&self, store: &mut DecisionStore, now: i64) {
         store.breakers.take_probes(&self.scopes, now);
+    }
+}
+
+impl DecisionStore {
+    /// Adds guardrails: a list, one rule, or `{guardrails: […]}`. Where one is bad, none is added.
+    pub fn add_guardrails(&mut self, rules: &Value) -> Added {
+        self.rules.add(rules)
+    }
+
+    /// Hands out what was checked since the last time: `{timestamp, agent, action, allowed, violations, evaluated}` each.
+    pub fn take_checks(&mut self) -> Vec<Value> {
+        self.rules.take_checks()
     }
 }
 

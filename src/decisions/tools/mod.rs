@@ -14,4 +14,5 @@ pub mod query_decisions;
 pub mod ready;
 pub mod record_thought;
 pub mod review_outcome;
+mod selection;
 pub mod update_decision;
