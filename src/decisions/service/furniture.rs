@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::super::guardrails::Added;
 use super::super::store::DecisionStore;
 use crate::error::Result;
 
@@ -21,11 +20,6 @@ impl DecisionStore {
         Ok(())
     }
 
-    /// Adds guardrails; where one is bad, none is added.
-    pub fn add_guardrails(&mut self, rules: &Value) -> Added {
-        self.rules.add(rules)
-    }
-
     /// Removes a guardrail; tells whether it was there.
     pub fn remove_guardrail(&mut self, id: &str) -> bool {
         self.rules.remove(id)
@@ -34,11 +28,6 @@ impl DecisionStore {
     /// Returns what is known of the guardrails.
     pub fn guardrails(&self) -> Vec<Value> {
         self.rules.active()
-    }
-
-    /// Hands out which actions were checked since the last time.
-    pub fn take_checks(&mut self) -> Vec<Value> {
-        self.rules.take_checks()
     }
 
     /// Returns the number of decisions.

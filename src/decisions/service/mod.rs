@@ -13,14 +13,9 @@ use self::table::Tool;
 use super::call::{Answers, Call, Need};
 use super::store::DecisionStore;
 use super::tools;
+use super::tracker::NOBODY;
 use crate::error::{Error, ErrorCode, Result};
 use crate::text::unicode::quote;
-
-/// The name of the caller when nobody said.
-pub const DEFAULT_AGENT: &str = "mcp-client";
-
-/// Tools that begin a train of thought: they say how to refer to it.
-const STARTS: &[&str] = &["pre_action", "get_session_context"];
 
 /// A call of a tool, and what the host says of it.
 #[derive(Debug)]
@@ -117,19 +112,14 @@ fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Resul
     let mut arguments = arguments::checked(&tool.input, arguments, allowed)?;
     let agent = known(&mut arguments, "agent_id", host.agent);
     let trace = known(&mut arguments, "trace_id", host.trace);
-    let agent = agent.as_deref().unwrap_or(DEFAULT_AGENT);
+    let agent = agent.as_deref().unwrap_or(NOBODY);
     let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
     let needs = needs(store, tool, &call, &arguments)?;
     if !needs.is_empty() {
         return Ok(Outcome::Need(needs));
     }
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
-    let mut content = run(store, &call, &arguments)?;
-    if let (true, Some(content)) = (STARTS.contains(&tool.name.as_str()), content.as_object_mut()) {
-        let trace = store.tracker.trace_id(&call);
-        content.insert("trace_id".to_owned(), trace.into());
-    }
-    Ok(Outcome::Content(content))
+    Ok(Outcome::Content(run(store, &call, &arguments)?))
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
@@ -155,6 +145,7 @@ fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<St
     }
     let texts = match tool.name.as_str() {
         "pre_action" => tools::pre_action::texts(store, call, arguments)?,
+        "get_session_context" => tools::get_session_context::texts(store, call, arguments)?,
         "query_decisions" => tools::query_decisions::texts(store, call, arguments)?,
         _ => Vec::new(),
     };
@@ -169,10 +160,15 @@ type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Valu
 fn runner(name: &str) -> Option<Run> {
     Some(match name {
         "pre_action" => tools::pre_action::run,
+        "get_session_context" => tools::get_session_context::run,
+        "ready" => tools::ready::run,
         "query_decisions" => tools::query_decisions::run,
+        "check_action" => tools::check_action::run,
         "log_decision" => tools::log_decision::run,
         "review_outcome" => tools::review_outcome::run,
+        "get_stats" => tools::get_stats::run,
         "get_decision" => tools::get_decision::run,
+        "get_reason_stats" => tools::get_reason_stats::run,
         "update_decision" => tools::update_decision::run,
         "record_thought" => tools::record_thought::run,
         "link_decisions" => tools::link_decisions::run,

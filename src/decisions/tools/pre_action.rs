@@ -148,6 +148,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
             }
         }
     }
+    out["trace_id"] = store.tracker.trace_id(call).into();
     if !found.warnings.is_empty() {
         out["warnings"] = json!(found.warnings);
     }
