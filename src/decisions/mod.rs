@@ -18,6 +18,7 @@ mod reading;
 pub mod record;
 pub mod recording;
 pub mod records;
+pub mod snapshot;
 pub mod store;
 pub mod times;
 pub mod tools;
