@@ -630,4 +630,5 @@ export interface DecisionContext {
   /** Estimated tokens of the text. */
   readonly tokens: number;
   readonly trace_id: string;
+  readonly warnings?: readonly DecisionWarning[];
 }

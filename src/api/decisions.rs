@@ -12,12 +12,16 @@ use crate::decisions::finder::FinderOptions;
 use crate::decisions::guardrails::OnRuleError;
 use crate::decisions::options::Limits;
 use crate::decisions::service::options::ServiceOptions;
-use crate::decisions::service::{self, Host, Reply, Request, rpc};
+use crate::decisions::service::{self, Context, Host, Reply, Request, rpc};
 use crate::decisions::snapshot::ImportOptions;
 use crate::decisions::{DecisionStore, StoreOptions};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{self, Fields};
+use crate::limits;
 use crate::text::unicode::quote;
+
+/// Tokens of past decisions in a prompt, unless the caller says otherwise.
+const CONTEXT_TOKENS: u64 = 1000;
 
 /// Operations that wait for vectors; the oldest are forgotten, as a host may give up one without saying so.
 const MAX_WAITING: usize = 1024;
@@ -103,15 +107,25 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
         "call_tool" => {
             let name = fields.string("name")?;
             let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
-            asked(session, fields, |store, host| service::call_tool(store, Request { name: &name, arguments, host }))
+            asked(session, fields, |store, host| {
+                Ok(service::call_tool(store, Request { name: &name, arguments, host }))
+            })
         }
         "handle_rpc" => match fields.opt_string("text")? {
-            Some(text) => asked(session, fields, |store, host| rpc::handle_text(store, &text, host)),
+            Some(text) => asked(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host))),
             None => {
                 let message = fields.require("message")?;
-                asked(session, fields, |store, host| rpc::handle(store, message, host))
+                asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
             }
         },
+        "context" => {
+            let context = Context {
+                query: fields.string("query")?,
+                budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
+                include: fields.take("include"),
+            };
+            asked(session, fields, |store, host| service::context(store, &context, host))
+        }
         "list_tools" => {
             fields.finish()?;
             done(&One("tools", &service::list(&session.store)))
@@ -160,7 +174,7 @@ fn import(session: &mut Session, mut fields: Fields) -> Result<String> {
 fn asked(
     session: &mut Session,
     mut fields: Fields,
-    run: impl FnOnce(&mut DecisionStore, Host<'_>) -> Reply,
+    run: impl FnOnce(&mut DecisionStore, Host<'_>) -> Result<Reply>,
 ) -> Result<String> {
     let agent = fields.opt_string("agent_id")?;
     let trace = fields.opt_string("trace_id")?;
@@ -175,7 +189,7 @@ fn asked(
         answers.fail_embedder(message);
     }
     let host = Host { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
-    match run(&mut session.store, host) {
+    match run(&mut session.store, host)? {
         Reply::Need(needs) => {
             session.wait(operation, answers);
             let needs: Vec<Value> = needs.into_iter().map(told).collect();

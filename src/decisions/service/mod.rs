@@ -15,6 +15,7 @@ use super::store::DecisionStore;
 use super::tools;
 use super::tracker::NOBODY;
 use crate::error::{Error, ErrorCode, Result};
+use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
 /// A call of a tool, and what the host says of it.
@@ -99,6 +100,38 @@ pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
         Ok(Outcome::Content(content)) => Reply::Done(succeeded(&content)),
         Err(error) => Reply::Done(failed(&error)),
     }
+}
+
+/// What past decisions say about a task, for a prompt.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// The task.
+    pub query: String,
+    /// Most tokens of the text.
+    pub budget: u64,
+    /// The sections, if not the usual ones.
+    pub include: Option<Value>,
+}
+
+/// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
+pub fn context(store: &mut DecisionStore, context: &Context, host: Host<'_>) -> Result<Reply> {
+    let Some(tool) = table::tool("get_session_context") else { return Ok(Reply::Done(Value::Null)) };
+    let arguments = json!({
+        "task_description": context.query,
+        "max_tokens": context.budget,
+        "include": context.include,
+        "format": "markdown",
+    });
+    let content = match called(store, tool, Request { name: &tool.name, arguments, host })? {
+        Outcome::Need(needs) => return Ok(Reply::Need(needs)),
+        Outcome::Content(content) => content,
+    };
+    let text = content["markdown"].as_str().unwrap_or_default();
+    let mut out = json!({ "text": text, "tokens": Estimator::V3.tokens(text), "trace_id": content["trace_id"] });
+    if let Some(warnings) = content.get("warnings") {
+        out["warnings"] = warnings.clone();
+    }
+    Ok(Reply::Done(out))
 }
 
 enum Outcome {
