@@ -3,6 +3,7 @@ import process from "node:process";
 import { ContextWeaverError, version } from "../index.js";
 import { build } from "./build.js";
 import { convert } from "./convert.js";
+import { decisions } from "./decisions.js";
 import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
@@ -43,6 +44,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return diff(line);
     case "convert":
       return convert(line);
+    case "decisions":
+      return decisions(line);
     case "demo":
       return demo(line);
     default:

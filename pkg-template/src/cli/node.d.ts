@@ -4,7 +4,12 @@
 declare module "node:fs" {
   export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
   export function mkdirSync(path: string, options: { recursive: boolean }): void;
-  export function writeFileSync(path: string, data: Uint8Array, options: { flag: "wx" }): void;
+  export function writeFileSync(path: string | number, data: Uint8Array | string, options?: { flag: "wx" }): void;
+  export function openSync(path: string, flags: "w", mode: number): number;
+  export function fsyncSync(file: number): void;
+  export function closeSync(file: number): void;
+  export function renameSync(from: string, to: string): void;
+  export function unlinkSync(path: string): void;
 }
 
 declare module "node:util" {
@@ -32,7 +37,9 @@ declare module "node:process" {
     readonly stdout: Output;
     readonly stderr: Output;
     readonly env: Readonly<Record<string, string | undefined>>;
+    readonly pid: number;
     exit(code: number): never;
+    kill(pid: number, signal: 0): void;
   };
   export default process;
 }

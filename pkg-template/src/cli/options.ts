@@ -24,6 +24,9 @@ Usage
   contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break
   contextweaver convert <tools | result | messages | definition | session> <file | -> [options]
                                                       from one form into another
+  contextweaver decisions <tool> [<arguments as JSON> | -] --store <file> [options]
+                                                      a tool of the decision memory; serve is a server of MCP,
+                                                      tools lists them
   contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools
   contextweaver --help | --version
 
@@ -86,11 +89,16 @@ convert definition: a definition of a tool, or a list of them, becomes tools of 
   --to <form>           mcp, the default
 convert session: a recorded session of MCP, one JSON object per line, becomes items
 
+Options of decisions; a store is what JSON.stringify(store) wrote
+  --store <file>        the store; made if there is none, and written as a whole or not at all
+  --guardrails <file>   rules as JSON, checked beside those of the store
+  --agent <name>        who calls
+
 Options of all but demo, where --color is the only one
   --json                print the result as JSON
   --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
 
-Exit codes: 0 done, 1 it cannot be done, or lint or a check has found something, 2 bad usage or bad input.
+Exit codes: 0 done, 1 it cannot be done, or lint, a check or a guardrail has found something, 2 bad usage or bad input.
 `;
 
 const OPTIONS = {
@@ -129,6 +137,9 @@ const OPTIONS = {
   from: { type: "string" },
   tool: { type: "string" },
   artifacts: { type: "string" },
+  store: { type: "string" },
+  guardrails: { type: "string" },
+  agent: { type: "string" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -144,6 +155,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   lint: "pin pinned json",
   diff: "check json",
   convert: "server id-form to from tool artifacts json",
+  decisions: "store guardrails agent json",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
