@@ -49,6 +49,9 @@ interface Running {
   embedder_failed?: string;
 }
 
+/** What is no failure of the embedder, whoever was at work. */
+const FATAL: readonly string[] = ["DISPOSED", "POISONED", "INTERNAL", "REENTRANT"];
+
 const FUNCTIONS = ["clock", "new_id", "embed", "on_change", "on_guardrail_check"];
 
 const drop = (glue: DecisionsGlue, handle: number): void => glue.decisions_free(handle);
@@ -197,6 +200,8 @@ export class DecisionSession {
     try {
       return fn(...args);
     } catch (cause) {
+      // A program that calls back into the store that waits for it is to be mended, not to be put up with.
+      if (ContextWeaverError.is(cause) && cause.code === "REENTRANT") throw cause;
       throw new ContextWeaverError("CALLBACK_FAILED", `the function ${name} threw`, { cause });
     } finally {
       this.#asking = false;
@@ -221,7 +226,7 @@ export class DecisionSession {
         running.vectors.push(vectors);
       }
     } catch (cause) {
-      if (ContextWeaverError.is(cause) && ["DISPOSED", "POISONED", "INTERNAL"].includes(cause.code)) throw cause;
+      if (ContextWeaverError.is(cause) && FATAL.includes(cause.code)) throw cause;
       // What it threw stays with it: it may quote what was to be embedded.
       running.embedder_failed = "the embedder failed";
     }

@@ -34,6 +34,7 @@ const NEEDS = {
   Catalog: "routing",
   ContextManager: ["convert", "core"],
   ContextWeaverError: undefined,
+  DecisionStore: "decisions",
   ERROR_CODES: undefined,
   LoopMemo: undefined,
   MetaPolicy: undefined,
@@ -110,7 +111,7 @@ async function modulesIn(contents) {
   });
   const [{ inputs }] = Object.values(metafile.outputs);
   const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/${file}`) && bytesInOutput > 0);
-  const modules = ["convert", "core", "routing"];
+  const modules = ["convert", "core", "decisions", "routing"];
   for (const name of modules) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
   return modules.filter((name) => has(`${name}_inline.js`));
 }

@@ -3,6 +3,7 @@
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
 import { leakCases } from "./context-leaks.mjs";
+import { decisionCases } from "./decisions.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { mcpCases } from "./mcp.mjs";
 import { messageCases } from "./messages.mjs";
@@ -27,6 +28,7 @@ const cases = {
   ...contextCases,
   ...leakCases,
   ...toolDefinitionCases,
+  ...decisionCases,
   ...hostileCases,
 };
 

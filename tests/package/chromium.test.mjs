@@ -52,8 +52,8 @@ test("Chromium", async (t) => {
       "main.mjs": main(
         "./node_modules/contextweaver/dist/slim.js",
         `const dist = "/node_modules/contextweaver/dist/";
-         const [core, routing, convert] = ["core", "routing", "convert"].map((name) => fetch(dist + name + "_bg.wasm"));
-         await cw.init({ core, routing, convert });`,
+         const [core, routing, convert, decisions] = ["core", "routing", "convert", "decisions"].map((name) => fetch(dist + name + "_bg.wasm"));
+         await cw.init({ core, routing, convert, decisions });`,
       ),
       "index.html": page("/main.mjs"),
     });

@@ -208,6 +208,17 @@ const BAD_USAGE = [
   ["convert", "messages", "listed.json", "--from", "anthropic", "--to", "items"],
   ["convert", "definition", "definitions.json", "--to", "anthropic"],
   ["convert", "session", "session.jsonl", "--to", "items"],
+  ["decisions"],
+  ["decisions", "ready"],
+  ["decisions", "ready", "{}", "more", "--store", "none.json"],
+  ["decisions", "ready", "{sk-secret", "--store", "none.json"],
+  ["decisions", "ready", "--store", "git.json"],
+  ["decisions", "ready", "--store", "nowhere/none.json"],
+  ["decisions", "frobnicate", "--store", "none.json"],
+  ["decisions", "query_decisions", "{}", "--store", "none.json"],
+  ["decisions", "ready", "--store", "none.json", "--guardrails", "session.jsonl"],
+  ["decisions", "ready", "--store", "none.json", "--top", "3"],
+  ["decisions", "serve", "{}", "--store", "none.json"],
 ];
 for (const args of BAD_USAGE) {
   test(`bad usage: ${args.join(" ") || "nothing"}`, async () => {
@@ -549,6 +560,58 @@ test("a budget that cannot be kept is exit code 1", async () => {
   const { code, stderr } = await build(["--budget", "2"]);
   assert.equal(code, 1);
   assert.match(stderr, /BUDGET_EXCEEDED/);
+});
+
+test("decisions are kept in a file, written as a whole", async () => {
+  const decide = (tool, args, more = [], options = {}) => cli(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "memory.json", ...more], options);
+  await writeFile(join(folder, "rules.json"), JSON.stringify([{ id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block" }]));
+  assert.match((await cli(["decisions", "tools"])).stdout, /^pre_action +Before acting$/m);
+  assert.equal(JSON.parse((await cli(["decisions", "tools", "--json"])).stdout).length, 15);
+  const logged = await decide("log_decision", { decision: `Use PostgreSQL ${EVIL}`, confidence: 0.8, category: "architecture" }, ["--agent", "a1"]);
+  assert.deepEqual([logged.code, logged.stderr], [0, ""]);
+  const { id } = JSON.parse(logged.stdout);
+  const found = await decide("query_decisions", { query: "postgresql" });
+  assert.equal(JSON.parse(found.stdout).decisions[0].id, id);
+  assert.ok(!/[\u007f-\u009f\u202e\u001b]/.test(found.stdout));
+  assert.equal((await decide("review_outcome", { id, outcome: "success" })).code, 0);
+  const stored = JSON.parse(await readFile(join(folder, "memory.json"), "utf8"));
+  assert.deepEqual([stored.format, stored.decisions.length, stored.decisions[0].recorded_by], ["cstp-snapshot", 1, "a1"]);
+  const before = await readFile(join(folder, "memory.json"), "utf8");
+  const blocked = await decide("pre_action", { action: { description: "x", stakes: "high", confidence: 0.1 } }, ["--guardrails", "rules.json"]);
+  assert.deepEqual([blocked.code, JSON.parse(blocked.stdout).allowed], [1, false]);
+  assert.equal((await decide("get_decision", { id: "none" })).code, 1);
+  const wrong = await decide("query_decisions", {});
+  assert.deepEqual([wrong.code, wrong.stdout, wrong.stderr], [2, "", "contextweaver: validation_error: query: required\n"]);
+  assert.equal(JSON.parse(await readFile(join(folder, "memory.json"), "utf8")).decisions.length, JSON.parse(before).decisions.length);
+  const markdown = await decide("get_session_context", { task_description: "database" });
+  assert.match(markdown.stdout, /^## CSTP Decision Context/);
+  assert.ok(JSON.parse((await decide("get_session_context", {}, ["--json"])).stdout).markdown);
+  assert.equal((await decide("ready")).code, 0);
+  assert.equal((await cli(["decisions", "ready", "-", "--store", "memory.json"], { input: "{}" })).code, 0);
+
+  await writeFile(join(folder, "memory.json.lock"), `${process.pid}\n`);
+  const busy = await decide("ready", {});
+  assert.equal(busy.code, 2);
+  assert.match(busy.stderr, /in use by process \d+/);
+  // A process that was killed leaves its lock behind.
+  await writeFile(join(folder, "memory.json.lock"), "999999999\n");
+  assert.equal((await decide("ready", {})).code, 0);
+  const left = (await readdir(folder)).filter((name) => name.startsWith("memory.json"));
+  assert.deepEqual(left, ["memory.json"]);
+});
+
+test("decisions are served on standard input and output", async () => {
+  const messages = [
+    { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "c", version: "1" } } },
+    { jsonrpc: "2.0", method: "notifications/initialized" },
+    { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "log_decision", arguments: { decision: "Serve it", confidence: 0.9, category: "tooling" } } },
+  ];
+  const input = `${messages.map((message) => JSON.stringify(message)).join("\n")}\n{\n`;
+  const { code, stdout, stderr } = await cli(["decisions", "serve", "--store", "served.json"], { input });
+  assert.deepEqual([code, stderr], [0, ""]);
+  const [first, second, third, ...others] = stdout.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual([first.result.serverInfo.name, second.result.structuredContent.success, third.error.code, others], ["cstp-decisions", true, -32700, []]);
+  assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it");
 });
 
 test("--help and --version", async () => {

@@ -77,6 +77,18 @@ function routed(cw, run) {
   }
 }
 
+/** Runs something on a store without decisions, which must have none afterwards. */
+function remembered(cw, run) {
+  const store = new cw.DecisionStore();
+  try {
+    run(store);
+  } finally {
+    const { size } = store;
+    store.free();
+    if (size > 0) throw new Error(`${size} decisions in the store`);
+  }
+}
+
 /** Every place a value can be passed in. `m` is a manager of its own, `v` the value. */
 const ENTRIES = {
   "new ContextManager": (cw, m, v) => new cw.ContextManager(v).free(),
@@ -235,6 +247,15 @@ const ENTRIES = {
   "renderCards": (cw, m, v) => cw.renderCards([v]),
   "buildRoute": (cw, m, v) => m.buildRoute(v),
   "buildRoute route": (cw, m, v) => routed(cw, (router) => m.buildRoute({ router, query: "tool", route: { top_k: [v] } })),
+  "new DecisionStore": (cw, m, v) => new cw.DecisionStore(v === undefined ? null : v).free(),
+  "new DecisionStore guardrails": (cw, m, v) => new cw.DecisionStore({ guardrails: [v] }).free(),
+  "new DecisionStore embed": (cw, m, v) => new cw.DecisionStore({ embed: [v] }).free(),
+  "addGuardrails": (cw, m, v) => remembered(cw, (store) => store.addGuardrails({ v: [v] })),
+  "removeGuardrail": (cw, m, v) => remembered(cw, (store) => store.removeGuardrail([v])),
+  "DecisionStore.import": (cw, m, v) => remembered(cw, (store) => store.import(v)),
+  "DecisionStore.import record": (cw, m, v) => remembered(cw, (store) => store.import({ decisions: [[v]] })),
+  "DecisionStore.import options": (cw, m, v) => remembered(cw, (store) => store.import([], { mode: [v] })),
+  "exportSince": (cw, m, v) => remembered(cw, (store) => store.exportSince([v])),
   "buildCall tool_id": (cw, m, v) => routed(cw, (router) => m.buildCall({ router, tool_id: [v] })),
 };
 
@@ -250,7 +271,7 @@ const inArray = (value) => [value];
 const inObject = (value) => ({ k: value });
 
 /** Values that are refused everywhere: `[name, make, codes besides INVALID_INPUT]`. */
-const REFUSED = [
+export const REFUSED = [
   ["a self-cycle", () => { const o = {}; o.self = o; return o; }, "CYCLE"],
   ["a cycle of arrays", () => { const a = []; a.push([a]); return a; }, "CYCLE"],
   ["a mutual cycle", () => { const a = {}; const b = { a }; a.b = b; return a; }, "CYCLE"],

@@ -44,6 +44,10 @@ async function first() {
       const server = new Server(info, { capabilities: { tools: {} } });
       server.setRequestHandler(types.ListToolsRequestSchema, ({ params }) => list(params));
       server.setRequestHandler(types.CallToolRequestSchema, ({ params }, { sendNotification }) => call(params, sendNotification));
+      return this.connectTo(revision, (far) => server.connect(far));
+    },
+    /** Connects a client to what serves the other end. */
+    async connectTo(revision, serve) {
       const client = new Client(info);
       // This SDK always asks for its newest revision.
       const [near, far] = linked(InMemoryTransport, ({ method, params }) => {
@@ -51,10 +55,12 @@ async function first() {
       });
       let negotiated;
       near.setProtocolVersion = (version) => (negotiated = version);
-      await server.connect(far);
+      await serve(far);
       await client.connect(near);
       return {
         negotiated,
+        instructions: client.getInstructions(),
+        server: client.getServerVersion(),
         listTools: (params) => client.listTools(params),
         callTool: (params, options) => client.callTool(params, undefined, options),
         close: () => client.close(),
@@ -79,18 +85,24 @@ async function second() {
     },
     async connect(revision, { list, call }) {
       const modern = revision >= "2026-07-28";
-      const [near, far] = linked(InMemoryTransport);
       const serve = () => {
         const server = new Server(info, { capabilities: { tools: {} }, ...(modern ? {} : { supportedProtocolVersions: [revision] }) });
         server.setRequestHandler("tools/list", ({ params }) => list(params));
         server.setRequestHandler("tools/call", ({ params }, { mcpReq }) => call(params, mcpReq.notify));
         return server;
       };
-      const handle = serveStdio(serve, { transport: far });
+      return this.connectTo(revision, (far) => serveStdio(serve, { transport: far }));
+    },
+    async connectTo(revision, serve) {
+      const modern = revision >= "2026-07-28";
+      const [near, far] = linked(InMemoryTransport);
+      const handle = await serve(far);
       const client = new Client(info, modern ? { versionNegotiation: { mode: { pin: revision } } } : { supportedProtocolVersions: [revision] });
       await client.connect(near);
       return {
         negotiated: client.getNegotiatedProtocolVersion(),
+        instructions: client.getInstructions(),
+        server: client.getServerVersion(),
         listTools: (params) => client.listTools(params),
         callTool: (params, options) => client.callTool(params, options),
         async close() {

@@ -18,8 +18,8 @@ test("Node, require()", async (t) => {
 
 test("Node, slim entry", async (t) => {
   const folder = await project("node-slim", {
-    "sync.mjs": slim(`cw.initSync({ core, routing, convert }); cw.initSync({ core, routing, convert });`),
-    "async.mjs": slim(`await cw.init({ core: WebAssembly.compile(core), routing, convert }); await cw.init({ core });`),
+    "sync.mjs": slim(`cw.initSync({ core, routing, convert, decisions }); cw.initSync({ core, decisions });`),
+    "async.mjs": slim(`await cw.init({ core: WebAssembly.compile(core), routing, convert, decisions }); await cw.init({ core });`),
     "response.mjs": slim(`
       const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
       await cw.init({ core: response(core), routing: Promise.resolve(response(routing)), convert: response(convert) });`),
@@ -46,7 +46,8 @@ import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 const { resolve } = createRequire(import.meta.url);
 const read = async (name) => new Uint8Array(await readFile(resolve("contextweaver/" + name)));
-const [core, routing, convert] = [await read("core_bg.wasm"), await read("routing_bg.wasm"), await read("convert_bg.wasm")];
+const [core, routing] = [await read("core_bg.wasm"), await read("routing_bg.wasm")];
+const [convert, decisions] = [await read("convert_bg.wasm"), await read("decisions_bg.wasm")];
 assert.throws(() => cw.version(), /init/);
 ${init}
 console.log(JSON.stringify(await runCases(cw, assert, ${JSON.stringify(expected)})));

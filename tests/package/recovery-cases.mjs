@@ -1,5 +1,6 @@
 // After a trap the facade replaces the instance, and the same objects go on. Needs the build with exports that trap.
 import { tool } from "./catalog.mjs";
+import { TOUR, called, failed, memory } from "./decisions.mjs";
 import { fixture, item, refuses } from "./hostile-values.mjs";
 import { tools } from "./routing.mjs";
 
@@ -363,5 +364,58 @@ export const recoveryCases = {
     for (const what of Object.keys(TRAPS)) trap(cw, assert, engines, what, "core");
     assert.equal(catalog.get("a").id, "a");
     catalog.free();
+  },
+
+  ...Object.fromEntries(
+    Object.keys(TRAPS).map((what) => [
+      `after ${what} the same decision stores have their decisions, and what led to them`,
+      async (cw, assert, engines) => {
+        let asked = 0;
+        const embed = (texts) => {
+          asked += texts.length;
+          return texts.map((text) => [text.length % 7, 1]);
+        };
+        const [store, embedded, freed] = [memory(cw), memory(cw, { embed }), memory(cw)];
+        freed.free();
+        for (const [name, args] of TOUR) {
+          await called(assert, store, name, args);
+          await called(assert, embedded, name, args);
+        }
+        store.addGuardrails({ id: "later", condition_stakes: "low", action: "block" });
+        await called(assert, store, "record_thought", { text: "kept for later" });
+        const state = () => [store, embedded].map((one) => JSON.stringify(one));
+        const [was, count] = [state(), asked];
+        trap(cw, assert, engines, what, "decisions");
+        assert.deepEqual(state(), was);
+        assert.equal(asked, count, "vectors are not asked for again");
+        refuses(cw, assert, "freed before", () => freed.size, ["DISPOSED"]);
+        assert.equal((await called(assert, store, "check_action", { description: "x", stakes: "low" })).allowed, false);
+        assert.equal((await failed(assert, store, "get_decision", {})).error, "validation_error");
+
+        const copy = memory(cw);
+        copy.import(JSON.stringify(store), { mode: "replace" });
+        // So much that the journal is folded into a snapshot.
+        for (let i = 0; i < 90; i += 1) await called(assert, copy, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
+        const full = JSON.stringify(copy);
+        trap(cw, assert, engines, what, "decisions");
+        assert.equal(JSON.stringify(copy), full);
+        for (const one of [store, embedded, copy]) one.free();
+      },
+    ]),
+  ),
+
+  async "a trap while vectors are made does not lose the call"(cw, assert, engines) {
+    let armed = true;
+    const store = memory(cw, {
+      embed: async (texts) => {
+        if (armed) trap(cw, assert, engines, "a panic", "decisions");
+        armed = false;
+        return texts.map(() => [1, 2]);
+      },
+    });
+    await called(assert, store, "log_decision", { decision: "One", confidence: 1, category: "process" });
+    assert.equal((await called(assert, store, "query_decisions", { query: "one" })).total, 1);
+    assert.equal(store.size, 1);
+    store.free();
   },
 };

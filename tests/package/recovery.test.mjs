@@ -13,14 +13,14 @@ test("the facade survives traps of the engine", async (t) => {
 
 const main = `
 import * as cw from "contextweaver";
-import { core, routing } from "./node_modules/contextweaver/dist/engines.js";
+import { core, decisions, routing } from "./node_modules/contextweaver/dist/engines.js";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 import { recoveryCases } from "./recovery-cases.mjs";
 const results = [];
 for (const [name, run] of Object.entries(recoveryCases)) {
   try {
-    await run(cw, assert, { core, routing });
+    await run(cw, assert, { core, decisions, routing });
     results.push({ name, ok: true });
   } catch (error) {
     results.push({ name, ok: false, error: String(error?.stack ?? error) });
