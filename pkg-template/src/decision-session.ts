@@ -159,7 +159,7 @@ export class DecisionSession {
     try {
       this.#open();
       const { handle } = this.#place;
-      if (this.#base !== undefined) decisions.call((glue) => glue.decisions_call(handle, "import", this.#base as string));
+      if (this.#base !== undefined) decisions.call((glue) => glue.decisions_call(handle, "restore", this.#base as string));
       for (const { name, args, vectors } of this.#journal) {
         for (const { texts, bytes } of vectors) decisions.call((glue) => glue.decisions_vectors(handle, texts, bytes));
         decisions.call((glue) => glue.decisions_call(handle, name, args));
@@ -185,7 +185,7 @@ export class DecisionSession {
     try {
       const text = this.snapshot();
       if (text.length > SNAPSHOT.total) return;
-      this.#base = `{"snapshot":${text},"mode":"replace"}`;
+      this.#base = `{"snapshot":${text}}`;
       this.#journal = [];
     } catch {
       // The journal is complete; folding it is only thrift.

@@ -151,6 +151,11 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             done(&since.map_or_else(|| store.export(), |since| store.export_since(since)))
         }
         "import" => import(session, fields),
+        "restore" => {
+            let snapshot = fields.require("snapshot")?;
+            fields.finish()?;
+            done(&session.store.restore(snapshot)?)
+        }
         "size" => {
             fields.finish()?;
             done(&One("size", &session.store.size()))

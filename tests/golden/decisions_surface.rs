@@ -165,7 +165,11 @@ fn prune(expected: &Value, actual: &mut Value) {
                 let known = expected.keys().filter_map(|key| Some((key.clone(), taken.get(key)?.clone())));
                 *actual = known.collect::<Map<String, Value>>();
             }
-            actual.iter_mut().for_each(|(key, value)| prune(&expected[key], value));
+            for (key, value) in actual.iter_mut() {
+                if let Some(expected) = expected.get(key) {
+                    prune(expected, value);
+                }
+            }
         }
         (Value::Array(expected), Value::Array(actual)) => {
             expected.iter().zip(actual).for_each(|(expected, actual)| prune(expected, actual));

@@ -563,7 +563,7 @@ test("a budget that cannot be kept is exit code 1", async () => {
 });
 
 test("decisions are kept in a file, written as a whole", async () => {
-  const decide = (tool, args, more = [], options = {}) => cli(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "memory.json", ...more], options);
+  const decide = (tool, args, more = [], options = {}) => cli(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "decided.json", ...more], options);
   await writeFile(join(folder, "rules.json"), JSON.stringify([{ id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block" }]));
   assert.match((await cli(["decisions", "tools"])).stdout, /^pre_action +Before acting$/m);
   assert.equal(JSON.parse((await cli(["decisions", "tools", "--json"])).stdout).length, 15);
@@ -574,30 +574,30 @@ test("decisions are kept in a file, written as a whole", async () => {
   assert.equal(JSON.parse(found.stdout).decisions[0].id, id);
   assert.ok(!/[\u007f-\u009f\u202e\u001b]/.test(found.stdout));
   assert.equal((await decide("review_outcome", { id, outcome: "success" })).code, 0);
-  const stored = JSON.parse(await readFile(join(folder, "memory.json"), "utf8"));
+  const stored = JSON.parse(await readFile(join(folder, "decided.json"), "utf8"));
   assert.deepEqual([stored.format, stored.decisions.length, stored.decisions[0].recorded_by], ["cstp-snapshot", 1, "a1"]);
-  const before = await readFile(join(folder, "memory.json"), "utf8");
+  const before = await readFile(join(folder, "decided.json"), "utf8");
   const blocked = await decide("pre_action", { action: { description: "x", stakes: "high", confidence: 0.1 } }, ["--guardrails", "rules.json"]);
   assert.deepEqual([blocked.code, JSON.parse(blocked.stdout).allowed], [1, false]);
   assert.equal((await decide("get_decision", { id: "none" })).code, 1);
   const wrong = await decide("query_decisions", {});
   assert.deepEqual([wrong.code, wrong.stdout, wrong.stderr], [2, "", "contextweaver: validation_error: query: required\n"]);
-  assert.equal(JSON.parse(await readFile(join(folder, "memory.json"), "utf8")).decisions.length, JSON.parse(before).decisions.length);
+  assert.equal(JSON.parse(await readFile(join(folder, "decided.json"), "utf8")).decisions.length, JSON.parse(before).decisions.length);
   const markdown = await decide("get_session_context", { task_description: "database" });
   assert.match(markdown.stdout, /^## CSTP Decision Context/);
   assert.ok(JSON.parse((await decide("get_session_context", {}, ["--json"])).stdout).markdown);
   assert.equal((await decide("ready")).code, 0);
-  assert.equal((await cli(["decisions", "ready", "-", "--store", "memory.json"], { input: "{}" })).code, 0);
+  assert.equal((await cli(["decisions", "ready", "-", "--store", "decided.json"], { input: "{}" })).code, 0);
 
-  await writeFile(join(folder, "memory.json.lock"), `${process.pid}\n`);
+  await writeFile(join(folder, "decided.json.lock"), `${process.pid}\n`);
   const busy = await decide("ready", {});
   assert.equal(busy.code, 2);
   assert.match(busy.stderr, /in use by process \d+/);
   // A process that was killed leaves its lock behind.
-  await writeFile(join(folder, "memory.json.lock"), "999999999\n");
+  await writeFile(join(folder, "decided.json.lock"), "999999999\n");
   assert.equal((await decide("ready", {})).code, 0);
-  const left = (await readdir(folder)).filter((name) => name.startsWith("memory.json"));
-  assert.deepEqual(left, ["memory.json"]);
+  const left = (await readdir(folder)).filter((name) => name.startsWith("decided.json"));
+  assert.deepEqual(left, ["decided.json"]);
 });
 
 test("decisions are served on standard input and output", async () => {

@@ -21,6 +21,12 @@ export async function called(assert, store, name, args, caller) {
   return result.structuredContent;
 }
 
+/** What is in a store; the number of its last change is its own affair. */
+export function content(store) {
+  const { revision, ...rest } = store.export();
+  return rest;
+}
+
 /** Calls a tool that must fail; returns what it says. */
 export async function failed(assert, store, name, args) {
   const result = await store.callTool(name, args);
@@ -144,7 +150,7 @@ export const decisionCases = {
     const text = JSON.stringify(store);
     const copy = memory(cw);
     assert.deepEqual(copy.import(text, { mode: "replace" }), { imported: 2, skipped: 0, errors: [] });
-    assert.deepEqual(copy.export(), JSON.parse(text));
+    assert.deepEqual(content(copy), content(store));
     const query = { query: "PostgreSQL orders" };
     assert.deepEqual((await called(assert, copy, "query_decisions", query)).decisions, (await called(assert, store, "query_decisions", query)).decisions);
     assert.equal((await called(assert, copy, "check_action", { description: "x", stakes: "high", confidence: 0.1 })).allowed, false);

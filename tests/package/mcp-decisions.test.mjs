@@ -19,7 +19,9 @@ const plain = (value) => JSON.parse(JSON.stringify(value));
 for (const { name, sdk, missing } of await sdks()) {
   test(name, async (t) => {
     if (!has(t, sdk, { missing })) return;
-    for (const revision of sdk.revisions) await t.test(`revision ${revision}`, () => served(sdk, revision));
+    // The oldest that an SDK names was never published.
+    const revisions = sdk.revisions.filter((revision) => revision >= "2024-11-05");
+    for (const revision of revisions) await t.test(`revision ${revision}`, () => served(sdk, revision));
   });
 }
 

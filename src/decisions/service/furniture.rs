@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::super::snapshot::{ImportMode, ImportOptions, Imported};
 use super::super::store::DecisionStore;
 use crate::error::Result;
 
@@ -33,5 +34,15 @@ impl DecisionStore {
     /// Returns the number of decisions.
     pub fn size(&self) -> usize {
         self.records.len()
+    }
+
+    /// Makes an empty store what it was when it was exported. Its changes are numbered on from there, so that hosts that
+    /// know an older number are told of too much rather than too little.
+    pub fn restore(&mut self, snapshot: Value) -> Result<Imported> {
+        self.changes.continue_from(snapshot["revision"].as_u64().unwrap_or_default());
+        let options = ImportOptions { mode: ImportMode::Replace, ..ImportOptions::default() };
+        let imported = self.import(snapshot, options)?;
+        self.take_events();
+        Ok(imported)
     }
 }
