@@ -57,7 +57,7 @@ pub(super) fn text(quoted: &str) -> Result<String, &'static str> {
 fn trimmed(line: &str, is_double: bool) -> &str {
     let short = line.trim_end_matches([' ', '\t']);
     let slashes = short.bytes().rev().take_while(|byte| *byte == b'\\').count();
-    if is_double && slashes % 2 == 1 && short.len() < line.len() { &line[..short.len() + 1] } else { short }
+    if is_double && slashes % 2 == 1 && short.len() < line.len() { &line[..=short.len()] } else { short }
 }
 
 fn unescape(line: &str, out: &mut String) -> Result<(), &'static str> {
