@@ -23,6 +23,7 @@ pub mod reason_stats;
 pub mod record;
 pub mod recording;
 pub mod records;
+pub mod snapshot;
 pub mod store;
 pub mod times;
 pub mod tools;
