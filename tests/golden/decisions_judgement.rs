@@ -8,8 +8,7 @@ use contextweaver::decisions::{Answers, Call, Decision, DecisionStore, StoreOpti
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
-pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
-    let input = &case["input"];
+pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     Some(match file {
         "guardrails" => Ok(guardrails(input)),
         "calibration" => Ok(figures(input)),
