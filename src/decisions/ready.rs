@@ -95,9 +95,8 @@ pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted
     for decision in decisions.iter().filter(|decision| decision.status == "pending") {
         match waiting(decision, now) {
             Ok(Some(due)) if is_wanted(due.kind) => out.actions.push(due),
-            Ok(_) => {}
             Err(warning) if out.warnings.len() < MAX_WARNINGS => out.warnings.push(warning),
-            Err(_) => {}
+            _ => {}
         }
     }
     if is_wanted(DRIFT) {
@@ -124,27 +123,25 @@ fn rank(list: &[&str], name: &str) -> Option<usize> {
 /// Says what a pending decision waits for.
 fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
     let today = day(now);
-    let (kind, priority, detail, days) = match decision.review_by.as_deref().filter(|date| !date.is_empty()) {
-        Some(date) => {
-            let due = read_day(decision, "review_by", date)?;
-            if due >= today {
-                return Ok(None);
-            }
-            let priority = match decision.stakes.as_deref() {
-                Some("high" | "critical") => "high",
-                Some("low") => "low",
-                _ => "medium",
-            };
-            (OVERDUE, priority, format!("review by {} ({}d overdue)", prefix(date, 10), today - due), today - due)
+    let review_by = decision.review_by.as_deref().filter(|date| !date.is_empty());
+    let (kind, priority, detail, days) = if let Some(date) = review_by {
+        let late = today - read_day(decision, "review_by", date)?;
+        if late <= 0 {
+            return Ok(None);
         }
-        None => {
-            let age = today - read_day(decision, "date", &decision.date)?;
-            if age <= STALE_DAYS {
-                return Ok(None);
-            }
-            let priority = if age > VERY_STALE_DAYS { "high" } else { "medium" };
-            (STALE, priority, format!("pending {age} days"), age)
+        let priority = match decision.stakes.as_deref() {
+            Some("high" | "critical") => "high",
+            Some("low") => "low",
+            _ => "medium",
+        };
+        (OVERDUE, priority, format!("review by {} ({late}d overdue)", prefix(date, 10)), late)
+    } else {
+        let age = today - read_day(decision, "date", &decision.date)?;
+        if age <= STALE_DAYS {
+            return Ok(None);
         }
+        let priority = if age > VERY_STALE_DAYS { "high" } else { "medium" };
+        (STALE, priority, format!("pending {age} days"), age)
     };
     let (reason, suggestion) = if kind == OVERDUE {
         (format!("The review is {days} days late"), "Record the outcome with review_outcome")
@@ -184,7 +181,7 @@ fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<Due>) {
     }
     for (category, decisions) in categories.iter() {
         let Some(halves) = halves(decisions.iter().copied(), now) else { continue };
-        out.extend(drift(halves, Some(category), 0.20, 0.15).iter().map(|alert| drift_action(alert, category)));
+        out.extend(drift(&halves, Some(category), 0.20, 0.15).iter().map(|alert| drift_action(alert, category)));
     }
 }
 

@@ -82,7 +82,7 @@ fn no_day_is_in_both_halves() {
     };
     assert!(of(0, 31).is_some() && of(30, 31).is_some() && of(30, 120).is_some());
     assert!(of(31, 60).is_none() && of(0, 30).is_none() && of(0, 121).is_none());
-    let alerts = drift(of(0, 31).unwrap(), Some("tooling"), 0.2, 0.15);
+    let alerts = drift(&of(0, 31).unwrap(), Some("tooling"), 0.2, 0.15);
     let kinds: Vec<_> = alerts.iter().map(|alert| (alert.kind, alert.severity, alert.change_pct)).collect();
     assert_eq!(kinds, [("brier_degradation", "error", 8000.0), ("accuracy_drop", "error", -100.0)]);
 }

@@ -6,7 +6,7 @@ use super::selection::Selection;
 use crate::decisions::briefing::{Briefing, Budget, wisdom};
 use crate::decisions::call::Call;
 use crate::decisions::compaction::Level;
-use crate::decisions::contradictions::contradictions;
+use crate::decisions::contradictions::{Contradiction, contradictions};
 use crate::decisions::finder::{Filters, LONG_TITLE, Mode, Query, Side, search, summary, texts_needed};
 use crate::decisions::profile::{Categories, patterns, profile};
 use crate::decisions::ready::{OVERDUE, STALE, Wanted, queue, shorten_ids};
@@ -120,7 +120,7 @@ fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> R
     }
     if arguments.wants("contradictions") {
         let found = contradictions(store, call.answers, &|decision| arguments.selection.holds(decision));
-        briefing.contradictions = Some(found.iter().map(|found| found.to_value()).collect());
+        briefing.contradictions = Some(found.iter().map(Contradiction::to_value).collect());
     }
     let own = store.records.iter().filter(|decision| arguments.selection.holds(decision));
     let categories = Categories::of(own.clone());
