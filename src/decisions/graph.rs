@@ -11,12 +11,14 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::json::numbers::round;
 use crate::json::{Fields, JsonMap};
 use crate::order::SortedMap;
-use crate::text::unicode::quote;
+use crate::text::unicode::{prefix, quote};
 
 /// Who made the edges of decisions that were found beforehand.
 pub const AUTO_LINK: &str = "auto-link";
 /// Least weight of such an edge.
 const MIN_WEIGHT: f64 = 0.01;
+/// Characters of the summary of a node.
+const NODE_SUMMARY: usize = 120;
 
 /// What an edge says of its ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -268,16 +270,15 @@ pub fn node(graph: &Graph, id: &str, decision: Option<&super::Decision>) -> Json
     put("id", json!(id));
     put("category", text(decision.map(|decision| decision.category.as_str())));
     put("stakes", text(decision.and_then(|decision| decision.stakes.as_deref())));
-    put("date", text(decision.map(|decision| crate::text::unicode::prefix(&decision.date, 10))));
+    put("date", text(decision.map(|decision| prefix(&decision.date, 10))));
     put("inDegree", json!(incoming));
     put("outDegree", json!(outgoing));
     let Some(decision) = decision else {
         put("isStub", json!(true));
         return out;
     };
-    let summary = if decision.summary.is_empty() { &decision.decision } else { &decision.summary };
-    if !summary.is_empty() {
-        put("summary", json!(crate::text::unicode::prefix(summary, NODE_SUMMARY)));
+    if !decision.title().is_empty() {
+        put("summary", json!(prefix(decision.title(), NODE_SUMMARY)));
     }
     if let Some(confidence) = decision.confidence {
         put("confidence", json!(confidence));
@@ -296,6 +297,3 @@ pub fn node(graph: &Graph, id: &str, decision: Option<&super::Decision>) -> Json
     }
     out
 }
-
-/// Characters of the summary of a node.
-const NODE_SUMMARY: usize = 120;

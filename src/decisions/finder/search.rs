@@ -1,6 +1,8 @@
 //! Searching the store.
 
 use super::super::call::Answers;
+use super::super::record::Related;
+use super::super::records::Records;
 use super::super::store::DecisionStore;
 use super::Finder;
 use super::embedding::embed;
@@ -8,12 +10,14 @@ use super::filters::{Check, Filters};
 use super::fusion::fuse;
 use super::meanings::Ids;
 use super::options::Mode;
+use super::summary::LONG_TITLE;
 use super::texts::Side;
 use super::vectors::{distance, is_zero};
 use crate::error::Result;
 use crate::json::numbers::round;
 use crate::model::Warning;
 use crate::order::{sort_by, sort_distinct};
+use crate::text::unicode::prefix;
 
 /// What the rank of a decision that another one supersedes is multiplied by.
 const SUPERSEDED: f64 = 0.5;
@@ -65,6 +69,18 @@ pub struct Found {
     pub mode: Mode,
     /// What the search had to do without.
     pub warnings: Vec<Warning>,
+}
+
+impl Found {
+    /// Returns the hits as a decision remembers what was found before it.
+    pub fn related(&self, records: &Records) -> Vec<Related> {
+        let related = |hit: &Hit| {
+            let decision = records.get(&hit.id)?;
+            let summary = prefix(decision.title(), LONG_TITLE).to_owned();
+            Some(Related { id: hit.id.clone(), summary, distance: round(hit.distance, 3), ..Related::default() })
+        };
+        self.hits.iter().filter_map(related).collect()
+    }
 }
 
 /// Returns the texts whose vectors the host must make before a search runs; none where the store makes its own.
@@ -149,12 +165,7 @@ impl Finder {
     }
 
     /// Makes the vectors of a side up to date; see [`super::meanings::Meanings::settle`].
-    pub(super) fn settle(
-        &mut self,
-        side: Side,
-        records: &super::super::records::Records,
-        host: Option<&Answers>,
-    ) -> (usize, usize) {
+    pub(super) fn settle(&mut self, side: Side, records: &Records, host: Option<&Answers>) -> (usize, usize) {
         let ids = Ids { by_id: &self.slots, by_slot: &self.ids };
         self.meanings[side as usize].settle(side, &ids, records, host)
     }

@@ -14,11 +14,10 @@ pub const LONG_TITLE: usize = 500;
 
 /// Returns the summary of a decision that was found; who knows the time adds `compactionLevel`.
 pub fn summary(decision: &Decision, hit: &Hit, title: usize) -> JsonMap {
-    let text = if decision.summary.is_empty() { &decision.decision } else { &decision.summary };
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("id", json!(decision.id));
-    put("title", json!(prefix(text, title)));
+    put("title", json!(prefix(decision.title(), title)));
     put("category", json!(decision.category));
     put("confidence", json!(decision.confidence));
     put("stakes", json!(decision.stakes));

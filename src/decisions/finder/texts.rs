@@ -47,6 +47,13 @@ impl Side {
     }
 }
 
+impl Decision {
+    /// Returns what was decided, in the words that lists show.
+    pub fn title(&self) -> &str {
+        if self.summary.is_empty() { &self.decision } else { &self.summary }
+    }
+}
+
 /// Returns the words that are searched, in one line.
 pub fn searchable(decision: &Decision) -> String {
     let mut parts: Vec<&str> = vec![&decision.summary, &decision.decision];

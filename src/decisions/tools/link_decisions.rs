@@ -34,6 +34,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     }
     let warnings = warnings(store, &edge);
     let shown = edge.to_value();
+    store.changes.note_link(&edge.source, &edge.target);
     store.graph.link(edge)?;
     let mut out = json!({ "success": true, "edge": shown });
     if let (false, Some(out)) = (warnings.is_empty(), out.as_object_mut()) {

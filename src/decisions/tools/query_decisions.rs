@@ -52,6 +52,8 @@ pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Val
 pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let arguments = Arguments::read(store, arguments, call.agent)?;
     let found = search(store, call.answers, &arguments.query())?;
+    let related = found.related(&store.records);
+    store.tracker.track_query(call, &arguments.query, found.hits.len(), found.mode.as_str(), related);
     let (mut decisions, mut scores) = (Vec::new(), Map::new());
     for hit in &found.hits {
         let Some(decision) = store.records.get(&hit.id) else { continue };
