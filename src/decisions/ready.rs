@@ -180,7 +180,7 @@ fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<Due>) {
         categories.get_or_insert(&decision.category.as_str(), Vec::new()).push(decision);
     }
     for (category, decisions) in categories.iter() {
-        let Some(halves) = halves(decisions.iter().copied(), now) else { continue };
+        let Some(halves) = halves(&decisions.iter().copied(), now) else { continue };
         out.extend(drift(&halves, Some(category), 0.20, 0.15).iter().map(|alert| drift_action(alert, category)));
     }
 }

@@ -44,7 +44,7 @@ pub struct Halves {
 }
 
 /// Splits decisions into the last thirty days and the three months before; no day is in both.
-pub fn halves<'a>(decisions: impl Iterator<Item = &'a Decision> + Clone, now: i64) -> Option<Halves> {
+pub fn halves<'a>(decisions: &(impl Iterator<Item = &'a Decision> + Clone), now: i64) -> Option<Halves> {
     let today = day(now);
     let between = |from: i64, to: i64| {
         let inside = decisions

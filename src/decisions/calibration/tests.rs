@@ -78,7 +78,7 @@ fn no_day_is_in_both_halves() {
     let five = |day: i64, outcome: &str| -> Vec<Decision> { (0..5).map(|_| reviewed(day, outcome)).collect() };
     let of = |recent: i64, past: i64| {
         let all = [five(recent, "failure"), five(past, "success")].concat();
-        halves(all.iter(), now)
+        halves(&all.iter(), now)
     };
     assert!(of(0, 31).is_some() && of(30, 31).is_some() && of(30, 120).is_some());
     assert!(of(31, 60).is_none() && of(0, 30).is_none() && of(0, 121).is_none());
