@@ -155,3 +155,57 @@ fn of_group(group: &[&Decision]) -> Pattern {
         success_rate: (reviewed > 0).then(|| round(rate, 3)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decision(id: &str, category: &str, outcome: &str, pattern: &str) -> Decision {
+        Decision {
+            id: id.to_owned(),
+            category: category.to_owned(),
+            confidence: Some(0.8),
+            status: if outcome.is_empty() { "pending" } else { "reviewed" }.to_owned(),
+            outcome: Some(outcome.to_owned()).filter(|outcome| !outcome.is_empty()),
+            pattern: Some(pattern.to_owned()),
+            date: "2026-01-02T03:04:05+00:00".to_owned(),
+            ..Decision::default()
+        }
+    }
+
+    #[test]
+    fn patterns_are_the_same_in_any_spelling() {
+        let decisions = [
+            decision("a", "tooling", "success", "Cache late"),
+            decision("b", "process", "failure", " cache\n LATE"),
+            decision("c", "process", "", "cache late"),
+            decision("d", "process", "", "once"),
+            decision("e", "process", "", "  "),
+        ];
+        let found = patterns(decisions.iter());
+        assert_eq!(found.len(), 1);
+        let pattern = &found[0];
+        assert_eq!((pattern.pattern.as_str(), pattern.count, pattern.success_rate), ("Cache late", 3, Some(0.5)));
+        assert_eq!(
+            (pattern.categories.join(" "), pattern.example_ids.join(" ")),
+            ("process tooling".into(), "a b c".into())
+        );
+    }
+
+    #[test]
+    fn only_one_of_several_is_the_weakest() {
+        let of = |outcomes: &[(&str, &str)]| {
+            let decisions: Vec<Decision> =
+                outcomes.iter().map(|(category, outcome)| decision("x", category, outcome, "")).collect();
+            profile(decisions.iter(), &Categories::of(decisions.iter()))
+        };
+        let one = of(&[("a", "success"), ("a", "partial"), ("a", "failure"), ("b", "success")]);
+        assert_eq!((one.strongest_category.as_deref(), one.weakest_category), (Some("a"), None));
+        assert_eq!((one.reviewed, one.overall_accuracy, one.tendency), (4, Some(0.625), Some("overconfident")));
+        let two = [("a", "success"); 3].into_iter().chain([("b", "partial"); 3]).collect::<Vec<_>>();
+        let two = of(&two);
+        assert_eq!((two.strongest_category.as_deref(), two.weakest_category.as_deref()), (Some("a"), Some("b")));
+        let none = of(&[("a", "")]);
+        assert_eq!((none.overall_accuracy, none.active_since.as_deref()), (None, Some("2026-01-02")));
+    }
+}

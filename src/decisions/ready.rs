@@ -95,9 +95,8 @@ pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted
     for decision in decisions.iter().filter(|decision| decision.status == "pending") {
         match waiting(decision, now) {
             Ok(Some(due)) if is_wanted(due.kind) => out.actions.push(due),
-            Ok(_) => {}
             Err(warning) if out.warnings.len() < MAX_WARNINGS => out.warnings.push(warning),
-            Err(_) => {}
+            _ => {}
         }
     }
     if is_wanted(DRIFT) {
@@ -124,27 +123,25 @@ fn rank(list: &[&str], name: &str) -> Option<usize> {
 /// Says what a pending decision waits for.
 fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
     let today = day(now);
-    let (kind, priority, detail, days) = match decision.review_by.as_deref().filter(|date| !date.is_empty()) {
-        Some(date) => {
-            let due = read_day(decision, "review_by", date)?;
-            if due >= today {
-                return Ok(None);
-            }
-            let priority = match decision.stakes.as_deref() {
-                Some("high" | "critical") => "high",
-                Some("low") => "low",
-                _ => "medium",
-            };
-            (OVERDUE, priority, format!("review by {} ({}d overdue)", prefix(date, 10), today - due), today - due)
+    let review_by = decision.review_by.as_deref().filter(|date| !date.is_empty());
+    let (kind, priority, detail, days) = if let Some(date) = review_by {
+        let late = today - read_day(decision, "review_by", date)?;
+        if late <= 0 {
+            return Ok(None);
         }
-        None => {
-            let age = today - read_day(decision, "date", &decision.date)?;
-            if age <= STALE_DAYS {
-                return Ok(None);
-            }
-            let priority = if age > VERY_STALE_DAYS { "high" } else { "medium" };
-            (STALE, priority, format!("pending {age} days"), age)
+        let priority = match decision.stakes.as_deref() {
+            Some("high" | "critical") => "high",
+            Some("low") => "low",
+            _ => "medium",
+        };
+        (OVERDUE, priority, format!("review by {} ({late}d overdue)", prefix(date, 10)), late)
+    } else {
+        let age = today - read_day(decision, "date", &decision.date)?;
+        if age <= STALE_DAYS {
+            return Ok(None);
         }
+        let priority = if age > VERY_STALE_DAYS { "high" } else { "medium" };
+        (STALE, priority, format!("pending {age} days"), age)
     };
     let (reason, suggestion) = if kind == OVERDUE {
         (format!("The review is {days} days late"), "Record the outcome with review_outcome")
@@ -183,8 +180,8 @@ fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<Due>) {
         categories.get_or_insert(&decision.category.as_str(), Vec::new()).push(decision);
     }
     for (category, decisions) in categories.iter() {
-        let Some(halves) = halves(decisions.iter().copied(), now) else { continue };
-        out.extend(drift(halves, Some(category), 0.20, 0.15).iter().map(|alert| drift_action(alert, category)));
+        let Some(halves) = halves(&decisions.iter().copied(), now) else { continue };
+        out.extend(drift(&halves, Some(category), 0.20, 0.15).iter().map(|alert| drift_action(alert, category)));
     }
 }
 
@@ -212,5 +209,80 @@ pub fn shorten_ids(actions: &mut [Due], is_only: impl Fn(&str) -> bool) {
         if short.len() < id.len() && is_only(short) {
             *id = short.to_owned();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decisions::times::parse;
+
+    fn pending(id: &str, date: &str, review_by: Option<&str>, stakes: &str) -> Decision {
+        Decision {
+            id: id.to_owned(),
+            decision: format!("Decision {id}"),
+            category: "process".to_owned(),
+            status: "pending".to_owned(),
+            date: date.to_owned(),
+            stakes: Some(stakes.to_owned()),
+            review_by: review_by.map(str::to_owned),
+            ..Decision::default()
+        }
+    }
+
+    #[test]
+    fn only_what_is_late_is_due() {
+        let now = parse("2026-03-15T12:00:00Z").unwrap();
+        let wanted = Wanted { min_priority: "low", kinds: &[], limit: 20, category: None };
+        for (date, review_by, stakes, expected) in [
+            ("2026-03-14", None, "high", None),
+            ("2026-02-13T23:00:00+00:00", None, "high", None),
+            ("2026-02-12", None, "high", Some((STALE, "medium"))),
+            ("2026-01-14", None, "low", Some((STALE, "medium"))),
+            ("2026-01-13", None, "low", Some((STALE, "high"))),
+            ("2025-01-01", Some("2026-03-15"), "high", None),
+            ("2025-01-01", Some("2026-03-14"), "critical", Some((OVERDUE, "high"))),
+            ("2025-01-01", Some("2026-03-14T10:00:00Z"), "odd", Some((OVERDUE, "medium"))),
+            ("2025-01-01", Some("2026-03-14"), "low", Some((OVERDUE, "low"))),
+        ] {
+            let decision = pending("a", date, review_by, stakes);
+            let due = queue([&decision].into_iter(), now, &wanted);
+            let found = due.actions.first().map(|due| (due.kind, due.priority));
+            assert_eq!(found, expected, "{date} {review_by:?}");
+        }
+        for (date, review_by) in [("someday", None), ("2026-01-01", Some("2026-3-1")), ("", None)] {
+            let decision = pending("a", date, review_by, "low");
+            let due = queue([&decision].into_iter(), now, &wanted);
+            assert_eq!((due.actions.len(), due.warnings[0].code), (0, "unreadable_date"), "{date}");
+        }
+    }
+
+    #[test]
+    fn the_most_urgent_come_first() {
+        let now = parse("2026-03-15T12:00:00Z").unwrap();
+        let decisions = [
+            pending("b", "2025-01-01", None, "low"),
+            pending("a", "2025-01-01", None, "low"),
+            pending("c", "2024-01-01", None, "low"),
+            pending("d", "2026-01-01", Some("2026-03-01"), "high"),
+            pending("e", "2026-01-01", Some("2026-03-01"), "low"),
+        ];
+        let of = |min_priority, limit| {
+            let wanted = Wanted { min_priority, kinds: &[], limit, category: None };
+            let due = queue(decisions.iter(), now, &wanted);
+            let ids: String = due.actions.iter().filter_map(|due| due.decision_id.clone()).collect();
+            (ids, due.total, due.filtered)
+        };
+        assert_eq!(of("low", 20), ("dcabe".to_owned(), 5, 0));
+        assert_eq!(of("high", 2), ("dc".to_owned(), 5, 1));
+    }
+
+    #[test]
+    fn ids_are_short_where_that_is_enough() {
+        let mut due = [Due { decision_id: Some("abcdef0123".to_owned()), ..Due::default() }];
+        shorten_ids(&mut due, |_| false);
+        assert_eq!(due[0].decision_id.as_deref(), Some("abcdef0123"));
+        shorten_ids(&mut due, |_| true);
+        assert_eq!(due[0].decision_id.as_deref(), Some("abcdef01"));
     }
 }

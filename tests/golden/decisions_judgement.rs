@@ -8,8 +8,7 @@ use contextweaver::decisions::{Answers, Call, Decision, DecisionStore, StoreOpti
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
-pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
-    let input = &case["input"];
+pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     Some(match file {
         "guardrails" => Ok(guardrails(input)),
         "calibration" => Ok(figures(input)),
@@ -103,7 +102,8 @@ fn drifts(input: &Value) -> Value {
     };
     let halves = Halves { recent: figures("recent"), past: figures("historical") };
     let threshold = |key: &str| input[key].as_f64().unwrap_or(0.0);
-    let alerts = drift(halves, input["category"].as_str(), threshold("thresholdBrier"), threshold("thresholdAccuracy"));
+    let alerts =
+        drift(&halves, input["category"].as_str(), threshold("thresholdBrier"), threshold("thresholdAccuracy"));
     // What to do about an alert is part of the ready queue here.
     let advice = alerts.iter().map(|alert| {
         let kind = if alert.kind == "accuracy_drop" { "review_process" } else { "recalibrate" };

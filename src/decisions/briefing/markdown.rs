@@ -187,8 +187,10 @@ fn ready(briefing: &Briefing) -> Vec<String> {
 
 fn patterns(briefing: &Briefing) -> Vec<String> {
     let lines = briefing.patterns.iter().map(|pattern| {
-        let categories: String = pattern.categories.iter().map(|category| format!(", {}", plain(category))).collect();
-        format!("- {} ({}x{categories})", plain(&pattern.pattern), pattern.count)
+        let facts: Vec<String> = std::iter::once(format!("{}x", pattern.count))
+            .chain(pattern.categories.iter().map(|category| plain(category)))
+            .collect();
+        format!("- {} ({})", plain(&pattern.pattern), facts.join(", "))
     });
     lines.collect()
 }

@@ -53,7 +53,7 @@ fn on_outcomes(overall: &Calibration, buckets: &[Bucket]) -> Vec<Advice> {
             out.push(Advice::info(kind, format!("Outcomes are {gap} below confidence. Lower it a little.")));
         }
         "underconfident" => {
-            out.push(Advice::info(kind, format!("Outcomes are {gap} above confidence. Trust it more.")))
+            out.push(Advice::info(kind, format!("Outcomes are {gap} above confidence. Trust it more.")));
         }
         "well_calibrated" => out.push(Advice::info("strength", "Confidence and outcomes agree.")),
         _ => {}

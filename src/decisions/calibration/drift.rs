@@ -44,9 +44,9 @@ pub struct Halves {
 }
 
 /// Splits decisions into the last thirty days and the three months before; no day is in both.
-pub fn halves<'a>(decisions: impl Iterator<Item = &'a Decision> + Clone, now: i64) -> Option<Halves> {
+pub fn halves<'a>(decisions: &(impl Iterator<Item = &'a Decision> + Clone), now: i64) -> Option<Halves> {
     let today = day(now);
-    let part = |from: i64, to: i64| {
+    let between = |from: i64, to: i64| {
         let inside = decisions
             .clone()
             .filter(|decision| decision.created_ms().map(day).is_some_and(|day| (from..to).contains(&day)));
@@ -54,13 +54,13 @@ pub fn halves<'a>(decisions: impl Iterator<Item = &'a Decision> + Clone, now: i6
         calibration(&samples, MIN_REVIEWED)
     };
     let figures = |calibration: Calibration| (calibration.brier_score, calibration.accuracy);
-    let recent = part(today - RECENT_DAYS, today + 1)?;
-    let past = part(today - PAST_DAYS, today - RECENT_DAYS)?;
+    let recent = between(today - RECENT_DAYS, today + 1)?;
+    let past = between(today - PAST_DAYS, today - RECENT_DAYS)?;
     Some(Halves { recent: figures(recent), past: figures(past) })
 }
 
 /// Says in which ways the recent figures are worse, given how much worse is too much.
-pub fn drift(halves: Halves, category: Option<&str>, brier: f64, accuracy: f64) -> Vec<Alert> {
+pub fn drift(halves: &Halves, category: Option<&str>, brier: f64, accuracy: f64) -> Vec<Alert> {
     let mut out = Vec::new();
     let alert = |kind, recent, past, ratio: f64, limit: f64| Alert {
         kind,

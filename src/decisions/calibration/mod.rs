@@ -163,3 +163,6 @@ pub fn buckets(samples: &[Sample]) -> Vec<Bucket> {
     }
     out
 }
+
+#[cfg(test)]
+mod tests;

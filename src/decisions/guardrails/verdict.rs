@@ -251,15 +251,12 @@ impl Subject<'_> {
             out.push_str(&rest[..open]);
             let inner = &rest[open + 1..];
             let close = inner.find(['{', '}']).filter(|at| inner.as_bytes()[*at] == b'}');
-            match close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
-                Some((close, value)) => {
-                    out.push_str(prefix(&shown(value), MAX_MESSAGE));
-                    rest = &inner[close + 1..];
-                }
-                None => {
-                    out.push('{');
-                    rest = inner;
-                }
+            if let Some((close, value)) = close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
+                out.push_str(prefix(&shown(value), MAX_MESSAGE));
+                rest = &inner[close + 1..];
+            } else {
+                out.push('{');
+                rest = inner;
             }
             if out.len() > MAX_MESSAGE {
                 break;

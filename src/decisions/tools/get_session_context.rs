@@ -6,8 +6,8 @@ use super::selection::Selection;
 use crate::decisions::briefing::{Briefing, Budget, wisdom};
 use crate::decisions::call::Call;
 use crate::decisions::compaction::Level;
-use crate::decisions::contradictions::contradictions;
-use crate::decisions::finder::{Filters, LONG_TITLE, Query, Side, search, summary, texts_needed};
+use crate::decisions::contradictions::{Contradiction, contradictions};
+use crate::decisions::finder::{Filters, LONG_TITLE, Mode, Query, Side, search, summary, texts_needed};
 use crate::decisions::profile::{Categories, patterns, profile};
 use crate::decisions::ready::{OVERDUE, STALE, Wanted, queue, shorten_ids};
 use crate::decisions::store::DecisionStore;
@@ -72,7 +72,13 @@ impl Arguments {
 /// Returns the texts whose vectors the host must make before the tool runs.
 pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
     let arguments = Arguments::read(arguments, call)?;
-    let query = arguments.query(store);
+    let mut query = arguments.query(store);
+    if arguments.wants("contradictions") {
+        // They are looked for among the vectors of decisions, which a search by meaning asks for; whatever for.
+        let any =
+            Query { text: SECTIONS[5], limit: 1, mode: Mode::Semantic, side: Side::Both, filters: &arguments.filters };
+        query = Some(Query { mode: Mode::Semantic, ..query.unwrap_or(any) });
+    }
     Ok(query.map_or_else(Vec::new, |query| texts_needed(store, call.answers, &query)))
 }
 
@@ -114,7 +120,7 @@ fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> R
     }
     if arguments.wants("contradictions") {
         let found = contradictions(store, call.answers, &|decision| arguments.selection.holds(decision));
-        briefing.contradictions = Some(found.iter().map(|found| found.to_value()).collect());
+        briefing.contradictions = Some(found.iter().map(Contradiction::to_value).collect());
     }
     let own = store.records.iter().filter(|decision| arguments.selection.holds(decision));
     let categories = Categories::of(own.clone());

@@ -251,4 +251,31 @@ mod tests {
             assert!(matches!(Expression::parse(source).unwrap().holds(&long), Err(Fault::Wrong(_))), "{source}");
         }
     }
+
+    #[test]
+    fn whatever_is_written_is_read_or_refused() {
+        let words = [
+            "action", ".", "tags", "context", "[", "]", "(", ")", "'a'", "1", "2.5", "==", "<", "&&", "||", "!", "-",
+            "+", "%", "?", ":", ",", "in", "size", "exists", "all", "has", "x", "matches", "true", "null", "é", "'",
+            "\\", " ", "0x",
+        ];
+        let action = json!({ "tags": ["a", 1, null], "context": { "x": [1, { "a": 2 }] } });
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        let mut read = 0;
+        for _ in 0..20_000 {
+            let source: String = (0..=next(12)).map(|_| words[next(words.len())]).collect();
+            match Expression::parse(&source) {
+                Ok(expression) => {
+                    read += 1;
+                    let _ = expression.holds(&action);
+                }
+                Err(problem) => assert!(problem.position <= source.len(), "{source}"),
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
 }

@@ -301,14 +301,12 @@ impl<'s> Reader<'s> {
             return Err(Self::problem_at(start, format!("{name} takes {count} arguments, the receiver among them")));
         }
         let depths: Vec<u32> = parts.iter().map(|part| part.depth).collect();
-        if *function == Function::Matches && matches!(parts[1].kind, Kind::Literal(Value::String(_))) {
-            if let (Some(Node { kind: Kind::Literal(Value::String(source)), .. }), Some(text)) =
-                (parts.pop(), parts.pop())
-            {
-                let pattern = Pattern::expression(&source, Dialect::Whole, false)
-                    .map_err(|error| Self::problem_at(arguments, error.message().to_owned()))?;
-                return self.node(Kind::Matches(Box::new(text), Box::new(pattern)), &depths);
-            }
+        if let (Function::Matches, [_, Node { kind: Kind::Literal(Value::String(source)), .. }]) =
+            (function, &parts[..])
+        {
+            let pattern = Pattern::expression(source, Dialect::Whole, false)
+                .map_err(|error| Self::problem_at(arguments, error.message().to_owned()))?;
+            return self.node(Kind::Matches(Box::new(parts.swap_remove(0)), Box::new(pattern)), &depths);
         }
         self.node(Kind::Call(*function, parts), &depths)
     }
