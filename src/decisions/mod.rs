@@ -24,6 +24,7 @@ pub mod times;
 pub mod tools;
 pub mod tracker;
 pub mod words;
+pub mod yaml;
 
 pub use call::{Answers, Call, Need};
 pub use options::StoreOptions;

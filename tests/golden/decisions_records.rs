@@ -9,6 +9,7 @@ use contextweaver::decisions::finder::{Side, meaning};
 use contextweaver::decisions::quality::quality;
 use contextweaver::decisions::record::{Decision, Deliberation, Related};
 use contextweaver::decisions::tracker::{NOBODY, Scope, Tracker};
+use contextweaver::decisions::yaml::parse;
 use contextweaver::decisions::{Answers, Call, StoreOptions, times};
 
 /// Runs one case of a file that belongs here.
@@ -38,7 +39,7 @@ fn of(arguments: &Value, now: i64) -> Result<Decision, Value> {
 fn record(case: &Value) -> Value {
     let input = &case["input"];
     let now = times::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
-    // What follows from YAML is tested where YAML is read.
+    // YAML is read, not written: it stands for the record or it does not.
     let yaml = &case["expected"]["yaml"];
     match of(&input["params"], now) {
         Err(error) => {
@@ -49,6 +50,10 @@ fn record(case: &Value) -> Value {
         Ok(mut decision) => {
             decision.id = input["id"].as_str().unwrap_or_default().to_owned();
             decision.recorded_by = input["agent_id"].as_str().map(str::to_owned);
+            let text = yaml.as_str().unwrap_or_default();
+            let read = parse(text).and_then(|record| Decision::from_value(record, ""));
+            let read = read.map(|record| Decision { created_at: String::new(), ..record });
+            let yaml = if read.is_ok_and(|read| read == decision) { yaml } else { &Value::Null };
             json!({ "record": decision, "embeddingText": meaning(&decision, Side::Both), "yaml": yaml })
         }
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::import::{Import, OnConflict};
+use super::import::{Entries, Import, OnConflict};
 use crate::decisions::graph::Edge;
 use crate::decisions::times;
 use crate::error::{Error, ErrorCode, Result};
@@ -11,7 +11,7 @@ use crate::order::SortedMap;
 use crate::text::unicode::{quote, trim};
 
 /// Returns the edges with their paths; a line that is no JSON is an error of its own.
-pub(super) fn entries(value: Value) -> Result<Vec<(String, Result<Value>)>> {
+pub(super) fn entries(value: Value) -> Result<Entries> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(list) => {
@@ -27,7 +27,7 @@ pub(super) fn entries(value: Value) -> Result<Vec<(String, Result<Value>)>> {
 
 impl Import<'_> {
     /// Puts edges in whose ends are decisions of the store.
-    pub(super) fn take_edges(&mut self, entries: Vec<(String, Result<Value>)>) {
+    pub(super) fn take_edges(&mut self, entries: Entries) {
         let known = self.store.graph.edges().map(|edge| (name(edge), edge.created_at.clone()));
         let mut times = SortedMap::new();
         times.extend(known);

@@ -10,8 +10,9 @@ use crate::decisions::guardrails::breakers::Breakers;
 use crate::decisions::record::Decision;
 use crate::decisions::store::DecisionStore;
 use crate::decisions::tracker::Tracker;
+use crate::decisions::yaml;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, JsonMap, wrong_type};
+use crate::json::{Fields, JsonMap, as_string, pointer, wrong_type};
 use crate::model::Warning;
 use crate::text::unicode::quote;
 
@@ -106,11 +107,13 @@ pub(super) struct Import<'a> {
     taken: Vec<String>,
 }
 
+/// Records or edges with their places; what cannot even be read is reported in its place.
+pub(super) type Entries = Vec<(String, Result<Value>)>;
+
 /// A snapshot taken apart. What a bare list of records does not speak of stays as it is.
 struct Parts {
-    records: Vec<Value>,
-    path: &'static str,
-    edges: Vec<(String, Result<Value>)>,
+    records: Entries,
+    edges: Entries,
     guardrails: Option<Value>,
     breakers: Option<Vec<Value>>,
     tracker: Option<Value>,
@@ -126,7 +129,7 @@ struct Around {
 }
 
 impl DecisionStore {
-    /// Imports a snapshot, a list of records, or one record. On failure nothing has changed; a record or an edge that
+    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On failure nothing has changed; a record or an edge that
     /// cannot be used is no failure, but reported.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<Imported> {
         let parts = parts(value)?;
@@ -142,8 +145,11 @@ impl DecisionStore {
         around.settle(self);
         let report = Imported::default();
         let mut import = Import { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
-        for (index, record) in parts.records.into_iter().enumerate() {
-            import.take_record(record, &format!("{}/{index}", parts.path));
+        for (path, record) in parts.records {
+            match record {
+                Ok(record) => import.take_record(record, &path),
+                Err(error) => import.refuse(None, &error, &path),
+            }
         }
         import.take_edges(parts.edges);
         if let Some(embeddings) = parts.embeddings {
@@ -185,12 +191,13 @@ impl DecisionStore {
             }
             Ok(breakers)
         });
-        let tracker = parts.tracker.as_ref().filter(|_| !merges || self.tracker.is_empty());
-        let tracker = tracker.map(|value| match value {
+        let tracker = parts.tracker.as_ref().map(|value| match value {
             Value::Null => Ok(Tracker::default()),
             value => Tracker::from_value(value.clone(), "/tracker"),
         });
-        Ok(Around { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker: tracker.transpose()? })
+        // What is being collected here is not mixed with what was collected elsewhere.
+        let tracker = tracker.transpose()?.filter(|_| !merges || self.tracker.is_empty());
+        Ok(Around { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker })
     }
 }
 
@@ -211,7 +218,6 @@ impl Around {
 fn parts(value: Value) -> Result<Parts> {
     let mut parts = Parts {
         records: Vec::new(),
-        path: "",
         edges: Vec::new(),
         guardrails: None,
         breakers: None,
@@ -220,19 +226,23 @@ fn parts(value: Value) -> Result<Parts> {
         unknown: JsonMap::new(),
     };
     let mut fields = match value {
-        Value::Array(records) => return Ok(Parts { records, ..parts }),
+        Value::Array(records) => return Ok(Parts { records: numbered(records, ""), ..parts }),
         Value::Object(map) => Fields::open(Value::Object(map), "")?,
         other => return Err(wrong_type("", "a snapshot, a list of records or a record", &other)),
     };
     let is_snapshot = fields.has("format");
-    if !is_snapshot && !fields.has("decisions") {
-        return Ok(Parts { records: vec![Value::Object(fields.rest())], ..parts });
+    if !is_snapshot && !fields.has("decisions") && !fields.has("files") {
+        return Ok(Parts { records: vec![(String::new(), Ok(Value::Object(fields.rest())))], ..parts });
     }
     if is_snapshot {
         check_header(&mut fields)?;
     }
-    parts.path = "/decisions";
-    parts.records = fields.list("decisions")?;
+    parts.records = numbered(fields.list("decisions")?, "/decisions");
+    parts.records.extend(fields.object("files")?.into_iter().map(|(name, text)| {
+        let path = pointer("/files", &name);
+        let record = file(&name, text, &path);
+        (path, record)
+    }));
     parts.edges = edges::entries(fields.take("edges").unwrap_or_default())?;
     parts.guardrails = fields.take("guardrails").or(is_snapshot.then(|| Value::Array(Vec::new())));
     let says_breakers = is_snapshot || fields.has("breakers");
@@ -244,6 +254,21 @@ fn parts(value: Value) -> Result<Parts> {
         parts.unknown = fields.rest();
     }
     Ok(parts)
+}
+
+fn numbered(list: Vec<Value>, path: &str) -> Entries {
+    list.into_iter().enumerate().map(|(index, value)| (format!("{path}/{index}"), Ok(value))).collect()
+}
+
+/// Reads a file of the reference; the end of its name is the id of a record that has none.
+fn file(name: &str, text: Value, path: &str) -> Result<Value> {
+    let mut record = yaml::parse(&as_string(text, path)?)?;
+    let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = stem.strip_suffix(".yaml").or_else(|| stem.strip_suffix(".yml")).unwrap_or(stem);
+    if let (Value::Object(record), Some((_, id))) = (&mut record, stem.rsplit_once("-decision-")) {
+        record.entry("id").or_insert_with(|| id.into());
+    }
+    Ok(record)
 }
 
 fn check_header(fields: &mut Fields) -> Result<()> {

@@ -209,3 +209,20 @@ fn a_record_that_guardrails_refuse_changes_nothing() {
     assert_eq!(out["guardrail_warnings"][0]["severity"], "block");
     assert_eq!(out["path"], "2026/03/2026-03-15-decision-new.yaml");
 }
+
+#[test]
+fn files_of_the_reference_come_in() {
+    let mut store = DecisionStore::default();
+    let files = json!({ "files": {
+        "2026/03/2026-03-15-decision-0000abcd.yaml": "summary: x\ndate: '2026-03-15T12:00:00+00:00'\nconfidence: 1.0\n",
+        "2026/03/2026-03-15-decision-b.yaml": "id: own\ndecision: 'yes: no # comment'\n",
+        "broken.yaml": "a: 'b",
+        "list.yaml": "- 1"
+    } });
+    let report = import(&mut store, files, ImportMode::Merge, OnConflict::Newer);
+    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let wanted = [("/files/broken.yaml", "DECODE_FAILED"), ("/files/list.yaml", "INVALID_INPUT")];
+    assert_eq!((report.imported, told), (2, wanted.to_vec()));
+    assert_eq!(store.records.get("0000abcd").unwrap().decision, "x");
+    assert_eq!(store.records.get("own").unwrap().decision, "yes: no # comment");
+}

@@ -35,7 +35,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     decision.reviewed_by = Some(call.agent.to_owned());
     decision.updated_at = Some(now.clone());
     if let Some(kpis) = arguments.get("affected_kpis").and_then(Value::as_object) {
-        decision.affected_kpis = kpis.clone();
+        decision.affected_kpis.clone_from(kpis);
     }
     check_limits(&decision, store.options.limits, "")?;
     let path = virtual_path(&decision.date, &id);
