@@ -15,6 +15,7 @@ const GROUPS = {
   "contexts of tool calls": ["tool-call-context.mjs", "contextCases"],
   "secrets of contexts": ["context-leaks.mjs", "leakCases"],
   "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
+  "the decision memory": ["decisions.mjs", "decisionCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
 };
 const mains = Object.values(GROUPS).map(([file, name]) => [`main-${file}`, main(file, name)]);
