@@ -182,8 +182,11 @@ fn prune(expected: &Value, actual: &mut Value) {
 fn renamed(expected: &Value, actual: &Value) -> Value {
     let (names, own) = (ids(&expected.to_string()), ids(&actual.to_string()));
     let mut text = actual.to_string();
-    for (index, id) in own.iter().enumerate() {
-        text = text.replace(id.as_str(), &format!("<{index}>"));
+    // Those with a letter first: other ids may be parts of them.
+    for has_letter in [true, false] {
+        for (index, id) in own.iter().enumerate().filter(|(_, id)| id.contains('-') == has_letter) {
+            text = text.replace(id.as_str(), &format!("<{index}>"));
+        }
     }
     for (index, _) in own.iter().enumerate() {
         let mut name = names.get(index).cloned().unwrap_or_default();
@@ -195,12 +198,14 @@ fn renamed(expected: &Value, actual: &Value) -> Value {
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Returns the ids in a text in the order of their appearance.
+/// Returns the ids in a text in the order of their appearance: of decisions, and of inputs, which begin with a letter.
 fn ids(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let is_id =
-        |word: &str| word.len() == 8 && word.starts_with("0000") && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    for word in text.split(|ch: char| !ch.is_alphanumeric()).filter(|word| is_id(word)) {
+    let is_id = |word: &str| {
+        let digits = word.split_once('-').map_or(word, |(letter, digits)| if letter.len() == 1 { digits } else { "" });
+        digits.len() == 8 && digits.starts_with("0000") && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    for word in text.split(|ch: char| !ch.is_alphanumeric() && ch != '-').filter(|word| is_id(word)) {
         if !found.iter().any(|known| known == word) {
             found.push(word.to_owned());
         }
