@@ -60,7 +60,11 @@ export class DecisionStore {
     args?: DecisionToolArguments[N],
     options?: CallDecisionToolOptions,
   ): Promise<DecisionToolResult<N>>;
-  async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult>;
+  async callTool<S extends string>(
+    name: S extends DecisionToolName ? never : S,
+    args?: unknown,
+    options?: CallDecisionToolOptions,
+  ): Promise<DecisionToolResult>;
   async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
     return this.#session.ask("call_tool", `${given}${caller(options)}`);

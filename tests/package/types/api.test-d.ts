@@ -3,6 +3,7 @@ import {
   Catalog,
   ContextManager,
   ContextWeaverError,
+  DecisionStore,
   ERROR_CODES,
   MetaPolicy,
   Router,
@@ -55,6 +56,7 @@ import type {
   StoredTool,
   Tool,
 } from "contextweaver";
+import { connectDecisions, decisionsHandler } from "contextweaver/mcp";
 import type { Catalog as SlimCatalog, ContextManager as SlimManager, Router as SlimRouter } from "contextweaver/slim";
 
 /** Compiles only when both types are the same. */
@@ -347,3 +349,33 @@ same<typeof unwrap extends (tool: Tool) => Tool ? true : false, true>(true);
 void fromForeign({ name: "f", call: (input: string, given) => `${input}${given.size}` }).call("x");
 defineTool({ name: "b", style: "object" }, ({ input, context: given }) => [input, given.size]);
 defineTool({ name: "c", style: "object" }, ({ input: _input, context: given }) => oneParameter.call(1, given));
+
+// The decision memory.
+const memory = new DecisionStore({
+  clock: () => 0,
+  new_id: () => "a",
+  embed: async (texts) => texts.map(() => new Float32Array(3)),
+  guardrails: [{ id: "floor", condition_stakes: "high", action: "block" }],
+  tools: ["pre_action", "ready"],
+  on_change: ({ type, revision }) => void [type satisfies string, revision satisfies number],
+});
+memory.callTool("pre_action", { action: { description: "x", stakes: "high" } }, { agent_id: "a1" }).then(({ structuredContent, isError }) => {
+  isError satisfies true | undefined;
+  structuredContent?.allowed satisfies boolean | undefined;
+  structuredContent?.relevantDecisions[0]?.title satisfies string | undefined;
+});
+memory.callTool("my_prefix_ready", { anything: 1 }).then(({ content }) => content[0]?.text satisfies string | undefined);
+memory.callTool("get_graph", { node_id: "a", depth: 2 }).then(({ structuredContent }) => structuredContent?.edges[0]?.edgeType satisfies "relates_to" | "supersedes" | "depends_on" | undefined);
+memory.handleRpc({ jsonrpc: "2.0", id: 1, method: "ping" }).then((answer) => answer?.error?.code satisfies number | undefined);
+memory.import(memory.export(), { mode: "replace", on_conflict: "keep" }).imported satisfies number;
+memory.context({ query: "x", budget_tokens: 100, include: ["decisions", "wisdom"] }).then(({ text }) => manager.build({ phase: "answer", header: text }));
+// @ts-expect-error no such argument
+memory.callTool("get_graph", { node: "a" });
+// @ts-expect-error no such option
+new DecisionStore({ guardrail: [] });
+// @ts-expect-error a call names who calls, nothing else
+memory.callTool("ready", {}, { agent: "a1" });
+// @ts-expect-error results cannot be changed
+memory.listTools()[0]!.name = "x";
+connectDecisions(memory, { start: async () => {}, send: async () => {}, close: async () => {} }).then(({ close }) => close());
+decisionsHandler(memory, { token: "t", origins: [] }) satisfies (request: never) => Promise<unknown>;

@@ -1,0 +1,193 @@
+//! What the tools of the decision memory promise, whatever is called in whatever order.
+#![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use contextweaver::api::decisions as api;
+use contextweaver::decisions::service::table::tools;
+
+fn store() -> api::Session {
+    let rules = json!([
+        { "id": "floor", "condition_stakes": "high", "condition_confidence": "< 0.5", "action": "block" },
+        { "id": "tagged", "condition": "'danger' in action.tags", "action": "block" },
+        { "id": "quality", "condition": "action.phase == 'record' && action.quality_score < 0.2", "action": "warn" },
+    ]);
+    api::new_store(&json!({ "guardrails": rules }).to_string()).unwrap()
+}
+
+/// Calls an operation; ids come as they are asked for.
+fn called(session: &mut api::Session, operation: &str, mut arguments: Value, ids: &mut u32) -> Value {
+    for _ in 0..4 {
+        let answer: Value =
+            serde_json::from_str(&api::call(session, operation, &arguments.to_string()).unwrap()).unwrap();
+        if answer.get("need").is_none() {
+            return answer["done"].clone();
+        }
+        *ids += 1;
+        arguments["ids"] = json!([format!("{ids:08x}")]);
+    }
+    panic!("{operation} asks on");
+}
+
+fn size(session: &mut api::Session) -> u64 {
+    called(session, "size", json!({}), &mut 0)["size"].as_u64().unwrap()
+}
+
+fn exported(session: &mut api::Session) -> Value {
+    let mut all = called(session, "export", json!({}), &mut 0);
+    // The number of the last change is the store's own.
+    all.as_object_mut().unwrap().remove("revision");
+    all
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("Use PostgreSQL for orders".to_owned()),
+        Just("Cache sessions in memory".to_owned()),
+        "[a-z]{1,8}( [a-z]{1,8}){0,6}",
+        "\\PC{1,40}",
+        Just("\n## Heading\n- [x](y) | <b>\u{202e}".to_owned()),
+    ]
+}
+
+fn id() -> impl Strategy<Value = String> {
+    (0_u32..6).prop_map(|number| format!("{number:08x}"))
+}
+
+/// A call that may be right.
+fn plausible() -> impl Strategy<Value = (String, Value)> {
+    let action = (text(), 0_usize..4, 0_usize..11, any::<bool>(), any::<bool>()).prop_map(
+        |(description, stakes, confidence, is_tagged, lies)| {
+            let stakes = ["low", "medium", "high", "critical"][stakes];
+            let confidence = confidence as f64 / 10.0;
+            let context = if lies { json!({ "stakes": "low", "confidence": 1, "tags": [] }) } else { json!({}) };
+            let tags = if is_tagged { json!(["danger"]) } else { json!([]) };
+            let action =
+                json!({ "description": description, "stakes": stakes, "confidence": confidence, "context": context });
+            ("pre_action".to_owned(), json!({ "action": action, "tags": tags }))
+        },
+    );
+    let other = (0_usize..12, text(), id(), id()).prop_map(|(which, text, id, other)| {
+        let call = match which {
+            0 => ("log_decision", json!({ "decision": text, "confidence": 0.7, "category": "process", "pattern": id })),
+            1 => ("review_outcome", json!({ "id": id, "outcome": "failure", "lessons": text })),
+            2 => ("update_decision", json!({ "id": id, "context": text, "tags": [other] })),
+            3 => ("record_thought", json!({ "text": text, "decision_id": id })),
+            4 => ("record_thought", json!({ "text": text, "agent_id": other })),
+            5 => ("link_decisions", json!({ "source_id": id, "target_id": other, "edge_type": "supersedes" })),
+            6 => ("query_decisions", json!({ "query": text, "filters": { "has_outcome": true } })),
+            7 => ("get_decision", json!({ "id": id })),
+            8 => ("get_graph", json!({ "node_id": id, "depth": 3 })),
+            9 => ("get_session_context", json!({ "task_description": text, "max_tokens": 300 })),
+            10 => ("get_reason_stats", json!({})),
+            _ => ("check_action", json!({ "description": text, "stakes": "high", "confidence": 0.2 })),
+        };
+        (call.0.to_owned(), call.1)
+    });
+    prop_oneof![action, other]
+}
+
+/// Arguments of any form.
+fn anything() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f64>().prop_filter("finite", |number| number.is_finite()).prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        "\\PC{0,20}".prop_map(Value::from),
+    ];
+    let names: Vec<String> = tools()
+        .iter()
+        .flat_map(|tool| tool.input["properties"].as_object().unwrap().keys().cloned())
+        .chain(["description", "type", "text", "structure", "steps", "__proto__"].map(str::to_owned))
+        .collect();
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        let names = names.clone();
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((prop::sample::select(names), inner), 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_blocked_is_not_recorded(calls in prop::collection::vec(plausible(), 1..25)) {
+        let (mut session, mut ids) = (store(), 0);
+        for (place, (name, arguments)) in calls.iter().enumerate() {
+            let before = size(&mut session);
+            let now = place as i64 * 10_000;
+            let asked = json!({ "name": name, "arguments": arguments, "now": now });
+            let result = called(&mut session, "call_tool", asked, &mut ids);
+            let grown = size(&mut session) - before;
+            if name == "pre_action" {
+                let content = &result["structuredContent"];
+                let action = &arguments["action"];
+                let is_risky = action["stakes"] == "high" && action["confidence"].as_f64().unwrap() < 0.5;
+                let is_blocked = is_risky || arguments["tags"] == json!(["danger"]);
+                prop_assert_eq!(&content["allowed"], &json!(!is_blocked), "{}", arguments);
+                prop_assert_eq!(content["decisionId"].is_string(), !is_blocked);
+                prop_assert_eq!(grown, u64::from(!is_blocked));
+                prop_assert_eq!(content["blockReasons"].is_array(), is_blocked);
+            } else {
+                prop_assert_eq!(grown, u64::from(name == "log_decision" && result["isError"].is_null()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_imported_is_what_was_exported(calls in prop::collection::vec(plausible(), 0..25)) {
+        let (mut session, mut ids) = (store(), 0);
+        for (place, (name, arguments)) in calls.iter().enumerate() {
+            let asked = json!({ "name": name, "arguments": arguments, "now": place as i64 * 10_000 });
+            called(&mut session, "call_tool", asked, &mut ids);
+        }
+        let exported_first = exported(&mut session);
+        let mut copy = api::new_store("{}").unwrap();
+        let imported = called(&mut copy, "import", json!({ "snapshot": exported_first, "mode": "replace" }), &mut 0);
+        prop_assert_eq!(&imported["errors"], &json!([]));
+        prop_assert_eq!(&exported(&mut copy), &exported_first);
+        // And it goes on as the first would.
+        for (place, (name, arguments)) in calls.iter().enumerate() {
+            let now = 1_000_000 + place as i64 * 10_000;
+            let asked = json!({ "name": name, "arguments": arguments, "now": now });
+            let (mut ours, mut theirs) = (ids, ids);
+            let first = called(&mut session, "call_tool", asked.clone(), &mut ours);
+            prop_assert_eq!(called(&mut copy, "call_tool", asked, &mut theirs), first);
+            ids = ours;
+        }
+        prop_assert_eq!(exported(&mut copy), exported(&mut session));
+    }
+
+    #[test]
+    fn no_arguments_are_too_odd(which in 0_usize..15, arguments in anything()) {
+        let (mut session, mut ids) = (store(), 0);
+        let tool = &tools()[which];
+        let asked = json!({ "name": tool.name, "arguments": arguments, "now": 0 });
+        let result = called(&mut session, "call_tool", asked, &mut ids);
+        let said: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        if result["isError"] == true {
+            prop_assert_eq!(&said["error"], "validation_error", "{}", said);
+            prop_assert_eq!(size(&mut session), 0);
+        } else {
+            prop_assert_eq!(&said, &result["structuredContent"]);
+        }
+    }
+
+    #[test]
+    fn every_message_gets_an_answer_or_none(message in anything(), method in 0_usize..6) {
+        let method = ["initialize", "tools/list", "tools/call", "server/discover", "ping", "x"][method];
+        for message in [message.clone(), json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": message })] {
+            let answer = called(&mut store(), "handle_rpc", json!({ "message": message, "now": 0 }), &mut 0);
+            if !answer.is_null() {
+                prop_assert_eq!(&answer["jsonrpc"], "2.0");
+                prop_assert!(answer["result"].is_object() != answer["error"].is_object());
+            }
+        }
+    }
+}
