@@ -25,10 +25,8 @@ pub fn parse(text: &str) -> Result<Value> {
         Some(_) => reader.block(0)?,
     };
     reader.skip_marker("...")?;
-    match reader.peek()? {
-        None => Ok(value),
-        Some(_) => Err(reader.wrong("expected the end")),
-    }
+    reader.peek()?;
+    if reader.at < reader.lines.len() { Err(reader.wrong("expected the end")) } else { Ok(value) }
 }
 
 /// Lines, and how far they are read. What is read of a line is taken out of it.
@@ -50,6 +48,11 @@ fn is_comment(line: &str) -> bool {
 
 fn is_blank(line: &str) -> bool {
     line.trim_matches([' ', '\t']).is_empty()
+}
+
+/// Tells whether a document begins or ends with a line.
+fn is_marker(line: &str) -> bool {
+    matches!(line.trim_end(), "..." | "---")
 }
 
 fn is_item(text: &str) -> bool {
@@ -78,7 +81,7 @@ impl Reader {
         while self.lines.get(self.at).is_some_and(|line| is_blank(line) || is_comment(line)) {
             self.at += 1;
         }
-        let Some(line) = self.lines.get(self.at) else { return Ok(None) };
+        let Some(line) = self.lines.get(self.at).filter(|line| !is_marker(line)) else { return Ok(None) };
         let indent = indent_of(line);
         if line[indent..].starts_with('\t') {
             return Err(self.wrong("a tab is no indentation"));
@@ -251,7 +254,7 @@ impl Reader {
                 continue;
             }
             let rest = line.trim_matches([' ', '\t']);
-            if indent_of(line) < least || is_comment(line) || matches!(line.trim_end(), "..." | "---") {
+            if indent_of(line) < least || is_comment(line) || is_marker(line) {
                 break;
             }
             if rest.ends_with(':') || rest.contains(": ") {
