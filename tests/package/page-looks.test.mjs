@@ -1,0 +1,38 @@
+// What the page looks like: on a desk and on a phone, by day and by night, and to axe.
+import test from "node:test";
+import { DESKTOP, PHONE, accessible, fits, picture, prepare, shows } from "./page.mjs";
+
+const WINDOWS = { desktop: DESKTOP, phone: PHONE };
+
+/** A picture from the top, without the focus that clicks leave behind. */
+async function shot(tab, name, options) {
+  await tab.evaluate(() => {
+    document.activeElement.blur();
+    scrollTo(0, 0);
+  });
+  await picture(tab, name, options);
+}
+
+for (const [name, viewport] of Object.entries(WINDOWS)) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`Page: looks, ${name}, ${colorScheme}`, async (t) => {
+      const { open } = (await prepare(t)) ?? {};
+      if (!open) return;
+      const options = { viewport, colorScheme, reducedMotion: "reduce" };
+
+      await t.test("context", async (t) => {
+        const tab = await open(t, { ...options, fragment: "#phase=answer&item=16" });
+        await shows(tab, "#item .item-title", /i017/);
+        await tab.click("#why");
+        await shows(tab, "#why-answer", /Found by/);
+        await accessible(tab);
+        await shot(tab, `context-${name}-${colorScheme}`, { fullPage: true });
+        for (const [view, found] of Object.entries({ prompt: /POLICY/, changes: /Nothing to compare/, artifacts: /artifact:i/ })) {
+          await tab.click(`#view-tab-${view}`);
+          await shows(tab, `#view-panel-${view}`, found);
+          await fits(tab);
+        }
+      });
+    });
+  }
+}
