@@ -48,6 +48,7 @@ const made = join(out, ".new");
 const copies = [
   [join(here, "index.html"), "index.html"],
   [join(here, "style.css"), "style.css"],
+  [join(here, "samples"), "samples"],
   [join(root, "examples", "sessions", "shop.jsonl"), "samples/shop.jsonl"],
   [join(root, "examples", "sessions", "shop.meta.json"), "samples/shop.meta.json"],
   [join(root, "examples", "catalogs"), "samples/catalogs"],

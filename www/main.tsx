@@ -5,9 +5,11 @@ import { useRef } from "preact/hooks";
 import { ContextTab } from "./context/tab.tsx";
 import { useChoice } from "./shared/address.ts";
 import { TabPanel, Tabs } from "./shared/parts.tsx";
+import { ToolsTab } from "./tools/tab.tsx";
 
 const TABS = [
   { key: "context", title: "Context" },
+  { key: "tools", title: "Tools" },
 ] as const;
 const KEYS = TABS.map(({ key }) => key);
 
@@ -21,6 +23,9 @@ function Page(): JSX.Element {
       <Tabs label="Parts of the page" id="tab" tabs={TABS} selected={tab} onSelect={setTab} class="top" />
       <TabPanel id="tab" name="context" shown={tab === "context"}>
         {opened.current.has("context") && <ContextTab isActive={tab === "context"} />}
+      </TabPanel>
+      <TabPanel id="tab" name="tools" shown={tab === "tools"}>
+        {opened.current.has("tools") && <ToolsTab isActive={tab === "tools"} />}
       </TabPanel>
     </>
   );

@@ -33,6 +33,24 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
           await fits(tab);
         }
       });
+
+      await t.test("tools", async (t) => {
+        const tab = await open(t, { ...options, fragment: "#tab=tools", first: ["#tools-status", /232 tools/] });
+        await tab.locator(".ranking .link").first().click();
+        await shows(tab, "#tool", /mcp:/);
+        await accessible(tab);
+        await shot(tab, `tools-${name}-${colorScheme}`);
+        for (const [view, found] of Object.entries({ tree: /filesystem/, lint: /findings/, drift: /Nothing to compare/ })) {
+          await tab.click(`#tview-tab-${view}`);
+          await shows(tab, `#tview-panel-${view}`, found);
+          if (view === "tree") await tab.locator(".tree .group").first().click();
+          if (view === "drift") {
+            await tab.selectOption("#before-sample", "filesystem-before");
+            await shows(tab, "#drift-count", /changed/);
+          }
+          await accessible(tab);
+        }
+      });
     });
   }
 }

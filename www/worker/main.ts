@@ -2,9 +2,10 @@
 import { init } from "contextweaver/slim";
 import * as context from "./context.ts";
 import { problemOf, type Problem } from "./text.ts";
+import * as tools from "./tools.ts";
 
 /** What the page can ask for. */
-export const operations = { ...context.operations };
+export const operations = { ...context.operations, ...tools.operations };
 export type Operations = typeof operations;
 export type Name = keyof Operations;
 
