@@ -1,8 +1,9 @@
-// The page: its tabs, and nothing that computes.
+// The page: three tabs, and nothing that computes.
 import { render } from "preact";
 import type { JSX } from "preact";
 import { useRef } from "preact/hooks";
 import { ContextTab } from "./context/tab.tsx";
+import { McpTab } from "./mcp/tab.tsx";
 import { useChoice } from "./shared/address.ts";
 import { TabPanel, Tabs } from "./shared/parts.tsx";
 import { ToolsTab } from "./tools/tab.tsx";
@@ -10,6 +11,7 @@ import { ToolsTab } from "./tools/tab.tsx";
 const TABS = [
   { key: "context", title: "Context" },
   { key: "tools", title: "Tools" },
+  { key: "mcp", title: "MCP" },
 ] as const;
 const KEYS = TABS.map(({ key }) => key);
 
@@ -26,6 +28,9 @@ function Page(): JSX.Element {
       </TabPanel>
       <TabPanel id="tab" name="tools" shown={tab === "tools"}>
         {opened.current.has("tools") && <ToolsTab isActive={tab === "tools"} />}
+      </TabPanel>
+      <TabPanel id="tab" name="mcp" shown={tab === "mcp"}>
+        {opened.current.has("mcp") && <McpTab isActive={tab === "mcp"} />}
       </TabPanel>
     </>
   );

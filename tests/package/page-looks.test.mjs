@@ -51,6 +51,18 @@ for (const [name, viewport] of Object.entries(WINDOWS)) {
           await accessible(tab);
         }
       });
+
+      await t.test("MCP", async (t) => {
+        const tab = await open(t, { ...options, fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
+        await accessible(tab);
+        await shot(tab, `mcp-${name}-${colorScheme}`);
+        await tab.click("#mview-tab-tool");
+        await shows(tab, "#mtool-item", /edit_file/);
+        await fits(tab);
+        await tab.click("#mview-tab-meta");
+        await shows(tab, "#meta", /crosses/);
+        await accessible(tab);
+      });
     });
   }
 }

@@ -1,11 +1,12 @@
 // The worker: everything the page computes happens here, so that no input makes the page stand still.
 import { init } from "contextweaver/slim";
 import * as context from "./context.ts";
+import * as mcp from "./mcp.ts";
 import { problemOf, type Problem } from "./text.ts";
 import * as tools from "./tools.ts";
 
 /** What the page can ask for. */
-export const operations = { ...context.operations, ...tools.operations };
+export const operations = { ...context.operations, ...tools.operations, ...mcp.operations };
 export type Operations = typeof operations;
 export type Name = keyof Operations;
 
