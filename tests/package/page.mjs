@@ -1,7 +1,9 @@
 // What the tests of the page share: a static host, a tab that must stay clean, pictures, and what axe says.
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
+import { rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import { chromium, has, launchChromium, page, root } from "./harness.mjs";
 
@@ -81,9 +83,20 @@ export const shows = (tab, selector, pattern) => until(() => tab.locator(selecto
 /** Waits until the address has such a fragment. */
 export const addressed = (tab, pattern) => until(() => tab.evaluate(() => decodeURIComponent(location.hash.replaceAll("+", " "))), pattern);
 
+/** Opens a file. From the disk: a file that Playwright makes itself is put together on the page's main thread. */
 export async function choose(tab, tabName, name, content) {
-  await tab.setInputFiles(`#${tabName}-file`, { name, mimeType: "text/plain", buffer: Buffer.from(content) });
+  const folder = await mkdtemp(join(tmpdir(), "contextweaver-page-"));
+  const path = join(folder, name);
+  await writeFile(path, content);
+  await tab.setInputFiles(`#${tabName}-file`, path);
+  // The page reads it later; what is left of it goes with the tests.
+  files.push(folder);
 }
+
+const files = [];
+process.on("exit", () => {
+  for (const folder of files) rmSync(folder, { recursive: true, force: true });
+});
 
 export async function drop(tab, name, text) {
   const dataTransfer = await tab.evaluateHandle(

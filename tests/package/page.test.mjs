@@ -255,10 +255,7 @@ test("Page: context", async (t) => {
     await tab.keyboard.press("Tab");
     assert.equal(await tab.evaluate(() => document.activeElement.id), "skip");
     await tab.focus(".list");
-    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown"]) {
-      await tab.keyboard.press(key);
-      await tab.waitForTimeout(100);
-    }
+    for (const key of ["ArrowDown", "ArrowDown", "PageDown", "PageUp", "ArrowDown"]) await tab.keyboard.press(key);
     await shows(tab, "#item .item-title", /^i003/);
     await tab.keyboard.press("End");
     await shows(tab, "#item .item-title", /^i139/);

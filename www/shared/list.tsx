@@ -23,6 +23,8 @@ interface ListProps<Row> {
 }
 
 const OVERSCAN = 12;
+/** Keys in less time than this are one movement. */
+const KEYS_MS = 600;
 const PHONE = "(max-width: 47.99rem)";
 
 export function List<Row>(props: ListProps<Row>): JSX.Element {
@@ -58,9 +60,15 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
     if (reveal !== undefined && reveal >= 0) show(reveal);
   }, [reveal, version, total === 0]);
 
+  // Keys may come faster than answers: they count from where the last one led.
+  const cursor = useRef({ at: selected, pressed: 0 });
+  useEffect(() => {
+    if (performance.now() - cursor.current.pressed > KEYS_MS) cursor.current.at = selected;
+  }, [selected, version]);
   const choose = async (index: number): Promise<void> => {
     const at = Math.min(Math.max(0, index), total - 1);
     if (at < 0) return;
+    cursor.current = { at, pressed: performance.now() };
     show(at);
     const known = value && value.rows[at - value.from];
     const row = known ?? (await read(at, at + 1)).rows[0];
@@ -69,7 +77,7 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
   const onKey = (event: KeyboardEvent): void => {
     const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / height) - 2);
     const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
-    const to = event.key === "Home" ? 0 : event.key === "End" ? total - 1 : selected + (steps[event.key] ?? 0);
+    const to = event.key === "Home" ? 0 : event.key === "End" ? total - 1 : cursor.current.at + (steps[event.key] ?? 0);
     if (!(event.key in steps) && event.key !== "Home" && event.key !== "End") return;
     event.preventDefault();
     void choose(to);
@@ -109,7 +117,10 @@ export function List<Row>(props: ListProps<Row>): JSX.Element {
               aria-selected={index === selected}
               class={`row ${rowClass(row)}`}
               style={{ top: `${index * height}px`, height: `${height}px` }}
-              onClick={() => onSelect(row, index)}
+              onClick={() => {
+                cursor.current = { at: index, pressed: performance.now() };
+                onSelect(row, index);
+              }}
             >
               {cells(row).map((cell, column) => (
                 <div key={column} role="gridcell" class={head[column]?.class}>
