@@ -8,8 +8,12 @@ import { extname, join, normalize } from "node:path";
 import { chromium, has, launchChromium, page, root } from "./harness.mjs";
 
 const MIME = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".json": "application/json", ".wasm": "application/wasm" };
-/** Pictures of every run; those of the documentation are made anew only when this is set, so that tests leave the tree as it was. */
-const PICTURES = process.env.CONTEXTWEAVER_UPDATE_IMAGES === "1" ? join(root, "docs", "images") : join(root, "target", "page");
+/** Pictures of every run. */
+const PICTURES = join(root, "target", "page");
+/** Those of the documentation; made anew only when asked for, so that tests leave the tree as it was. */
+const IMAGES = join(root, "docs", "images");
+const OF_DOCUMENTATION = /^(?:context|tools|mcp)-(?:desktop-light|phone-dark)$/;
+const isAsked = process.env.CONTEXTWEAVER_UPDATE_IMAGES === "1";
 export const DESKTOP = { width: 1280, height: 900 };
 export const PHONE = { width: 375, height: 800 };
 /** A static host may serve the page from any folder. */
@@ -18,7 +22,6 @@ const FOLDER = "/some/where/";
 /** Starts a browser and a host; nothing when one is missing, which is said loudly. */
 export async function prepare(t) {
   if (!has(t, chromium.path, chromium) || !has(t, page.path, page)) return undefined;
-  await mkdir(PICTURES, { recursive: true });
   const browser = await launchChromium(t);
   const address = await serve(t);
   return { browser, address, open: (t, options) => visit(t, browser, address, options) };
@@ -110,8 +113,12 @@ export async function drop(tab, name, text) {
   await tab.dispatchEvent("body", "drop", { dataTransfer });
 }
 
-/** Takes a picture; the ones of the documentation have plain names. A caret hidden by Playwright would be a style that the policy forbids. */
-export const picture = (tab, name, options = {}) => tab.screenshot({ path: join(PICTURES, `${name}.png`), caret: "initial", ...options });
+/** Takes a picture. A caret hidden by Playwright would be a style that the policy forbids. */
+export async function picture(tab, name, options = {}) {
+  const folder = isAsked && OF_DOCUMENTATION.test(name) ? IMAGES : PICTURES;
+  await mkdir(folder, { recursive: true });
+  await tab.screenshot({ path: join(folder, `${name}.png`), caret: "initial", ...options });
+}
 
 /** Fails when axe finds what is serious, a text has too little contrast, a control no name, or the page is too wide. */
 export async function accessible(tab) {

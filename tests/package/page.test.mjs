@@ -52,7 +52,7 @@ test("Page: context", async (t) => {
     };
     assert.ok((await states("call", "summarised")).text.includes("named only"));
     assert.match((await states("interpret", "summarised")).text, /characters left out/);
-    await until(async () => (await states("answer", "sensitivity")).text, /text withheld: confidential.*dropped.*sensitivity.*sensitive/);
+    await until(async () => (await states("answer", "sensitivity")).text, /text withheld: confidential.*dropped.*sensitivity: sensitive/);
     const rows = tab.locator(".list-body .row");
     await rows.first().click();
     await shows(tab, "#item", /no model may read it/);

@@ -44,7 +44,7 @@ export function PhaseCard(props: CardProps): JSX.Element {
       <Controls {...props} />
       {view?.problem && (
         <p class="failure small" role="alert">
-          {view.problem.message}
+          <b>No prompt.</b> {view.problem.message}
         </p>
       )}
       {view && !view.problem && <Numbers {...props} view={view} />}

@@ -139,7 +139,7 @@ function Compared({ value, isAppend, onItem }: { value: Changes; isAppend: boole
         The cacheable prefix ends at byte {number(prefix.bytes)} of {number(prefix.of)} ({percent} %, {count(prefix.tokens, "token")}). Providers charge less for a
         beginning they have seen; everything after it is read anew. {isAppend ? (PREFIX_REASON[prefix.reason] ?? "") : ""}
       </p>
-      <ol class="changes">
+      <ol class="changes" aria-label="Changes" tabIndex={0}>
         {changes.map((change, place) => (
           <ChangeRow key={place} change={change} onItem={onItem} />
         ))}

@@ -33,7 +33,6 @@ const HEAD = [
   { title: "Kind", class: "c-kind" },
   { title: "Text", class: "c-line" },
   { title: "State", class: "c-state" },
-  { title: "Stage", class: "c-stage" },
   { title: "Why", class: "c-why" },
   { title: "Tokens", class: "c-number" },
   { title: "Score", class: "c-number c-score" },
@@ -84,7 +83,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   };
 
   const request = useMemo((): Request => ({ phases, pins, header, footer }), [JSON.stringify(phases), pins, header, footer]);
-  const { value: answer } = useAnswer("context.build", overview ? request : null, log);
+  const { value: answer, isBusy } = useAnswer("context.build", overview ? request : null, log);
   return (
     <div class="stack">
       <Sources
@@ -123,6 +122,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
           key={sample}
           overview={overview}
           answer={answer}
+          isBusy={isBusy}
           log={log}
           phases={phases}
           settings={settings}
@@ -161,6 +161,7 @@ function usePhases(queries: Queries): Request["phases"] {
 interface ExplorerProps {
   readonly overview: Overview;
   readonly answer: ReturnType<typeof import("../worker/builds.ts").build>;
+  readonly isBusy: boolean;
   readonly log: number;
   readonly phases: Request["phases"];
   readonly settings: Settings;
@@ -169,7 +170,7 @@ interface ExplorerProps {
   readonly extras: JSX.Element;
 }
 
-function Explorer({ overview, answer, log, phases, settings, pins, onPins, extras }: ExplorerProps): JSX.Element {
+function Explorer({ overview, answer, isBusy, log, phases, settings, pins, onPins, extras }: ExplorerProps): JSX.Element {
   const [phase, setPhase] = useChoice<Phase>("phase", PHASES, "answer");
   const [view, setView] = useChoice<(typeof VIEW_KEYS)[number]>("view", VIEW_KEYS, "item");
   const [show, setShow] = useChoice("show", SHOWN, "all");
@@ -200,7 +201,9 @@ function Explorer({ overview, answer, log, phases, settings, pins, onPins, extra
   return (
     <>
       <section aria-labelledby="phases-title">
-        <h2 id="phases-title">Four phases, four prompts</h2>
+        <h2 id="phases-title">
+          Four phases, four prompts {isBusy && <span class="quiet small working">building…</span>}
+        </h2>
         <p class="quiet small">
           An agent asks its model for different things in turn. Each needs another part of the session, so each phase has a prompt and a budget of its own.
         </p>
@@ -296,11 +299,18 @@ function cellsOf({ label, kind, line, state, stage, reason, tokens, score }: Row
     <span class={`kind ${swatch(kind)}`}>{kindName(kind)}</span>,
     line,
     <span class={`badge ${state}`}>{state}</span>,
-    stage,
-    state === "dropped" ? reasonName(reason) : reason,
+    state === "dropped" ? <WhyDropped stage={stage} reason={reason} /> : reason,
     tokens === null ? "" : number(tokens),
     score === null ? "" : score.toFixed(2),
   ];
+}
+
+function WhyDropped({ stage, reason }: { stage: string; reason: string }): JSX.Element {
+  return (
+    <>
+      <span class="quiet">{stage}:</span> {reasonName(reason)}
+    </>
+  );
 }
 
 interface FiltersProps {

@@ -24,6 +24,8 @@ interface BarsProps {
   readonly marginLeft?: number;
 }
 
+const EDGE = 14;
+
 /** Stacked bars, one row or several. */
 export function Bars({ label, bars, to, rowHeight = 22, labels = false, axis = true, marginLeft = labels ? 120 : 0 }: BarsProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
@@ -38,12 +40,13 @@ export function Bars({ label, bars, to, rowHeight = 22, labels = false, axis = t
       marginTop: 1,
       marginBottom: axis ? 20 : 1,
       marginLeft,
-      marginRight: 1,
+      // Room for half of the last number.
+      marginRight: EDGE,
       x: { domain: [0, to || 1], axis: axis ? "bottom" : null, ticks: Math.max(2, Math.floor(width / 90)), tickFormat: short, label: null },
       y: { domain: rows, axis: labels ? "left" : null, label: null, padding: labels ? 0.25 : 0 },
       marks: [
         barX([...bars], { x: "value", y: "row", fill: "fill", title: "title", insetLeft: 0.5, insetRight: 0.5, order: null }),
-        ruleX([0, to || 1], { stroke: "var(--control)" }),
+        ...(axis ? [ruleX([0, to || 1], { stroke: "var(--control)" })] : []),
       ],
     };
     const drawn = plot(options);

@@ -269,7 +269,21 @@ function changeOf(present: Log, key: string, was: string | undefined, is: string
     place: place ?? null,
     label: place === undefined ? (key === ABOVE ? "header" : "footer") : present.label(place),
     kind: place === undefined ? "header and footer" : present.item(place).kind,
-    before: cut(was),
-    after: cut(is),
+    ...(was === undefined || is === undefined ? { before: cut(was), after: cut(is) } : middles(masked(was), masked(is), cut)),
   };
+}
+
+/** Of two versions the lines in which they differ. */
+function middles(was: string, is: string, cut: (text: string) => string): { before: string; after: string } {
+  const [before, after] = [was.split("\n"), is.split("\n")];
+  const most = Math.min(before.length, after.length);
+  let top = 0;
+  while (top < most && before[top] === after[top]) top += 1;
+  let bottom = 0;
+  while (bottom < most - top && before[before.length - 1 - bottom] === after[after.length - 1 - bottom]) bottom += 1;
+  const middle = (lines: readonly string[]): string => {
+    const shown = lines.slice(top, lines.length - bottom).join("\n");
+    return cut(`${top > 0 ? `… ${top} as before\n` : ""}${shown}${bottom > 0 ? `\n… ${bottom} as before` : ""}`);
+  };
+  return { before: middle(before), after: middle(after) };
 }
