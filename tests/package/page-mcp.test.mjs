@@ -10,7 +10,8 @@ import { addressed, choose, prepare, shows, until } from "./page.mjs";
 const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
 
 test("Page: MCP", async (t) => {
-  const { open } = (await prepare(t)) ?? {};
+  // As most static hosts do it.
+  const { open } = (await prepare(t, { header: false })) ?? {};
   if (!open) return;
 
   await t.test("shows a result as an envelope, its pictures and its sounds", async (t) => {

@@ -19,16 +19,19 @@ export const PHONE = { width: 375, height: 800 };
 /** A static host may serve the page from any folder. */
 const FOLDER = "/some/where/";
 
-/** Starts a browser and a host; nothing when one is missing, which is said loudly. */
-export async function prepare(t) {
+/**
+ * Starts a browser and a host; nothing when one is missing, which is said loudly. Without `header` the host sends no policy,
+ * and the page has but its own.
+ */
+export async function prepare(t, { header = true } = {}) {
   if (!has(t, chromium.path, chromium) || !has(t, page.path, page)) return undefined;
   const browser = await launchChromium(t);
-  const address = await serve(t);
+  const address = await serve(t, header);
   return { browser, address, open: (t, options) => visit(t, browser, address, options) };
 }
 
-/** Serves the page under the policy that `cargo xtask serve` sends. */
-async function serve(t) {
+/** Serves the page, under the policy that `cargo xtask serve` sends. */
+async function serve(t, header) {
   const source = await readFile(join(root, "xtask", "src", "cmd", "serve.rs"), "utf8");
   const [, literal] = /const POLICY: &str = "([^"]+)"/.exec(source) ?? assert.fail("serve.rs has no policy");
   const policy = literal.replace(/\\\n\s*/g, "");
@@ -39,7 +42,7 @@ async function serve(t) {
       if (!path.startsWith(FOLDER)) throw new Error("not the page");
       const body = await readFile(join(page.path, name));
       const type = MIME[extname(name)] ?? "application/octet-stream";
-      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(body);
+      response.writeHead(200, { "content-type": type, ...(header && { "content-security-policy": policy }) }).end(body);
     } catch {
       response.writeHead(404).end();
     }

@@ -139,6 +139,12 @@ test("Page: context", async (t) => {
     await shows(tab, "#prefix", /Nothing had to be cut/);
   });
 
+});
+
+test("Page: context, what goes in and what stays", async (t) => {
+  const { open } = (await prepare(t)) ?? {};
+  if (!open) return;
+
   await t.test("settings: firewall, redaction, header and footer", async (t) => {
     const tab = await open(t, { fragment: "#phase=answer&view=artifacts" });
     await tab.click("#settings summary");
@@ -199,6 +205,27 @@ test("Page: context", async (t) => {
     await shows(tab, "#card-answer .failure", /BUDGET_EXCEEDED/);
     await tab.fill("#exact-answer", "500");
     await shows(tab, "#numbers-answer", /of 500 tokens/);
+  });
+
+  await t.test("the address has settings and pins, too", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&item=16&set=firewall+redact&pins=4+99999+x" });
+    await shows(tab, "#context-status", /Large results are digests\. Sensitive items are redacted\.$/);
+    await shows(tab, "#settings summary", /1 pin/);
+    await tab.click("#item button:has-text('Pin it')");
+    await addressed(tab, /pins=4 16(?:&|$)/);
+    await tab.click("#settings summary");
+    await tab.uncheck("#setting-firewall");
+    await shows(tab, "#context-status", /tokens\. Sensitive items are redacted\.$/);
+    await addressed(tab, /set=redact(?:&|$)/);
+    await tab.click("button:has-text('Unpin all')");
+    await addressed(tab, /^#(?!.*pins)/);
+  });
+
+  await t.test("its worker has given the network away", async (t) => {
+    const tab = await open(t);
+    const [worker] = tab.workers();
+    const left = await worker.evaluate(() => ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"].filter((name) => globalThis[name] !== undefined));
+    assert.deepEqual(left, []);
   });
 
   await t.test("reads transcripts of every format", async (t) => {

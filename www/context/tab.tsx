@@ -4,13 +4,14 @@ import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
-import { ask, give, useAnswer } from "../shared/ask.ts";
+import { Failure, ask, give, useAnswer } from "../shared/ask.ts";
 import { List } from "../shared/list.tsx";
-import { TabPanel, Tabs, kindName, number, swatch } from "../shared/parts.tsx";
+import { ProblemBox, TabPanel, Tabs, kindName, number, swatch } from "../shared/parts.tsx";
 import { Sources, fetchSample, type Given } from "../shared/sources.tsx";
 import type { Request } from "../worker/builds.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Filter, Row } from "../worker/rows.ts";
+import type { Problem } from "../worker/text.ts";
 import { ArtifactsPanel } from "./artifacts.tsx";
 import { ItemPanel } from "./item.tsx";
 import { PhaseCard, isBudget } from "./phase-card.tsx";
@@ -37,7 +38,7 @@ const HEAD = [
   { title: "Tokens", class: "c-number" },
   { title: "Score", class: "c-number c-score" },
 ];
-const NO_SETTINGS: Settings = { firewall: false, append: false, redact: false };
+const SETTINGS = ["firewall", "redact", "append"] as const satisfies readonly (keyof Settings)[];
 const MAX_QUERY = 2000;
 
 type Queries = Partial<Record<Phase, string>>;
@@ -45,8 +46,12 @@ type Queries = Partial<Record<Phase, string>>;
 export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   const [overview, setOverview] = useState<Overview>();
   const [queries, setQueries] = useState<Queries>({});
-  const [settings, setSettings] = useState(NO_SETTINGS);
-  const [pins, setPins] = useState<readonly number[]>([]);
+  const [problem, setProblem] = useState<Problem>();
+  const [setText, setSetText] = useAddress("set", "");
+  const [pinText, setPinText] = useAddress("pins", "");
+  const settings = useMemo(() => settingsOf(setText), [setText]);
+  const pins = useMemo(() => (overview ? placesOf(pinText, overview.items) : []), [pinText, overview?.items]);
+  const setPins = (next: readonly number[]): void => setPinText(next.join(" "));
   const [log, setLog] = useState(0);
   const [sample, setSample] = useState<"shop" | "">("shop");
   const [format, setFormat] = useState<Format>("auto");
@@ -55,31 +60,32 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   const phases = usePhases(queries);
   const changed = (next: Overview): void => {
     setOverview(next);
+    setProblem(undefined);
     setLog((count) => count + 1);
   };
+  const change = (answer: Promise<Overview>): void =>
+    void answer.then(changed, (error: unknown) => setProblem(error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" }));
+  useEffect(() => {
+    if (overview) change(ask("context.settle", settings));
+  }, [settings]);
 
   const load = async ({ name, bytes }: Given, asked: Format): Promise<void> => {
     changed(await give("context.load", { name, bytes, format: asked, settings }, [bytes]));
-    setPins([]);
   };
   const own = async (given: Given): Promise<void> => {
     await load(given, format);
     setSample("");
     setQueries({});
-    address.clear("q.", "b.", "item");
+    address.clear("q.", "b.", "item", "pins");
   };
   const onSample = async (): Promise<void> => {
     const [bytes, meta] = await Promise.all([fetchSample("shop.jsonl"), fetchSample("shop.meta.json")]);
     const { queries: named } = JSON.parse(new TextDecoder().decode(meta)) as { queries: Record<string, { query: string }> };
     // What the address says is for the page as it was opened.
-    if (overview) address.clear("q.", "b.", "item");
+    if (overview) address.clear("q.", "b.", "item", "pins");
     await load({ name: "Recorded session shop.jsonl", bytes }, "session");
     setSample("shop");
     setQueries(Object.fromEntries(Object.entries(named).map(([phase, { query }]) => [phase, query])));
-  };
-  const settle = (next: Settings): void => {
-    setSettings(next);
-    void ask("context.settle", next).then(changed);
   };
 
   const request = useMemo((): Request => ({ phases, pins, header, footer }), [JSON.stringify(phases), pins, header, footer]);
@@ -117,6 +123,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
           </ul>
         </details>
       )}
+      <ProblemBox problem={problem} id="context-problem" />
       {overview && answer && (
         <Explorer
           key={sample}
@@ -131,20 +138,31 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
           extras={
             <SettingsForm
               settings={settings}
-              onSettings={settle}
+              onSettings={(next) => setSetText(SETTINGS.filter((key) => next[key]).join(" "))}
               header={header}
               onHeader={setHeader}
               footer={footer}
               onFooter={setFooter}
               pins={pins}
               onPins={setPins}
-              onTurn={(text) => void ask("context.addTurn", { text }).then(changed)}
+              onTurn={(text) => change(ask("context.addTurn", { text }))}
             />
           }
         />
       )}
     </div>
   );
+}
+
+function settingsOf(text: string): Settings {
+  const on = text.split(" ");
+  return { firewall: on.includes("firewall"), redact: on.includes("redact"), append: on.includes("append") };
+}
+
+/** Places of items, as far as there are such. */
+function placesOf(text: string, items: number): readonly number[] {
+  const places = text.split(" ").filter((each) => /^\d+$/.test(each) && Number(each) < items);
+  return [...new Set(places.map(Number))];
 }
 
 /** Query and budget of every phase: what the address says, else what the sample brings. */

@@ -1,6 +1,7 @@
 // What of a call's context crosses to a server.
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
+import { useAddress, useChoice } from "../shared/address.ts";
 import { useAnswer } from "../shared/ask.ts";
 import { ProblemBox, Text } from "../shared/parts.tsx";
 import type { MetaRequest } from "../worker/mcp.ts";
@@ -20,10 +21,16 @@ const POLICIES = [
   ["deny", "deny: all but these keys and secrets"],
   ["passThrough", "pass through: all but secrets"],
 ] as const;
+const POLICY_KEYS = POLICIES.map(([key]) => key);
 
 export function MetaPanel(): JSX.Element {
-  const [request, setRequest] = useState<MetaRequest>({ context: CONTEXT, policy: "allow", keys: "tenant, traceparent", secrets: "", prefix: "" });
-  const change = (part: Partial<MetaRequest>): void => setRequest({ ...request, ...part });
+  // The context may hold secrets, so it stays out of the address.
+  const [context, setContext] = useState(CONTEXT);
+  const [policy, setPolicy] = useChoice("policy", POLICY_KEYS, "allow");
+  const [keys, setKeys] = useAddress("keys", "tenant, traceparent");
+  const [secrets, setSecrets] = useAddress("secrets", "");
+  const [prefix, setPrefix] = useAddress("prefix", "");
+  const request: MetaRequest = { context, policy, keys, secrets, prefix };
   const { value, problem } = useAnswer("mcp.meta", request);
   return (
     <div class="columns">
@@ -40,11 +47,11 @@ export function MetaPanel(): JSX.Element {
           spellcheck={false}
           autocomplete="off"
           value={request.context}
-          onInput={({ currentTarget }) => change({ context: currentTarget.value.toWellFormed() })}
+          onInput={({ currentTarget }) => setContext(currentTarget.value.toWellFormed())}
         />
         <label class="block">
           Policy{" "}
-          <select id="meta-policy" value={request.policy} onChange={({ currentTarget }) => change({ policy: currentTarget.value as MetaRequest["policy"] })}>
+          <select id="meta-policy" value={request.policy} onChange={({ currentTarget }) => setPolicy(currentTarget.value as MetaRequest["policy"])}>
             {POLICIES.map(([key, title]) => (
               <option key={key} value={key}>
                 {title}
@@ -61,7 +68,7 @@ export function MetaPanel(): JSX.Element {
             autocomplete="off"
             spellcheck={false}
             disabled={request.policy !== "allow" && request.policy !== "deny"}
-            onInput={({ currentTarget }) => change({ keys: currentTarget.value.toWellFormed() })}
+            onInput={({ currentTarget }) => setKeys(currentTarget.value.toWellFormed())}
           />
         </label>
         <label class="block">
@@ -73,12 +80,12 @@ export function MetaPanel(): JSX.Element {
             autocomplete="off"
             spellcheck={false}
             disabled={request.policy !== "allow"}
-            onInput={({ currentTarget }) => change({ secrets: currentTarget.value.toWellFormed() })}
+            onInput={({ currentTarget }) => setSecrets(currentTarget.value.toWellFormed())}
           />
         </label>
         <label class="block">
           Prefix of keys, such as com.example/
-          <input id="meta-prefix" type="text" value={request.prefix} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => change({ prefix: currentTarget.value.toWellFormed() })} />
+          <input id="meta-prefix" type="text" value={request.prefix} autocomplete="off" spellcheck={false} onInput={({ currentTarget }) => setPrefix(currentTarget.value.toWellFormed())} />
         </label>
       </section>
       <section class="stack" aria-label="What crosses" aria-live="polite">
