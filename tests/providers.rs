@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::api::convert::convert_call;
+use contextweaver::context::origin::forget;
 use contextweaver::model::ContextItem;
-use contextweaver::providers::{Format, ReadOptions, WriteOptions, forget, items_to_messages, messages_to_items};
+use contextweaver::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 use serde_json::{Value, json};
 
 fn read(format: &str, messages: &Value) -> Vec<ContextItem> {

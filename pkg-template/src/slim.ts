@@ -39,15 +39,22 @@ const ENGINES: readonly Engine<Glue>[] = [core, routing, convert];
 
 /** Starts the engine from compiled modules or their bytes. What has started stays as it is. */
 export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
-  // All are looked at before one is started.
-  const starts = given(modules).map(([engine, source]) => prepared(engine, source as object));
-  for (const start of starts) start();
+  startAll(given(modules));
 }
 
 /** Does the same from modules, bytes, responses or addresses. */
 export async function init(modules: Modules<WasmSource | PromiseLike<WasmSource>>): Promise<void> {
-  const compiled = given(modules).map(async ([{ name }, source]) => [name, await compile((await source) as WasmSource)]);
-  initSync(Object.fromEntries(await Promise.all(compiled)) as Modules<WasmModule>);
+  const loaded = given(modules).map(async ([engine, source]): Promise<[Engine<Glue>, unknown]> => {
+    return [engine, await compile((await source) as WasmSource)];
+  });
+  startAll(await Promise.all(loaded));
+}
+
+/** Looks at all modules before one is started. */
+function startAll(modules: readonly [Engine<Glue>, unknown][]): void {
+  // One may have been started while others were loading.
+  const waiting = modules.filter(([engine]) => !engine.isStarted);
+  for (const start of waiting.map(([engine, module]) => prepared(engine, module as object))) start();
 }
 
 /** Returns what was given for the engines that have not started. */

@@ -106,10 +106,14 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let ingested = self.store_result(done, raw, &result.media_type)?;
-        // Views are derived anew where they are wanted: kept, they would outweigh the results.
-        let kept = ResultEnvelope { views: Vec::new(), ..ingested.envelope.clone() };
-        self.envelopes.insert(id, kept);
+        self.keep_envelope(id, &ingested.envelope);
         Ok(Outcome::Done(ingested))
+    }
+
+    /// Keeps the envelope of a result without its views: they are derived anew where they are wanted, and would outweigh
+    /// the results.
+    pub(super) fn keep_envelope(&mut self, id: String, envelope: &ResultEnvelope) {
+        self.envelopes.insert(id, ResultEnvelope { views: Vec::new(), ..envelope.clone() });
     }
 
     /// Checks that a result is new and its bytes can be stored; returns the id of its item.

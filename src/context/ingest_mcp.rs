@@ -168,8 +168,7 @@ impl ContextManager {
             self.artifacts = before;
         }
         let ingested = stored.map_err(of_result)?;
-        let kept = ResultEnvelope { views: Vec::new(), ..ingested.envelope.clone() };
-        self.envelopes.insert(id, kept);
+        self.keep_envelope(id, &ingested.envelope);
         Ok(Outcome::Done(ingested))
     }
 

@@ -27,7 +27,7 @@ mod manager;
 pub mod memory;
 mod messages;
 mod options;
-mod origin;
+pub mod origin;
 mod output;
 mod pipeline;
 mod reduce;

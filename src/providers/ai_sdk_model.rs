@@ -5,10 +5,13 @@ use serde_json::{Value, json};
 use super::entries::{Style, entries};
 use super::media::{Media, label_of, media, text_at, unknown};
 use super::part::{Answer, Body, Call, Message, Part, Role, Slot, Turn, at, below};
-use super::{hollow, open, optional, required};
-use crate::error::{Error, ErrorCode, Result};
+use super::{hollow, open, optional, required, speaker};
+use crate::error::Result;
 use crate::json::{JsonMap, wrong_type};
-use crate::text::unicode::quote;
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] =
+    &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant), ("tool", Role::Tool)];
 
 /// Reads messages.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
@@ -16,18 +19,7 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut entry = open(message, &path)?;
-        let role_name = required(&entry, "role", &path)?.to_owned();
-        let role = match role_name.as_str() {
-            "system" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" => Role::Tool,
-            other => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                    .at(below(&path, "role"))
-                    .hint("one of: system user assistant tool"));
-            }
-        };
+        let (role_name, role) = speaker(&entry, &path, ROLES, "")?;
         let content_path = below(&path, "content");
         let parts = match hollow(&mut entry, "content") {
             Value::Null => Vec::new(),

@@ -6,15 +6,17 @@ use super::entries::by_message;
 use super::media::{Media, label_of, media};
 use super::names::Ids;
 use super::part::{Answer, Body, Call, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{Format, hollow, open, optional, required};
+use super::{Format, hollow, open, optional, required, speaker};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::order::SortedMap;
-use crate::text::unicode::quote;
 
 const FIELD: &str = "parts[]";
 /// What a result says within the part of its call.
 const RESULT_FIELDS: &[&str] = &["output", "errorText", "resultProviderMetadata"];
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] = &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
 
 /// Reads messages.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
@@ -22,17 +24,7 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut entry = open(message, &path)?;
-        let role_name = required(&entry, "role", &path)?.to_owned();
-        let role = match role_name.as_str() {
-            "system" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            other => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                    .at(below(&path, "role"))
-                    .hint("one of: system user assistant"));
-            }
-        };
+        let (role_name, role) = speaker(&entry, &path, ROLES, "")?;
         let parts = match hollow(&mut entry, "parts") {
             Value::Array(list) => parts(list, &below(&path, "parts"))?,
             // Messages of the fourth version may have only text.

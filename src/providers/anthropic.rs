@@ -5,11 +5,14 @@ use serde_json::{Value, json};
 use super::media::{Media, label_of, media, text_at, unknown};
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below};
 use super::said::{BEGINNING, Block, Kind, Said, in_turns};
-use super::{Warnings, hollow, open, optional, required};
+use super::{Warnings, hollow, open, optional, required, speaker};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::order::WordSet;
 use crate::text::unicode::{quote, trim};
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] = &[("user", Role::User), ("assistant", Role::Assistant)];
 
 /// Reads messages, and `system` that stands beside them.
 pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
@@ -20,16 +23,7 @@ pub fn read(list: Vec<Value>, system: Option<Value>) -> Result<Vec<Message>> {
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut entry = open(message, &path)?;
-        let role_name = required(&entry, "role", &path)?.to_owned();
-        let role = match role_name.as_str() {
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            other => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                    .at(below(&path, "role"))
-                    .hint("one of: user assistant; the system prompt stands beside the messages"));
-            }
-        };
+        let (role_name, role) = speaker(&entry, &path, ROLES, "; the system prompt stands beside the messages")?;
         let parts = content(hollow(&mut entry, "content"), "content", role, &below(&path, "content"))?;
         // What the model says in several messages is one answer.
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);

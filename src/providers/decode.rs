@@ -1,10 +1,10 @@
 //! From the parts of messages to items.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::drafts::{DraftKind, Flat, drafts, kind_of};
 use super::part::{Body, Message, Part, Role, at};
-use super::record::{KEY, Kept, OWN, Record, digest, role_name};
+use super::record::{Kept, Record, digest, role_name};
 use super::{Format, Warnings};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::JsonMap;
@@ -286,29 +286,5 @@ fn part_tokens(part: &Part) -> u64 {
         (Some(tokens), _) => tokens,
         (None, Body::Opaque | Body::Reasoning) => Estimator::V3.tokens(&part.original.to_string()),
         (None, _) => 0,
-    }
-}
-
-/// Returns the tokens that an item costs in messages besides its text: images 1,000 each, other things the estimate of
-/// their JSON.
-pub fn opaque_tokens(item: &ContextItem) -> u64 {
-    Record::of(item).map_or(0, |record| record.tokens)
-}
-
-/// Returns what an item keeps of its message besides the text, to be searched for secrets.
-pub fn kept(item: &ContextItem) -> Option<&Value> {
-    item.metadata.get(OWN)?.get(KEY)
-}
-
-/// Removes what an item keeps of its message besides the text, for instance because a secret was found in it. Calls
-/// whose reasoning is lost this way are not written to the same provider any more.
-pub fn forget(item: &mut ContextItem) {
-    if let Some(Value::Object(own)) = item.metadata.get_mut(OWN) {
-        let kept = ["format", "message", "group", "digest", "reasoning"];
-        if let Some(Value::Object(record)) = own.get_mut(KEY) {
-            record.retain(|key, _| kept.contains(&key.as_str()));
-            record.insert("digest".into(), "".into());
-            record.insert("parts".into(), json!([]));
-        }
     }
 }

@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 use super::media::{Media, media, unknown};
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below};
 use super::said::{BEGINNING, Block, Kind, Said, in_turns};
-use super::{Warnings, hollow, open, optional, required};
+use super::{Warnings, hollow, open, optional, required, speaker};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::order::{SortedMap, sort_by};
-use crate::text::unicode::{quote, trim};
+use crate::text::unicode::trim;
 
 /// The two spellings of a field.
 type Names = [&'static str; 2];
@@ -17,6 +17,9 @@ type Names = [&'static str; 2];
 const CALL: Names = ["functionCall", "function_call"];
 const RESPONSE: Names = ["functionResponse", "function_response"];
 const SIGNATURE: Names = ["thoughtSignature", "thought_signature"];
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] = &[("user", Role::User), ("model", Role::Assistant), ("function", Role::User)];
 
 /// Reads contents, and the system instruction that stands beside them.
 pub fn read(list: Vec<Value>, system: Option<Value>, start: usize) -> Result<Vec<Message>> {
@@ -28,19 +31,10 @@ pub fn read(list: Vec<Value>, system: Option<Value>, start: usize) -> Result<Vec
     for (index, content) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut entry = open(content, &path)?;
-        let role_name = match entry.get("role") {
+        let (role_name, role) = match entry.get("role") {
             // Who speaks is the user unless something else is said.
-            None | Some(Value::Null) => "user".to_owned(),
-            Some(_) => required(&entry, "role", &path)?.to_owned(),
-        };
-        let role = match role_name.as_str() {
-            "user" | "function" => Role::User,
-            "model" => Role::Assistant,
-            other => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                    .at(below(&path, "role"))
-                    .hint("one of: user model function; the system instruction stands beside the contents"));
-            }
+            None | Some(Value::Null) => ("user".to_owned(), Role::User),
+            Some(_) => speaker(&entry, &path, ROLES, "; the system instruction stands beside the contents")?,
         };
         // What the model says in several contents is one answer.
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);

@@ -35,7 +35,9 @@ use crate::limits;
 use crate::model::ContextItem;
 use crate::text::unicode::quote;
 
-pub use decode::{ReadOptions, forget, kept, opaque_tokens};
+use self::part::Role;
+
+pub use decode::ReadOptions;
 pub use turns::WriteOptions;
 
 /// A format of messages.
@@ -209,6 +211,18 @@ pub fn required<'a>(map: &'a JsonMap, key: &str, path: &str) -> Result<&'a str> 
 /// Returns a string field, or empty text.
 pub fn optional<'a>(map: &'a JsonMap, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+/// Reads who speaks in a message, one of the roles of its format; `hint` is added to their names when it is none of them.
+pub fn speaker(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Result<(String, Role)> {
+    let name = required(map, "role", path)?;
+    if let Some((_, role)) = roles.iter().find(|(known, _)| *known == name) {
+        return Ok((name.to_owned(), *role));
+    }
+    let names: Vec<&str> = roles.iter().map(|(known, _)| *known).collect();
+    Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(name)))
+        .at(part::below(path, "role"))
+        .hint(format!("one of: {}{hint}", names.join(" "))))
 }
 
 /// Reads options from a record, without the fields the caller took out.

@@ -6,13 +6,23 @@ use super::entries::{by_message, shell_of};
 use super::media::{Media, label_of, media, text_at, unknown};
 use super::names::Ids;
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{Format, hollow, open, required};
+use super::{Format, hollow, open, required, speaker};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::text::unicode::quote;
 
 /// Fields of an assistant message in which servers give what the model thought.
 const REASONING_FIELDS: &[&str] = &["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] = &[
+    ("system", Role::System),
+    ("developer", Role::System),
+    ("user", Role::User),
+    ("assistant", Role::Assistant),
+    ("tool", Role::Tool),
+    ("function", Role::Tool),
+];
 
 /// Reads messages.
 pub fn read(list: Vec<Value>, start: usize) -> Result<Vec<Message>> {
@@ -22,18 +32,7 @@ pub fn read(list: Vec<Value>, start: usize) -> Result<Vec<Message>> {
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut entry = open(message, &path)?;
-        let role_name = required(&entry, "role", &path)?.to_owned();
-        let role = match role_name.as_str() {
-            "system" | "developer" => Role::System,
-            "user" => Role::User,
-            "assistant" => Role::Assistant,
-            "tool" | "function" => Role::Tool,
-            other => {
-                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                    .at(below(&path, "role"))
-                    .hint("one of: system developer user assistant tool function"));
-            }
-        };
+        let (role_name, role) = speaker(&entry, &path, ROLES, "")?;
         let parts = match role_name.as_str() {
             "assistant" => assistant(&mut entry, &path, &format!("call_{}", start + index), &mut functions)?,
             "tool" => {

@@ -6,11 +6,10 @@ use super::entries::{by_message, shell_of};
 use super::media::{label_of, unknown};
 use super::openai_chat::{answer, block};
 use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{hollow, open, optional, required};
+use super::{hollow, open, optional, required, speaker};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{JsonMap, wrong_type};
 use crate::order::SortedMap;
-use crate::text::unicode::quote;
 
 /// Calls that the caller answers, with the field of their arguments.
 const CALLS: &[(&str, &str)] = &[
@@ -21,6 +20,10 @@ const CALLS: &[(&str, &str)] = &[
     ("shell_call", "action"),
     ("apply_patch_call", "operation"),
 ];
+
+/// Who speaks.
+const ROLES: &[(&str, Role)] =
+    &[("system", Role::System), ("developer", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
 
 /// Reads items. What the model says in a row is one answer.
 pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
@@ -45,17 +48,7 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
 }
 
 fn said(mut entry: JsonMap, path: &str) -> Result<Message> {
-    let role_name = required(&entry, "role", path)?.to_owned();
-    let role = match role_name.as_str() {
-        "system" | "developer" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        other => {
-            return Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(other)))
-                .at(below(path, "role"))
-                .hint("one of: system developer user assistant"));
-        }
-    };
+    let (role_name, role) = speaker(&entry, path, ROLES, "")?;
     let parts = match hollow(&mut entry, "content") {
         Value::Null => Vec::new(),
         text @ Value::String(_) => {

@@ -1,37 +1,28 @@
 // The public API on the packed package in Node; the same cases run in every runtime through cases.mjs.
 import assert from "node:assert/strict";
-import { copyFile } from "node:fs/promises";
-import { join } from "node:path";
 import test from "node:test";
-import { here, project, report, run } from "./harness.mjs";
+import { project, report, run } from "./harness.mjs";
 
-const SHARED = ["behaviour.mjs", "stores.mjs", "results.mjs", "catalog.mjs", "routing.mjs", "mcp.mjs", "messages.mjs", "hostile.mjs", "hostile-callbacks.mjs", "hostile-limits.mjs", "hostile-routing.mjs", "hostile-values.mjs", "tool-call-context.mjs", "context-leaks.mjs", "tool-definition.mjs"];
-const folder = await project("api", {
-  "behaviour-main.mjs": main("behaviour.mjs", "behaviourCases"),
-  "stores-main.mjs": main("stores.mjs", "storeCases"),
-  "results-main.mjs": main("results.mjs", "resultCases"),
-  "catalog-main.mjs": main("catalog.mjs", "catalogCases"),
-  "routing-main.mjs": main("routing.mjs", "routingCases"),
-  "mcp-main.mjs": main("mcp.mjs", "mcpCases"),
-  "messages-main.mjs": main("messages.mjs", "messageCases"),
-  "context-main.mjs": main("tool-call-context.mjs", "contextCases"),
-  "leaks-main.mjs": main("context-leaks.mjs", "leakCases"),
-  "definition-main.mjs": main("tool-definition.mjs", "toolDefinitionCases"),
-  "hostile-main.mjs": main("hostile.mjs", "hostileCases"),
-});
-for (const file of SHARED) await copyFile(join(here, file), join(folder, file));
+/** Names of the groups of cases, with the file and the export of each. */
+const GROUPS = {
+  behaviour: ["behaviour.mjs", "behaviourCases"],
+  stores: ["stores.mjs", "storeCases"],
+  "large results": ["results.mjs", "resultCases"],
+  catalogs: ["catalog.mjs", "catalogCases"],
+  routers: ["routing.mjs", "routingCases"],
+  "tools and sessions of MCP": ["mcp.mjs", "mcpCases"],
+  "messages and results": ["messages.mjs", "messageCases"],
+  "contexts of tool calls": ["tool-call-context.mjs", "contextCases"],
+  "secrets of contexts": ["context-leaks.mjs", "leakCases"],
+  "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
+  "hostile values": ["hostile.mjs", "hostileCases"],
+};
+const mains = Object.values(GROUPS).map(([file, name]) => [`main-${file}`, main(file, name)]);
+const folder = await project("api", Object.fromEntries(mains));
 
-test("behaviour", async (t) => report(t, await results("behaviour-main.mjs")));
-test("stores", async (t) => report(t, await results("stores-main.mjs")));
-test("large results", async (t) => report(t, await results("results-main.mjs")));
-test("catalogs", async (t) => report(t, await results("catalog-main.mjs")));
-test("routers", async (t) => report(t, await results("routing-main.mjs")));
-test("tools and sessions of MCP", async (t) => report(t, await results("mcp-main.mjs")));
-test("messages and results", async (t) => report(t, await results("messages-main.mjs")));
-test("contexts of tool calls", async (t) => report(t, await results("context-main.mjs")));
-test("secrets of contexts", async (t) => report(t, await results("leaks-main.mjs")));
-test("definitions of tools", async (t) => report(t, await results("definition-main.mjs")));
-test("hostile values", async (t) => report(t, await results("hostile-main.mjs")));
+for (const [group, [file]] of Object.entries(GROUPS)) {
+  test(group, async (t) => report(t, await results(`main-${file}`)));
+}
 
 test("the slim entry says that it was not started", async () => {
   const script = `

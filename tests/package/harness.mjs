@@ -127,15 +127,27 @@ export async function project(name, files = {}, { from = tarball, type = "module
   await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
     cwd: folder,
   });
-  const shared = ["cases", "assert", "behaviour", "stores", "results", "catalog", "routing", "mcp", "messages", "hostile", "hostile-values", "hostile-limits", "hostile-routing", "hostile-callbacks", "tool-call-context", "context-leaks", "tool-definition"];
-  for (const name of shared) await cp(join(here, `${name}.mjs`), join(folder, `${name}.mjs`));
-  await writeFile(join(folder, "context-vectors.mjs"), await recordedCases("tool-call-context"));
+  for (const file of await modulesOf(["cases.mjs", "assert.mjs"])) await cp(join(here, file), join(folder, file));
+  await writeFile(join(folder, MADE), await recordedCases("tool-call-context"));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });
     await writeFile(join(folder, file), text);
   }
   return folder;
 }
+
+/** The files of these modules and of what they import from beside themselves. */
+async function modulesOf(files) {
+  const found = new Set(files);
+  for (const file of found) {
+    const text = await readFile(join(here, file), "utf8");
+    for (const [, imported] of text.matchAll(/from "\.\/([^"]+)"/g)) if (imported !== MADE) found.add(imported);
+  }
+  return found;
+}
+
+/** The module that every project gets made. */
+const MADE = "context-vectors.mjs";
 
 /** The recorded cases of an area as a module, by file: most runtimes of the tests read none. */
 async function recordedCases(area) {
