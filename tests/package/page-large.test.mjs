@@ -107,6 +107,22 @@ test("Page: ten thousand items", async (t) => {
   });
 });
 
+test("Page: a result of many megabytes", async (t) => {
+  const { open, browser } = (await prepare(t)) ?? {};
+  if (!open) return;
+  const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
+  const data = Buffer.alloc(6 * 1024 * 1024, "not really a picture. ").toString("base64");
+  const result = { content: [{ type: "text", text: "see the picture" }, { type: "image", mimeType: "image/png", data }, { type: "text", text: "word ".repeat(400_000) }] };
+  const tasks = await traced(browser, tab, async () => {
+    await choose(tab, "result", "large.json", JSON.stringify(result));
+    await shows(tab, "#envelope", /image\/png, 6,291,456 bytes/);
+    await tab.fill("#result-tool", "camera");
+    await shows(tab, "#envelope", /mcp:camera:image:1/);
+  });
+  t.diagnostic(`longest tasks: ${tasks.map(({ wall, busy }) => `${wall.toFixed(0)} ms (${busy.toFixed(0)} busy)`).join(", ")}`);
+  for (const { busy } of tasks) assert.ok(busy <= LONGEST_TASK, `the main thread was busy for ${busy.toFixed(0)} ms`);
+});
+
 test("Page: hostile transcripts stay text", async (t) => {
   const { open, browser } = (await prepare(t)) ?? {};
   if (!open) return;

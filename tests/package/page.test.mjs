@@ -69,7 +69,7 @@ test("Page: context", async (t) => {
     await shows(tab, ".list-body", /No item is like that/);
     // A legend leads to its items.
     await tab.fill("#search", "");
-    await tab.click("#card-route .legend .link:has-text('wrong phase')");
+    await tab.click("#card-route .legend .link:has-text('not for this phase')");
     await addressed(tab, /phase=route.*show=phase|show=phase.*phase=route/);
     await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^113$/);
   });

@@ -34,7 +34,7 @@ interface Reason {
 
 const REASONS: Readonly<Record<string, Reason>> = {
   phase: {
-    short: "wrong phase",
+    short: "not for this phase",
     long: (phase) => `Items of this kind do not help to ${PHASE[phase].task}, so the ${phase} phase leaves them out.`,
   },
   budget: {

@@ -36,6 +36,9 @@ function started(): Worker {
     const problem = { message: `The worker stopped: ${event.message || "it could not be loaded"}`, code: "PAGE" };
     for (const { reject } of waiting.values()) reject(new Failure(problem));
     waiting.clear();
+    // The next question starts another one.
+    worker?.terminate();
+    worker = undefined;
   };
   return worker;
 }
@@ -58,6 +61,9 @@ function send<N extends Name>(name: N, args: unknown, transfer: Transferable[]):
     started().postMessage({ id, name, args }, transfer);
   });
 }
+
+/** Characters from which a text is not copied to be compared. */
+const LONG = 10_000;
 
 export interface Asked<T> {
   /** The newest answer there is, which may be to an older question. */
@@ -99,8 +105,11 @@ export function useLatest<T>(run: (() => Promise<T>) | null, inputs: readonly un
   return state;
 }
 
-/** The answer to a question, asked again whenever it changes; nothing is asked of null. */
+/** The answer to a question, asked again whenever one of its fields changes; nothing is asked of null. */
 export function useAnswer<N extends Name>(name: N, args: Args<N>[0] | null, ...more: readonly unknown[]): Asked<Value<N>> {
   const run = args === null ? null : () => send(name, args, []);
-  return useLatest<Value<N>>(run, [JSON.stringify(args), ...more]);
+  // Texts are compared as they are: a pasted result may have megabytes.
+  const key = JSON.stringify(args, (_, value: unknown) => (typeof value === "string" && value.length > LONG ? null : value));
+  const long = Object.values(args ?? {}).filter((value) => typeof value === "string" && value.length > LONG);
+  return useLatest<Value<N>>(run, [key, long.length, long[0], ...more]);
 }

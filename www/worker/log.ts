@@ -1,6 +1,6 @@
 // The transcript that is loaded: its manager, its items, and what each would cost whole.
 import { ContextManager, countTokens } from "contextweaver/slim";
-import type { ContextItem, ContextManagerOptions, StoredItem } from "contextweaver/slim";
+import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
 import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
 import { InputError, line, safe } from "./text.ts";
 
@@ -66,6 +66,20 @@ export class Log {
     const { snapshot } = this.transcript;
     const whole = snapshot === undefined ? {} : { snapshot: JSON.stringify(this.manager.toJSON()) };
     this.transcript = { ...this.transcript, items: [...this.transcript.items, item], ...whole };
+  }
+
+  /** Makes a function that builds without leaving traces: a manager in append mode remembers its prompts, so copies are asked. */
+  trials(): (options: BuildOptions) => ContextPack {
+    if (!this.settings.append) return (asked) => this.manager.build(asked);
+    const snapshot = JSON.stringify(this.manager.toJSON());
+    return (asked) => {
+      const copy = ContextManager.fromJSON(snapshot, options(this.settings));
+      try {
+        return copy.build(asked);
+      } finally {
+        copy.free();
+      }
+    };
   }
 
   item(place: number): StoredItem {

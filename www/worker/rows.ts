@@ -162,9 +162,10 @@ export function why({ phase, place }: { phase: Phase; place: number }): Why {
   const { id } = present.item(place);
   const now = options.budget_tokens ?? 0;
   let builds = 0;
+  const attempt = present.trials();
   const contents = (more: object): ReadonlySet<string> => {
     builds += 1;
-    const { items = [] } = present.manager.build({ ...options, explain: false, ...more });
+    const { items = [] } = attempt({ ...options, explain: false, ...more });
     return new Set(items.map((item) => item.id));
   };
   const isIn = (budget_tokens: number): boolean => {
