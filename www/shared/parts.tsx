@@ -1,6 +1,6 @@
 // Small parts that the tabs are made of. Text enters the document as text nodes only.
 import type { ComponentChildren, JSX } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Problem } from "../worker/text.ts";
 
 export const number = (value: number): string => value.toLocaleString("en");
@@ -77,18 +77,6 @@ export function TabPanel({ id, name, shown, class: className = "", children }: P
   return (
     <div role="tabpanel" id={`${id}-panel-${name}`} aria-labelledby={`${id}-tab-${name}`} hidden={!shown} class={className}>
       {children}
-    </div>
-  );
-}
-
-/** A label above a control. */
-export function Field({ label, hint, children }: { label: string; hint?: string; children: (id: string) => ComponentChildren }): JSX.Element {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children(id)}
-      {hint && <p class="quiet small">{hint}</p>}
     </div>
   );
 }

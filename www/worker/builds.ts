@@ -1,5 +1,4 @@
 // The prompts of the four phases, and the fate of every item in each.
-import { buildReport } from "contextweaver/slim";
 import type { BuildOptions, CandidateExplanation, ContextPack, Phase, RenderedItem } from "contextweaver/slim";
 import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
@@ -35,7 +34,6 @@ export interface PhaseView {
   /** By reason. */
   readonly left: readonly Share[];
   readonly warnings: readonly string[];
-  readonly advice: readonly string[];
 }
 
 /** One prompt and what is known of it. */
@@ -131,7 +129,7 @@ function made(present: Log, options: BuildOptions): { built: Built | undefined; 
     };
     return { built, view: viewOf(present, built) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, left: [], warnings: [], advice: [] };
+    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, left: [], warnings: [] };
     return { built: undefined, view: { phase, budget, problem: problemOf(error), ...nothing } };
   }
 }
@@ -157,7 +155,6 @@ function viewOf(present: Log, built: Built): PhaseView {
     free: Math.max(0, budget - prompt_tokens),
     left: leftOut(present, built),
     warnings: warnings.map(safe),
-    advice: buildReport({ stats, phase }).data.recommendations.map(safe),
   };
 }
 
