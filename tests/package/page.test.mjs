@@ -202,7 +202,10 @@ test("Page: context, what goes in and what stays", async (t) => {
     assert.equal(await tab.inputValue("#query-interpret"), "webhook & <b>key");
     assert.equal(await tab.getAttribute("#view-tab-prompt", "aria-selected"), "true");
     await tab.evaluate(() => (location.hash = "#phase=nope&b.answer=1&item=99999&view=nope"));
-    await shows(tab, "#card-answer .failure", /BUDGET_EXCEEDED/);
+    await shows(tab, "#card-answer .failure", /No prompt\. .*BUDGET_EXCEEDED/);
+    await shows(tab, ".list-body", /no prompt/);
+    await tab.locator(".list-body .row").first().click();
+    await shows(tab, "#item", /There is no answer prompt/);
     await tab.fill("#exact-answer", "500");
     await shows(tab, "#numbers-answer", /of 500 tokens/);
   });

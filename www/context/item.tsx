@@ -69,7 +69,7 @@ export function ItemPanel(props: ItemProps): JSX.Element {
           </button>
         )}
       </div>
-      <WhatIf {...props} item={item} />
+      {item.stage !== "" && <WhatIf {...props} item={item} />}
       {item.text ? (
         <>
           <Text label="Text of the item">{item.text.text}</Text>
@@ -82,7 +82,8 @@ export function ItemPanel(props: ItemProps): JSX.Element {
   );
 }
 
-function fateText({ state, reason, kind }: ItemView, phase: Phase): string {
+function fateText({ state, reason, stage, kind }: ItemView, phase: Phase): string {
+  if (stage === "") return `There is no ${phase} prompt: what must be in it does not fit its budget.`;
   if (state === "dropped") return reason === "phase" ? reasonText(reason, phase).replace("of this kind", `of the kind ${kindName(kind)}`) : reasonText(reason, phase);
   if (state === "redacted") return "It is in the prompt, but its text is withheld because of its label.";
   if (state === "kept") return `It is in the prompt as it is${reason ? ` (${reason})` : ""}.`;

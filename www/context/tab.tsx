@@ -324,6 +324,7 @@ function cellsOf({ label, kind, line, state, stage, reason, tokens, score }: Row
 }
 
 function WhyDropped({ stage, reason }: { stage: string; reason: string }): JSX.Element {
+  if (stage === "") return <span class="quiet">no prompt</span>;
   return (
     <>
       <span class="quiet">{stage}:</span> {reasonName(reason)}
