@@ -122,6 +122,11 @@ test("Page: context", async (t) => {
     await shows(tab, "#change-counts", /0 sections added, [1-9]\d* removed.*budget 6,000 → 3,000/);
     await shows(tab, "#prefix", /ends at byte [\d,]+ of [\d,]+ \(\d+ %, [\d,]+ tokens?\)/);
     assert.equal(await tab.locator(".prefix-end").count(), 1);
+    const bytes = /byte ([\d,]+) of/.exec(await tab.textContent("#prefix"))[1];
+    await tab.click("#view-tab-prompt");
+    await shows(tab, "#view-panel-prompt", new RegExp(`The first ${bytes} bytes are those of the prompt before`));
+    assert.equal(await tab.locator("#prompt .section:not(.fresh) + .fresh").count(), 1);
+    await tab.click("#view-tab-changes");
     await tab.fill("#exact-answer", "6000");
     await shows(tab, "#prefix", /\(100 %/);
     await tab.click("button:has-text('Compare with the prompt before')");

@@ -34,6 +34,7 @@ export function PromptPanel({ phase, version, selected, target, onItem }: Prompt
     <div class="stack">
       <p class="quiet small">
         {number(value.tokens)} tokens, {number(value.bytes)} bytes. Choose the name of a section to see why it is here.
+        {value.shared !== null && ` The first ${number(value.shared)} bytes are those of the prompt before; the dashed line is where they end.`}
       </p>
       <Pager page={value.page} pages={value.pages} onPage={setPage} what="the prompt" />
       <div class="prompt" role="region" aria-label="Rendered prompt" tabIndex={0} id="prompt">
@@ -54,9 +55,9 @@ interface SectionProps {
   readonly onItem: (place: number) => void;
 }
 
-function PromptSection({ piece: { place, label, kind, form, tokens, text, continued, start }, isSelected, shared, onItem }: SectionProps): JSX.Element {
+function PromptSection({ piece: { place, label, kind, form, tokens, text, continued, end }, isSelected, shared, onItem }: SectionProps): JSX.Element {
   const about = [continued ? "continued" : "", form === "whole" ? "" : form, tokens === null ? "" : count(tokens, "token")].filter(Boolean).join(", ");
-  const isCached = shared !== null && start < shared;
+  const isCached = shared !== null && end <= shared;
   return (
     <div class={`section ${swatch(kind)} ${isSelected ? "selected" : ""} ${isCached ? "" : "fresh"}`} id={place === null ? undefined : `section-${place}`}>
       <div class="section-head">

@@ -21,6 +21,7 @@ export interface Piece {
   readonly tokens: number | null;
   /** Bytes into the prompt. */
   readonly start: number;
+  readonly end: number;
   readonly text: string;
   /** Whether it goes on where the page before ended. */
   readonly continued: boolean;
@@ -124,6 +125,7 @@ function pieceOf(present: Log, build: Built, { id, start, end }: Section): Piece
     form: form?.rendered_as ?? "whole",
     tokens: form?.tokens ?? null,
     start,
+    end,
     text,
     continued: form !== undefined && start > form.start,
   };
