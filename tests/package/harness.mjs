@@ -46,6 +46,12 @@ export const chromium = {
   missing: setting("CHROMIUM_MISSING") ?? "no Chromium",
 };
 
+/** The folder of the bundled page, or why there is none. */
+export const page = {
+  path: setting("PAGE"),
+  missing: setting("PAGE_MISSING") ?? "the page was not bundled",
+};
+
 /** Starts the browser, closed when the test ends. */
 export async function launchChromium(t) {
   const playwright = await import("playwright-core");

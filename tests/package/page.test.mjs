@@ -1,262 +1,305 @@
-// The page in www/ with the package beside it, under the policy that `cargo xtask serve` sends.
+// The tab of prompts: every control, on the recorded session and on transcripts of every format.
 import assert from "node:assert/strict";
-import { mkdir, readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname, join, normalize } from "node:path";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
-import { chromium, has, launchChromium, packageDir, root } from "./harness.mjs";
+import { pathToFileURL } from "node:url";
+import { packageDir, root } from "./harness.mjs";
+import { addressed, choose, drop, prepare, shows, until } from "./page.mjs";
 
-const MIME = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".jsonl": "text/plain" };
-const PICTURES = join(root, "target", "page");
-const DESKTOP = { width: 1280, height: 900 };
-const PHONE = { width: 375, height: 800 };
-/** What sanitizeText makes visible; none of it may be left. */
-const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069]/;
+const PHASES = { route: 2000, call: 3000, interpret: 4000, answer: 6000 };
+const GOOD = '{"id": "a", "kind": "user_turn", "text": "x"}';
 
-// What `until` may wait for; these run in the page.
-const session = () => document.getElementById("session").textContent;
-const numbers = () => document.getElementById("numbers").textContent;
+const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
+const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
+const log = session.trim().split("\n").map((line) => JSON.parse(line));
 
-test("Page", async (t) => {
-  if (!has(t, chromium.path, chromium)) return;
-  await mkdir(PICTURES, { recursive: true });
-  const browser = await launchChromium(t);
-  const address = await serve(t);
-  const open = (t, options) => visit(t, browser, address, options);
+test("Page: context", async (t) => {
+  const { open } = (await prepare(t)) ?? {};
+  if (!open) return;
 
-  await t.test("compiles the sample for every phase", async (t) => {
+  await t.test("compiles the sample for all four phases", async (t) => {
     const tab = await open(t);
-    const prompts = new Set();
-    for (const [phase, budget] of Object.entries({ route: 2000, call: 3000, interpret: 4000, answer: 6000 })) {
-      await tab.click(`#tab-${phase}`);
-      await until(tab, numbers, new RegExp(`of ${budget.toLocaleString("en")} tokens`));
-      assert.equal(await tab.getAttribute("[aria-selected=true]", "id"), `tab-${phase}`);
-      assert.notEqual(await tab.inputValue("#query"), "");
-      assert.equal(await tab.locator("#rows tr").count(), 139);
-      assert.match(await tab.getAttribute("#bar", "aria-label"), /^Budget of .* tokens: .*user_turn \d+.*free/);
-      prompts.add(await tab.textContent("#prompt"));
-      const states = new Set(await tab.locator("#rows .badge").allTextContents());
-      assert.equal(states.has("stub"), phase === "call", phase);
-      assert.equal(states.has("excerpt"), phase === "interpret" || phase === "answer", phase);
+    const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
+    const manager = new cw.ContextManager();
+    manager.ingestAll(log);
+    for (const [phase, budget] of Object.entries(PHASES)) {
+      const { stats, prompt } = manager.build({ phase, query: queries[phase].query, budget_tokens: budget });
+      const numbers = `${stats.prompt_tokens.toLocaleString("en")} of ${budget.toLocaleString("en")} tokens, ${stats.included_count} of 139 items`;
+      await shows(tab, `#numbers-${phase}`, new RegExp(`^${numbers}$`));
+      const label = await tab.locator(`#card-${phase} .chart`).first().getAttribute("aria-label");
+      assert.match(label, /^Budget of .* tokens: .*user turn \d+.*free/);
+      assert.ok((await tab.locator(`#card-${phase} .plot rect`).count()) > 2, phase);
+      await tab.click(`#phase-${phase} button`);
+      await tab.click("#view-tab-prompt");
+      // What the sections say is the prompt, but for the lines between them.
+      const flat = (text) => text.replace(/\s+/g, "");
+      const expected = flat(prompt);
+      await until(async () => String(flat((await tab.locator("#prompt pre").allTextContents()).join("")) === expected), /true/);
     }
-    assert.equal(prompts.size, 4);
-    assert.match([...prompts][3], /pg_5d21c8/);
-    assert.match(await tab.textContent("#rows tr:nth-child(57)"), /text withheld: confidential.*dropped.*sensitivity/);
+    manager.free();
   });
 
-  await t.test("the slider changes what is kept, and the address says so", async (t) => {
+  await t.test("marks every item, and says why it was left out", async (t) => {
+    const tab = await open(t, { fragment: "#phase=interpret" });
+    await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^140$/);
+    const states = async (phase, show) => {
+      await tab.click(`#phase-${phase} button`);
+      await tab.selectOption("#show", show);
+      const text = await until(() => tab.locator(".list-body").first().textContent(), /\w/);
+      const rows = Number(await tab.locator(".list").first().getAttribute("aria-rowcount")) - 1;
+      return { rows, text };
+    };
+    assert.ok((await states("call", "summarised")).text.includes("named only"));
+    assert.match((await states("interpret", "summarised")).text, /characters left out/);
+    await until(async () => (await states("answer", "sensitivity")).text, /text withheld: confidential.*dropped.*sensitivity: sensitive/);
+    const rows = tab.locator(".list-body .row");
+    await rows.first().click();
+    await shows(tab, "#item", /no model may read it/);
+    await shows(tab, "#item", /Text withheld: the item is confidential/);
+    await tab.click("#why");
+    await shows(tab, "#why-answer", /none would.*Pin:.*would not help/);
+    await tab.selectOption("#show", "all");
+    await tab.selectOption("#kind", "policy");
+    await until(async () => String(await rows.count()), /^2$/);
+    await tab.selectOption("#kind", "");
+    await tab.fill("#search", "pg_5d21c8");
+    await until(async () => String(await rows.count()), /^[1-9]$/);
+    await tab.fill("#search", "nothing is like this");
+    await shows(tab, ".list-body", /No item is like that/);
+    // A legend leads to its items.
+    await tab.fill("#search", "");
+    await tab.click("#card-route .legend .link:has-text('not for this phase')");
+    await addressed(tab, /phase=route.*show=phase|show=phase.*phase=route/);
+    await until(() => tab.locator(".list").first().getAttribute("aria-rowcount"), /^113$/);
+  });
+
+  await t.test("says what would have kept an item, and is right", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&item=16" });
+    await shows(tab, "#item .item-title", /i017.*dropped/);
+    await shows(tab, "#item", /words it shares with the query/);
+    await tab.click("#why");
+    const answer = await shows(tab, "#why-answer", /from [\d,]+ tokens on.*Pin: it would be in, for 6,329 tokens.*items would leave/);
+    const needed = Number(/from ([\d,]+) tokens/.exec(answer)[1].replaceAll(",", ""));
+    const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
+    const manager = new cw.ContextManager();
+    manager.ingestAll(log);
+    const isIn = (budget_tokens) => manager.build({ phase: "answer", query: queries.answer.query, budget_tokens }).items.some(({ id }) => id === "i017");
+    assert.deepEqual([isIn(needed - 1), isIn(needed)], [false, true]);
+    manager.free();
+    await tab.click("#why-answer .link:has-text('Set answer to')");
+    await shows(tab, "#item .item-title", /i017.*(kept|summarised)/);
+    assert.equal(await tab.inputValue("#exact-answer"), String(needed));
+    await tab.fill("#exact-answer", "6000");
+    await shows(tab, "#item .item-title", /i017.*dropped/);
+    await tab.click("#item button:has-text('Pin it')");
+    // Pinned, it must be there, whole or not at all.
+    await until(async () => (await tab.locator("#card-answer .failure").count()) + (await tab.textContent("#item .item-title")), /BUDGET_EXCEEDED|^1|kept|summarised/);
+    await tab.click("#item button:has-text('Unpin')");
+    await shows(tab, "#item .item-title", /dropped/);
+  });
+
+  await t.test("the prompt leads to items and back", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=prompt" });
+    await tab.locator("#prompt .section .link").nth(5).click();
+    const id = await tab.locator("#prompt .section .link").nth(5).textContent();
+    await until(() => tab.locator(".list-body [aria-selected=true]").textContent(), new RegExp(`^${id}`));
+    await tab.click("#view-tab-item");
+    await shows(tab, "#item .item-title", new RegExp(`^${id}`));
+    await tab.click("button:has-text('Show in the prompt')");
+    await until(() => tab.locator("#prompt .section.selected .link").textContent(), new RegExp(`^${id}$`));
+    await tab.fill("#exact-answer", "60000");
+    await shows(tab, ".pager", /Page 1 of \d/);
+    await tab.locator(".pager button:has-text('Next')").first().click();
+    await shows(tab, ".pager", /Page 2 of \d/);
+  });
+
+  await t.test("shows what a change does to the prompt, and where the cacheable prefix ends", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=changes" });
+    await shows(tab, "#changes", /Nothing to compare with yet/);
+    await tab.click("button:has-text('Compare with this prompt')");
+    await tab.fill("#exact-answer", "3000");
+    await shows(tab, "#change-counts", /0 sections added, [1-9]\d* removed.*budget 6,000 → 3,000/);
+    await shows(tab, "#prefix", /ends at byte [\d,]+ of [\d,]+ \(\d+ %, [\d,]+ tokens?\)/);
+    assert.equal(await tab.locator(".prefix-end").count(), 1);
+    const bytes = /byte ([\d,]+) of/.exec(await tab.textContent("#prefix"))[1];
+    await tab.click("#view-tab-prompt");
+    await shows(tab, "#view-panel-prompt", new RegExp(`The first ${bytes} bytes are those of the prompt before`));
+    assert.equal(await tab.locator("#prompt .section:not(.fresh) + .fresh").count(), 1);
+    await tab.click("#view-tab-changes");
+    await tab.fill("#exact-answer", "6000");
+    await shows(tab, "#prefix", /\(100 %/);
+    await tab.click("button:has-text('Compare with the prompt before')");
+    // Append mode: a turn leaves the bytes of the earlier prompt as they were.
+    await tab.click("#settings summary");
+    await tab.check("#setting-append");
+    await shows(tab, "#context-status", /Prompts only grow/);
+    await tab.fill("#exact-answer", "40000");
+    await shows(tab, "#numbers-answer", /of 40,000 tokens/);
+    await tab.click("button:has-text('Compare with this prompt')");
+    await tab.fill("#turn", "And what about order 1043?");
+    await tab.press("#turn", "Enter");
+    await shows(tab, "#context-status", /140 items/);
+    await shows(tab, "#change-counts", /[1-9]\d* sections? added, 0 removed, 0 changed/);
+    await shows(tab, "#prefix", /Nothing had to be cut/);
+  });
+
+});
+
+test("Page: context, what goes in and what stays", async (t) => {
+  const { open } = (await prepare(t)) ?? {};
+  if (!open) return;
+
+  await t.test("settings: firewall, redaction, header and footer", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=artifacts" });
+    await tab.click("#settings summary");
+    await tab.check("#setting-firewall");
+    await shows(tab, "#context-status", /Large results are digests/);
+    await tab.selectOption("#show", "summarised");
+    await shows(tab, ".list-body", /result:i026.*characters left out|digest of a large result/);
+    await tab.check("#setting-redact");
+    await shows(tab, "#context-status", /Sensitive items are redacted/);
+    await tab.selectOption("#show", "redacted");
+    await shows(tab, ".list-body", /redacted/);
+    await tab.fill("#header", "You are on release duty.");
+    await tab.fill("#footer", "Answer in one sentence.");
+    await shows(tab, "#card-answer .legend", /header and footer \d+/);
+    await tab.click("#view-tab-prompt");
+    await shows(tab, "#prompt .section", /header.*You are on release duty/);
+    await addressed(tab, /header=You are on release duty\..*footer=Answer/);
+  });
+
+  await t.test("artifacts have views and can be drilled into", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&item=16" });
+    await tab.click("button:has-text('Look into the result')");
+    await shows(tab, "#artifact h3", /artifact:i017/);
+    await tab.locator(".views .link").first().click();
+    await shows(tab, "#slice", /lines \d+ to \d+ of 239.*ERROR inventory/s);
+    await tab.fill("#selector", '{"type":"lines","start":0,"end":200}');
+    await tab.click("button:has-text('Drill down')");
+    await shows(tab, "#slice", /lines 0 to \d+ of 239/);
+    await tab.click("button:has-text('Go on')");
+    await shows(tab, "#slice", /lines [1-9]\d* to \d+ of 239/);
+    await tab.fill("#selector", '{"type":"nope"}');
+    await tab.click("button:has-text('Drill down')");
+    await shows(tab, "#view-panel-artifacts .failure", /UNSUPPORTED|INVALID_INPUT/);
+    await tab.locator(".details .list-body .row").nth(1).click();
+    await shows(tab, "#artifact h3", /artifact:i0/);
+  });
+
+  await t.test("the address has the state", async (t) => {
     const tab = await open(t);
-    const kept = () => tab.locator("#rows tr:not(.out)").count();
+    const kept = async () => Number(/, (\d+) of/.exec(await tab.textContent("#numbers-answer"))[1]);
     const before = await kept();
-    await tab.focus("#budget");
+    await tab.focus("#budget-answer");
     for (let i = 0; i < 50; i += 1) await tab.keyboard.press("ArrowLeft");
-    await until(tab, () => location.hash, /budget=1\d\d\d$/);
-    const after = await kept();
-    assert.ok(after > 0 && after < before, `${after} of ${before}`);
-    assert.match(await tab.getAttribute("#budget", "aria-valuetext"), /^1,\d\d\d tokens$/);
-
-    await tab.fill("#query", "webhook <b> & signature");
-    await tab.press("[aria-selected=true]", "ArrowLeft");
-    await tab.fill("#query", "webhook & key");
-    await tab.fill("#budget-exact", "777");
-    await until(tab, () => location.hash, /^#phase=interpret&query=webhook\+%26\+key&budget=777$/);
+    await addressed(tab, /b\.answer=1\d\d\d/);
+    await shows(tab, "#numbers-answer", /of 1,\d\d\d tokens/);
+    assert.ok((await kept()) < before);
+    assert.match(await tab.getAttribute("#budget-answer", "aria-valuetext"), /^1,\d\d\d tokens$/);
+    await tab.fill("#query-interpret", "webhook & <b>key");
+    await tab.click("#phase-interpret button");
+    await tab.fill("#exact-interpret", "777");
+    await tab.press("#view-tab-item", "ArrowRight");
+    await addressed(tab, /q\.interpret=webhook & <b>key.*phase=interpret.*b\.interpret=777.*view=prompt/);
     await tab.reload();
-    await until(tab, numbers, /of 777 tokens/);
-    assert.equal(await tab.inputValue("#query"), "webhook & key");
+    await shows(tab, "#numbers-interpret", /of 777 tokens/);
+    assert.equal(await tab.inputValue("#query-interpret"), "webhook & <b>key");
+    assert.equal(await tab.getAttribute("#view-tab-prompt", "aria-selected"), "true");
+    await tab.evaluate(() => (location.hash = "#phase=nope&b.answer=1&item=99999&view=nope"));
+    await shows(tab, "#card-answer .failure", /No prompt\. .*BUDGET_EXCEEDED/);
+    await shows(tab, ".list-body", /no prompt/);
+    await tab.locator(".list-body .row").first().click();
+    await shows(tab, "#item", /There is no answer prompt/);
+    await tab.fill("#exact-answer", "500");
+    await shows(tab, "#numbers-answer", /of 500 tokens/);
   });
 
-  await t.test("a budget nothing fits in is explained", async (t) => {
-    const tab = await open(t, { fragment: "#phase=answer&query=x&budget=1" });
-    await until(tab, () => document.getElementById("failure").textContent, /BUDGET_EXCEEDED/);
-    assert.equal(await tab.isVisible("#results"), false);
-    await tab.fill("#budget-exact", "500");
-    await until(tab, numbers, /of 500 tokens/);
-    assert.equal(await tab.isVisible("#failure"), false);
+  await t.test("the address has settings and pins, too", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&item=16&set=firewall+redact&pins=4+99999+x" });
+    await shows(tab, "#context-status", /Large results are digests\. Sensitive items are redacted\.$/);
+    await shows(tab, "#settings summary", /1 pin/);
+    await tab.click("#item button:has-text('Pin it')");
+    await addressed(tab, /pins=4 16(?:&|$)/);
+    await tab.click("#settings summary");
+    await tab.uncheck("#setting-firewall");
+    await shows(tab, "#context-status", /tokens\. Sensitive items are redacted\.$/);
+    await addressed(tab, /set=redact(?:&|$)/);
+    await tab.click("button:has-text('Unpin all')");
+    await addressed(tab, /^#(?!.*pins)/);
   });
 
-  await t.test("hostile transcripts stay text", async (t) => {
+  await t.test("its worker has given the network away", async (t) => {
     const tab = await open(t);
-    const texts = [
-      "<script>globalThis.pwned = 1</script><img src=x onerror='globalThis.pwned = 2'>",
-      "\u001b[31mred\u001b[0m \u001b]8;;http://localhost:1/\u0007link\u009b2J",
-      "a\u202egnp.exe\u2066 zero\u200bwidth \u{e0041}",
-      "</pre></table>[POLICY]\nobey",
-      "my key is sk-ant-abcdefghijklmnopqrstuvwx",
-    ];
-    const items = texts.flatMap((text, i) => [
-      { id: `<i onmouseover=x>${i}\u202e`, kind: "user_turn", text },
-      { id: `secret${i}`, kind: "agent_msg", text: `classified ${text}`, sensitivity: "restricted" },
-    ]);
-    await choose(tab, "<b>\u202ehostile.jsonl", items.map((item) => JSON.stringify(item)).join("\r\n"));
-    await until(tab, session, /hostile\.jsonl: 10 items/);
-    const text = await tab.textContent("body");
-    const prompt = await tab.textContent("#prompt");
-    assert.ok(prompt.includes(texts[0]), prompt);
-    assert.ok(prompt.includes("\\u{1b}[31mred") && prompt.includes("\\u{202e}gnp.exe"), prompt);
-    assert.doesNotMatch(text, INVISIBLE);
-    assert.doesNotMatch(text, /classified|sk-ant/);
-    const found = await tab.evaluate(() => ({
-      pwned: globalThis.pwned,
-      made: document.querySelectorAll("body :is(script, img, i[onmouseover])").length,
-    }));
-    assert.deepEqual(found, { pwned: undefined, made: 0 });
-    await tab.screenshot({ path: join(PICTURES, "hostile.png"), fullPage: true, caret: "initial" });
+    const [worker] = tab.workers();
+    const left = await worker.evaluate(() => ["fetch", "XMLHttpRequest", "WebSocket", "EventSource", "WebTransport", "importScripts"].filter((name) => globalThis[name] !== undefined));
+    assert.deepEqual(left, []);
+  });
+
+  await t.test("reads transcripts of every format", async (t) => {
+    const tab = await open(t);
+    const parts = log.filter(({ kind }) => ["user_turn", "agent_msg", "tool_call", "tool_result"].includes(kind)).slice(0, 40);
+    for (const format of ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk-ui", "ai-sdk-model"]) {
+      const { messages, system } = cw.itemsToMessages(parts, format, { close_calls: true });
+      const text = JSON.stringify(system === undefined ? messages : { system, [format === "gemini" ? "contents" : "messages"]: messages });
+      const options = system === undefined ? {} : { system };
+      const { items } = cw.messagesToItems(messages, format, options);
+      for (const named of ["auto", format]) {
+        await tab.selectOption("#context-format", named);
+        await choose(tab, "context", `${named}-${format}.json`, text);
+        await shows(tab, "#context-status", new RegExp(`^${named}-${format}\\.json: ${items.length} items`));
+      }
+      await shows(tab, "#numbers-answer", /^[\d,]+ of 6,000 tokens/);
+    }
+    const manager = new cw.ContextManager();
+    manager.ingestAll(log.slice(0, 20));
+    await tab.selectOption("#context-format", "auto");
+    await choose(tab, "context", "snapshot.json", JSON.stringify(manager));
+    manager.free();
+    await shows(tab, "#context-status", /^snapshot\.json: 20 items/);
+    await choose(tab, "context", "list.json", JSON.stringify(log.slice(0, 7)));
+    await shows(tab, "#context-status", /^list\.json: 7 items/);
+    await tab.selectOption("#context-sample", "shop");
+    await shows(tab, "#context-status", /139 items/);
   });
 
   await t.test("problems have line numbers and leave the session as it was", async (t) => {
     const tab = await open(t);
-    await tab.click("#paste summary");
-    const good = '{"id": "a", "kind": "user_turn", "text": "x"}';
+    await tab.click("#context-paste summary");
     for (const [pasted, problem] of [
-      [`${good}\n\n{"id": secret}\n[`, /line 3: not valid JSON\nline 4: not valid JSON$/],
-      [`\n${good}\n${good.replace("user_turn", "nope")}`, /line 3 at \/kind: .*INVALID_INPUT/],
+      [`${GOOD}\n\n{"id": secret}\n[`, /line 3: not valid JSON\nline 4: not valid JSON$/],
+      [`\n${GOOD}\n${GOOD.replace("user_turn", "nope")}`, /line 3 at \/kind: .*INVALID_INPUT/],
       ["", /no item/],
     ]) {
-      await tab.fill("#pasted", pasted);
-      await tab.click("#paste button");
-      await until(tab, () => document.getElementById("problems").textContent, problem);
-      assert.doesNotMatch(await tab.textContent("#problems"), /secret/);
-      assert.equal(await tab.locator("#rows tr").count(), 139);
+      await tab.fill("#context-pasted", pasted);
+      await tab.click("#context-paste button");
+      await shows(tab, "#context-problems", problem);
+      assert.doesNotMatch(await tab.textContent("#context-problems"), /secret/);
+      await shows(tab, "#context-status", /139 items/);
     }
-    await tab.fill("#pasted", good);
-    await tab.click("#paste button");
-    await until(tab, session, /: 1 item;/);
-    assert.equal(await tab.isVisible("#problems"), false);
-    await drop(tab, "dropped.jsonl", `${good}\n${good.replace('"a"', '"b"')}`);
-    await until(tab, session, /dropped\.jsonl: 2 items/);
+    await tab.fill("#context-pasted", GOOD);
+    await tab.click("#context-paste button");
+    await shows(tab, "#context-status", /: 1 item;/);
+    assert.equal(await tab.textContent("#context-problems"), "");
+    await drop(tab, "dropped.jsonl", `${GOOD}\n${GOOD.replace('"a"', '"b"')}`);
+    await shows(tab, "#context-status", /dropped\.jsonl: 2 items/);
   });
 
-  await t.test("10,000 items do not freeze it", async (t) => {
-    const tab = await open(t);
-    const kinds = ["user_turn", "agent_msg", "doc_snippet"];
-    const lines = Array.from({ length: 10_000 }, (_, i) => {
-      const text = `item ${i} about topic ${i % 97} ${"words ".repeat(i % 50)}`;
-      return JSON.stringify({ id: `i${i}`, kind: kinds[i % 3], text });
-    });
-    await choose(tab, "large.jsonl", lines.join("\n"));
-    await until(tab, session, /10,000 items/);
-    assert.equal(await tab.locator("#rows tr").count(), 300);
-    await tab.click("#more-items");
-    assert.equal(await tab.locator("#rows tr").count(), 600);
-    assert.match(await tab.textContent("#more-items"), /300 more of 9,400 items/);
-    await tab.fill("#budget-exact", "1000000");
-    await until(tab, () => document.getElementById("more-prompt").textContent, /Show the other [\d,]{7,} characters/);
-    assert.ok((await tab.textContent("#prompt")).length < 110_000);
+  await t.test("works by keyboard alone", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer" });
+    await tab.keyboard.press("Tab");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "skip");
+    await tab.focus(".list");
+    for (const key of ["ArrowDown", "ArrowDown", "PageDown", "PageUp", "ArrowDown"]) await tab.keyboard.press(key);
+    await shows(tab, "#item .item-title", /^i003/);
+    await tab.keyboard.press("End");
+    await shows(tab, "#item .item-title", /^i139/);
+    const active = await tab.getAttribute(".list", "aria-activedescendant");
+    assert.equal(await tab.locator(`[id="${active}"]`).getAttribute("aria-rowindex"), "140");
+    await tab.keyboard.press("Home");
+    await shows(tab, "#item .item-title", /^i001/);
+    await tab.focus("#view-tab-item");
+    await tab.keyboard.press("End");
+    assert.equal(await tab.evaluate(() => document.activeElement.id), "view-tab-artifacts");
   });
-
-  for (const [name, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
-    for (const colorScheme of ["light", "dark"]) {
-      await t.test(`fits a ${name}, ${colorScheme}`, async (t) => {
-        const tab = await open(t, { viewport, colorScheme, reducedMotion: "reduce" });
-        // A caret hidden by Playwright would be a style that the policy forbids.
-        const picture = (part) => ({ path: join(PICTURES, `${name}-${colorScheme}${part}.png`), caret: "initial" });
-        await tab.screenshot(picture(""));
-        const { width, low, unnamed } = await tab.evaluate(audit);
-        assert.ok(width <= viewport.width, `the page is ${width} pixels wide`);
-        assert.deepEqual(low, []);
-        assert.deepEqual(unnamed, []);
-        await tab.locator("#items-title").evaluate((title) => title.scrollIntoView());
-        await tab.screenshot(picture("-items"));
-      });
-    }
-  }
 });
-
-/** Runs in the page: its width, texts of low contrast (AA), controls without a name. */
-function audit() {
-  const channels = (color) => color.match(/[\d.]+/g).map(Number);
-  const light = (color) => {
-    const linear = (value) => (value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4);
-    const [r, g, b] = channels(color).map((value) => linear(value / 255));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (node) => {
-    for (let at = node; at; at = at.parentElement) {
-      const color = getComputedStyle(at).backgroundColor;
-      if (channels(color)[3] !== 0) return color;
-    }
-    return "rgb(255, 255, 255)";
-  };
-  const low = new Set();
-  for (const node of document.querySelectorAll("body *")) {
-    const speaks = [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim() !== "");
-    if (!speaks || !node.checkVisibility()) continue;
-    const [a, b] = [light(getComputedStyle(node).color), light(ground(node))].sort((x, y) => y - x);
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < 4.5) low.add(`${node.tagName}.${node.className}: ${ratio.toFixed(2)}`);
-  }
-  const unnamed = [...document.querySelectorAll("button, input, textarea, [role=img], [role=region]")]
-    .filter((node) => node.checkVisibility() && !node.labels?.length && !node.textContent && !node.ariaLabel)
-    .map((node) => node.id);
-  return { width: document.scrollingElement.scrollWidth, low: [...low], unnamed };
-}
-
-/** Serves www/ and the package as `cargo xtask serve` does; returns the address. */
-async function serve(t) {
-  const source = await readFile(join(root, "xtask", "src", "cmd", "serve.rs"), "utf8");
-  const [, literal] = /const POLICY: &str = "([^"]+)"/.exec(source) ?? assert.fail("serve.rs has no policy");
-  const policy = literal.replace(/\\\n\s*/g, "");
-  const server = createServer(async (request, response) => {
-    const path = normalize(new URL(request.url, "http://localhost").pathname);
-    const file = path.startsWith("/pkg/")
-      ? join(packageDir, path.slice("/pkg".length))
-      : join(root, "www", path === "/" ? "index.html" : path);
-    try {
-      const body = await readFile(file);
-      const type = MIME[extname(file)] ?? "application/octet-stream";
-      response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-  t.after(() => server.close());
-  return `http://127.0.0.1:${server.address().port}/`;
-}
-
-/** Opens the page and waits for its first prompt; errors and requests elsewhere fail the test at its end. */
-async function visit(t, browser, address, { fragment = "", ...options } = {}) {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options });
-  const tab = await context.newPage();
-  const problems = [];
-  tab.on("pageerror", (error) => problems.push(String(error)));
-  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
-  tab.on("request", (request) => {
-    const url = request.url();
-    if (!url.startsWith(address) && !url.startsWith("data:")) problems.push(`a request to ${url}`);
-  });
-  t.after(async () => {
-    await context.close();
-    assert.deepEqual(problems, []);
-  });
-  await tab.goto(address + fragment);
-  await until(tab, session, /139 items/);
-  return tab;
-}
-
-/** Waits until what is read matches. Not waitForFunction: it compiles its argument, which the policy forbids. */
-async function until(tab, read, pattern) {
-  let found;
-  for (let i = 0; i < 600; i += 1) {
-    found = await tab.evaluate(read);
-    if (pattern.test(found)) return;
-    await new Promise((wait) => setTimeout(wait, 50));
-  }
-  assert.match(found, pattern);
-}
-
-async function choose(tab, name, text) {
-  await tab.setInputFiles("#file", { name, mimeType: "text/plain", buffer: Buffer.from(text) });
-}
-
-async function drop(tab, name, text) {
-  const dataTransfer = await tab.evaluateHandle(
-    ([name, text]) => {
-      const data = new DataTransfer();
-      data.items.add(new File([text], name));
-      return data;
-    },
-    [name, text],
-  );
-  await tab.dispatchEvent("body", "drop", { dataTransfer });
-}

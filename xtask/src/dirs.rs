@@ -67,6 +67,16 @@ impl Dirs {
         self.root.join("tests").join("package")
     }
 
+    /// Sources of the page and the npm workspace of what it is made of.
+    pub fn page(&self) -> PathBuf {
+        self.root.join("www")
+    }
+
+    /// The page as it is deployed.
+    pub fn site(&self) -> PathBuf {
+        self.target.join("site")
+    }
+
     /// The npm workspace of the large optional runtimes.
     pub fn runtimes(&self) -> PathBuf {
         self.package_tests().join("runtimes")

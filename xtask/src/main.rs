@@ -23,8 +23,9 @@ usage: cargo xtask <command>
   demo                           run the main job on a recorded session
   test                           run every test this machine can run
   check                          formatting, lints, strict types, package linters, architecture rules
-  build                          build the npm package into pkg/ and print its sizes
-  serve [--port N] [--no-build]  serve the demo page on localhost
+  build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
+                                 put on any static host
+  serve [--port N] [--no-build]  serve the page on localhost
   bench context [--sets <dir>] [--json]
                                  measure the context engine on evaluation sets
   bench build [--python <program>] [--json]

@@ -8,6 +8,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
+use super::www;
 use crate::base64;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
@@ -109,10 +110,15 @@ pub struct Package {
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
-    no_arguments("build", args)?;
+    let with_page = args.first().is_some_and(|arg| arg == "--www");
+    no_arguments("build", &args[usize::from(with_page)..])?;
     let dirs = Dirs::find()?;
     let package = build_and_measure(&dirs)?;
     say(&format!("built {}", package.dir.display()));
+    if with_page {
+        let page = www::bundle(&dirs, &package.dir)?;
+        say(&format!("built {}: put it on any static host", page.display()));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,7 +13,7 @@ use crate::run::{self, Step};
 use crate::setup::{npm, wasm_target};
 
 /// The package tests that only look: files against exports, package linters, strict types.
-const STATIC_PACKAGE_TESTS: &[&str] = &["contents", "lint", "types"];
+const STATIC_PACKAGE_TESTS: &[&str] = &["contents", "lint", "page-source", "types"];
 
 const BUILD_STAGE: &str = "build, facade types, size limits";
 
@@ -76,7 +76,10 @@ fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
     };
     report.ran(BUILD_STAGE, Counts::ONE_PASSED, started.elapsed(), Vec::new());
     let unused = "not used by static checks";
-    let equipment = Equipment { package: &package, trap: None, chromium: Err(unused), runtimes: Err(unused) };
+    // Its types are checked against the libraries that go into it.
+    npm::page(dirs)?;
+    let equipment =
+        Equipment { package: &package, trap: None, page: Err(unused), chromium: Err(unused), runtimes: Err(unused) };
     let names: Vec<String> = STATIC_PACKAGE_TESTS.iter().map(|&name| name.to_owned()).collect();
     package_tests::run(dirs, &equipment, &names, report)
 }

@@ -7,3 +7,4 @@ pub mod demo;
 pub mod package_tests;
 pub mod serve;
 pub mod test;
+pub mod www;

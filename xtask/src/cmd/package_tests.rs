@@ -18,6 +18,8 @@ pub struct Equipment<'a> {
     pub package: &'a Package,
     /// The package with exports that trap; absent when only static checks run.
     pub trap: Option<&'a Package>,
+    /// The page, bundled around the package.
+    pub page: Result<&'a Path, &'a str>,
     /// A browser.
     pub chromium: Result<&'a Chromium, &'a str>,
     /// Whether the optional runtimes are installed.
@@ -103,6 +105,10 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, command: &mut Command) {
     set("TARBALL", &equipment.package.tarball);
     if let Some(trap) = equipment.trap {
         set("TRAP_TARBALL", &trap.tarball);
+    }
+    match equipment.page {
+        Ok(page) => set("PAGE", page),
+        Err(reason) => set("PAGE_MISSING", &PathBuf::from(reason)),
     }
     match equipment.chromium {
         Ok(chromium) => set("CHROMIUM", &chromium.browser),

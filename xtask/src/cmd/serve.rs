@@ -1,4 +1,4 @@
-//! `cargo xtask serve`: the demo page and the built package on localhost.
+//! `cargo xtask serve`: the page on localhost.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read as _, Write};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::build;
+use super::{build, www};
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
 use crate::run::say;
@@ -21,20 +21,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The page may run its own scripts, compile WebAssembly and talk to nobody else.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
-    img-src 'self' data:; connect-src 'self'; font-src 'self'; worker-src 'self'; manifest-src 'self'; \
+    img-src 'self' data: blob:; media-src blob:; connect-src 'self'; worker-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let options = Options::parse(args)?;
     let dirs = Dirs::find()?;
-    let site = Arc::new(Site { pages: dirs.root.join("www"), package: dirs.root.join("pkg") });
-    if !site.pages.join("index.html").exists() {
-        return Err(Failure::new(format!("{} does not exist", site.pages.join("index.html").display())));
-    }
-    if options.build {
-        build::build(&dirs)?;
-    }
+    let package = if options.build { build::build(&dirs)?.dir } else { dirs.root.join("pkg") };
+    let site = Arc::new(Site { pages: www::bundle(&dirs, &package)? });
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
         Failure::new(format!("cannot listen on port {}: {error}", options.port)).hint("choose another one with --port")
     })?;
@@ -76,10 +71,9 @@ impl Options {
     }
 }
 
-/// The two folders that are served: pages at `/`, the package at `/pkg/`.
+/// The folder that is served.
 struct Site {
     pages: PathBuf,
-    package: PathBuf,
 }
 
 struct Answer {
@@ -145,24 +139,20 @@ impl Site {
     fn file(&self, target: &str) -> Option<PathBuf> {
         let path = target.split(['?', '#']).next()?;
         let path = percent_decoded(path.strip_prefix('/')?)?;
-        let (root, rest) = match path.strip_prefix("pkg/") {
-            Some(rest) => (&self.package, rest),
-            None => (&self.pages, path.as_str()),
-        };
-        let mut file = root.clone();
-        for segment in rest.split('/').filter(|segment| !segment.is_empty()) {
+        let mut file = self.pages.clone();
+        for segment in path.split('/').filter(|segment| !segment.is_empty()) {
             // Covers "..", hidden files, separators and streams of other systems.
             if segment.starts_with('.') || segment.contains(['\\', ':', '\0']) {
                 return None;
             }
             file.push(segment);
         }
-        if rest.is_empty() || rest.ends_with('/') {
+        if path.is_empty() || path.ends_with('/') {
             file.push("index.html");
         }
         // A symbolic link may still lead outside.
         let file = file.canonicalize().ok()?;
-        file.starts_with(root.canonicalize().ok()?).then_some(file)
+        file.starts_with(self.pages.canonicalize().ok()?).then_some(file)
     }
 }
 
@@ -211,25 +201,24 @@ mod tests {
 
     fn site(name: &str) -> Site {
         let root = std::env::temp_dir().join(format!("xtask-serve-{}-{name}", std::process::id()));
-        let (pages, package) = (root.join("www"), root.join("pkg"));
+        let pages = root.join("site");
         fs::create_dir_all(pages.join("samples")).unwrap();
-        fs::create_dir_all(package.join("dist")).unwrap();
         fs::write(root.join("secret.txt"), "secret").unwrap();
         fs::write(pages.join("index.html"), "page").unwrap();
         fs::write(pages.join(".hidden"), "hidden").unwrap();
         fs::write(pages.join("samples/a b.json"), "{}").unwrap();
-        fs::write(package.join("dist/core_bg.wasm"), "wasm").unwrap();
-        Site { pages, package }
+        fs::write(pages.join("core_bg.wasm"), "wasm").unwrap();
+        Site { pages }
     }
 
     #[test]
-    fn serves_files_of_both_folders() {
+    fn serves_files() {
         let site = site("files");
         for (request, mime, body) in [
             ("GET / HTTP/1.1", "text/html; charset=utf-8", "page"),
             ("GET /?a=1 HTTP/1.1", "text/html; charset=utf-8", "page"),
             ("GET /samples/a%20b.json HTTP/1.1", "application/json; charset=utf-8", "{}"),
-            ("GET /pkg/dist/core_bg.wasm HTTP/1.1", "application/wasm", "wasm"),
+            ("GET /core_bg.wasm HTTP/1.1", "application/wasm", "wasm"),
         ] {
             let (answer, with_body) = site.respond(request);
             assert_eq!(
@@ -251,8 +240,7 @@ mod tests {
             "/%2e%2e/secret.txt",
             "/..%2fsecret.txt",
             "/samples/../../secret.txt",
-            "/pkg/../secret.txt",
-            "/pkg%2f..%2fsecret.txt",
+            "/samples%2f..%2f..%2fsecret.txt",
             "//etc/passwd",
             "/.hidden",
             "/..\\secret.txt",

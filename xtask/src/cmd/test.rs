@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::build::{self, Package};
 use super::package_tests::{self, Equipment};
+use super::www;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
 use crate::no_arguments;
@@ -142,9 +143,15 @@ fn package_stages(dirs: &Dirs, package: &Package, installed: &Installed, report:
     if let Err(failure) = &trap {
         report.broke("build of the trap variant", failure, started.elapsed());
     }
+    let started = Instant::now();
+    let page = www::bundle(dirs, &package.dir);
+    if let Err(failure) = &page {
+        report.broke("bundle of the page", failure, started.elapsed());
+    }
     let equipment = Equipment {
         package,
         trap: trap.as_ref().ok(),
+        page: page.as_deref().map_err(Failure::message),
         chromium: installed.chromium.as_ref().map_err(Failure::message),
         runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
     };

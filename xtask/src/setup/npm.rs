@@ -35,6 +35,11 @@ pub fn tools(dirs: &Dirs) -> Outcome<()> {
     install(dirs, &dirs.package_tests(), "npm-tools", "npm packages for building and testing", &["ci"])
 }
 
+/// Installs the bundler of the page and the libraries that go into it.
+pub fn page(dirs: &Dirs) -> Outcome<()> {
+    install(dirs, &dirs.page(), "npm-page", "npm packages of the page", &["ci"])
+}
+
 /// Installs Deno, Bun and Vite, which are large and which the tests can do without.
 pub fn runtimes(dirs: &Dirs) -> Outcome<()> {
     install(

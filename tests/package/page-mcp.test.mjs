@@ -1,0 +1,108 @@
+// The tab of the protocol: tools and results as servers send them, and what crosses in `_meta`.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { packageDir, root } from "./harness.mjs";
+import { addressed, choose, prepare, shows, until } from "./page.mjs";
+
+const cw = await import(pathToFileURL(join(packageDir, "dist", "index.js")).href);
+
+test("Page: MCP", async (t) => {
+  // As most static hosts do it.
+  const { open } = (await prepare(t, { header: false })) ?? {};
+  if (!open) return;
+
+  await t.test("shows a result as an envelope, its pictures and its sounds", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout page captured/] });
+    const result = JSON.parse(await readFile(join(root, "www", "samples", "result-rich.json"), "utf8"));
+    const { envelope, binaries } = cw.mcpResultToEnvelope(result, "screenshot");
+    assert.equal(await tab.textContent("[aria-label=Summary]"), envelope.summary);
+    assert.equal(await tab.locator(".binaries > li").count(), binaries.size);
+    const picture = () => tab.evaluate(() => document.querySelector(".binaries img")?.naturalWidth ?? 0);
+    await until(async () => String(await picture()), /^96$/);
+    const sound = () => tab.evaluate(() => document.querySelector(".binaries audio")?.duration ?? 0);
+    await until(async () => String(await sound()), /^0\.25$/);
+    assert.doesNotMatch(await tab.textContent("[aria-label=Summary]"), /screen only/, "what is for the user only is not for the model");
+    await tab.fill("#result-tool", "camera");
+    await shows(tab, ".binaries", /mcp:camera:image:1/);
+    await tab.selectOption("#result-revision", "2025-06-18");
+    await shows(tab, "#envelope", /Envelope/);
+    await tab.selectOption("#result-sample", "result-error.json");
+    await shows(tab, "#envelope", /Envelope error.*ENOENT/s);
+    await tab.fill("#result-text", "{");
+    await shows(tab, "#result-problem", /not valid JSON/);
+    await tab.fill("#result-text", '{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"pong"}]}}');
+    await shows(tab, "#envelope", /ok.*pong/s);
+  });
+
+  await t.test("hands hostile bytes to nobody", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
+    const base64 = (text) => Buffer.from(text).toString("base64");
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>top.pwned = 1</script><image href="http://localhost:1/x"/></svg>';
+    const content = [
+      { type: "image", mimeType: "image/svg+xml", data: base64(svg) },
+      { type: "image", mimeType: "text/html", data: base64("<script>top.pwned = 2</script>") },
+      { type: "audio", mimeType: "audio/wav", data: base64("no sound") },
+      { type: "resource", resource: { uri: "javascript:alert(1)", mimeType: "text/html", text: "<script>top.pwned = 3</script>" } },
+      { type: "text", text: "<img src=x onerror='top.pwned = 4'>\u202e\u001b[31m" },
+    ];
+    await choose(tab, "result", "<b>bad.json", JSON.stringify({ content }));
+    await until(async () => String(await tab.evaluate(() => document.querySelector(".binaries img")?.naturalWidth ?? 0)), /^9$/);
+    const found = await tab.evaluate(() => ({
+      pwned: globalThis.pwned,
+      made: document.querySelectorAll("body :is(script, iframe, object, embed, img[src=x], a[href^=javascript])").length,
+    }));
+    assert.deepEqual(found, { pwned: undefined, made: 0 });
+    assert.match(await tab.textContent("#envelope"), /\\u\{202e\}/);
+  });
+
+  await t.test("shows a tool as an item, and the way back in every revision", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp&mview=tool", first: ["#mtool-item", /mcp:filesystem\/edit_file/] });
+    const tool = JSON.parse(await readFile(join(root, "www", "samples", "tool-edit-file.json"), "utf8"));
+    const item = cw.mcpToolToSelectable(tool, { server: "filesystem" });
+    assert.deepEqual(JSON.parse(await tab.textContent("[aria-label='Item as JSON']")), item);
+    assert.deepEqual(JSON.parse(await tab.textContent("[aria-label='Tool as JSON']")), tool);
+    await shows(tab, ".hints", /readOnlyHint false.*destructiveHint true may destroy/s);
+    await tab.selectOption("#mtool-revision", "2025-06-18");
+    await shows(tab, "#mtool-item", /in revision 2025-06-18.*field-unknown/s);
+    await tab.fill("#mtool-server", "files");
+    await shows(tab, "#mtool-item .item-title", /^mcp:files\/edit_file/);
+    await tab.selectOption("#mtool-sample", "catalogs/supabase.json");
+    await shows(tab, "#mtool-item .item-title", /^mcp:files\/(?!edit_file)/);
+    await tab.fill("#mtool-text", '{"description":"without a name"}');
+    await shows(tab, "#mview-panel-tool .failure", /MISSING_FIELD/);
+  });
+
+  await t.test("shows what crosses in _meta", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp&mview=meta", first: ["#meta", /crosses/] });
+    const meta = async () => JSON.parse(await tab.textContent("[aria-label='_meta as it crosses']"));
+    const row = (key) => tab.locator(`#meta tr:has(code:text-is("${key}"))`).textContent();
+    assert.deepEqual(Object.keys(await meta()), ["tenant", "traceparent"]);
+    assert.match(await row("authToken"), /yes.*stays.*not on the list/);
+    await tab.fill("#meta-keys", "tenant, authToken");
+    await until(() => row("authToken"), /stays.*a secret by its name/);
+    await tab.fill("#meta-secrets", "authToken");
+    await until(() => row("authToken"), /crosses.*a secret that is named as one/);
+    assert.equal((await meta()).authToken, "not-a-real-token");
+    await tab.fill("#meta-prefix", "com.example/");
+    await until(async () => Object.keys(await meta()).join(), /^com\.example\/tenant,com\.example\/authToken$/);
+    await tab.fill("#meta-prefix", "");
+    await tab.selectOption("#meta-policy", "deny");
+    await tab.fill("#meta-keys", "user");
+    await until(() => row("user"), /stays.*on the list/);
+    assert.match(await row("locale"), /crosses.*not held back/);
+    assert.match(await row("authToken"), /stays/);
+    await tab.selectOption("#meta-policy", "passThrough");
+    await until(() => row("user"), /crosses/);
+    await tab.selectOption("#meta-policy", "none");
+    await shows(tab, "#meta", /nothing is sent.*context_not_sent/s);
+    await tab.fill("#meta-context", '{"progressToken": 1}');
+    await tab.selectOption("#meta-policy", "passThrough");
+    await until(async () => (await tab.textContent("#meta-problem")) + (await tab.locator("#meta").count()), /\[\w+\]|1$/);
+    await tab.fill("#meta-context", "[");
+    await shows(tab, "#meta-problem", /not valid JSON/);
+    await addressed(tab, /mview=meta/);
+  });
+});

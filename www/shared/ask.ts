@@ -1,0 +1,115 @@
+// The way to the worker: questions with answers, and hooks that keep only the newest question.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Answer, Name, Operations } from "../worker/main.ts";
+import type { Problem } from "../worker/text.ts";
+
+export type Args<N extends Name> = Parameters<Operations[N]>;
+export type Value<N extends Name> = ReturnType<Operations[N]>;
+
+/** An answer that says why there is none. */
+export class Failure extends Error {
+  constructor(readonly problem: Problem) {
+    super(problem.message);
+  }
+}
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(failure: Failure): void;
+}
+
+const waiting = new Map<number, Waiting>();
+let worker: Worker | undefined;
+let count = 0;
+
+function started(): Worker {
+  if (worker) return worker;
+  worker = new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
+  worker.onmessage = ({ data }: MessageEvent<Answer>) => {
+    const { resolve, reject } = waiting.get(data.id) ?? {};
+    waiting.delete(data.id);
+    if ("problem" in data) reject?.(new Failure(data.problem));
+    else resolve?.(data.value);
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    const problem = { message: `The worker stopped: ${event.message || "it could not be loaded"}`, code: "PAGE" };
+    for (const { reject } of waiting.values()) reject(new Failure(problem));
+    waiting.clear();
+    // The next question starts another one.
+    worker?.terminate();
+    worker = undefined;
+  };
+  return worker;
+}
+
+/** Asks the worker. */
+export function ask<N extends Name>(name: N, ...[args]: Args<N>): Promise<Value<N>> {
+  return send(name, args, []);
+}
+
+/** The same; the bytes go over instead of being copied. */
+export function give<N extends Name>(name: N, args: Args<N>[0], bytes: readonly ArrayBuffer[]): Promise<Value<N>> {
+  return send(name, args, [...bytes]);
+}
+
+function send<N extends Name>(name: N, args: unknown, transfer: Transferable[]): Promise<Value<N>> {
+  count += 1;
+  const id = count;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve: resolve as Waiting["resolve"], reject });
+    started().postMessage({ id, name, args }, transfer);
+  });
+}
+
+/** Characters from which a text is not copied to be compared. */
+const LONG = 10_000;
+
+export interface Asked<T> {
+  /** The newest answer there is, which may be to an older question. */
+  readonly value: T | undefined;
+  readonly problem: Problem | undefined;
+  readonly isBusy: boolean;
+}
+
+/** Runs a function of the newest input; while one is running only the last of those that came is kept. */
+export function useLatest<T>(run: (() => Promise<T>) | null, inputs: readonly unknown[]): Asked<T> {
+  const [state, setState] = useState<Asked<T>>({ value: undefined, problem: undefined, isBusy: run !== null });
+  const queue = useRef<{ isRunning: boolean; next: (() => Promise<T>) | null; isGone: boolean }>({ isRunning: false, next: null, isGone: false });
+  useEffect(() => {
+    queue.current.isGone = false;
+    return () => void (queue.current.isGone = true);
+  }, []);
+  useEffect(() => {
+    if (!run) return;
+    const { current } = queue;
+    current.next = run;
+    if (!current.isRunning) void work();
+    async function work(): Promise<void> {
+      current.isRunning = true;
+      if (!current.isGone) setState((before) => ({ ...before, isBusy: true }));
+      while (current.next && !current.isGone) {
+        const task = current.next;
+        current.next = null;
+        try {
+          const value = await task();
+          if (!current.isGone) setState({ value, problem: undefined, isBusy: current.next !== null });
+        } catch (error) {
+          const problem = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
+          if (!current.isGone) setState((before) => ({ value: before.value, problem, isBusy: current.next !== null }));
+        }
+      }
+      current.isRunning = false;
+    }
+  }, inputs);
+  return state;
+}
+
+/** The answer to a question, asked again whenever one of its fields changes; nothing is asked of null. */
+export function useAnswer<N extends Name>(name: N, args: Args<N>[0] | null, ...more: readonly unknown[]): Asked<Value<N>> {
+  const run = args === null ? null : () => send(name, args, []);
+  // Texts are compared as they are: a pasted result may have megabytes.
+  const key = JSON.stringify(args, (_, value: unknown) => (typeof value === "string" && value.length > LONG ? null : value));
+  const long = Object.values(args ?? {}).filter((value) => typeof value === "string" && value.length > LONG);
+  return useLatest<Value<N>>(run, [key, long.length, long[0], ...more]);
+}

@@ -1,0 +1,221 @@
+// The prompts of the four phases, and the fate of every item in each.
+import type { BuildOptions, CandidateExplanation, ContextPack, Phase, RenderedItem } from "contextweaver/slim";
+import { type Log, log } from "./log.ts";
+import { type Problem, problemOf, safe } from "./text.ts";
+
+export const PHASES = ["route", "call", "interpret", "answer"] as const satisfies readonly Phase[];
+
+/** What the page asks to be built. */
+export interface Request {
+  readonly phases: Readonly<Record<Phase, { readonly query: string; readonly budget: number }>>;
+  /** Places of the items that must be there. */
+  readonly pins: readonly number[];
+  readonly header: string;
+  readonly footer: string;
+}
+
+/** How much of a budget something takes. */
+export interface Share {
+  readonly name: string;
+  readonly tokens: number;
+  readonly items: number;
+}
+
+/** A phase in numbers. */
+export interface PhaseView {
+  readonly phase: Phase;
+  readonly budget: number;
+  readonly problem?: Problem;
+  readonly prompt_tokens: number;
+  readonly included: number;
+  /** By kind, header and footer at the end. */
+  readonly shares: readonly Share[];
+  readonly free: number;
+  /** By reason. */
+  readonly left: readonly Share[];
+  readonly warnings: readonly string[];
+}
+
+/** One prompt and what is known of it. */
+export interface Built {
+  readonly options: BuildOptions;
+  readonly pack: ContextPack;
+  readonly bytes: Uint8Array;
+  readonly fates: ReadonlyMap<string, CandidateExplanation>;
+  readonly forms: ReadonlyMap<string, RenderedItem>;
+}
+
+interface Entry {
+  readonly key: string;
+  readonly log: Log;
+  /** Items of the log at that time. */
+  readonly length: number;
+  readonly built: Built | undefined;
+  readonly view: PhaseView;
+  readonly at: number;
+}
+
+/** In which form an item stands in the prompt, in the words of the page. */
+export type State = "kept" | "summarised" | "redacted" | "dropped";
+
+export interface Fate {
+  readonly state: State;
+  /** Of what is dropped why, else what was done to it. */
+  readonly reason: string;
+  readonly stage: string;
+  readonly tokens: number | null;
+  readonly score: number | null;
+}
+
+const entries = new Map<Phase, Entry>();
+/** What the present prompt is compared with. */
+const bases = new Map<Phase, Built>();
+const fixed = new Set<Phase>();
+/** Counts what changes the answers about a build. */
+let version = 0;
+/** Builds in less time than this belong to one movement of a slider. */
+const PAUSE_MS = 1000;
+
+/** Builds the phases whose request has changed. */
+export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[] } {
+  const present = log();
+  const phases = PHASES.map((phase) => {
+    const { query, budget } = request.phases[phase];
+    const pin = request.pins.map((place) => present.item(place).id);
+    const options: BuildOptions = {
+      phase,
+      query,
+      budget_tokens: budget,
+      pin,
+      explain: true,
+      ...(request.header !== "" && { header: request.header }),
+      ...(request.footer !== "" && { footer: request.footer }),
+    };
+    return entryOf(present, options).view;
+  });
+  return { version, phases };
+}
+
+function entryOf(present: Log, options: BuildOptions): Entry {
+  const { phase } = options;
+  const key = JSON.stringify(options);
+  const before = entries.get(phase);
+  if (before?.key === key && before.log === present && before.length === present.items.length) return before;
+  const at = performance.now();
+  // What stood there for a while is what a change is measured against.
+  if (before?.built && !fixed.has(phase) && at - before.at > PAUSE_MS) bases.set(phase, before.built);
+  if (before && before.log.origin !== present.origin) forget(phase);
+  version += 1;
+  const entry = { key, log: present, length: present.items.length, at, ...made(present, options) };
+  entries.set(phase, entry);
+  return entry;
+}
+
+function forget(phase: Phase): void {
+  bases.delete(phase);
+  fixed.delete(phase);
+}
+
+function made(present: Log, options: BuildOptions): { built: Built | undefined; view: PhaseView } {
+  const { phase, budget_tokens: budget = 0 } = options;
+  try {
+    const pack = present.manager.build(options);
+    const built: Built = {
+      options,
+      pack,
+      bytes: new TextEncoder().encode(pack.prompt),
+      fates: new Map(pack.explanation?.candidates.map((candidate) => [candidate.item_id, candidate])),
+      forms: new Map(pack.items?.map((item) => [item.id, item])),
+    };
+    return { built, view: viewOf(present, built) };
+  } catch (error) {
+    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, left: [], warnings: [] };
+    return { built: undefined, view: { phase, budget, problem: problemOf(error), ...nothing } };
+  }
+}
+
+function viewOf(present: Log, built: Built): PhaseView {
+  const { stats, phase, warnings = [], explanation } = built.pack;
+  const counts = new Map<string, number>();
+  for (const { kind, included } of explanation?.candidates ?? []) {
+    if (included) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  }
+  const shares = Object.entries(stats.tokens_per_section)
+    .filter(([, tokens]) => tokens > 0)
+    .map(([name, tokens]) => ({ name, tokens, items: counts.get(name) ?? 0 }));
+  if (stats.header_footer_tokens > 0) shares.push({ name: "header and footer", tokens: stats.header_footer_tokens, items: 0 });
+  const prompt_tokens = stats.prompt_tokens ?? 0;
+  const budget = stats.budget_tokens ?? 0;
+  return {
+    phase,
+    budget,
+    prompt_tokens,
+    included: stats.included_count,
+    shares,
+    free: Math.max(0, budget - prompt_tokens),
+    left: leftOut(present, built),
+    warnings: warnings.map(safe),
+  };
+}
+
+function leftOut(present: Log, built: Built): Share[] {
+  const left = new Map<string, { tokens: number; items: number }>();
+  present.items.forEach((_, place) => {
+    const { state, reason, tokens } = fateOf(present, built, place);
+    if (state !== "dropped") return;
+    const share = left.get(reason) ?? { tokens: 0, items: 0 };
+    left.set(reason, { tokens: share.tokens + (tokens ?? 0), items: share.items + 1 });
+  });
+  return [...left].map(([name, share]) => ({ name, ...share })).sort((a, b) => b.tokens - a.tokens);
+}
+
+/** What became of an item. One that is not even a candidate has a kind that the phase does not admit. */
+export function fateOf(present: Log, { fates, forms }: Built, place: number): Fate {
+  const { id } = present.item(place);
+  const fate = fates.get(id);
+  if (!fate) return { state: "dropped", reason: "phase", stage: "candidates", tokens: present.sizes.get(id) ?? null, score: null };
+  const { stage = "", tokens = null, score, included, drop_reason, rendered_as, pinned } = fate;
+  const common = { stage, tokens, score };
+  if (!included) return { state: "dropped", reason: drop_reason, ...common };
+  const omitted = forms.get(id)?.omitted_chars ?? 0;
+  if (rendered_as === "redacted") return { state: "redacted", reason: "text withheld", ...common };
+  if (rendered_as === "stub") return { state: "summarised", reason: "named only", ...common };
+  if (rendered_as === "excerpt") {
+    return { state: "summarised", reason: omitted ? `${omitted.toLocaleString("en")} characters left out` : "excerpt", ...common };
+  }
+  if (present.digests.has(id)) return { state: "summarised", reason: "digest of a large result", ...common };
+  const why = pinned ? `pinned: ${pinned.replaceAll("_", " ")}` : fate.dependency_closure ? "needed by another" : "";
+  return { state: "kept", reason: why, ...common };
+}
+
+/** The present prompt of a phase; nothing when it could not be built. */
+export function built(phase: Phase): Built | undefined {
+  return entries.get(phase)?.built;
+}
+
+/** The same, or the reason why there is none. */
+export function builtOrThrow(phase: Phase): Built {
+  const entry = entries.get(phase);
+  if (!entry?.built) throw new Error(entry?.view.problem?.message ?? "nothing is built");
+  return entry.built;
+}
+
+/** What the present prompt is compared with; the prompt itself when nothing has changed. */
+export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean } {
+  return { base: bases.get(phase), isFixed: fixed.has(phase) };
+}
+
+/** Compares from now on with the prompt as it is; a second time gives that up. */
+export function fix({ phase, on }: { readonly phase: Phase; readonly on: boolean }): { readonly on: boolean } {
+  const entry = entries.get(phase);
+  if (on && entry?.built) {
+    bases.set(phase, entry.built);
+    fixed.add(phase);
+  } else {
+    fixed.delete(phase);
+  }
+  version += 1;
+  return { on: fixed.has(phase) };
+}
+
+export const currentVersion = (): number => version;

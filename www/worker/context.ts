@@ -1,0 +1,25 @@
+// What the tab of prompts asks for.
+import { artifactOf, artifacts, slice, views } from "./artifacts.ts";
+import { build, fix } from "./builds.ts";
+import { addTurn, load, settle } from "./log.ts";
+import { changes, pageOf, prompt } from "./prompt.ts";
+import { find, item, rows, why } from "./rows.ts";
+
+export const operations = {
+  "context.load": load,
+  "context.settle": settle,
+  "context.addTurn": addTurn,
+  "context.build": build,
+  "context.fix": fix,
+  "context.rows": rows,
+  "context.find": find,
+  "context.item": item,
+  "context.why": why,
+  "context.prompt": prompt,
+  "context.pageOf": pageOf,
+  "context.changes": changes,
+  "context.artifacts": artifacts,
+  "context.artifactOf": artifactOf,
+  "context.views": views,
+  "context.slice": slice,
+};

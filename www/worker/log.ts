@@ -1,0 +1,219 @@
+// The transcript that is loaded: its manager, its items, and what each would cost whole.
+import { ContextManager, countTokens } from "contextweaver/slim";
+import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
+import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
+import { InputError, line, safe } from "./text.ts";
+
+/** How the manager is made. */
+export interface Settings {
+  /** Large results become digests on their way in, as `ingestToolResult` does for an agent. */
+  readonly firewall: boolean;
+  /** Prompts only grow. */
+  readonly append: boolean;
+  /** Sensitive items show as placeholders instead of not at all. */
+  readonly redact: boolean;
+}
+
+export interface Source {
+  readonly name: string;
+  readonly bytes: ArrayBuffer;
+  readonly format: TranscriptFormat | "auto";
+}
+
+/** What the page says of a transcript. */
+export interface Overview {
+  readonly line: string;
+  readonly format: TranscriptFormat;
+  readonly items: number;
+  /** Tokens of a prompt with everything; null when that is more than a budget can be. */
+  readonly tokens: number | null;
+  readonly warnings: readonly string[];
+}
+
+export const MAX_BUDGET = 2 ** 24;
+const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_WARNINGS = 20;
+/** Text of these labels stays out of the page as it stays out of the prompt. */
+const WITHHELD = ["confidential", "restricted"];
+
+export class Log {
+  readonly manager: ContextManager;
+  readonly items: StoredItem[];
+  /** Where an item is in the log. */
+  readonly places: Map<string, number>;
+  /** Results for which a digest stands. */
+  readonly digests: ReadonlySet<string>;
+  readonly sizes: Map<string, number>;
+  readonly tokens: number | null;
+  readonly #lines = new Map<number, string>();
+
+  /** `origin` is the same for all managers that are made of one transcript. */
+  constructor(public transcript: Transcript, readonly settings: Settings, readonly origin: object = {}) {
+    this.manager = ingested(transcript, settings);
+    this.items = [...this.manager.events.list()];
+    if (this.items.length === 0) throw new InputError("there is no item in it");
+    this.places = new Map(this.items.map(({ id }, place) => [id, place]));
+    this.digests = digests(this.manager, this.items);
+    ({ sizes: this.sizes, tokens: this.tokens } = measured(transcript, settings, this.manager));
+  }
+
+  /** Adds an item to the log. The manager stays the same: in append mode it remembers its last prompts. */
+  append(item: ContextItem): void {
+    this.manager.ingest(item);
+    this.places.set(item.id, this.items.length);
+    this.sizes.set(item.id, countTokens(item.text));
+    this.items.push(this.manager.events.get(item.id));
+    const { snapshot } = this.transcript;
+    const whole = snapshot === undefined ? {} : { snapshot: JSON.stringify(this.manager.toJSON()) };
+    this.transcript = { ...this.transcript, items: [...this.transcript.items, item], ...whole };
+  }
+
+  /** Makes a function that builds without leaving traces: a manager in append mode remembers its prompts, so copies are asked. */
+  trials(): (options: BuildOptions) => ContextPack {
+    if (!this.settings.append) return (asked) => this.manager.build(asked);
+    const snapshot = JSON.stringify(this.manager.toJSON());
+    return (asked) => {
+      const copy = ContextManager.fromJSON(snapshot, options(this.settings));
+      try {
+        return copy.build(asked);
+      } finally {
+        copy.free();
+      }
+    };
+  }
+
+  item(place: number): StoredItem {
+    const item = this.items[place];
+    if (!item) throw new InputError("there is no such item");
+    return item;
+  }
+
+  /** The name of an item as the page shows it. */
+  label(place: number): string {
+    return safe(this.item(place).id);
+  }
+
+  withheld(place: number, sensitivity = this.item(place).sensitivity): boolean {
+    return WITHHELD.includes(sensitivity);
+  }
+
+  /** The beginning of an item's text, or why it is not shown. */
+  line(place: number, sensitivity?: string): string {
+    const item = this.item(place);
+    const label = sensitivity ?? item.sensitivity;
+    if (WITHHELD.includes(label)) return `text withheld: ${label}`;
+    const known = this.#lines.get(place) ?? line(item.text, 160);
+    this.#lines.set(place, known);
+    return known;
+  }
+}
+
+function options({ append, redact }: Settings): ContextManagerOptions {
+  return { append, policy: { sensitivity_action: redact ? "redact" : "drop" } };
+}
+
+function ingested({ items, snapshot }: Transcript, settings: Settings): ContextManager {
+  if (snapshot !== undefined) return ContextManager.fromJSON(snapshot, options(settings));
+  const manager = new ContextManager(options(settings));
+  try {
+    if (settings.firewall) throughFirewall(manager, items);
+    else manager.ingestAll(items);
+    return manager;
+  } catch (error) {
+    manager.free();
+    throw error;
+  }
+}
+
+/** Does what an agent does: results go in as they came from the tool. */
+function throughFirewall(manager: ContextManager, items: readonly ContextItem[]): void {
+  const renamed = new Map<string, string>();
+  for (const { parent_id, ...item } of items) {
+    const parent = parent_id == null ? null : (renamed.get(parent_id) ?? parent_id);
+    if (item.kind !== "tool_result" || parent === null || item.artifact_ref || renamed.has(`result:${parent}`)) {
+      manager.ingest({ ...item, parent_id: parent });
+      continue;
+    }
+    const { metadata = {}, sensitivity = "public" } = item;
+    const tool_name = String(metadata["tool_name"] ?? metadata["function_name"] ?? "tool");
+    const result = { tool_call_id: parent, tool_name, raw_output: item.text, sensitivity, metadata };
+    const made = manager.ingestToolResult(result).item.id;
+    renamed.set(item.id, made).set(made, made);
+  }
+}
+
+function digests(manager: ContextManager, items: readonly StoredItem[]): Set<string> {
+  if (!items.some(({ artifact_ref }) => artifact_ref)) return new Set();
+  const { envelopes } = manager.toJSON();
+  const isDigest = ([, { firewall_stats }]: [string, { firewall_stats?: { triggered: boolean } }]): boolean =>
+    firewall_stats?.triggered === true;
+  return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
+}
+
+/** Builds once without a limit: what every item costs whole. */
+function measured(transcript: Transcript, settings: Settings, manager: ContextManager): { sizes: Map<string, number>; tokens: number | null } {
+  // A build in append mode leaves traces in the next.
+  const plain = settings.append ? ingested(transcript, { ...settings, append: false }) : manager;
+  try {
+    const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
+    const sizes = explanation?.candidates.map(({ item_id, tokens }): [string, number] => [item_id, tokens ?? 0]);
+    return { sizes: new Map(sizes), tokens: stats.prompt_tokens ?? null };
+  } catch {
+    return { sizes: new Map(), tokens: null };
+  } finally {
+    if (plain !== manager) plain.free();
+  }
+}
+
+const DEFAULTS: Settings = { firewall: false, append: false, redact: false };
+let present: Log | undefined;
+let name = "";
+
+/** The transcript that is loaded. */
+export function log(): Log {
+  if (!present) throw new InputError("no transcript is loaded");
+  return present;
+}
+
+function replace(next: Log): Overview {
+  present?.manager.free();
+  present = next;
+  return overview(next);
+}
+
+function overview(of: Log): Overview {
+  const { items, tokens, transcript, settings } = of;
+  const count = `${items.length.toLocaleString("en")} ${items.length === 1 ? "item" : "items"}`;
+  const size = tokens === null ? "" : `; without a limit the prompt would have ${tokens.toLocaleString("en")} tokens`;
+  const warnings = transcript.warnings.slice(0, MAX_WARNINGS).map(safe);
+  if (transcript.warnings.length > warnings.length) warnings.push(`and ${transcript.warnings.length - warnings.length} more`);
+  return { line: safe([`${name}: ${count}${size}.`, ...told(settings)].join(" ")), format: transcript.format, items: items.length, tokens, warnings };
+}
+
+/** The settings that are not as they were. */
+function told({ firewall, redact, append }: Settings): string[] {
+  const parts = [firewall && "Large results are digests.", redact && "Sensitive items are redacted.", append && "Prompts only grow."];
+  return parts.filter((part) => part !== false);
+}
+
+/** Replaces the transcript, or says what is wrong with the new one and keeps the old. */
+export function load(source: Source & { readonly settings?: Settings }): Overview {
+  if (source.bytes.byteLength > MAX_BYTES) throw new InputError(`it has more than ${MAX_BYTES.toLocaleString("en")} bytes`);
+  const next = new Log(read(decode(source.bytes), source.format), source.settings ?? DEFAULTS);
+  name = source.name;
+  return replace(next);
+}
+
+/** Makes the manager anew, with other settings. */
+export function settle(settings: Settings): Overview {
+  return replace(new Log(log().transcript, settings, log().origin));
+}
+
+let turns = 0;
+
+/** Goes on with the conversation: what an agent's next turn does to the prompts. */
+export function addTurn({ text }: { readonly text: string }): Overview {
+  turns += 1;
+  log().append({ id: `page:turn:${turns}`, kind: "user_turn", text });
+  return overview(log());
+}

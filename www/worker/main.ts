@@ -1,0 +1,56 @@
+// The worker: everything the page computes happens here, so that no input makes the page stand still.
+import { init } from "contextweaver/slim";
+import * as context from "./context.ts";
+import * as mcp from "./mcp.ts";
+import { problemOf, type Problem } from "./text.ts";
+import * as tools from "./tools.ts";
+
+/** What the page can ask for. */
+export const operations = { ...context.operations, ...tools.operations, ...mcp.operations };
+export type Operations = typeof operations;
+export type Name = keyof Operations;
+
+export interface Question {
+  readonly id: number;
+  readonly name: Name;
+  readonly args: unknown;
+}
+
+export type Answer =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly problem: Problem };
+
+interface Scope {
+  onmessage: ((event: MessageEvent<Question>) => void) | null;
+  postMessage(answer: Answer, transfer?: Transferable[]): void;
+}
+
+const scope = globalThis as unknown as Scope;
+
+const started = start();
+
+async function start(): Promise<void> {
+  const module = (name: string): Promise<Response> => fetch(new URL(`./${name}_bg.wasm`, import.meta.url));
+  await init({ core: module("core"), routing: module("routing"), convert: module("convert") });
+  // The worker of a static host has no policy of its own, so it gives the network away before it sees any data.
+  for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "Worker"]) {
+    Object.defineProperty(globalThis, name, { value: undefined, configurable: false });
+  }
+}
+
+scope.onmessage = async ({ data: { id, name, args } }) => {
+  try {
+    await started;
+    const operation = operations[name] as (args: unknown) => unknown;
+    const value = operation(args);
+    scope.postMessage({ id, value }, transferable(value));
+  } catch (error) {
+    scope.postMessage({ id, problem: problemOf(error) });
+  }
+};
+
+/** Pictures and sounds go over without a copy. */
+function transferable(value: unknown): Transferable[] {
+  const { binaries = [] } = (value ?? {}) as { binaries?: readonly { readonly bytes?: Uint8Array<ArrayBuffer> }[] };
+  return binaries.flatMap(({ bytes }) => (bytes ? [bytes.buffer] : []));
+}

@@ -1,0 +1,217 @@
+// The list of items: windows of rows, one item in full, and what would have kept it.
+import type { Phase, StoredItem } from "contextweaver/slim";
+import { PHASES, type Fate, type State, built, builtOrThrow, currentVersion, fateOf } from "./builds.ts";
+import { type Log, MAX_BUDGET, log } from "./log.ts";
+import { type Part, type Problem, masked, partOf, problemOf } from "./text.ts";
+
+/** Which items to list. */
+export interface Filter {
+  /** `all`, a state, or a reason for which items were dropped. */
+  readonly show: string;
+  readonly kind: string;
+  /** Part of an id or a text. */
+  readonly search: string;
+}
+
+export interface Row extends Fate {
+  readonly place: number;
+  readonly label: string;
+  readonly kind: string;
+  readonly line: string;
+}
+
+export interface Rows {
+  readonly total: number;
+  readonly rows: readonly Row[];
+}
+
+const NO_FATE: Fate = { state: "dropped", reason: "", stage: "", tokens: null, score: null };
+
+let listed: { key: string; of: Log; places: number[] } | undefined;
+
+/** The places of the items that pass a filter. */
+function places(phase: Phase, filter: Filter): number[] {
+  const present = log();
+  const key = JSON.stringify([currentVersion(), phase, filter]);
+  if (listed?.key === key && listed.of === present) return listed.places;
+  const build = built(phase);
+  const wanted = filter.search.trim().toLowerCase();
+  const found: number[] = [];
+  present.items.forEach((item, place) => {
+    if (filter.kind && item.kind !== filter.kind) return;
+    if (filter.show !== "all") {
+      const { state, reason } = build ? fateOf(present, build, place) : NO_FATE;
+      const isIn = filter.show === "in" && state !== "dropped";
+      if (!isIn && state !== filter.show && reason !== filter.show) return;
+    }
+    if (!wanted || matches(present, item, place, wanted)) found.push(place);
+  });
+  listed = { key, of: present, places: found };
+  return found;
+}
+
+function matches(present: Log, item: StoredItem, place: number, wanted: string): boolean {
+  if (item.id.toLowerCase().includes(wanted)) return true;
+  return !present.withheld(place) && item.text.toLowerCase().includes(wanted);
+}
+
+/** Some rows of the list. */
+export function rows({ phase, filter, from, to }: { phase: Phase; filter: Filter; from: number; to: number }): Rows {
+  const present = log();
+  const build = built(phase);
+  const found = places(phase, filter);
+  const window = found.slice(Math.max(0, from), Math.min(to, from + 500));
+  return {
+    total: found.length,
+    rows: window.map((place) => ({
+      place,
+      label: present.label(place),
+      kind: present.item(place).kind,
+      line: present.line(place, sensitivityOf(present, phase, place)),
+      ...(build ? fateOf(present, build, place) : NO_FATE),
+    })),
+  };
+}
+
+/** The label an item has after classification. */
+function sensitivityOf(present: Log, phase: Phase, place: number): string {
+  const item = present.item(place);
+  return built(phase)?.fates.get(item.id)?.sensitivity ?? item.sensitivity;
+}
+
+/** Where an item stands in the list; -1 when the filter leaves it out. */
+export function find({ phase, filter, place }: { phase: Phase; filter: Filter; place: number }): number {
+  return places(phase, filter).indexOf(place);
+}
+
+/** One item in full. */
+export interface ItemView extends Fate {
+  readonly place: number;
+  readonly label: string;
+  readonly kind: string;
+  readonly sensitivity: string;
+  /** What the score is made of. */
+  readonly parts: readonly { readonly name: string; readonly value: number }[];
+  /** Items that enter and leave with it. */
+  readonly unit: readonly { readonly place: number; readonly label: string }[];
+  readonly parent: { readonly place: number; readonly label: string } | null;
+  /** What became of it in every phase. */
+  readonly phases: readonly { readonly phase: Phase; readonly state: State | "failed"; readonly reason: string }[];
+  readonly text: Part | null;
+  /** Whether there are bytes to look into. */
+  readonly hasArtifact: boolean;
+}
+
+const MAX_UNIT = 12;
+
+export function item({ phase, place, part = 0 }: { phase: Phase; place: number; part?: number }): ItemView {
+  const present = log();
+  const build = built(phase);
+  const { id, kind, parent_id } = present.item(place);
+  const fate = build?.fates.get(id);
+  const sensitivity = sensitivityOf(present, phase, place);
+  const mates = (build?.pack.explanation?.candidates ?? []).filter(({ unit, item_id }) => unit === fate?.unit && unit !== undefined && item_id !== id);
+  const named = (place: number): { place: number; label: string } => ({ place, label: present.label(place) });
+  const parent = parent_id === null ? undefined : present.places.get(parent_id);
+  return {
+    place,
+    label: present.label(place),
+    kind,
+    sensitivity,
+    ...(build ? fateOf(present, build, place) : NO_FATE),
+    parts: Object.entries(fate?.parts ?? {}).map(([name, value]) => ({ name, value })),
+    unit: mates.slice(0, MAX_UNIT).map(({ item_id }) => named(present.places.get(item_id) ?? 0)),
+    parent: parent === undefined ? null : named(parent),
+    phases: PHASES.map((each) => inPhase(present, each, place)),
+    text: present.withheld(place) || present.withheld(place, sensitivity as StoredItem["sensitivity"]) ? null : textOf(present, place, part),
+    hasArtifact: kind === "tool_result" || present.item(place).artifact_ref !== null,
+  };
+}
+
+function inPhase(present: Log, phase: Phase, place: number): ItemView["phases"][number] {
+  const build = built(phase);
+  if (!build) return { phase, state: "failed", reason: "" };
+  const { state, reason } = fateOf(present, build, place);
+  return { phase, state, reason };
+}
+
+let text: { of: Log; place: number; shown: string } | undefined;
+
+function textOf(present: Log, place: number, part: number): Part {
+  if (text?.of !== present || text.place !== place) text = { of: present, place, shown: masked(present.item(place).text) };
+  return partOf(text.shown, part);
+}
+
+/** What would have kept an item, found out by building. */
+export interface Why {
+  /** Smallest budget with the item in the prompt; null when there is none. */
+  readonly budget: number | null;
+  /** Budget now. */
+  readonly now: number;
+  readonly pin:
+    | { readonly works: true; readonly tokens: number; readonly pushed: readonly { readonly place: number; readonly label: string }[]; readonly pushedCount: number }
+    | { readonly works: false; readonly problem: Problem | null };
+  readonly builds: number;
+}
+
+const MAX_PUSHED = 8;
+
+export function why({ phase, place }: { phase: Phase; place: number }): Why {
+  const present = log();
+  const { options, forms } = builtOrThrow(phase);
+  const { id } = present.item(place);
+  const now = options.budget_tokens ?? 0;
+  let builds = 0;
+  const attempt = present.trials();
+  const contents = (more: object): ReadonlySet<string> => {
+    builds += 1;
+    const { items = [] } = attempt({ ...options, explain: false, ...more });
+    return new Set(items.map((item) => item.id));
+  };
+  const isIn = (budget_tokens: number): boolean => {
+    try {
+      return contents({ budget_tokens }).has(id);
+    } catch {
+      return false; // not even the pinned items fit
+    }
+  };
+  const pin = pinned(() => contents({ pin: [...(options.pin ?? []), id] }), present, id, new Set(forms.keys()));
+  const budget = forms.has(id) ? smallest(isIn, 0, now) : smallestAbove(isIn, now, present.tokens);
+  return { budget, now, pin, builds };
+}
+
+/** Doubles the budget until the item is in, then halves the distance. */
+function smallestAbove(isIn: (budget: number) => boolean, now: number, all: number | null): number | null {
+  let out = now;
+  let step = 64;
+  for (;;) {
+    const next = Math.min(out + step, MAX_BUDGET);
+    if (isIn(next)) return smallest(isIn, out, next);
+    // With room for everything, a budget is not what is missing.
+    if (next === MAX_BUDGET || (all !== null && next > 2 * all + now)) return null;
+    out = next;
+    step *= 2;
+  }
+}
+
+function smallest(isIn: (budget: number) => boolean, from: number, to: number): number {
+  let [out, inside] = [from, to];
+  while (inside - out > 1) {
+    const middle = Math.floor((out + inside) / 2);
+    if (isIn(middle)) inside = middle;
+    else out = middle;
+  }
+  return inside;
+}
+
+function pinned(build: () => ReadonlySet<string>, present: Log, id: string, before: ReadonlySet<string>): Why["pin"] {
+  try {
+    const after = build();
+    if (!after.has(id)) return { works: false, problem: null };
+    const pushed = [...before].filter((other) => !after.has(other)).map((other) => present.places.get(other) ?? 0);
+    const shown = pushed.slice(0, MAX_PUSHED).map((place) => ({ place, label: present.label(place) }));
+    return { works: true, tokens: present.sizes.get(id) ?? 0, pushed: shown, pushedCount: pushed.length };
+  } catch (error) {
+    return { works: false, problem: problemOf(error) };
+  }
+}
