@@ -138,7 +138,7 @@ impl Selector<'_> {
             let over = (total - self.limit).div_ceil(4);
             return Err(Error::new(
                 ErrorCode::BudgetExceeded,
-                format!("the pinned items exceed the budget by {over} tokens"),
+                format!("what must stay, pinned items and the active turn, exceeds the budget by {over} tokens"),
             )
             .hint("raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\"")
             .detail("over_by", over)

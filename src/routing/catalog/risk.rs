@@ -57,6 +57,20 @@ fn danger(item: &SelectableItem) -> u8 {
     }
 }
 
+/// Returns the field that says of two forms of a tool that one is more dangerous.
+fn danger_path(before: &SelectableItem, after: &SelectableItem) -> &'static str {
+    let is_tagged = |item: &SelectableItem| item.tags.iter().any(|tag| tag == "destructive");
+    if before.side_effects != after.side_effects {
+        "/side_effects"
+    } else if before.metadata.get("destructiveHint") != after.metadata.get("destructiveHint") {
+        "/metadata/destructiveHint"
+    } else if is_tagged(before) != is_tagged(after) {
+        "/tags"
+    } else {
+        "/metadata"
+    }
+}
+
 /// Lists what changed from one form of a tool to another, and what each change may break.
 ///
 /// Taking less as input, or giving more kinds of output, breaks callers; the other way round is compatible.
@@ -67,7 +81,7 @@ pub fn assess(before: &SelectableItem, after: &SelectableItem) -> Vec<Change> {
     if was != is {
         let worse = is > was;
         let effect = if worse { "calls do more harm" } else { "calls do less harm" };
-        add("/side_effects", if worse { "breaking" } else { "compatible" }, effect);
+        add(danger_path(before, after), if worse { "breaking" } else { "compatible" }, effect);
     } else if before.side_effects != after.side_effects {
         add("/side_effects", "review", "changed");
     }
@@ -278,6 +292,24 @@ mod tests {
             base[key] = value.clone();
         }
         SelectableItem::from_value(base, "").unwrap()
+    }
+
+    #[test]
+    fn more_danger_is_told_where_it_is_said() {
+        let cases = [
+            (json!({}), json!({ "side_effects": true }), "/side_effects"),
+            (json!({}), json!({ "metadata": { "destructiveHint": true } }), "/metadata/destructiveHint"),
+            (json!({}), json!({ "tags": ["destructive"] }), "/tags"),
+        ];
+        for (before, after, path) in cases {
+            let changes = assess(&tool(&before), &tool(&after));
+            let found: Vec<&str> = changes
+                .iter()
+                .filter(|change| change.effect == "calls do more harm")
+                .map(|change| change.path.as_str())
+                .collect();
+            assert_eq!(found, [path]);
+        }
     }
 
     #[test]
