@@ -121,7 +121,7 @@ proptest! {
         let (mut session, mut ids) = (store(), 0);
         for (place, (name, arguments)) in calls.iter().enumerate() {
             let before = size(&mut session);
-            let now = place as i64 * 10_000;
+            let now = place as u64 * 10_000;
             let asked = json!({ "name": name, "arguments": arguments, "now": now });
             let result = called(&mut session, "call_tool", asked, &mut ids);
             let grown = size(&mut session) - before;
@@ -144,7 +144,7 @@ proptest! {
     fn what_is_imported_is_what_was_exported(calls in prop::collection::vec(plausible(), 0..25)) {
         let (mut session, mut ids) = (store(), 0);
         for (place, (name, arguments)) in calls.iter().enumerate() {
-            let asked = json!({ "name": name, "arguments": arguments, "now": place as i64 * 10_000 });
+            let asked = json!({ "name": name, "arguments": arguments, "now": place as u64 * 10_000 });
             called(&mut session, "call_tool", asked, &mut ids);
         }
         let exported_first = exported(&mut session);
@@ -154,7 +154,7 @@ proptest! {
         prop_assert_eq!(&exported(&mut copy), &exported_first);
         // And it goes on as the first would.
         for (place, (name, arguments)) in calls.iter().enumerate() {
-            let now = 1_000_000 + place as i64 * 10_000;
+            let now = 1_000_000 + place as u64 * 10_000;
             let asked = json!({ "name": name, "arguments": arguments, "now": now });
             let (mut ours, mut theirs) = (ids, ids);
             let first = called(&mut session, "call_tool", asked.clone(), &mut ours);

@@ -4,6 +4,7 @@ import type {
   CallDecisionToolOptions,
   DecisionContext,
   DecisionContextOptions,
+  DecisionFiles,
   DecisionImport,
   DecisionImportReport,
   DecisionSnapshot,
@@ -91,7 +92,7 @@ export class DecisionStore {
     return this.#session.ask("context", `${given}${caller({ agent_id, trace_id })}`);
   }
 
-  /** Adds guardrails: a list, one rule, or `{ guardrails: [...] }`. Where one is bad, none is added, and the report says why. */
+  /** Adds guardrails: a list, one rule, or `{ guardrails: [...] }`, or such a thing as YAML text. Where one is bad, none is added, and the report says why. */
   addGuardrails(rules: unknown): RulesAdded {
     return this.#session.run<RulesAdded>("add_guardrails", `{"rules":${encode(rules)}}`, true);
   }
@@ -125,10 +126,10 @@ export class DecisionStore {
   }
 
   /**
-   * Takes a snapshot, its JSON text, or records of the reference server. A record that cannot be read is left out and told
+   * Takes a snapshot, its JSON text, or records of the reference server, also as its YAML files. A record that cannot be read is left out and told
    * by the report; `on_conflict` says what becomes of ids that are there already.
    */
-  import(snapshot: DecisionSnapshot | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
+  import(snapshot: DecisionSnapshot | DecisionFiles | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
     const json = typeof snapshot === "string" ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}` : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;
     const more = encode(fields(options)).slice(1);
     try {

@@ -29,7 +29,7 @@ export interface DecisionStoreOptions {
   readonly embedding_model?: string;
   /** Categories besides the five. */
   readonly categories?: readonly string[];
-  /** Rules that actions are checked against: a list, one rule, or `{ guardrails: [...] }`. */
+  /** Rules that actions are checked against: a list, one rule, or `{ guardrails: [...] }`; or such a thing as YAML text. */
   readonly guardrails?: JsonValue;
   /** Ready-made rules. */
   readonly guardrail_presets?: readonly "cornerstone"[];
@@ -584,6 +584,12 @@ export interface DecisionSnapshot {
   readonly revision?: number;
   readonly decisions: readonly DecisionRecord[];
   readonly [field: string]: unknown;
+}
+
+/** Files of the reference server: records by the name of their file, as YAML text, and the lines of its edges. */
+export interface DecisionFiles {
+  readonly files: Readonly<Record<string, string>>;
+  readonly edges?: JsonValue;
 }
 
 /** How a snapshot is taken in. */

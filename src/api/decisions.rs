@@ -16,7 +16,7 @@ use crate::decisions::service::{self, Context, Host, Reply, Request, rpc};
 use crate::decisions::snapshot::ImportOptions;
 use crate::decisions::{DecisionStore, StoreOptions};
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields};
+use crate::json::{self, Fields, wrong_type};
 use crate::limits;
 use crate::text::unicode::quote;
 
@@ -86,7 +86,8 @@ pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<
     let texts = fields.strings("texts")?;
     fields.finish()?;
     let numbers = bytes.len() / 4;
-    if texts.is_empty() || bytes.len() % 4 != 0 || numbers == 0 || numbers % texts.len() != 0 {
+    let is_even = bytes.len().is_multiple_of(4) && numbers.is_multiple_of(texts.len().max(1));
+    if texts.is_empty() || numbers == 0 || !is_even {
         let message = format!("{} bytes are no vectors of {} texts", bytes.len(), texts.len());
         return Err(Error::new(ErrorCode::CallbackFailed, message));
     }
@@ -111,13 +112,13 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
                 Ok(service::call_tool(store, Request { name: &name, arguments, host }))
             })
         }
-        "handle_rpc" => match fields.opt_string("text")? {
-            Some(text) => asked(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host))),
-            None => {
-                let message = fields.require("message")?;
-                asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
+        "handle_rpc" => {
+            if let Some(text) = fields.opt_string("text")? {
+                return asked(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
             }
-        },
+            let message = fields.require("message")?;
+            asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
+        }
         "context" => {
             let context = Context {
                 query: fields.string("query")?,
@@ -126,39 +127,45 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             };
             asked(session, fields, |store, host| service::context(store, &context, host))
         }
-        "list_tools" => {
-            fields.finish()?;
-            done(&One("tools", &service::list(&session.store)))
-        }
-        "add_guardrails" => {
-            let rules = fields.require("rules")?;
-            fields.finish()?;
-            done(&session.store.add_guardrails(&rules))
-        }
-        "remove_guardrail" => {
-            let id = fields.string("id")?;
-            fields.finish()?;
-            done(&One("removed", &session.store.remove_guardrail(&id)))
-        }
-        "guardrails" => {
-            fields.finish()?;
-            done(&One("guardrails", &session.store.guardrails()))
-        }
-        "export" => {
-            let since = fields.opt_uint("since", u64::MAX)?;
-            fields.finish()?;
-            let store = &session.store;
-            done(&since.map_or_else(|| store.export(), |since| store.export_since(since)))
-        }
         "import" => import(session, fields),
         "restore" => {
             let snapshot = fields.require("snapshot")?;
             fields.finish()?;
             done(&session.store.restore(snapshot)?)
         }
+        other => simple(&mut session.store, other, fields),
+    }
+}
+
+/// Runs an operation that neither asks the host nor brings anything in.
+fn simple(store: &mut DecisionStore, operation: &str, mut fields: Fields) -> Result<String> {
+    match operation {
+        "list_tools" => {
+            fields.finish()?;
+            done(&One("tools", &service::list(store)))
+        }
+        "add_guardrails" => {
+            let rules = fields.require("rules")?;
+            fields.finish()?;
+            done(&store.add_rules(&rules)?)
+        }
+        "remove_guardrail" => {
+            let id = fields.string("id")?;
+            fields.finish()?;
+            done(&One("removed", &store.remove_guardrail(&id)))
+        }
+        "guardrails" => {
+            fields.finish()?;
+            done(&One("guardrails", &store.guardrails()))
+        }
+        "export" => {
+            let since = fields.opt_uint("since", u64::MAX)?;
+            fields.finish()?;
+            done(&since.map_or_else(|| store.export(), |since| store.export_since(since)))
+        }
         "size" => {
             fields.finish()?;
-            done(&One("size", &session.store.size()))
+            done(&One("size", &store.size()))
         }
         other => Err(unknown(other)),
     }
@@ -166,8 +173,10 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
 
 fn import(session: &mut Session, mut fields: Fields) -> Result<String> {
     let options = ImportOptions::take(&mut fields)?;
-    let snapshot = match fields.opt_string("text")? {
-        Some(text) => json::parse_snapshot(&text)?,
+    // A text of any length: it is a snapshot.
+    let snapshot = match fields.take("text") {
+        Some(Value::String(text)) => json::parse_snapshot(&text)?,
+        Some(other) => return Err(wrong_type(&fields.at("text"), "a text", &other)),
         None => fields.require("snapshot")?,
     };
     fields.finish()?;
@@ -189,7 +198,9 @@ fn asked(
     let failure = fields.opt_string("embedder_failed")?;
     fields.finish()?;
     let mut answers = session.answers(operation);
-    ids.into_iter().for_each(|id| answers.add_id(id));
+    for id in ids {
+        answers.add_id(id);
+    }
     if let Some(message) = failure {
         answers.fail_embedder(message);
     }

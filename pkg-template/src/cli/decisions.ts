@@ -8,7 +8,6 @@ import { safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
 import { readText } from "./session.js";
 import { StoreFile } from "./store-file.js";
-import { readJson } from "./tools.js";
 
 /** Characters of one line that a client may send. */
 const MAX_LINE = 4 * 1024 * 1024;
@@ -18,7 +17,7 @@ export async function decisions(line: CommandLine): Promise<Printed> {
   const [tool, given, ...others] = line.files;
   if (tool === undefined || others.length > 0) throw new UsageError("decisions takes a tool and its arguments as JSON, or serve, or tools");
   const guardrails = line.values["guardrails"] as string | undefined;
-  const rules = guardrails === undefined ? {} : { guardrails: (await readJson(guardrails)) as JsonValue };
+  const rules = guardrails === undefined ? {} : { guardrails: rulesOf(await readText(guardrails)) };
   if (tool === "tools") {
     const tools = new DecisionStore().listTools();
     if (line.values["json"]) return { text: `${safeJson(tools)}\n`, code: 0 };
@@ -49,6 +48,15 @@ export async function decisions(line: CommandLine): Promise<Printed> {
     return printed(result, line.values["json"] === true);
   } finally {
     file.close();
+  }
+}
+
+/** JSON is nearly always YAML, but not the other way round. */
+function rulesOf(text: string): JsonValue {
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return text;
   }
 }
 

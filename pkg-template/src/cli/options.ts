@@ -91,7 +91,7 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
 
 Options of decisions; a store is what JSON.stringify(store) wrote
   --store <file>        the store; made if there is none, and written as a whole or not at all
-  --guardrails <file>   rules as JSON, checked beside those of the store
+  --guardrails <file>   rules as JSON or YAML, beside those of the store
   --agent <name>        who calls
 
 Options of all but demo, where --color is the only one

@@ -114,12 +114,12 @@ pub struct Context {
 }
 
 /// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
-pub fn context(store: &mut DecisionStore, context: &Context, host: Host<'_>) -> Result<Reply> {
+pub fn context(store: &mut DecisionStore, asked: &Context, host: Host<'_>) -> Result<Reply> {
     let Some(tool) = table::tool("get_session_context") else { return Ok(Reply::Done(Value::Null)) };
     let arguments = json!({
-        "task_description": context.query,
-        "max_tokens": context.budget,
-        "include": context.include,
+        "task_description": asked.query,
+        "max_tokens": asked.budget,
+        "include": asked.include,
         "format": "markdown",
     });
     let content = match called(store, tool, Request { name: &tool.name, arguments, host })? {

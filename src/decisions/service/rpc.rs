@@ -60,14 +60,14 @@ pub fn handle_text(store: &mut DecisionStore, text: &str, host: Host<'_>) -> Rep
     match json::parse(text) {
         Ok(message) => handle(store, message, host),
         Err(_) => {
-            Reply::Done(error(Value::Null, Refusal::new(PARSE_ERROR, "the message is not JSON that can be read")))
+            Reply::Done(error(&Value::Null, Refusal::new(PARSE_ERROR, "the message is not JSON that can be read")))
         }
     }
 }
 
 /// Answers a message: a response, or null for a notification and for a response.
 pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Reply {
-    let invalid = |id: Value, message: &str| Reply::Done(error(id, Refusal::new(INVALID_REQUEST, message)));
+    let invalid = |id: Value, message: &str| Reply::Done(error(&id, Refusal::new(INVALID_REQUEST, message)));
     let Value::Object(mut message) = message else {
         return invalid(
             Value::Null,
@@ -97,7 +97,7 @@ pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Repl
         Ok(Answer::Wait(Reply::Done(result)) | Answer::Result(result)) => {
             Reply::Done(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
-        Err(refusal) => Reply::Done(error(id, refusal)),
+        Err(refusal) => Reply::Done(error(&id, refusal)),
     }
 }
 
@@ -105,7 +105,7 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-fn error(id: Value, refusal: Refusal) -> Value {
+fn error(id: &Value, refusal: Refusal) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {
         error["data"] = data;

@@ -131,7 +131,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     store.tracker.track_check(call, &action.description, verdict.allowed, verdict.violations.len());
     let calibration = in_category(store, action.category.as_deref());
     let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
-    let mut out = answer(verdict, relevant, calibration, patterns);
+    let mut out = answer(verdict, &relevant, &calibration, &patterns);
     if let Some(draft) = draft.filter(|_| verdict.allowed) {
         match record(store, call, draft, None) {
             Ok(recorded) => {
@@ -209,7 +209,7 @@ fn patterns(relevant: &[JsonMap]) -> Vec<Value> {
     groups.into_iter().map(group).collect()
 }
 
-fn answer(verdict: &Verdict, relevant: Vec<JsonMap>, calibration: Value, patterns: Vec<Value>) -> Value {
+fn answer(verdict: &Verdict, relevant: &[JsonMap], calibration: &Value, patterns: &[Value]) -> Value {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     let mut out = json!({
         "allowed": verdict.allowed,
