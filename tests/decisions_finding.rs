@@ -191,7 +191,7 @@ proptest! {
             let few = search(&mut store, &Answers::default(), &query).unwrap().hits;
             prop_assert_eq!(&few[..], &all[..limit.min(all.len())]);
             let keys: Vec<(f64, &str)> = all.iter().map(|hit| (hit.distance, hit.id.as_str())).collect();
-            prop_assert!(mode == Mode::Keyword || keys.is_sorted_by(|a, b| a.0 < b.0 || a.0 == b.0 && a.1 < b.1));
+            prop_assert!(mode == Mode::Keyword || keys.is_sorted_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)).is_lt()));
         }
     }
 
