@@ -5,9 +5,13 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::handles::{self, Answer};
 use crate::api::convert as api;
 
+/// Bytes that a byte of messages becomes while it is converted, at least: 30 to 60 were seen.
+const ROOM: usize = 30;
+
 /// Runs a converter.
 #[wasm_bindgen]
 pub fn convert_call(operation: &str, arguments: &str) -> Answer<String> {
+    handles::make_room(arguments.len() * ROOM);
     api::convert_call(operation, arguments).map_err(|error| handles::thrown(&error))
 }
 

@@ -9,6 +9,9 @@ thread_local! {
     static STORES: std::cell::RefCell<Handles<api::Session>> = Handles::of("decision store");
 }
 
+/// Bytes that a byte of records becomes on its way into a store, with its index: 10 were seen.
+const ROOM: usize = 10;
+
 /// Makes a store from options.
 #[wasm_bindgen]
 pub fn decisions_new(options: &str) -> Answer<u32> {
@@ -24,6 +27,8 @@ pub fn decisions_free(handle: u32) {
 /// Runs an operation of a store.
 #[wasm_bindgen]
 pub fn decisions_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
+    // Tens of thousands of decisions are imported at once.
+    handles::make_room(arguments.len() * ROOM);
     handles::with(&STORES, handle, |store| api::call(store, operation, arguments))
 }
 

@@ -29,7 +29,7 @@ impl<T> Handles<T> {
 
 /// Lets the memory grow once by what an object is going to need, instead of a thousand times by a little: a runtime may
 /// collect garbage whenever the memory grows. Where there is that much room already, nothing happens.
-#[cfg(feature = "routing-exports")]
+#[cfg(any(feature = "routing-exports", feature = "convert-exports", feature = "decisions-exports"))]
 pub fn make_room(bytes: usize) {
     let mut room: Vec<u8> = Vec::new();
     // Without so much memory the object may still fit.

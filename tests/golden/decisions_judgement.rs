@@ -1,7 +1,7 @@
 //! Cases of guardrails and figures.
 
 use contextweaver::decisions::calibration::{Halves, Sample, advice, buckets, calibration, drift, spread};
-use contextweaver::decisions::guardrails::{OnRuleError, Rules, Verdict};
+use contextweaver::decisions::guardrails::{Finding, OnRuleError, Rules, Verdict};
 use contextweaver::decisions::reason_stats::reason_stats;
 use contextweaver::decisions::tools::{get_session_context, get_stats, ready};
 use contextweaver::decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
@@ -29,9 +29,7 @@ fn guardrails(input: &Value) -> Value {
     }
     let context = input["context"].as_object().cloned().unwrap_or_default();
     let Verdict { allowed, violations, warnings, evaluated } = rules.evaluate(&context, OnRuleError::Warn);
-    let each = |list: Vec<contextweaver::decisions::guardrails::Finding>| -> Vec<Value> {
-        list.iter().map(|finding| finding.to_json()).collect()
-    };
+    let each = |list: Vec<Finding>| -> Vec<Value> { list.iter().map(Finding::to_json).collect() };
     json!({ "allowed": allowed, "violations": each(violations), "warnings": each(warnings), "evaluated": evaluated })
 }
 

@@ -48,7 +48,7 @@ fn record(case: &Value) -> Value {
             json!({ "record": error, "embeddingText": text, "yaml": yaml })
         }
         Ok(mut decision) => {
-            decision.id = input["id"].as_str().unwrap_or_default().to_owned();
+            input["id"].as_str().unwrap_or_default().clone_into(&mut decision.id);
             decision.recorded_by = input["agent_id"].as_str().map(str::to_owned);
             let text = yaml.as_str().unwrap_or_default();
             let read = parse(text).and_then(|record| Decision::from_value(record, ""));
