@@ -80,10 +80,14 @@ async function answered(store: DecisionStore, message: unknown, caller: ConnectO
 /** Where the transport for standard input and output is, in the two major versions. */
 const STDIO = ["@modelcontextprotocol/server/stdio", "@modelcontextprotocol/sdk/server/stdio.js"];
 
-/** Serves a store on standard input and output, with whichever SDK is installed. */
+/** Serves a store on standard input and output, with whichever SDK is installed, until the input ends. */
 export async function serveDecisionsStdio(store: DecisionStore, options?: ConnectOptions): Promise<Connection> {
   const Transport = await stdioTransport();
-  return connectDecisions(store, new Transport(), { trace_id: "stdio", ...options });
+  const connection = await connectDecisions(store, new Transport(), { trace_id: "stdio", ...options });
+  // Transports of the first major version stay open when the client has gone.
+  const { process } = globalThis as { process?: { stdin?: { once(event: string, then: () => void): void } } };
+  process?.stdin?.once("end", () => void connection.close());
+  return connection;
 }
 
 async function stdioTransport(): Promise<new () => McpTransport> {
@@ -103,7 +107,6 @@ async function stdioTransport(): Promise<new () => McpTransport> {
 // Types of the platform by shape, so that projects without its declarations can compile against these.
 interface WebRequest {
   readonly method: string;
-  readonly url: string;
   readonly headers: { get(name: string): string | null };
   text(): Promise<string>;
 }
@@ -113,7 +116,10 @@ type WebResponse = typeof globalThis extends { Response: { prototype: infer R } 
 export interface HandlerOptions extends ConnectOptions {
   /** What clients must send as `Authorization: Bearer …`; compared in constant time. */
   readonly token?: string;
-  /** Origins of pages that may ask, beside that of the address itself. Requests of programs have none. */
+  /**
+   * Origins of pages that may ask, such as `https://app.example`. Default: none, not even that of the address: a hostile
+   * page can give its own name the address of this server. Requests of programs have no origin.
+   */
   readonly origins?: readonly string[];
   /** Most characters of a request. Default: 4 MiB. */
   readonly max_chars?: number;
@@ -122,6 +128,8 @@ export interface HandlerOptions extends ConnectOptions {
 const HANDLER = ["token", "origins", "max_chars", "agent_id", "trace_id"];
 const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+/** Characters of a request unless the options say otherwise. */
+const MAX_CHARS = 4 * 1024 * 1024;
 /** Statuses of errors of the protocol that are told in HTTP, too. */
 const STATUS: Readonly<Record<number, number>> = { [-32700]: 400, [-32600]: 400, [-32022]: 400, [-32020]: 400 };
 
@@ -137,8 +145,11 @@ export function decisionsHandler(store: DecisionStore, options?: HandlerOptions)
   return async (request) => {
     const refused = refusal(request, token, origins);
     if (refused) return refused as WebResponse;
-    const body = await request.text();
-    if (body.length > (max_chars ?? 4 * 1024 * 1024)) return response(413, failure(null, -32600, "the request is too large")) as WebResponse;
+    const most = max_chars ?? MAX_CHARS;
+    // A character is at most four bytes: what announces more is not even read.
+    const isTooLong = Number(request.headers.get("content-length") ?? 0) > most * 4;
+    const body = isTooLong ? "" : await request.text();
+    if (isTooLong || body.length > most) return response(413, failure(null, -32600, "the request is too large")) as WebResponse;
     const wrong = wrongHeaders(request, body);
     if (wrong) return response(400, wrong) as WebResponse;
     const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
@@ -147,10 +158,10 @@ export function decisionsHandler(store: DecisionStore, options?: HandlerOptions)
 }
 
 /** Refuses what is no request of a client that may ask. */
-function refusal({ method, url, headers }: WebRequest, token: string | undefined, origins: readonly string[] | undefined): Response | undefined {
+function refusal({ method, headers }: WebRequest, token: string | undefined, origins: readonly string[] | undefined): Response | undefined {
   const origin = headers.get("origin");
   // Other people's pages must not reach a server on this machine.
-  if (origin !== null && origin !== new URL(url).origin && !origins?.includes(origin)) return new Response(null, { status: 403 });
+  if (origin !== null && !origins?.includes(origin)) return new Response(null, { status: 403 });
   if (method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
   if (token !== undefined && !isToken(headers.get("authorization") ?? "", token)) {
     return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });

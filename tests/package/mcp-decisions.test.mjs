@@ -1,13 +1,11 @@
 // Clients of the official SDKs of MCP use a decision store that is served over their transports, in every revision.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { symlink, writeFile } from "node:fs/promises";
+import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { TOUR, memory } from "./decisions.mjs";
-import { has, here, manifest, project } from "./harness.mjs";
+import { has, here, manifest, project, run } from "./harness.mjs";
 import { sdks } from "./mcp-sdk-peers.mjs";
 
 const folder = await project("mcp-decisions");
@@ -16,7 +14,8 @@ const cw = await import(entry("."));
 const { connectDecisions, decisionsHandler } = await import(entry("./mcp"));
 const plain = (value) => JSON.parse(JSON.stringify(value));
 
-for (const { name, sdk, missing } of await sdks()) {
+const installed = await sdks();
+for (const { name, sdk, missing } of installed) {
   test(name, async (t) => {
     if (!has(t, sdk, { missing })) return;
     // The oldest that an SDK names was never published.
@@ -32,9 +31,19 @@ async function served(sdk, revision) {
   assert.equal(peer.negotiated, revision);
   assert.match(peer.instructions, /pre_action/);
   assert.equal(peer.server.name, "cstp-decisions");
+  await drive(sdk, peer, store.listTools());
+  assert.equal(store.export().decisions.every(({ recorded_by: by }) => by === "a1"), true);
+  await peer.close();
+  await connection.closed;
+  assert.equal(store.size, 2);
+  store.free();
+}
+
+/** Uses every tool as a client does, rightly and wrongly. */
+async function drive(sdk, peer, wanted) {
   // From here on the client holds every result against the output schema of its tool.
   const { tools } = await peer.listTools();
-  assert.deepEqual(plain(tools), plain(store.listTools()));
+  assert.deepEqual(plain(tools), plain(wanted));
   for (const [tool, args] of TOUR) {
     const result = await peer.callTool({ name: tool, arguments: args });
     assert.ok(!result.isError, `${tool}: ${result.content[0].text}`);
@@ -43,7 +52,6 @@ async function served(sdk, revision) {
     // The context of what was done so reaches contextweaver's own converters.
     assert.equal(cw.mcpResultToEnvelope(result, tool).envelope.status, "ok");
   }
-  assert.equal(store.export().decisions.every(({ recorded_by: by }) => by === "a1"), true);
   for (const { name: tool, inputSchema } of tools) {
     if (!inputSchema.required) continue;
     const result = await peer.callTool({ name: tool, arguments: {} });
@@ -51,10 +59,6 @@ async function served(sdk, revision) {
     assert.match(JSON.parse(result.content[0].text).message, /: required/);
   }
   await assert.rejects(peer.callTool({ name: "frobnicate", arguments: {} }), { code: -32602 });
-  await peer.close();
-  await connection.closed;
-  assert.equal(store.size, 2);
-  store.free();
 }
 
 test("over standard input and output, with either SDK", async (t) => {
@@ -62,45 +66,32 @@ test("over standard input and output, with either SDK", async (t) => {
   const scope = join(folder, "node_modules", "@modelcontextprotocol");
   const server = join(folder, "server.mjs");
   await writeFile(server, `
-import { DecisionStore } from "contextweaver";
+import * as cw from "contextweaver";
 import { serveDecisionsStdio } from "contextweaver/mcp";
-const { closed } = await serveDecisionsStdio(new DecisionStore());
+import { memory } from "./decisions.mjs";
+const { closed } = await serveDecisionsStdio(memory(cw), { agent_id: "a1" });
 await closed;
 `);
   await t.test("without an SDK it says so", async () => {
-    const { code, error } = await lines(server, []);
-    assert.equal(code, 1);
-    assert.match(error, /UNSUPPORTED|no SDK of MCP/);
+    await assert.rejects(run("node", [server], { cwd: folder }), /UNSUPPORTED|no SDK of MCP/);
   });
-  if (!has(t, true, {})) return;
-  await symlink(at, scope);
-  await t.test("with one", async () => {
-    const { out } = await lines(server, [
-      { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "c", version: "1" } } },
-      { jsonrpc: "2.0", method: "notifications/initialized" },
-      { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "ready", arguments: {} } },
-    ]);
-    assert.deepEqual(out.map(({ id }) => id), [1, 2]);
-    assert.deepEqual(out[1].result.structuredContent, { actions: [], total: 0, filtered: 0 });
-  });
-});
-
-/** Sends messages to a program and returns what it answered, line by line. */
-async function lines(file, messages) {
-  const child = spawn(process.execPath, [file], { cwd: folder });
-  let [text, error] = ["", ""];
-  child.stdout.setEncoding("utf8").on("data", (part) => (text += part));
-  child.stderr.setEncoding("utf8").on("data", (part) => (error += part));
-  const exit = once(child, "exit");
-  const wanted = messages.filter(({ id }) => id !== undefined).length;
-  for (const message of messages) child.stdin.write(`${JSON.stringify(message)}\n`);
-  if (wanted > 0) {
-    while (text.split("\n").length <= wanted && child.exitCode === null) await Promise.race([once(child.stdout, "data"), exit]);
-    child.kill();
+  // Server and client of both major versions, in every pair.
+  const wanted = memory(cw).listTools();
+  for (const { name, sdk, missing } of installed) {
+    if (!has(t, sdk, { missing })) continue;
+    for (const serving of ["sdk", "server"]) {
+      await rm(scope, { recursive: true, force: true });
+      await mkdir(scope);
+      await symlink(join(at, serving), join(scope, serving));
+      await t.test(`${name}, served by @modelcontextprotocol/${serving}`, async () => {
+        const peer = await sdk.start({ command: process.execPath, args: [server], cwd: folder });
+        assert.match(peer.instructions, /pre_action/);
+        await drive(sdk, peer, wanted);
+        await peer.close();
+      });
+    }
   }
-  const [code] = await exit;
-  return { code, error, out: text.split("\n").filter(Boolean).map((line) => JSON.parse(line)) };
-}
+});
 
 test("over HTTP", async () => {
   const store = memory(cw);
@@ -118,7 +109,10 @@ test("over HTTP", async () => {
   for (const authorization of ["", "Bearer", "Bearer s3cre", "Bearer s3cret2", "Basic s3cret"]) assert.equal(await status({ headers: { authorization } }), 401, authorization);
   assert.equal((await handler(new Request("http://localhost/mcp"))).status, 405);
   assert.equal(await status({ headers: { origin: "https://evil.example" } }), 403);
-  for (const origin of ["https://friend.example", "http://localhost"]) assert.equal(await status({ headers: { origin } }), 200);
+  assert.equal(await status({ headers: { origin: "https://friend.example" } }), 200);
+  // A page can have the server's address under its own name, and then is of the same origin.
+  assert.equal(await status({ headers: { origin: "http://localhost" } }), 403);
+  assert.equal(await status({ headers: { "content-length": String(17 * 1024 * 1024) } }), 413);
   assert.equal(await status({ headers: { "content-type": "text/plain" } }), 415);
   assert.equal(await status({}, "{"), 400);
   assert.equal(await status({}, { jsonrpc: "2.0", method: "notifications/initialized" }), 202);

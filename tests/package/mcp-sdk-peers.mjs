@@ -31,14 +31,29 @@ function linked(InMemoryTransport, change = () => {}) {
 }
 
 async function first() {
-  const [{ Client }, { Server }, { InMemoryTransport }, types] = await Promise.all([
+  const [{ Client }, { StdioClientTransport }, { Server }, { InMemoryTransport }, types] = await Promise.all([
     import("@modelcontextprotocol/sdk/client/index.js"),
+    import("@modelcontextprotocol/sdk/client/stdio.js"),
     import("@modelcontextprotocol/sdk/server/index.js"),
     import("@modelcontextprotocol/sdk/inMemory.js"),
     import("@modelcontextprotocol/sdk/types.js"),
   ]);
+  const peer = (client, negotiated) => ({
+    negotiated,
+    instructions: client.getInstructions(),
+    server: client.getServerVersion(),
+    listTools: (params) => client.listTools(params),
+    callTool: (params, options) => client.callTool(params, undefined, options),
+    close: () => client.close(),
+  });
   return {
     revisions: types.SUPPORTED_PROTOCOL_VERSIONS,
+    /** Starts a program and talks with it over its standard input and output. */
+    async start(program) {
+      const client = new Client(info);
+      await client.connect(new StdioClientTransport(program));
+      return peer(client);
+    },
     parse: (type, value) => types[`${type}Schema`].parse(value),
     async connect(revision, { list, call }) {
       const server = new Server(info, { capabilities: { tools: {} } });
@@ -57,25 +72,33 @@ async function first() {
       near.setProtocolVersion = (version) => (negotiated = version);
       await serve(far);
       await client.connect(near);
-      return {
-        negotiated,
-        instructions: client.getInstructions(),
-        server: client.getServerVersion(),
-        listTools: (params) => client.listTools(params),
-        callTool: (params, options) => client.callTool(params, undefined, options),
-        close: () => client.close(),
-      };
+      return peer(client, negotiated);
     },
   };
 }
 
 async function second() {
-  const [{ Client, SUPPORTED_PROTOCOL_VERSIONS, InMemoryTransport, specTypeSchemas }, { Server }, { serveStdio }] = await Promise.all([
+  const [{ Client, SUPPORTED_PROTOCOL_VERSIONS, InMemoryTransport, specTypeSchemas }, { StdioClientTransport }, { Server }, { serveStdio }] = await Promise.all([
     import("@modelcontextprotocol/client"),
+    import("@modelcontextprotocol/client/stdio"),
     import("@modelcontextprotocol/server"),
     import("@modelcontextprotocol/server/stdio"),
   ]);
+  const peer = (client, close) => ({
+    negotiated: client.getNegotiatedProtocolVersion(),
+    instructions: client.getInstructions(),
+    server: client.getServerVersion(),
+    listTools: (params) => client.listTools(params),
+    callTool: (params, options) => client.callTool(params, options),
+    close,
+  });
   return {
+    /** Starts a program and talks with it over its standard input and output. */
+    async start(program) {
+      const client = new Client(info);
+      await client.connect(new StdioClientTransport(program));
+      return peer(client, () => client.close());
+    },
     // Its list has only what `initialize` can agree on.
     revisions: ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS],
     parse(type, value) {
@@ -99,17 +122,10 @@ async function second() {
       const handle = await serve(far);
       const client = new Client(info, modern ? { versionNegotiation: { mode: { pin: revision } } } : { supportedProtocolVersions: [revision] });
       await client.connect(near);
-      return {
-        negotiated: client.getNegotiatedProtocolVersion(),
-        instructions: client.getInstructions(),
-        server: client.getServerVersion(),
-        listTools: (params) => client.listTools(params),
-        callTool: (params, options) => client.callTool(params, options),
-        async close() {
-          await client.close();
-          await handle.close();
-        },
-      };
+      return peer(client, async () => {
+        await client.close();
+        await handle.close();
+      });
     },
   };
 }
