@@ -191,3 +191,9 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn null_is_a_message_that_is_refused() {
+    let answer = called(&mut store(), "handle_rpc", json!({ "message": null, "now": 0 }), &mut 0);
+    assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(null), &json!(-32600)));
+}

@@ -116,7 +116,8 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             if let Some(text) = fields.opt_string("text")? {
                 return asked(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
             }
-            let message = fields.require("message")?;
+            // Null is a message, too: one that is answered with an error.
+            let message = fields.take("message").unwrap_or_default();
             asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
         }
         "context" => {
