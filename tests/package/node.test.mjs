@@ -22,7 +22,7 @@ test("Node, slim entry", async (t) => {
     "async.mjs": slim(`await cw.init({ core: WebAssembly.compile(core), routing, convert, decisions }); await cw.init({ core });`),
     "response.mjs": slim(`
       const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
-      await cw.init({ core: response(core), routing: Promise.resolve(response(routing)), convert: response(convert) });`),
+      await cw.init({ core: response(core), routing: Promise.resolve(response(routing)), convert: response(convert), decisions });`),
   });
   for (const file of ["sync.mjs", "async.mjs", "response.mjs"]) {
     const { stdout } = await run("node", [file], { cwd: folder });

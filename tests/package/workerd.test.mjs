@@ -16,7 +16,7 @@ test("workerd", async (t) => {
   const modules = await bundleWorker(join(folder, "worker.mjs"));
   assert.equal(
     modules.filter((module) => module.type === "CompiledWasm").length,
-    3,
+    4,
     "the workerd entry must import the modules instead of carrying them as text",
   );
   const miniflare = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: COMPATIBILITY_DATE });
