@@ -3,7 +3,7 @@
 //! No decision is made here and no function of the caller is called from here. The TypeScript facade owns guards,
 //! callbacks and recovery.
 //!
-//! The package has three modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
+//! The package has four modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
 //! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`, `decisions_bg.wasm` with
 //! `decisions-exports`. Each has its own memory; what is below this line is in all.
 

@@ -55,6 +55,7 @@ pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> 
 
 /// Makes a router of the JSON of its tools, as bytes, and of its index, if there is one.
 #[wasm_bindgen]
+#[allow(clippy::needless_pass_by_value, reason = "an optional list of bytes has no borrowed form in wasm-bindgen")]
 pub fn router_of_items(json: &[u8], options: &str, index: Option<Vec<u8>>) -> Answer<u32> {
     handles::make_room(json.len() * ROOM);
     handles::add(&ROUTERS, text(json).and_then(|items| api::router_of_items(items, options, index.as_deref())))
