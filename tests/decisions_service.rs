@@ -165,6 +165,57 @@ proptest! {
     }
 
     #[test]
+    fn figures_are_those_of_a_plain_sum(list in prop::collection::vec((0_u32..=100, 0_usize..5), 0..60)) {
+        let outcomes = [("success", 1.0), ("partial", 0.5), ("failure", 0.0), ("abandoned", 0.0)];
+        let record = |(number, (confidence, outcome)): (usize, &(u32, usize))| {
+            let mut record = json!({
+                "id": format!("{number:08x}"), "decision": "d", "category": "process", "status": "pending",
+                "confidence": f64::from(*confidence) / 100.0, "date": "2026-01-01T00:00:00+00:00",
+            });
+            if let Some((name, _)) = outcomes.get(*outcome) {
+                (record["outcome"], record["status"]) = (json!(name), json!("reviewed"));
+            }
+            record
+        };
+        let records: Vec<Value> = list.iter().enumerate().map(record).collect();
+        let mut session = store();
+        called(&mut session, "import", json!({ "snapshot": records }), &mut 0);
+        let answer = called(&mut session, "call_tool", json!({ "name": "get_stats", "arguments": {}, "now": 0 }), &mut 0);
+        let figures = &answer["structuredContent"];
+        let reviewed: Vec<(u32, f64)> =
+            list.iter().filter_map(|(confidence, outcome)| Some((*confidence, outcomes.get(*outcome)?.1))).collect();
+        let count = reviewed.len() as f64;
+        if reviewed.len() < 5 {
+            prop_assert!(figures["overall"].is_null());
+            return Ok(());
+        }
+        let mean = |of: &dyn Fn(f64, f64) -> f64| reviewed.iter().map(|(c, o)| of(f64::from(*c) / 100.0, *o)).sum::<f64>() / count;
+        let (accuracy, brier) = (mean(&|_, o| o), mean(&|c, o| (c - o) * (c - o)));
+        let mut ece = 0.0;
+        for bin in 0..10 {
+            let inside = reviewed.iter().filter(|(c, _)| (c / 10).min(9) == bin);
+            ece += inside.map(|(c, o)| o - f64::from(*c) / 100.0).sum::<f64>().abs() / count;
+        }
+        let z = 1.959_964_f64;
+        let middle = (accuracy + z * z / (2.0 * count)) / (1.0 + z * z / count);
+        let half = z / (1.0 + z * z / count) * (accuracy * (1.0 - accuracy) / count + z * z / (4.0 * count * count)).sqrt();
+        let (overall, extended) = (&figures["overall"], &figures["extended"]);
+        for (name, shown, wanted) in [
+            ("accuracy", &overall["accuracy"], accuracy),
+            ("brier", &overall["brierScore"], brier),
+            ("gap", &overall["calibrationGap"], accuracy - mean(&|c, _| c)),
+            ("ece", &extended["ece"], ece),
+            ("low", &extended["accuracyInterval"]["low"], middle - half),
+            ("high", &extended["accuracyInterval"]["high"], middle + half),
+        ] {
+            let shown = shown.as_f64().unwrap();
+            prop_assert!((shown - wanted).abs() < 6e-4, "{name}: {shown} for {wanted}");
+        }
+        prop_assert_eq!(&overall["reviewedDecisions"], &json!(reviewed.len()));
+        prop_assert_eq!(&overall["totalDecisions"], &json!(list.len()));
+    }
+
+    #[test]
     fn no_arguments_are_too_odd(which in 0_usize..15, arguments in anything()) {
         let (mut session, mut ids) = (store(), 0);
         let tool = &tools()[which];
