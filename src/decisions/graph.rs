@@ -249,11 +249,6 @@ impl Graph {
         self.superseded_by(id).next().is_some()
     }
 
-    /// Tells whether one of two decisions supersedes the other.
-    pub fn supersede_each_other(&self, a: &str, b: &str) -> bool {
-        self.find(a, b, EdgeType::Supersedes).is_some() || self.find(b, a, EdgeType::Supersedes).is_some()
-    }
-
     /// Returns the number of edges that end at a decision and of those that start there.
     pub fn degrees(&self, id: &str) -> (usize, usize) {
         let outgoing = self.at(id).filter(|edge| edge.source == id).count();
