@@ -199,21 +199,22 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    fn site(name: &str) -> Site {
-        let root = std::env::temp_dir().join(format!("xtask-serve-{}-{name}", std::process::id()));
-        let pages = root.join("site");
+    /// A site, and the folder around it, which goes when dropped.
+    fn site() -> (Site, tempfile::TempDir) {
+        let root = tempfile::tempdir().unwrap();
+        let pages = root.path().join("site");
         fs::create_dir_all(pages.join("samples")).unwrap();
-        fs::write(root.join("secret.txt"), "secret").unwrap();
+        fs::write(root.path().join("secret.txt"), "secret").unwrap();
         fs::write(pages.join("index.html"), "page").unwrap();
         fs::write(pages.join(".hidden"), "hidden").unwrap();
         fs::write(pages.join("samples/a b.json"), "{}").unwrap();
         fs::write(pages.join("core_bg.wasm"), "wasm").unwrap();
-        Site { pages }
+        (Site { pages }, root)
     }
 
     #[test]
     fn serves_files() {
-        let site = site("files");
+        let (site, _root) = site();
         for (request, mime, body) in [
             ("GET / HTTP/1.1", "text/html; charset=utf-8", "page"),
             ("GET /?a=1 HTTP/1.1", "text/html; charset=utf-8", "page"),
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn refuses_whatever_leads_outside() {
-        let site = site("outside");
+        let (site, _root) = site();
         #[cfg(unix)]
         std::os::unix::fs::symlink("../secret.txt", site.pages.join("link.txt")).ok();
         for target in [
