@@ -464,6 +464,9 @@ pub fn plain_text(value: f64) -> String {
 
 /// Reads a float as the standard library does, whose tables are ten kilobytes; the JSON parser has its own.
 pub fn parse_float(text: &str) -> Option<f64> {
+    if let Some(value) = parse_short_float(text.as_bytes()) {
+        return Some(value);
+    }
     let (sign, text) = match text.as_bytes().first()? {
         b'-' => (-1.0, &text[1..]),
         b'+' => (1.0, &text[1..]),
@@ -483,6 +486,35 @@ pub fn parse_float(text: &str) -> Option<f64> {
     // What is a number and cannot be read is too large for one.
     let value = serde_json::from_str::<Value>(&json).map_or(f64::INFINITY, |value| value.as_f64().unwrap_or(0.0));
     Some(sign * value)
+}
+
+/// Digits that are exact whatever they are.
+const MAX_SHORT: usize = 15;
+
+/// Powers of ten by their exponent.
+const POWERS: [f64; MAX_SHORT + 1] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+/// Reads what nearly all numbers are: at most 15 digits and a point. Digits and power of ten are exact, so the one
+/// division rounds as reading all digits would (Clinger, "How to read floating point numbers accurately", 1990).
+fn parse_short_float(text: &[u8]) -> Option<f64> {
+    let (sign, text) = match text {
+        [b'-', rest @ ..] => (-1.0, rest),
+        _ => (1.0, text),
+    };
+    let (mut digits, mut decimals, mut point) = (0_u64, 0, false);
+    for byte in text.get(..MAX_SHORT + 1).unwrap_or(text) {
+        match byte {
+            b'0'..=b'9' => {
+                digits = digits * 10 + u64::from(byte - b'0');
+                decimals += usize::from(point);
+            }
+            b'.' if !point => point = true,
+            _ => return None,
+        }
+    }
+    let short = (1..=MAX_SHORT).contains(&(text.len() - usize::from(point)));
+    short.then(|| sign * (digits as f64 / POWERS[decimals]))
 }
 
 #[cfg(test)]
@@ -571,6 +603,17 @@ mod tests {
             "1ee1",
             "179769313486231580793728971405301e276",
             "2.2250738585072011e-308",
+            "-",
+            "-.",
+            "-5.",
+            "-0.0",
+            "0.000000000000001",
+            "999999999999999",
+            "9999999999999999",
+            "99999999999999.99",
+            ".999999999999999",
+            "0.9999999999999999",
+            "123.456.789",
         ] {
             let same = |value: Option<f64>| value.map(|value| if value.is_nan() { 1 } else { value.to_bits() });
             assert_eq!(same(parse_float(text)), same(text.parse().ok()), "{text:?}");

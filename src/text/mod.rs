@@ -1,6 +1,7 @@
 //! Text primitives: counting, splitting, comparing, cleaning. Everything here is linear in its input.
 
 pub mod classify;
+pub mod data;
 pub mod first_fit;
 pub mod hash;
 pub mod lines;

@@ -1,26 +1,31 @@
 //! Search terms of the default scoring: Unicode words, compounds whole and in parts, light stemming.
 
-use super::tokenize;
+use super::openings::Openings;
+use super::{data, tokenize};
 
 /// Words that carry no topic beyond those of [`tokenize::is_stopword`].
 const MORE_STOPWORDS: &[&str] =
-    &["also", "i", "like", "might", "must", "please", "shall", "upon", "whose", "within", "without", "yes"];
+    &["also", "like", "might", "must", "please", "shall", "upon", "whose", "within", "without", "yes"];
 
-/// Bytes of "yourselves".
-const LONGEST_STOPWORD: usize = 10;
+/// How the words begin that carry no topic and are longer than one letter: most words begin with none of them.
+const OPENINGS: Openings = {
+    let (mut openings, mut at) = (tokenize::STOPWORD_OPENINGS, 0);
+    while at < MORE_STOPWORDS.len() {
+        openings = openings.with(MORE_STOPWORDS[at]);
+        at += 1;
+    }
+    openings
+};
 
-/// Tells whether a lower-case word carries no topic: articles, pronouns, auxiliaries, prepositions, conjunctions,
+/// Tells whether a lower-case word of at least two letters carries no topic: articles, pronouns, auxiliaries, prepositions, conjunctions,
 /// question words, negations and a few fillers. "get" and "now" do, unlike in the reference: they name tools and times.
 fn is_stopword(word: &str) -> bool {
-    word.len() <= LONGEST_STOPWORD
+    OPENINGS.may_start(word.as_bytes())
         && ((tokenize::is_stopword(word) && !matches!(word, "get" | "now")) || MORE_STOPWORDS.contains(&word))
 }
 
 /// Longest compound that is a term of its own.
 const MAX_COMPOUND_CHARS: usize = 64;
-
-/// Longest stretch of base64 characters that may be made of words: paths are shorter.
-const MAX_DATA_BYTES: usize = 256;
 
 /// Calls `each` for every term of the text, in order.
 ///
@@ -33,29 +38,57 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut rest = text;
     // Where the stretch of base64 characters ends that was measured last, in bytes before the end of the text.
     let mut measured = text.len() + 1;
-    while let Some(start) = rest.find(char::is_alphanumeric) {
+    while let Some(start) = first_alphanumeric(rest) {
         let run = &rest[start..];
-        let mut data = 0;
+        let mut stretch = 0;
         if run.len() < measured {
-            data = run.bytes().take_while(|byte| is_data(*byte)).count();
-            measured = run.len() - data;
+            stretch = data::stretch(run.as_bytes());
+            measured = run.len() - stretch;
         }
-        let (end, parts) = if data > MAX_DATA_BYTES { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
+        let is_data = stretch > data::MAX_WORDY_BYTES;
+        let (end, parts) = if is_data { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
         lower.clear();
         lower_into(&mut lower, &run[..end]);
         let is_short = || lower.len() <= MAX_COMPOUND_CHARS || lower.chars().nth(MAX_COMPOUND_CHARS).is_none();
         if parts > 1 && is_short() {
             each(&lower);
         }
-        for part in lower.split(|ch: char| !ch.is_alphanumeric() && !is_mark(ch)) {
-            emit_part(part, &mut each);
+        if lower.is_ascii() {
+            let mut from = 0;
+            for (at, byte) in lower.bytes().enumerate() {
+                if !byte.is_ascii_alphanumeric() {
+                    emit_word(&lower[from..at], &mut each);
+                    from = at + 1;
+                }
+            }
+            emit_word(&lower[from..], &mut each);
+        } else {
+            for part in lower.split(|ch: char| !ch.is_alphanumeric() && !is_mark(ch)) {
+                emit_part(part, &mut each);
+            }
         }
-        rest = &run[if data > MAX_DATA_BYTES { data } else { end }..];
+        rest = &run[if is_data { stretch } else { end }..];
     }
 }
 
-const fn is_data(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-')
+/// Finds the first letter or digit; the ASCII characters before it are passed by their bytes.
+fn first_alphanumeric(text: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(byte) = text.as_bytes().get(at) {
+        if byte.is_ascii() {
+            if byte.is_ascii_alphanumeric() {
+                return Some(at);
+            }
+            at += 1;
+        } else {
+            let ch = text[at..].chars().next()?;
+            if ch.is_alphanumeric() {
+                return Some(at);
+            }
+            at += ch.len_utf8();
+        }
+    }
+    None
 }
 
 /// Returns the byte length of the compound at the start of the text and the number of its parts.
@@ -122,10 +155,13 @@ fn emit_pairs(stretch: &str, each: &mut impl FnMut(&str)) {
 
 fn emit_word(word: &str, each: &mut impl FnMut(&str)) {
     let mut chars = word.chars();
-    match (chars.next(), chars.next()) {
-        (None, _) => return,
-        (Some(only), None) if !only.is_numeric() => return,
-        _ => {}
+    let too_short = match word.as_bytes() {
+        [] => true,
+        [only] => !only.is_ascii_digit(),
+        [first, ..] => !first.is_ascii() && !chars.next().is_some_and(char::is_numeric) && chars.next().is_none(),
+    };
+    if too_short {
+        return;
     }
     if !is_stopword(word) {
         stem(word, each);
@@ -134,7 +170,7 @@ fn emit_word(word: &str, each: &mut impl FnMut(&str)) {
 
 /// Harman's S-stemmer ("How effective is suffixing?", 1991): plural endings only.
 fn stem(word: &str, each: &mut impl FnMut(&str)) {
-    if !word.ends_with('s') {
+    if word.as_bytes().last() != Some(&b's') {
         return each(word);
     }
     let length = word.chars().count();

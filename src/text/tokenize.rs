@@ -1,5 +1,6 @@
 //! The reference's similarity tokens, for compatibility: ASCII words with their compounds.
 
+use super::openings::Openings;
 use crate::order::WordSet;
 
 /// English function words that similarity ignores, sorted (the reference's 128).
@@ -34,6 +35,18 @@ const STARTS: [u8; 27] = {
         letter += 1;
     }
     starts
+};
+
+/// How the stop words of more than one letter begin.
+pub(super) const STOPWORD_OPENINGS: Openings = {
+    let (mut openings, mut at) = (Openings::NONE, 0);
+    while at < STOPWORDS.len() {
+        if STOPWORDS[at].len() > 1 {
+            openings = openings.with(STOPWORDS[at]);
+        }
+        at += 1;
+    }
+    openings
 };
 
 /// Tells whether a lower-case word is one of the reference's stop words.

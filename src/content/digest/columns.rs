@@ -253,6 +253,10 @@ pub fn number(text: &str) -> Option<f64> {
     if text.len() > 40 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if plain && !text.ends_with('.') {
+        return parse_float(text);
+    }
     let text = text.trim_matches(|ch: char| matches!(ch, '"' | ' ' | '%' | '$' | '€' | '£'));
     if !text.ends_with(|ch: char| ch.is_ascii_digit()) {
         return None;

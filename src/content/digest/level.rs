@@ -1,5 +1,6 @@
 //! How much a text calls for attention, by the beginnings of its words. No language model, no context.
 
+use crate::text::data;
 use crate::text::openings::Openings;
 
 /// What a text reports, the more urgent the greater.
@@ -79,15 +80,25 @@ const OPENINGS: Openings = {
 const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
 
 impl Hit {
-    /// Reads a text; linear in it.
+    /// Reads a text; linear in it. Base64 and the like say nothing.
     pub fn of(text: &str) -> Self {
         let mut hit = Self::default();
         if let Some(at) = if text.is_ascii() { None } else { text.find(MARKS) } {
             hit = Self { level: Error, at };
         }
         let bytes = text.as_bytes();
-        let mut before = b' ';
-        for at in 0..bytes.len() {
+        let (mut at, mut before) = (0, b' ');
+        // Where the stretch of base64 characters ends that was measured last; a short text is no data.
+        let mut measured = if bytes.len() > data::MAX_WORDY_BYTES { 0 } else { bytes.len() };
+        while at < bytes.len() {
+            if at >= measured {
+                let stretch = data::stretch(&bytes[at..]);
+                if stretch > data::MAX_WORDY_BYTES {
+                    (at, before) = (at + stretch, b' ');
+                    continue;
+                }
+                measured = at + stretch + 1;
+            }
             let byte = bytes[at];
             if byte.is_ascii_alphabetic() && starts_word(before, byte, bytes.get(at + 1).copied()) {
                 let level = level_at(bytes, at);
@@ -99,6 +110,7 @@ impl Hit {
                 }
             }
             before = byte;
+            at += 1;
         }
         hit
     }
@@ -212,5 +224,15 @@ mod tests {
         for (text, expected) in cases {
             assert_eq!(Hit::of(text).level, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn data_says_nothing_and_what_follows_it_does() {
+        let data = "Ab0/Error/".repeat(40);
+        assert_eq!(Hit::of(&data).level, Level::None);
+        let hit = Hit::of(&format!("\"{data}\": failed"));
+        assert_eq!((hit.level, hit.at), (Error, data.len() + 4));
+        assert_eq!(Hit::of(&format!("failed {data}")).at, 0);
+        assert_eq!(Hit::of("src/Error/of").level, Hit::of(&format!("{} src/Error/of", "a ".repeat(200))).level);
     }
 }

@@ -193,6 +193,10 @@ pub fn level(line: &str) -> Hit {
 /// Takes off rules around a title: `=== 3 failed ===`.
 pub fn bare(text: &str) -> &str {
     let mut text = text.trim();
+    let may_rule = |byte: Option<&u8>| matches!(byte, Some(b'=' | b'-' | b'*' | b'_' | b'~'));
+    if !may_rule(text.as_bytes().first()) && !may_rule(text.as_bytes().last()) {
+        return text;
+    }
     for mark in ['=', '-', '*', '_', '~'] {
         let run = |part: &str| part.len() >= 3 && part.chars().all(|ch| ch == mark);
         let start = text.len() - text.trim_start_matches(mark).len();

@@ -137,8 +137,13 @@ fn inside(line: &str) -> &str {
     line.strip_prefix(is_bar).map_or(line, |line| line.strip_suffix(is_bar).unwrap_or(line))
 }
 
+fn has_bar(line: &str) -> bool {
+    // Nearly every line is ruled out by its bytes; other bars than `|` begin with 0xe2.
+    line.bytes().any(|byte| matches!(byte, b'|' | 0xe2)) && line.contains(is_bar)
+}
+
 fn cell_count(line: &str) -> usize {
-    if line.contains(is_bar) {
+    if has_bar(line) {
         return inside(line).split(is_bar).count();
     }
     let bytes = line.trim_end().as_bytes();
@@ -148,7 +153,7 @@ fn cell_count(line: &str) -> usize {
 }
 
 fn cells(line: &str) -> Vec<Cow<'_, str>> {
-    if line.contains(is_bar) {
+    if has_bar(line) {
         return inside(line).split(is_bar).map(|cell| cell.trim().into()).collect();
     }
     line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(Cow::from).collect()
