@@ -5,8 +5,9 @@
 use std::path::Path;
 
 use contextweaver::mcp::{
-    IdForm, ResultOptions, Revision, ToolOptions, describe, mcp_result_to_envelope, mcp_tool_to_selectable, reference,
-    selectable_to_mcp_tool, tool_list,
+    IdForm, ResultOptions, Revision, ToolOptions, describe, mcp_prompt_to_envelope, mcp_prompt_to_selectable,
+    mcp_resource_to_envelope, mcp_result_to_envelope, mcp_tool_to_selectable, reference, selectable_to_mcp_tool,
+    tool_list,
 };
 use contextweaver::model::Status;
 use contextweaver::routing::catalog::from_mcp_tools;
@@ -108,6 +109,23 @@ fn examples_of_the_specification_are_read_in_every_revision() {
                 assert!(!back.report.is_empty() || &back.tool == tool, "{name} in {}", revision.name());
                 count += 1;
             }
+            if let Some(prompt) = input.get("prompt") {
+                let converted = mcp_prompt_to_selectable(prompt.clone(), None).unwrap();
+                assert!(converted.warnings.is_empty(), "{name}: {:?}", converted.warnings);
+                assert_eq!(converted.item.name, prompt["name"], "{name}");
+                count += 1;
+            }
+            let id = |key: &str| input[key].as_str().unwrap_or_default();
+            let read = [
+                input.get("resource_read").map(|result| mcp_resource_to_envelope(result, id("resource_id"), 1 << 20)),
+                input.get("prompt_get").map(|result| mcp_prompt_to_envelope(result, id("prompt_id"), 1 << 20)),
+            ];
+            for converted in read.into_iter().flatten() {
+                let converted = converted.unwrap();
+                assert_eq!((converted.envelope.status, converted.warnings), (Status::Ok, vec![]), "{name}");
+                assert!(!converted.binaries.is_empty(), "{name}");
+                count += 1;
+            }
             if let Some(result) = input.get("result") {
                 let options = ResultOptions { revision: Some(*revision), ..ResultOptions::default() };
                 let converted = mcp_result_to_envelope(result, "tool", &options).unwrap();
@@ -122,5 +140,5 @@ fn examples_of_the_specification_are_read_in_every_revision() {
             }
         }
     }
-    assert!(count >= 3 * 14, "{count} readings");
+    assert!(count >= 3 * 17, "{count} readings");
 }

@@ -4,7 +4,8 @@
 
 use contextweaver::api::convert::convert_call;
 use contextweaver::mcp::{
-    HINTS, IdForm, Revision, ToolId, ToolOptions, describe, load_mcp_session_jsonl, mcp_tool_to_selectable, reference,
+    HINTS, IdForm, Revision, ToolId, ToolOptions, describe, load_mcp_session_jsonl, mcp_prompt_to_envelope,
+    mcp_prompt_to_selectable, mcp_resource_to_envelope, mcp_resource_to_selectable, mcp_tool_to_selectable, reference,
     selectable_to_mcp_tool,
 };
 use contextweaver::model::SelectableItem;
@@ -168,11 +169,35 @@ proptest! {
     fn converters_answer_whatever_comes(value in any_json(), text in "\\PC{0,40}", strict in any::<bool>()) {
         let _ = mcp_tool_to_selectable(value.clone(), &ToolOptions::default());
         let _ = reference::mcp_tool_to_selectable(value.clone(), "");
+        for named in [json!({ "uri": "u:x", "name": value, "x": value }), value.clone()] {
+            let _ = mcp_resource_to_selectable(named, None);
+        }
+        for named in [json!({ "name": "p", "arguments": value }), json!({ "name": "p", "arguments": [value] })] {
+            let item = mcp_prompt_to_selectable(named, None).unwrap().item;
+            prop_assert_eq!(item.kind, "prompt");
+        }
+        for result in [json!({ "contents": [value, { "text": value, "blob": value }] }), value.clone()] {
+            let _ = mcp_resource_to_envelope(&result, "r", 1000);
+        }
+        let message = json!({ "role": value, "content": value });
+        let converted = mcp_prompt_to_envelope(&json!({ "messages": [message, value] }), "p", 100_000).unwrap();
+        prop_assert!(converted.full_text.starts_with('['), "{}", converted.full_text);
         let lines = format!("{value}\n{text}\r\n{{\"type\":\"policy\",\"text\":{value}}}");
         let _ = load_mcp_session_jsonl(&lines, strict);
         let _ = reference::load_mcp_session_jsonl(&lines);
-        for operation in ["mcp_tool_to_selectable", "selectable_to_mcp_tool", "infer_namespace", "load_mcp_session"] {
-            let arguments = json!({ "tool": value, "item": value, "name": value, "text": value });
+        let operations = [
+            "mcp_tool_to_selectable",
+            "mcp_resource_to_selectable",
+            "mcp_prompt_to_selectable",
+            "selectable_to_mcp_tool",
+            "infer_namespace",
+            "load_mcp_session",
+        ];
+        for operation in operations {
+            let mut arguments = json!({});
+            for key in ["tool", "resource", "prompt", "item", "name", "text"] {
+                arguments[key] = value.clone();
+            }
             let _ = convert_call(operation, &arguments.to_string());
             let _ = convert_call(operation, &value.to_string());
         }

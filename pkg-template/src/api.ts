@@ -12,11 +12,18 @@ export { DecisionStore } from "./decision-store.js";
 export type * from "./decision-types.js";
 export { ContextWeaverError, ERROR_CODES } from "./errors.js";
 export type { ErrorCode, ErrorInit } from "./errors.js";
-export { mcpResultToEnvelope } from "./mcp-result.js";
+export { mcpPromptToEnvelope, mcpResourceToEnvelope, mcpResultToEnvelope } from "./mcp-result.js";
 export type * from "./mcp-result-types.js";
 export type * from "./message-types.js";
 export { itemsToMessages, messagesToItems } from "./messages.js";
-export { inferNamespace, loadMcpSessionJsonl, mcpToolToSelectable, selectableToMcpTool } from "./mcp.js";
+export {
+  inferNamespace,
+  loadMcpSessionJsonl,
+  mcpPromptToSelectable,
+  mcpResourceToSelectable,
+  mcpToolToSelectable,
+  selectableToMcpTool,
+} from "./mcp.js";
 export type * from "./mcp-types.js";
 export { MetaPolicy, fromMcpMeta, toMcpMeta } from "./mcp-meta.js";
 export type { FromMcpMetaOptions, MetaMap, MetaWarning, PolicyFor, ToMcpMetaOptions } from "./mcp-meta.js";

@@ -73,9 +73,17 @@ export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJ
 /** @internal */
 export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
 /** @internal */
+export const mcpResourceToSelectable = /* @__PURE__ */ ofConvert(api.mcpResourceToSelectable);
+/** @internal */
+export const mcpPromptToSelectable = /* @__PURE__ */ ofConvert(api.mcpPromptToSelectable);
+/** @internal */
 export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
 /** @internal */
 export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnvelope);
+/** @internal */
+export const mcpResourceToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResourceToEnvelope);
+/** @internal */
+export const mcpPromptToEnvelope = /* @__PURE__ */ ofConvert(api.mcpPromptToEnvelope);
 /** @internal */
 export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
 /** @internal */

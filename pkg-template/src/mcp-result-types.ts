@@ -15,14 +15,33 @@ export interface McpToolResult {
   readonly [field: string]: unknown;
 }
 
+/** The result of `resources/read`, as it came. */
+export interface McpReadResult {
+  /** Texts and base64 `blob`s, each with its `uri`. */
+  readonly contents?: readonly unknown[];
+  readonly [field: string]: unknown;
+}
+
+/** The result of `prompts/get`, as it came. */
+export interface McpPromptResult {
+  readonly description?: string;
+  /** Each with a `role` and a block, or several, as `content`. */
+  readonly messages?: readonly unknown[];
+  readonly [field: string]: unknown;
+}
+
+/** How to read what is behind an MCP resource or prompt. */
+export interface McpReadOptions {
+  /** Bytes that its parts may unpack to; what is beyond is left out with a warning. Default, and most: 16 MiB. */
+  readonly max_bytes?: number;
+}
+
 /** How to read an MCP result. */
-export interface McpResultOptions {
+export interface McpResultOptions extends McpReadOptions {
   /** Reads it as contextweaver 0.18 for Python does. */
   readonly compat?: "0.18";
   /** The revision that the server speaks. Default: shapes of all are taken. */
   readonly revision?: McpRevision;
-  /** Bytes that its parts may unpack to; what is beyond is left out with a warning. Default, and most: 16 MiB. */
-  readonly max_bytes?: number;
 }
 
 /** Bytes of an MCP result. */
@@ -39,7 +58,7 @@ export interface McpBinary {
 export interface ConvertedMcpResult {
   /** `partial` when something of the result did not come through, or it is only a promise or a question. */
   readonly envelope: ResultEnvelope;
-  /** Bytes by handle, `mcp:<tool>:<kind>:<index>`, in the order of the content. */
+  /** Bytes by handle, of a tool `mcp:<tool>:<kind>:<index>`, in the order of the content. */
   readonly binaries: ReadonlyMap<string, McpBinary>;
   /** All text that a model may read. Invisible characters and terminal escapes show as `\u{…}`. */
   readonly full_text: string;

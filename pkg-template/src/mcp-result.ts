@@ -1,7 +1,15 @@
-// Results of MCP tools, whose images cross beside the JSON.
+// Results of MCP tools, resources and prompts, whose images cross beside the JSON.
 import { convert } from "./engines.js";
 import { MCP_RESULT, encode, fields } from "./guard.js";
-import type { ConvertedMcpResult, McpBinary, McpResultOptions, McpToolResult } from "./mcp-result-types.js";
+import type {
+  ConvertedMcpResult,
+  McpBinary,
+  McpPromptResult,
+  McpReadOptions,
+  McpReadResult,
+  McpResultOptions,
+  McpToolResult,
+} from "./mcp-result-types.js";
 import type { ConversionWarning } from "./mcp-types.js";
 import type { ResultEnvelope } from "./types.js";
 
@@ -50,7 +58,36 @@ export function mcpResultToEnvelope(
   toolName: string,
   options?: McpResultOptions,
 ): ConvertedMcpResult {
-  const { json, bytes } = convertResult({ ...fields(options), result, tool_name: toolName });
+  return apart({ ...fields(options), result, tool_name: toolName });
+}
+
+/**
+ * Takes the result of reading an MCP resource apart, as `mcpResultToEnvelope` does that of a tool. Handles are
+ * `resource:<resourceId>:<index>`; there are no facts.
+ */
+export function mcpResourceToEnvelope(
+  result: McpReadResult,
+  resourceId: string,
+  options?: McpReadOptions,
+): ConvertedMcpResult {
+  return apart({ ...fields(options), result, resource_id: resourceId });
+}
+
+/**
+ * Takes an MCP prompt apart: a text of lines `[role] text`, also stored as `prompt:<promptId>:messages`, and the bytes of
+ * images and the like as `prompt:<promptId>:<kind>:<index>`. The summary is the description, or the beginning of the text.
+ * There are no facts. A message may hold lines that look like those of another role.
+ */
+export function mcpPromptToEnvelope(
+  result: McpPromptResult,
+  promptId: string,
+  options?: McpReadOptions,
+): ConvertedMcpResult {
+  return apart({ ...fields(options), result, prompt_id: promptId });
+}
+
+function apart(args: Record<string, unknown>): ConvertedMcpResult {
+  const { json, bytes } = convertResult(args);
   const { done } = JSON.parse(json) as {
     done: { envelope: ResultEnvelope; full_text: string; warnings: ConversionWarning[]; binaries: Place[] };
   };

@@ -16,6 +16,12 @@ export interface McpToolOptions {
   readonly compat?: "0.18";
 }
 
+/** How one resource or prompt of an MCP server is read. */
+export interface McpListOptions {
+  /** The name you give the server, which becomes the namespace. Default: a resource's scheme, or guessed from a prompt's name. */
+  readonly server?: string;
+}
+
 /** Something in data of others that could not be used. */
 export interface ConversionWarning {
   /** Stable, such as `field-ignored` or `hint-ignored`. */

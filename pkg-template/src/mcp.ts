@@ -1,7 +1,7 @@
 // Tools and recorded sessions of the Model Context Protocol.
 import { convertCall } from "./convert-call.js";
 import { SNAPSHOT, encode, fields } from "./guard.js";
-import type { McpRevision, McpSession, McpToolOptions, SessionOptions, WrittenMcpTool } from "./mcp-types.js";
+import type { McpListOptions, McpRevision, McpSession, McpToolOptions, SessionOptions, WrittenMcpTool } from "./mcp-types.js";
 import type { SelectableItem, StoredTool } from "./types.js";
 
 function convert<T>(operation: string, args: Record<string, unknown>): T {
@@ -16,6 +16,24 @@ function convert<T>(operation: string, args: Record<string, unknown>): T {
  */
 export function mcpToolToSelectable(tool: unknown, options?: McpToolOptions): StoredTool {
   return convert<{ item: StoredTool }>("mcp_tool_to_selectable", { ...fields(options), tool }).item;
+}
+
+/**
+ * Makes an item of one resource of `resources/list`; only one without a `uri` is an error. The id is
+ * `resource::<namespace>:<name>#<hash of the address>`, `metadata` has `uri`, `mime_type` and `primitive`. Nothing is fetched.
+ * Items of a list may share an id when they share a namespace, a name and an address.
+ */
+export function mcpResourceToSelectable(resource: unknown, options?: McpListOptions): StoredTool {
+  return convert<{ item: StoredTool }>("mcp_resource_to_selectable", { ...fields(options), resource }).item;
+}
+
+/**
+ * Makes an item of one prompt of `prompts/list`; only one without a `name` is an error. The id is
+ * `prompt::<namespace>:<name>#<hash of the arguments' names>`, the arguments become a schema of strings, `metadata` has
+ * `prompt_name`, `primitive` and the names of the `arguments` in their order.
+ */
+export function mcpPromptToSelectable(prompt: unknown, options?: McpListOptions): StoredTool {
+  return convert<{ item: StoredTool }>("mcp_prompt_to_selectable", { ...fields(options), prompt }).item;
 }
 
 /**

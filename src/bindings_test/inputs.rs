@@ -130,6 +130,20 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         }),
     ),
     (
+        "McpListOptions",
+        "server",
+        Function(|value| convert("mcp_resource_to_selectable", "resource", json!({ "uri": "u:x" }), value)),
+    ),
+    (
+        "McpReadOptions",
+        "max_bytes",
+        Function(|mut value| {
+            value["result"] = json!({});
+            value["resource_id"] = "r".into();
+            api::convert::convert_result(&value.to_string()).map(drop)
+        }),
+    ),
+    (
         "McpToolOptions",
         "server id_form verb_namespaces compat",
         Function(|value| convert("mcp_tool_to_selectable", "tool", json!({ "name": "x" }), value)),

@@ -23,7 +23,7 @@ impl Reader<'_> {
             }
         };
         for (index, part) in parts.iter().enumerate().take(limits::MCP_PARTS) {
-            self.part(index, part);
+            self.part(index, part, format!("/content/{index}"));
         }
         if parts.len() > limits::MCP_PARTS {
             let message = format!("{} parts, of which the first {} were read", parts.len(), limits::MCP_PARTS);
@@ -32,8 +32,8 @@ impl Reader<'_> {
         }
     }
 
-    fn part(&mut self, index: usize, part: &Value) {
-        let path = format!("/content/{index}");
+    /// Reads one part; `index` numbers its handle.
+    pub fn part(&mut self, index: usize, part: &Value, path: String) {
         let Value::Object(map) = part else {
             self.degrade("malformed-part", format!("the part is {}, not an object", type_name(part)), path.as_str());
             match part {
@@ -71,7 +71,7 @@ impl Reader<'_> {
         self.store(kind, text.as_bytes().to_vec(), "text/plain", label, path);
     }
 
-    fn show(&mut self, shown: String, text: &str, path: &str) {
+    pub fn show(&mut self, shown: String, text: &str, path: &str) {
         let Some(room) = self.text_room.checked_sub(shown.len() + 1) else {
             let message = format!("{} bytes of text, and there is room for {}", shown.len(), self.text_room);
             self.degrade("too-large", message, path);
@@ -176,38 +176,43 @@ impl Reader<'_> {
             return self.keep_json(&place, block.map, &block.path);
         };
         let inner = Block { map, index: block.index, path: block.at("resource"), withheld: block.withheld };
-        self.extra(&inner, &["uri", "mimeType", "text", "blob"]);
-        if inner.value("uri").is_some_and(|uri| !uri.is_string()) {
-            self.degrade("malformed-part", "`uri` is not a string", inner.at("uri"));
+        self.contents(&inner, &place, "resource");
+    }
+
+    /// Reads the text or the bytes of a resource.
+    pub fn contents(&mut self, block: &Block, place: &str, kind: &str) {
+        self.extra(block, &["uri", "mimeType", "text", "blob"]);
+        if block.value("uri").is_some_and(|uri| !uri.is_string()) {
+            self.degrade("malformed-part", "`uri` is not a string", block.at("uri"));
         }
-        let label = self.label(inner.text("uri"), "resource");
-        let text = inner.value("text").map(|text| self.as_text(text, &inner.at("text")));
-        let (text, blob) = (text.filter(|text| !text.is_empty()), inner.value("blob"));
+        let label = self.label(block.text("uri"), kind);
+        let text = block.value("text").map(|text| self.as_text(text, &block.at("text")));
+        let (text, blob) = (text.filter(|text| !text.is_empty()), block.value("blob"));
         if let Some(text) = &text {
-            let media_type = self.media_type(&inner, "text/plain");
-            self.store(&place, text.as_bytes().to_vec(), &media_type, label.clone(), &inner.path);
+            let media_type = self.media_type(block, "text/plain");
+            self.store(place, text.as_bytes().to_vec(), &media_type, label.clone(), &block.path);
             if block.withheld {
                 self.withhold(block);
             } else {
-                self.show(sanitize(text), text, &inner.path);
+                self.show(sanitize(text), text, &block.path);
             }
         }
-        let blob_place = if text.is_some() { format!("{place}:blob") } else { place.clone() };
+        let blob_place = if text.is_some() { format!("{place}:blob") } else { place.to_owned() };
         match blob {
             Some(Value::String(blob)) => {
-                self.bytes(&inner, blob, ("blob", &blob_place), "application/octet-stream", label);
+                self.bytes(block, blob, ("blob", &blob_place), "application/octet-stream", label);
             }
             Some(other) => {
                 let message = format!("`blob` is {}, not a string", type_name(other));
-                self.degrade("malformed-part", message, inner.at("blob"));
-                self.keep_json(&blob_place, map, &inner.path);
+                self.degrade("malformed-part", message, block.at("blob"));
+                self.keep_json(&blob_place, block.map, &block.path);
             }
             None if text.is_none() => {
-                if !map.contains_key("text") {
-                    self.degrade("malformed-part", "the resource has neither `text` nor `blob`", inner.path.as_str());
+                if !block.map.contains_key("text") {
+                    self.degrade("malformed-part", "the resource has neither `text` nor `blob`", block.path.as_str());
                 }
-                let media_type = self.media_type(&inner, "application/octet-stream");
-                self.store(&place, Vec::new(), &media_type, label, &inner.path);
+                let media_type = self.media_type(block, "application/octet-stream");
+                self.store(place, Vec::new(), &media_type, label, &block.path);
             }
             None => {}
         }

@@ -47,7 +47,7 @@ fn legal(text: &str, chars: usize) -> String {
     text.chars().take(chars).map(|ch| if known(ch) { ch } else { '_' }).collect()
 }
 
-fn legal_namespace(text: &str) -> String {
+pub(super) fn legal_namespace(text: &str) -> String {
     let text = legal(&text.to_lowercase(), 60).replace('.', "_");
     if text.starts_with(|ch: char| ch.is_ascii_lowercase()) { text } else { format!("mcp_{text}") }
 }

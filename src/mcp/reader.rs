@@ -14,7 +14,10 @@ const LABEL_CHARS: usize = 200;
 
 /// What is found in a result.
 pub(super) struct Reader<'a> {
-    pub tool: &'a str,
+    /// The name of the tool, or the id of what was read.
+    pub source: &'a str,
+    /// What handles begin with.
+    prefix: String,
     /// Texts for the model, in order, everything in them visible.
     pub texts: Vec<String>,
     /// Facts stated by lines of texts, and how many facts there may be for one more of them.
@@ -57,12 +60,22 @@ impl Block<'_> {
 }
 
 impl<'a> Reader<'a> {
-    pub fn new(tool: &'a str, room: usize) -> Self {
-        let mut provenance = JsonMap::new();
-        provenance.insert("tool".into(), tool.into());
-        provenance.insert("protocol".into(), "mcp".into());
+    /// Reads the result of a tool.
+    pub fn of_tool(tool: &'a str, room: usize) -> Self {
+        Self::new(tool, format!("mcp:{tool}"), room, &[("tool", tool), ("protocol", "mcp")])
+    }
+
+    /// Reads what is behind a resource or a prompt.
+    pub fn of_primitive(kind: &'static str, id: &'a str, room: usize) -> Self {
+        let key = format!("{kind}_id");
+        Self::new(id, format!("{kind}:{id}"), room, &[(&key, id), ("protocol", "mcp"), ("primitive", kind)])
+    }
+
+    fn new(source: &'a str, prefix: String, room: usize, provenance: &[(&str, &str)]) -> Self {
+        let provenance = provenance.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect();
         Self {
-            tool,
+            source,
+            prefix,
             texts: Vec::new(),
             facts: Vec::new(),
             artifacts: Vec::new(),
@@ -94,7 +107,7 @@ impl<'a> Reader<'a> {
             return false;
         };
         self.room = room;
-        let handle = format!("mcp:{}:{kind}", self.tool);
+        let handle = format!("{}:{kind}", self.prefix);
         let binary = Binary { handle, bytes, media_type: media_type.to_owned(), label };
         self.artifacts.push(reference_to(&binary));
         self.binaries.push(binary);
@@ -185,7 +198,7 @@ impl<'a> Reader<'a> {
     }
 
     pub fn label(&self, name: Option<&str>, kind: &str) -> String {
-        name.map_or_else(|| format!("{kind} from {}", self.tool), short)
+        name.map_or_else(|| format!("{kind} from {}", self.source), short)
     }
 }
 

@@ -71,15 +71,12 @@ pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultO
     if options.compat {
         return Ok(reference::result::convert(map, tool_name));
     }
-    let mut reader = Reader::new(tool_name, options.max_bytes);
+    let mut reader = Reader::of_tool(tool_name, options.max_bytes);
     reader.content(map.get("content").unwrap_or(&Value::Null));
     let stand_in = outcome(&mut reader, map);
     let is_error = is_error(&mut reader, map.get("isError"));
     let facts = structured(&mut reader, map, options.revision);
-    let extra: JsonMap = map.iter().filter(|(key, _)| !READ.contains(&key.as_str())).map(cloned).collect();
-    if !extra.is_empty() {
-        reader.note("extra", Value::Object(extra), "");
-    }
+    keep_rest(&mut reader, map, READ);
     Ok(finish(reader, facts, stand_in, is_error))
 }
 
@@ -87,13 +84,21 @@ pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultO
 const READ: &[&str] =
     &["content", "structuredContent", "isError", "resultType", "inputRequests", "requestState", "task"];
 
+/// Keeps the fields of a result that are not read.
+pub(super) fn keep_rest(reader: &mut Reader, map: &JsonMap, read: &[&str]) {
+    let rest: JsonMap = map.iter().filter(|(key, _)| !read.contains(&key.as_str())).map(cloned).collect();
+    if !rest.is_empty() {
+        reader.note("extra", Value::Object(rest), "");
+    }
+}
+
 pub(super) fn cloned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
 
 /// Reads how far the call came. A result that only asks for something, or is only promised, is none yet; the text that
 /// says so is returned.
-fn outcome(reader: &mut Reader, map: &JsonMap) -> Option<String> {
+pub(super) fn outcome(reader: &mut Reader, map: &JsonMap) -> Option<String> {
     let kind = map.get("resultType").unwrap_or(&Value::Null);
     let task = map.get("task").filter(|task| task.is_object());
     match kind.as_str() {
@@ -151,7 +156,7 @@ fn structured(reader: &mut Reader, map: &JsonMap, revision: Option<Revision>) ->
     if !value.is_object() && !any && revision.is_some() {
         reader.warn("structured-type", format!("structured content is {}", json::type_name(value)), PATH);
     }
-    let label = format!("structured content from {}", reader.tool);
+    let label = format!("structured content from {}", reader.source);
     reader.store("structured_content", to_sorted_ascii(value, None).into_bytes(), "application/json", label, PATH);
     let Value::Object(fields) = value else {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -184,7 +189,12 @@ fn is_the_same(text: &str, value: &Value) -> bool {
     json::parse(text).is_ok_and(|parsed| parsed == *value)
 }
 
-fn finish(mut reader: Reader, structured: Vec<String>, stand_in: Option<String>, is_error: bool) -> Converted {
+pub(super) fn finish(
+    mut reader: Reader,
+    structured: Vec<String>,
+    stand_in: Option<String>,
+    is_error: bool,
+) -> Converted {
     let mut facts: Vec<String> = Vec::new();
     let scraped = std::mem::take(&mut reader.facts);
     for fact in structured.into_iter().map(|fact| (fact, limits::MCP_FACT_KEYS)).chain(scraped) {
@@ -231,7 +241,7 @@ pub(super) fn repeat(provenance: &mut JsonMap, warnings: &[Warning]) {
 }
 
 /// Returns the beginning of a text that stands for it, without a part of an escape at its end.
-fn summary(text: &str) -> &str {
+pub(super) fn summary(text: &str) -> &str {
     let cut = unicode::prefix(text, limits::SUMMARY_CHARS);
     match cut.rfind('\\') {
         Some(at) if cut.len() < text.len() && cut.len() - at < "\\u{10ffff}".len() && !cut[at..].contains('}') => {

@@ -55,7 +55,7 @@ impl Default for ToolOptions {
     }
 }
 
-/// An item and what of its tool could not be used.
+/// An item and what of its tool, resource or prompt could not be used.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConvertedTool {
     /// The item.
@@ -64,14 +64,15 @@ pub struct ConvertedTool {
     pub warnings: Vec<Warning>,
 }
 
-/// A tool being read.
-struct Reading {
+/// A tool, a resource or a prompt being read.
+#[derive(Default)]
+pub(super) struct Reading {
     kept: Kept,
     warnings: Vec<Warning>,
 }
 
 impl Reading {
-    fn warn(&mut self, code: &'static str, message: &str, path: &str) {
+    pub fn warn(&mut self, code: &'static str, message: &str, path: &str) {
         match self.warnings.len() {
             MAX_WARNINGS.. => {}
             len if len + 1 == MAX_WARNINGS => {
@@ -82,14 +83,25 @@ impl Reading {
     }
 
     /// Keeps a field that is not what the protocol says, and warns.
-    fn ignore(&mut self, key: &str, wanted: &str, value: Value) {
+    pub fn ignore(&mut self, key: &str, wanted: &str, value: Value) {
         let message = format!("expected {wanted}, got {}; ignored", type_name(&value));
         self.warn("field-ignored", &message, &pointer("", key));
         self.kept.given(key, value);
     }
 
+    /// Keeps a field as it was, of which something is ignored.
+    pub fn kept_as_given(&mut self, key: &str, value: Value) {
+        self.kept.given(key, value);
+    }
+
+    /// Puts what is kept into an item that is otherwise done.
+    pub fn finish(self, mut item: SelectableItem) -> ConvertedTool {
+        self.kept.put(&mut item.metadata, JsonMap::new());
+        ConvertedTool { item, warnings: self.warnings }
+    }
+
     /// Reads a text; blank is none.
-    fn text(&mut self, key: &str, value: Option<Value>) -> Option<String> {
+    pub fn text(&mut self, key: &str, value: Option<Value>) -> Option<String> {
         match value? {
             Value::String(text) if !trim(&text).is_empty() => Some(text),
             blank @ Value::String(_) => {
@@ -164,7 +176,7 @@ impl Reading {
     }
 
     /// Keeps what an item has no field for.
-    fn rest(&mut self, tool: JsonMap) {
+    pub fn rest(&mut self, tool: JsonMap) {
         for (key, value) in tool {
             match key.as_str() {
                 "icons" => self.icons(value),
@@ -199,8 +211,8 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         Value::Object(map) => map,
         other => return Err(wrong_type("", "an object", &other)),
     };
-    let name = required_name(tool.shift_remove("name"))?;
-    let mut reading = Reading { kept: Kept::default(), warnings: Vec::new() };
+    let name = required_text(tool.shift_remove("name"), "tool", "name")?;
+    let mut reading = Reading::default();
     let mut take = |key: &str| tool.shift_remove(key);
     let given_title = reading.text("title", take("title"));
     let given_description = take("description");
@@ -212,7 +224,7 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
     let namespace = options.server.as_deref().unwrap_or_else(|| guess(&name, options.verb_namespaces));
     let declared = |key: &str| annotations.get(key) == Some(&Value::Bool(true));
     let (read_only, destructive) = (declared("readOnlyHint"), declared("destructiveHint"));
-    let mut item = SelectableItem {
+    let item = SelectableItem {
         id: id(&name, namespace, &args_schema, &reading.kept.fields, options)?,
         kind: "tool".to_owned(),
         namespace: namespace.to_owned(),
@@ -227,8 +239,7 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         metadata: annotations,
         ..SelectableItem::default()
     };
-    reading.kept.put(&mut item.metadata, JsonMap::new());
-    Ok(ConvertedTool { item, warnings: reading.warnings })
+    Ok(reading.finish(item))
 }
 
 impl Reading {
@@ -265,10 +276,12 @@ impl Reading {
     }
 }
 
-fn required_name(value: Option<Value>) -> Result<String> {
-    let missing = || Error::new(ErrorCode::MissingField, "the tool has no name").at("/name");
-    let name = as_string(value.filter(|value| !value.is_null()).ok_or_else(missing)?, "/name")?;
-    if trim(&name).is_empty() { Err(missing()) } else { Ok(name) }
+/// Takes what something cannot be called or found without.
+pub(super) fn required_text(value: Option<Value>, what: &str, key: &str) -> Result<String> {
+    let path = pointer("", key);
+    let missing = || Error::new(ErrorCode::MissingField, format!("the {what} has no {key}")).at(path.as_str());
+    let text = as_string(value.filter(|value| !value.is_null()).ok_or_else(missing)?, &path)?;
+    if trim(&text).is_empty() { Err(missing()) } else { Ok(text) }
 }
 
 fn id(name: &str, namespace: &str, schema: &JsonMap, fields: &JsonMap, options: &ToolOptions) -> Result<String> {
@@ -309,21 +322,33 @@ fn version(meta: Option<&Value>) -> Option<String> {
     }
 }
 
+impl ConvertedTool {
+    /// Returns the item with the warnings in what it keeps, for who does not look at a catalog's report.
+    pub fn with_warnings(&self) -> SelectableItem {
+        self.noting(JsonMap::new())
+    }
+
+    fn noting(&self, mut further: JsonMap) -> SelectableItem {
+        let mut item = self.item.clone();
+        let kept = Kept::of(&item.metadata);
+        if !self.warnings.is_empty() {
+            further.insert("warnings".to_owned(), serde_json::to_value(&self.warnings).unwrap_or_default());
+        }
+        kept.put(&mut item.metadata, further);
+        item
+    }
+}
+
 /// Adds to what an item keeps of its tool, for who looks at one tool and not at a catalog: the effective `hints`, the
 /// `shape_hash` of canonical ids, the `schema_digest` over both schemas, which also tells when only a type changes, and
 /// the `warnings`.
 pub fn describe(converted: &ConvertedTool) -> Result<SelectableItem> {
-    let mut item = converted.item.clone();
-    let kept = Kept::of(&item.metadata);
+    let item = &converted.item;
     let mut further = JsonMap::new();
     further.insert("hints".to_owned(), serde_json::to_value(Hints::of(&item.metadata)).unwrap_or_default());
     further.insert("shape_hash".to_owned(), lenient_hash(&item.name, &item.args_schema)?.into());
-    further.insert("schema_digest".to_owned(), schema_digest(&item).into());
-    if !converted.warnings.is_empty() {
-        further.insert("warnings".to_owned(), serde_json::to_value(&converted.warnings).unwrap_or_default());
-    }
-    kept.put(&mut item.metadata, further);
-    Ok(item)
+    further.insert("schema_digest".to_owned(), schema_digest(item).into());
+    Ok(converted.noting(further))
 }
 
 /// Returns the digest of everything both schemas of a tool say.

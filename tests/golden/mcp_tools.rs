@@ -5,12 +5,27 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use contextweaver::error::Error;
-use contextweaver::mcp::{ToolId, infer_namespace, name_part, reference, shape_hash};
+use contextweaver::mcp::{
+    ConvertedTool, ToolId, infer_namespace, mcp_prompt_to_selectable, mcp_resource_to_selectable, name_part, reference,
+    shape_hash,
+};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     Some(Ok(match file {
         "tool" | "spec-examples" if input.get("tool").is_some() => tool(&input["tool"]),
+        "gateway" | "spec-examples" if input.get("resource").is_some() => {
+            item(mcp_resource_to_selectable(input["resource"].clone(), None))
+        }
+        "gateway" | "spec-examples" if input.get("prompt").is_some() => {
+            let mut item = item(mcp_prompt_to_selectable(input["prompt"].clone(), None));
+            if file == "spec-examples" {
+                // The title and the icons are kept here, as the tests of the module assert.
+                item.as_object_mut().map(|item| item.remove("title"));
+                item["metadata"].as_object_mut().map(|metadata| metadata.remove("_contextweaver"));
+            }
+            item
+        }
         "tool" if input.get("parse_tool_id").is_some() => parse(text(input, "parse_tool_id")),
         "tool" => hash(&input["compute_hash8"]),
         "namespace" => {
@@ -33,6 +48,10 @@ fn failed(_: Error) -> Value {
 
 fn tool(tool: &Value) -> Value {
     reference::mcp_tool_to_selectable(tool.clone(), "/tool").map_or_else(failed, |item| json!(item))
+}
+
+fn item(converted: Result<ConvertedTool, Error>) -> Value {
+    converted.map_or_else(failed, |converted| json!(converted.item))
 }
 
 fn parse(id: &str) -> Value {

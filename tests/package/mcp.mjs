@@ -46,6 +46,38 @@ export const mcpCases = {
     }
   },
 
+  "resources and prompts become items, and what is behind them an envelope"(cw, assert) {
+    const resource = { uri: "file:///docs/readme.md", name: "README", title: "Read me", mimeType: "text/markdown", size: 5 };
+    const item = cw.mcpResourceToSelectable(resource);
+    assert.deepEqual([item.id, item.kind, item.namespace, item.title], ["resource::file:README#a8c506b1", "resource", "file", "Read me"]);
+    assert.deepEqual(plain(item.metadata._contextweaver.mcp.fields), { size: 5 });
+    assert.equal(cw.mcpResourceToSelectable(resource, { server: "docs" }).namespace, "docs");
+    const contents = [{ uri: "u:a", text: "hello" }, { uri: "u:b", blob: "aGk=", mimeType: "image/png" }];
+    const read = cw.mcpResourceToEnvelope({ contents }, item.id);
+    assert.deepEqual([read.full_text, read.envelope.status, read.warnings.length], ["hello", "ok", 0]);
+    assert.deepEqual([...read.binaries.keys()], [`resource:${item.id}:0`, `resource:${item.id}:1`]);
+    assert.deepEqual([...read.binaries.get(`resource:${item.id}:1`).bytes], [104, 105]);
+
+    const prompt = { name: "review", arguments: [{ name: "code", required: true }, 5] };
+    const asked = cw.mcpPromptToSelectable(prompt);
+    assert.deepEqual([asked.kind, plain(asked.args_schema.required)], ["prompt", ["code"]]);
+    assert.deepEqual(asked.metadata._contextweaver.mcp.warnings.map(({ path }) => path), ["/arguments/1"]);
+    const messages = [{ role: "user", content: { type: "text", text: "Review this" } }, { role: "assistant", content: { type: "image", data: "aGk=", mimeType: "image/png" } }];
+    const got = cw.mcpPromptToEnvelope({ description: "A review", messages }, "p");
+    assert.deepEqual([got.full_text, got.envelope.summary], ["[user] Review this\n[assistant]", "A review"]);
+    assert.deepEqual([...got.binaries.keys()], ["prompt:p:image:1", "prompt:p:messages"]);
+    for (const [what, run, code, path] of [
+      ["no address", () => cw.mcpResourceToSelectable({}), "MISSING_FIELD", "/resource/uri"],
+      ["no prompt", () => cw.mcpPromptToSelectable([]), "INVALID_INPUT", "/prompt"],
+      ["a typing error", () => cw.mcpPromptToSelectable(prompt, { sever: "x" }), "UNKNOWN_FIELD", "/sever"],
+      ["an option of tools", () => cw.mcpResourceToEnvelope({}, "r", { revision: "2025-06-18" }), "UNKNOWN_FIELD", "/revision"],
+      ["no result", () => cw.mcpPromptToEnvelope(5, "p"), "INVALID_INPUT", "/result"],
+      ["no room asked for", () => cw.mcpResourceToEnvelope({}, "r", { max_bytes: -1 }), "OUT_OF_RANGE", "/max_bytes"],
+    ]) {
+      assert.equal(refuses(cw, assert, what, run, [code]).path, path, what);
+    }
+  },
+
   "a recorded session becomes items, and every problem has its line"(cw, assert) {
     const lines = ['{"type":"user_turn","id":"u","text":"hi"}', "", '{"type":"tool_resutl","id":"r","parent_id":"nobody","content":[{"type":"text","text":"x"}]}'];
     const text = lines.join("\r\n");

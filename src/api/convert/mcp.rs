@@ -6,20 +6,28 @@ use super::{compat, done, unknown};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::{Fields, wrong_type};
 use crate::mcp::{
-    IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl, mcp_tool_to_selectable,
-    reference, selectable_to_mcp_tool,
+    ConvertedTool, IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl,
+    mcp_prompt_to_selectable, mcp_resource_to_selectable, mcp_tool_to_selectable, reference, selectable_to_mcp_tool,
 };
 use crate::model::SelectableItem;
 use crate::text::unicode::trim;
 
 /// The operations of this file.
-pub const OPERATIONS: &[&str] =
-    &["mcp_tool_to_selectable", "selectable_to_mcp_tool", "infer_namespace", "load_mcp_session"];
+pub const OPERATIONS: &[&str] = &[
+    "mcp_tool_to_selectable",
+    "mcp_resource_to_selectable",
+    "mcp_prompt_to_selectable",
+    "selectable_to_mcp_tool",
+    "infer_namespace",
+    "load_mcp_session",
+];
 
 /// Runs an operation.
 pub fn call(operation: &str, fields: Fields) -> Result<String> {
     match operation {
         "mcp_tool_to_selectable" => tool(fields),
+        "mcp_resource_to_selectable" => listed(fields, "resource", mcp_resource_to_selectable),
+        "mcp_prompt_to_selectable" => listed(fields, "prompt", mcp_prompt_to_selectable),
         "selectable_to_mcp_tool" => back(fields),
         "infer_namespace" => namespace(fields),
         "load_mcp_session" => session(fields),
@@ -55,12 +63,24 @@ fn tool(mut fields: Fields) -> Result<String> {
         let item = reference::mcp_tool_to_selectable(tool, "/tool")?;
         return done(&json!({ "item": item, "warnings": [] }));
     }
-    let below = |error: Error| {
-        let path = format!("/tool{}", error.path());
-        error.under(path)
-    };
-    let converted = mcp_tool_to_selectable(tool, &options).map_err(below)?;
+    let converted = mcp_tool_to_selectable(tool, &options).map_err(|error| below("tool", error))?;
     done(&json!({ "item": describe(&converted)?, "warnings": converted.warnings }))
+}
+
+fn below(key: &str, error: Error) -> Error {
+    let path = format!("/{key}{}", error.path());
+    error.under(path)
+}
+
+type Listed = fn(Value, Option<&str>) -> Result<ConvertedTool>;
+
+/// `{resource, server?}` and `{prompt, server?}` give `{item, warnings}`.
+fn listed(mut fields: Fields, key: &'static str, convert: Listed) -> Result<String> {
+    let given = fields.require(key)?;
+    let server = server(&mut fields)?;
+    fields.finish()?;
+    let converted = convert(given, server.as_deref()).map_err(|error| below(key, error))?;
+    done(&json!({ "item": converted.with_warnings(), "warnings": converted.warnings }))
 }
 
 /// `{item, revision?}` gives `{tool, report}`.

@@ -1,14 +1,17 @@
 //! Results of MCP tools as envelopes.
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::compat;
 use crate::api::{One, write};
 use crate::error::Result;
 use crate::json::{self, Fields};
 use crate::limits;
-use crate::mcp::{Binary, ResultOptions, Revision, mcp_result_to_envelope};
+use crate::mcp::{
+    Binary, Converted, ResultOptions, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
+    mcp_result_to_envelope,
+};
 use crate::model::{ResultEnvelope, Warning};
 
 /// An answer with bytes beside its JSON.
@@ -20,7 +23,8 @@ pub struct WithBytes {
     pub bytes: Vec<u8>,
 }
 
-/// Takes the result of an MCP tool apart: `{result, tool_name, compat?, revision?, max_bytes?}` gives `{envelope, full_text,
+/// Takes a result of MCP apart: of a tool `{result, tool_name, compat?, revision?, max_bytes?}`, of reading a resource
+/// `{result, resource_id, max_bytes?}`, of getting a prompt `{result, prompt_id, max_bytes?}`. Gives `{envelope, full_text,
 /// warnings, binaries: [{handle, media_type, label, offset, length}]}` and the bytes.
 pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     #[derive(Serialize)]
@@ -33,16 +37,7 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     // A result comes with its images, so the limit is that of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let result = fields.require("result")?;
-    let tool = fields.string("tool_name")?;
-    let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
-    let limit = limits::MCP_RESULT_BYTES as u64;
-    let options = ResultOptions {
-        compat: compat(&mut fields)?,
-        revision: revision.map_err(|error| error.at("/revision"))?,
-        max_bytes: fields.uint_or("max_bytes", limit, limit)? as usize,
-    };
-    fields.finish()?;
-    let converted = mcp_result_to_envelope(&result, &tool, &options)?;
+    let converted = convert(&result, fields)?;
     // Two copies of an image are enough.
     drop(result);
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
@@ -64,4 +59,24 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
         binaries: &places,
     };
     Ok(WithBytes { json: write(&One("done", &answer))?, bytes })
+}
+
+/// What a result is of is named by the one field that it has.
+fn convert(result: &Value, mut fields: Fields) -> Result<Converted> {
+    let limit = limits::MCP_RESULT_BYTES as u64;
+    let max_bytes = fields.uint_or("max_bytes", limit, limit)? as usize;
+    if let Some(id) = fields.opt_string("resource_id")? {
+        fields.finish()?;
+        return mcp_resource_to_envelope(result, &id, max_bytes);
+    }
+    if let Some(id) = fields.opt_string("prompt_id")? {
+        fields.finish()?;
+        return mcp_prompt_to_envelope(result, &id, max_bytes);
+    }
+    let tool = fields.string("tool_name")?;
+    let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
+    let revision = revision.map_err(|error| error.at("/revision"))?;
+    let options = ResultOptions { compat: compat(&mut fields)?, revision, max_bytes };
+    fields.finish()?;
+    mcp_result_to_envelope(result, &tool, &options)
 }

@@ -820,6 +820,8 @@ export interface Inputs {
   Lexicon: { required: never; fields: "abbreviations" | "base" | "generic" | "nouns" | "phrases" | "verbs" };
   LintOptions: { required: never; fields: "pinned" };
   McpCatalogOptions: { required: never; fields: "id_form" | "on_invalid" | "server" | "verb_namespaces" };
+  McpListOptions: { required: never; fields: "server" };
+  McpReadOptions: { required: never; fields: "max_bytes" };
   McpToolOptions: { required: never; fields: "compat" | "id_form" | "server" | "verb_namespaces" };
   MemoryEntry: { required: "id" | "text"; fields: never };
   RouteHistory: { required: never; fields: "called_tool_ids" | "last_result_summary" | "repeat_penalty" | "result_boost_weight" | "step_number" };
