@@ -55,6 +55,24 @@ fn a_session_compiles_and_survives_a_snapshot() {
     manager_free(restored);
 }
 
+/// A runtime may collect garbage whenever the memory grows: thousands of results took twice as long for that.
+#[wasm_bindgen_test]
+fn the_memory_grows_by_parts_of_itself() {
+    let handle = manager_new("{}").unwrap();
+    let pages = || core::arch::wasm32::memory_size(0);
+    let (start, mut last, mut times) = (pages(), pages(), 0);
+    for number in 0..3000 {
+        let record = json!({ "tool_call_id": format!("c{number}"), "tool_name": "orders" }).to_string();
+        let raw = format!("order {number} failed: amount is no integer\n").repeat(40);
+        manager_ingest_tool_result(handle, &record, raw.as_bytes()).unwrap();
+        if pages() > last {
+            (last, times) = (pages(), times + 1);
+        }
+    }
+    assert!(last > start + 100 && times < 60, "from {start} to {last} pages in {times} calls");
+    manager_free(handle);
+}
+
 #[wasm_bindgen_test]
 fn errors_carry_code_and_path_and_leave_the_instance_alive() {
     let handle = session();
