@@ -2,7 +2,8 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::handles::{self, Answer};
+use super::answer::{Answer, thrown};
+use super::memory;
 use crate::api::convert as api;
 
 /// Bytes that a byte of messages becomes while it is converted, at least: 30 to 60 were seen.
@@ -11,8 +12,8 @@ const ROOM: usize = 30;
 /// Runs a converter.
 #[wasm_bindgen]
 pub fn convert_call(operation: &str, arguments: &str) -> Answer<String> {
-    handles::make_room(arguments.len() * ROOM);
-    api::convert_call(operation, arguments).map_err(|error| handles::thrown(&error))
+    memory::make_room(arguments.len() * ROOM);
+    api::convert_call(operation, arguments).map_err(|error| thrown(&error))
 }
 
 /// An answer with bytes; JavaScript takes both out of it and frees it.
@@ -38,6 +39,6 @@ impl Converted {
 /// Takes the result of an MCP tool apart.
 #[wasm_bindgen]
 pub fn convert_result(arguments: &str) -> Answer<Converted> {
-    let api::WithBytes { json, bytes } = api::convert_result(arguments).map_err(|error| handles::thrown(&error))?;
+    let api::WithBytes { json, bytes } = api::convert_result(arguments).map_err(|error| thrown(&error))?;
     Ok(Converted { json, bytes })
 }

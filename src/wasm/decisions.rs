@@ -2,7 +2,9 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::handles::{self, Answer, Handles};
+use super::answer::Answer;
+use super::handles::{self, Handles};
+use super::memory;
 use crate::api::decisions as api;
 
 thread_local! {
@@ -28,7 +30,7 @@ pub fn decisions_free(handle: u32) {
 #[wasm_bindgen]
 pub fn decisions_call(handle: u32, operation: &str, arguments: &str) -> Answer<String> {
     // Tens of thousands of decisions are imported at once.
-    handles::make_room(arguments.len() * ROOM);
+    memory::make_room(arguments.len() * ROOM);
     handles::with(&STORES, handle, |store| api::call(store, operation, arguments))
 }
 

@@ -3,11 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::thread::LocalKey;
 
+use super::answer::{Answer, thrown};
+use super::memory;
 use crate::error::{Error, ErrorCode, Result};
 use crate::order::SortedMap;
-
-/// What an export gives: its answer, or the JSON of an error record to be thrown.
-pub type Answer<T> = std::result::Result<T, String>;
 
 /// Objects of one kind by handle; handles are never reused, so a stale one cannot reach somebody else's object.
 pub struct Handles<T> {
@@ -27,15 +26,6 @@ impl<T> Handles<T> {
     }
 }
 
-/// Lets the memory grow once by what an object is going to need, instead of a thousand times by a little: a runtime may
-/// collect garbage whenever the memory grows. Where there is that much room already, nothing happens.
-pub fn make_room(bytes: usize) {
-    let mut room: Vec<u8> = Vec::new();
-    // Without so much memory the object may still fit.
-    let _ = room.try_reserve_exact(bytes);
-    std::hint::black_box(&room);
-}
-
 const PAGE_BYTES: usize = 64 * 1024;
 
 thread_local! {
@@ -48,7 +38,7 @@ thread_local! {
 fn keep_ahead() {
     let pages = || core::arch::wasm32::memory_size(0);
     if pages() > PAGES.get() {
-        make_room(pages() * PAGE_BYTES / 8);
+        memory::make_room(pages() * PAGE_BYTES / 8);
         PAGES.set(pages());
     }
 }
@@ -76,9 +66,4 @@ pub fn with<T, R>(slab: &'static Slab<T>, handle: u32, operation: impl FnOnce(&m
 /// Drops an object; a second time does nothing.
 pub fn free<T>(slab: &'static Slab<T>, handle: u32) {
     slab.with_borrow_mut(|slab| slab.objects.remove(&handle));
-}
-
-/// Turns an error into what is thrown.
-pub fn thrown(error: &Error) -> String {
-    error.to_json().to_string()
 }

@@ -2,7 +2,8 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::handles::{self, Answer, Handles};
+use super::answer::{Answer, thrown};
+use super::handles::{self, Handles};
 use crate::api;
 use crate::context::ContextManager;
 
@@ -61,5 +62,5 @@ pub fn artifact_bytes(handle: u32, artifact: &str) -> Answer<Vec<u8>> {
 /// Runs a function on text.
 #[wasm_bindgen]
 pub fn text_call(operation: &str, arguments: &str) -> Answer<String> {
-    api::text_call(operation, arguments).map_err(|error| handles::thrown(&error))
+    api::text_call(operation, arguments).map_err(|error| thrown(&error))
 }

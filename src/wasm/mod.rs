@@ -7,19 +7,28 @@
 //! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`, `decisions_bg.wasm` with
 //! `decisions-exports`. Each has its own memory; what is below this line is in all.
 
-#[cfg(feature = "convert-exports")]
-mod convert;
-#[cfg(feature = "decisions-exports")]
-mod decisions;
 #[cfg(any(
     feature = "context-exports",
     feature = "routing-exports",
     feature = "convert-exports",
     feature = "decisions-exports"
 ))]
+mod answer;
+#[cfg(feature = "convert-exports")]
+mod convert;
+#[cfg(feature = "decisions-exports")]
+mod decisions;
+#[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "decisions-exports"))]
 mod handles;
 #[cfg(feature = "context-exports")]
 mod manager;
+#[cfg(any(
+    feature = "context-exports",
+    feature = "routing-exports",
+    feature = "convert-exports",
+    feature = "decisions-exports"
+))]
+mod memory;
 #[cfg(feature = "routing-exports")]
 mod routing;
 #[cfg(feature = "trap-exports")]

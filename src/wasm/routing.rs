@@ -2,7 +2,9 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::handles::{self, Answer, Handles};
+use super::answer::{Answer, thrown};
+use super::handles::{self, Handles};
+use super::memory;
 use crate::api::routing as api;
 use crate::error::{Error, ErrorCode, Result};
 use crate::routing::catalog::Loaded;
@@ -19,7 +21,7 @@ const ROOM: usize = 8;
 /// Makes a catalog from the JSON of its tools, as bytes: thousands of tools are megabytes, which a string would copy again.
 #[wasm_bindgen]
 pub fn catalog_new(json: &[u8]) -> Answer<u32> {
-    handles::make_room(json.len() * ROOM);
+    memory::make_room(json.len() * ROOM);
     handles::add(&CATALOGS, text(json).and_then(api::new_catalog))
 }
 
@@ -57,7 +59,7 @@ pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> 
 #[wasm_bindgen]
 #[allow(clippy::needless_pass_by_value, reason = "an optional list of bytes has no borrowed form in wasm-bindgen")]
 pub fn router_of_items(json: &[u8], options: &str, index: Option<Vec<u8>>) -> Answer<u32> {
-    handles::make_room(json.len() * ROOM);
+    memory::make_room(json.len() * ROOM);
     handles::add(&ROUTERS, text(json).and_then(|items| api::router_of_items(items, options, index.as_deref())))
 }
 
@@ -82,5 +84,5 @@ pub fn router_index(handle: u32) -> Answer<Vec<u8>> {
 /// Runs a function that needs neither a catalog nor a router.
 #[wasm_bindgen]
 pub fn routing_call(operation: &str, arguments: &str) -> Answer<String> {
-    api::routing_call(operation, arguments).map_err(|error| handles::thrown(&error))
+    api::routing_call(operation, arguments).map_err(|error| thrown(&error))
 }

@@ -52,15 +52,14 @@ fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
         report.skipped("clippy for WebAssembly", "the compiler that has the WebAssembly target has no clippy");
         return Ok(());
     }
-    let mut command = toolchain.cargo(dirs, "clippy");
-    command.args(["--package", "contextweaver", "--lib", "--test", "wasm"]).args([
-        "--features",
-        "trap-exports",
-        "--",
-        "-D",
-        "warnings",
-    ]);
-    stage(dirs, report, "clippy for WebAssembly", command);
+    // Each module is the crate with one feature, so what only another one uses is dead code.
+    let alone = build::features().map(|feature| (feature, ["--no-default-features", "--features", feature].to_vec()));
+    let all = ("all modules", ["--test", "wasm", "--features", "trap-exports"].to_vec());
+    for (label, features) in std::iter::once(all).chain(alone) {
+        let mut command = toolchain.cargo(dirs, "clippy");
+        command.args(["--package", "contextweaver", "--lib"]).args(&features).args(["--", "-D", "warnings"]);
+        stage(dirs, report, &format!("clippy for WebAssembly, {label}"), command);
+    }
     Ok(())
 }
 
