@@ -13,22 +13,33 @@ use crate::text::unicode::{quote, sanitize};
 impl Reader<'_> {
     /// Reads the content of a result.
     pub fn content(&mut self, content: &Value) {
-        let parts = match content {
-            Value::Null => &[],
-            Value::Array(list) => list.as_slice(),
-            other => {
-                let message = format!("`content` is {}, not an array", type_name(other));
-                self.degrade("malformed-result", message, "/content");
-                std::slice::from_ref(other)
-            }
-        };
+        let parts = self.parts("content", content);
         for (index, part) in parts.iter().enumerate().take(limits::MCP_PARTS) {
             self.part(index, part, format!("/content/{index}"));
         }
-        if parts.len() > limits::MCP_PARTS {
+        self.keep_beyond("content", parts);
+    }
+
+    /// Returns the parts that stand under a key of the result.
+    pub fn parts<'v>(&mut self, key: &str, value: &'v Value) -> &'v [Value] {
+        match value {
+            Value::Null => &[],
+            Value::Array(list) => list,
+            other => {
+                let message = format!("`{key}` is {}, not an array", type_name(other));
+                self.degrade("malformed-result", message, format!("/{key}"));
+                std::slice::from_ref(other)
+            }
+        }
+    }
+
+    /// Keeps the parts that are too many to be read.
+    pub fn keep_beyond(&mut self, key: &str, parts: &[Value]) {
+        if let Some(rest) = parts.get(limits::MCP_PARTS..).filter(|rest| !rest.is_empty()) {
             let message = format!("{} parts, of which the first {} were read", parts.len(), limits::MCP_PARTS);
-            self.degrade("too-many-parts", message, "/content");
-            self.keep_json(&format!("content:{}", limits::MCP_PARTS), &&parts[limits::MCP_PARTS..], "/content");
+            let path = format!("/{key}");
+            self.degrade("too-many-parts", message, path.as_str());
+            self.keep_json(&format!("{key}:{}", limits::MCP_PARTS), &rest, &path);
         }
     }
 

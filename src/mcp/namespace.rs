@@ -42,7 +42,7 @@ pub(super) fn lenient_id(namespace: &str, name: &str, version: Option<String>, h
 }
 
 /// Replaces what the grammar of ids does not know, and cuts.
-fn legal(text: &str, chars: usize) -> String {
+pub(super) fn legal(text: &str, chars: usize) -> String {
     let known = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-' | '.');
     text.chars().take(chars).map(|ch| if known(ch) { ch } else { '_' }).collect()
 }

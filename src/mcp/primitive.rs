@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::namespace::{infer_namespace, legal_namespace};
+use super::namespace::{infer_namespace, legal, legal_namespace};
 use super::tool::{ConvertedTool, Reading, required_text};
 use super::tool_id::{prompt_id, resource_id};
 use crate::error::Result;
@@ -21,10 +21,9 @@ pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Resu
     let mut map = object(resource)?;
     let uri = required_text(map.shift_remove("uri"), "resource", "uri")?;
     let mut reading = Reading::default();
-    let name = reading.text("name", map.shift_remove("name"));
-    let title = reading.text("title", map.shift_remove("title"));
-    let description = reading.text("description", map.shift_remove("description"));
-    let media_type = reading.text("mimeType", map.shift_remove("mimeType")).unwrap_or_default();
+    let mut text = |key: &str| reading.text(key, map.shift_remove(key));
+    let (name, title, description) = (text("name"), text("title"), text("description"));
+    let media_type = text("mimeType").unwrap_or_default();
     let part = legal_part(name.as_deref().unwrap_or_else(|| last_segment(&uri)));
     let namespace = server.map_or_else(|| scheme(&uri), str::to_owned);
     let mut tags = vec!["mcp".to_owned(), "read-only".to_owned(), "resource".to_owned()];
@@ -54,8 +53,8 @@ pub fn mcp_prompt_to_selectable(prompt: Value, server: Option<&str>) -> Result<C
     let mut map = object(prompt)?;
     let name = required_text(map.shift_remove("name"), "prompt", "name")?;
     let mut reading = Reading::default();
-    let title = reading.text("title", map.shift_remove("title"));
-    let description = reading.text("description", map.shift_remove("description"));
+    let mut text = |key: &str| reading.text(key, map.shift_remove(key));
+    let (title, description) = (text("title"), text("description"));
     let (args_schema, names) = reading.prompt_arguments(map.shift_remove("arguments"));
     let namespace = server.unwrap_or_else(|| infer_namespace(&name)).to_owned();
     let part = legal_part(&name);
@@ -157,8 +156,7 @@ fn scheme(uri: &str) -> String {
 
 /// A name as the part of an id.
 fn legal_part(text: &str) -> String {
-    let known = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-' | '.');
-    let part: String = text.chars().map(|ch| if known(ch) { ch } else { '_' }).collect();
+    let part = legal(text, usize::MAX);
     let part = part.trim_matches(['-', '.']);
     let part = match part.chars().next() {
         None => "item".to_owned(),

@@ -19,7 +19,8 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
     let map = object(result)?;
     let mut reader = Reader::of_primitive("resource", id, max_bytes);
     let stand_in = outcome(&mut reader, map);
-    for (index, content) in list(&mut reader, map, "contents", stand_in.is_none()).iter().enumerate() {
+    let contents = list(&mut reader, map, "contents", stand_in.is_none());
+    for (index, content) in contents.iter().enumerate().take(limits::MCP_PARTS) {
         let path = format!("/contents/{index}");
         if let Value::Object(map) = content {
             let block = Block { map, index, path, withheld: false };
@@ -28,6 +29,7 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
             reader.part(index, content, path);
         }
     }
+    reader.keep_beyond("contents", contents);
     keep_rest(&mut reader, map, READ_CONTENTS);
     reader.facts.clear();
     Ok(finish(reader, Vec::new(), stand_in, false))
@@ -40,7 +42,8 @@ pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Res
     let mut reader = Reader::of_primitive("prompt", id, max_bytes);
     let stand_in = outcome(&mut reader, map);
     let (mut lines, mut parts) = (Vec::new(), 0);
-    for (index, message) in list(&mut reader, map, "messages", stand_in.is_none()).iter().enumerate() {
+    let messages = list(&mut reader, map, "messages", stand_in.is_none());
+    for (index, message) in messages.iter().enumerate().take(limits::MCP_PARTS) {
         let path = format!("/messages/{index}");
         let role = role(&mut reader, message, &path);
         let content = message.get("content").unwrap_or(&Value::Null);
@@ -61,6 +64,7 @@ pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Res
         let said = std::mem::take(&mut reader.texts).join("\n");
         lines.push(format!("[{role}] {said}").trim_end().to_owned());
     }
+    reader.keep_beyond("messages", messages);
     if parts > limits::MCP_PARTS {
         let message = format!("{parts} parts, of which the first {} were read", limits::MCP_PARTS);
         reader.degrade("too-many-parts", message, "/messages");
@@ -86,24 +90,13 @@ fn object(result: &Value) -> Result<&JsonMap> {
     result.as_object().ok_or_else(|| wrong_type("/result", "an object", result))
 }
 
-/// Returns the parts of a result, as many as are read.
+/// Returns the parts of a result, which must be there unless it is none yet.
 fn list<'a>(reader: &mut Reader, map: &'a JsonMap, key: &str, expected: bool) -> &'a [Value] {
-    let path = format!("/{key}");
-    let list = match map.get(key) {
-        Some(Value::Array(list)) => list.as_slice(),
-        None if !expected => &[],
-        other => {
-            let message = format!("`{key}` is {}, not an array", other.map_or("missing", type_name));
-            reader.degrade("malformed-result", message, path.as_str());
-            other.filter(|other| !other.is_null()).map_or(&[][..], std::slice::from_ref)
-        }
-    };
-    if list.len() > limits::MCP_PARTS {
-        let message = format!("{} parts, of which the first {} were read", list.len(), limits::MCP_PARTS);
-        reader.degrade("too-many-parts", message, path.as_str());
-        reader.keep_json(&format!("{key}:{}", limits::MCP_PARTS), &&list[limits::MCP_PARTS..], &path);
+    let value = map.get(key).unwrap_or(&Value::Null);
+    if value.is_null() && expected {
+        reader.degrade("malformed-result", format!("`{key}` is missing"), format!("/{key}"));
     }
-    &list[..list.len().min(limits::MCP_PARTS)]
+    reader.parts(key, value)
 }
 
 /// Returns who says a message.

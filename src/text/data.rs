@@ -1,11 +1,31 @@
 //! Stretches of base64 and the like, which hold no words.
 
-/// Longest stretch of base64 characters that may be made of words: paths are shorter.
-pub const MAX_WORDY_BYTES: usize = 256;
+/// Longest stretch of base64 characters, of either alphabet, that may be made of words: paths are shorter.
+const MAX_WORDY_BYTES: usize = 256;
 
-/// Returns the length of the stretch of base64 characters, of either alphabet, at the start of a text; linear in it.
-pub fn stretch(text: &[u8]) -> usize {
-    text.iter().take_while(|byte| is_data(**byte)).count()
+/// The stretches of a text that is read from its beginning to its end; linear in it.
+pub struct Stretches<'a> {
+    text: &'a [u8],
+    /// From where on nothing has been measured.
+    next: usize,
+}
+
+impl<'a> Stretches<'a> {
+    /// Looks at a text. A short one has none.
+    pub fn of(text: &'a str) -> Self {
+        let next = if text.len() > MAX_WORDY_BYTES { 0 } else { text.len() };
+        Self { text: text.as_bytes(), next }
+    }
+
+    /// Returns the end of the stretch that begins at a position, if one does; positions only go up.
+    pub fn end(&mut self, at: usize) -> Option<usize> {
+        if at < self.next {
+            return None;
+        }
+        let length = self.text[at..].iter().take_while(|byte| is_data(**byte)).count();
+        self.next = at + length + 1;
+        (length > MAX_WORDY_BYTES).then_some(at + length)
+    }
 }
 
 const fn is_data(byte: u8) -> bool {

@@ -1,7 +1,8 @@
 //! Search terms of the default scoring: Unicode words, compounds whole and in parts, light stemming.
 
+use super::data::Stretches;
 use super::openings::Openings;
-use super::{data, tokenize};
+use super::tokenize;
 
 /// Words that carry no topic beyond those of [`tokenize::is_stopword`].
 const MORE_STOPWORDS: &[&str] =
@@ -36,17 +37,12 @@ const MAX_COMPOUND_CHARS: usize = 64;
 pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     let mut rest = text;
-    // Where the stretch of base64 characters ends that was measured last, in bytes before the end of the text.
-    let mut measured = text.len() + 1;
+    let mut data = Stretches::of(text);
     while let Some(start) = first_alphanumeric(rest) {
         let run = &rest[start..];
-        let mut stretch = 0;
-        if run.len() < measured {
-            stretch = data::stretch(run.as_bytes());
-            measured = run.len() - stretch;
-        }
-        let is_data = stretch > data::MAX_WORDY_BYTES;
-        let (end, parts) = if is_data { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
+        let begin = text.len() - run.len();
+        let data_end = data.end(begin);
+        let (end, parts) = if data_end.is_some() { (MAX_COMPOUND_CHARS, 1) } else { measure_run(run) };
         lower.clear();
         lower_into(&mut lower, &run[..end]);
         let is_short = || lower.len() <= MAX_COMPOUND_CHARS || lower.chars().nth(MAX_COMPOUND_CHARS).is_none();
@@ -67,7 +63,7 @@ pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
                 emit_part(part, &mut each);
             }
         }
-        rest = &run[if is_data { stretch } else { end }..];
+        rest = &text[data_end.unwrap_or(begin + end)..];
     }
 }
 

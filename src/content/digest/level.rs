@@ -1,6 +1,6 @@
 //! How much a text calls for attention, by the beginnings of its words. No language model, no context.
 
-use crate::text::data;
+use crate::text::data::Stretches;
 use crate::text::openings::Openings;
 
 /// What a text reports, the more urgent the greater.
@@ -88,16 +88,11 @@ impl Hit {
         }
         let bytes = text.as_bytes();
         let (mut at, mut before) = (0, b' ');
-        // Where the stretch of base64 characters ends that was measured last; a short text is no data.
-        let mut measured = if bytes.len() > data::MAX_WORDY_BYTES { 0 } else { bytes.len() };
+        let mut data = Stretches::of(text);
         while at < bytes.len() {
-            if at >= measured {
-                let stretch = data::stretch(&bytes[at..]);
-                if stretch > data::MAX_WORDY_BYTES {
-                    (at, before) = (at + stretch, b' ');
-                    continue;
-                }
-                measured = at + stretch + 1;
+            if let Some(end) = data.end(at) {
+                (at, before) = (end, b' ');
+                continue;
             }
             let byte = bytes[at];
             if byte.is_ascii_alphabetic() && starts_word(before, byte, bytes.get(at + 1).copied()) {
