@@ -5,7 +5,7 @@
 //! time stamps and most correspondence. The full rules check cards and social security numbers
 //! and leave e-mail addresses to the caller's choice.
 
-use super::redact::{SecretRules, after, before, contains_secret, digit, is_word};
+use super::redact::{SecretRules, after, before, contains_secret, digit, is_word, read};
 
 /// Level of sensitivity that the content of a text calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,8 +61,10 @@ pub fn detect(text: &str, rules: ClassifierRules) -> DetectedLevel {
     if contains_secret(text, secrets) {
         return DetectedLevel::Restricted;
     }
-    let email = (rules.reference || rules.pii) && has_email(text);
-    if email || has_number(text, rules.reference) { DetectedLevel::Confidential } else { DetectedLevel::Public }
+    let email = rules.reference || rules.pii;
+    let personal = |text: &str| email && has_email(text) || has_number(text, rules.reference);
+    let found = read(text, secrets).any(|text| personal(&text));
+    if found { DetectedLevel::Confidential } else { DetectedLevel::Public }
 }
 
 /// Reports whether a text contains an e-mail address.
@@ -231,6 +233,8 @@ mod tests {
             ("123-45-0000", Confidential, Public, Public),
             ("123-45-6789-1", Confidential, Public, Public),
             ("1123-45-6789", Public, Public, Public),
+            ("\u{1b}[32m4111 1111 1111 1111\u{1b}[0m", Public, Confidential, Confidential),
+            ("\u{1b}[1m123-\u{1b}[0m45-6789", Public, Confidential, Confidential),
         ] {
             assert_eq!(detect(text, REFERENCE), reference, "reference {text:?}");
             assert_eq!(detect(text, FULL), full, "full {text:?}");

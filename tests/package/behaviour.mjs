@@ -270,6 +270,21 @@ export const behaviourCases = {
     m.free();
   },
 
+  "colours and zero-width characters hide no secret"(cw, assert) {
+    const secret = `ghp_${"A1b2C3d4E5f6".repeat(3)}`;
+    const raw = `\u001b[32m${secret}\u001b[0m and x\u200b${secret}\n\u001b[34;1m"password"\u001b[0m: \u001b[32m"hunter 22"\u001b[0m`;
+    assert.equal(cw.redactSecrets(`\u001b[32m${secret}\u001b[0m`), "\u001b[32m[REDACTED-SECRET]\u001b[0m");
+    const m = new cw.ContextManager();
+    m.ingest(item("c", "tool_call", "f {}"));
+    const { envelope } = m.ingestToolResult({ tool_call_id: "c", tool_name: "f", raw_output: raw });
+    const { text } = m.drilldown("artifact:result:c", { type: "head" });
+    for (const shown of [envelope.summary, m.build({ phase: "interpret" }).prompt, text]) {
+      assert.ok(shown.includes("[REDACTED-SECRET]") && !shown.includes(secret) && !shown.includes("hunter"), JSON.stringify(shown));
+    }
+    assert.equal(new TextDecoder().decode(m.artifacts.bytes("artifact:result:c")), raw);
+    m.free();
+  },
+
   "handoff, memory, consolidation and reports answer"(cw, assert) {
     const m = manager(cw);
     m.ingest(item("d1", "plan_state", "Use the staging ledger."));

@@ -210,6 +210,12 @@ pub(super) fn skip_space_back(text: &str, floor: usize, to: usize) -> usize {
     floor + kept
 }
 
+/// Returns the end of the backslashes at an offset, at most four: those of an escape in JSON inside JSON inside JSON.
+pub(super) fn skip_slashes(text: &str, from: usize) -> usize {
+    let slashes = rest(text, from).bytes().take(4).take_while(|&b| b == b'\\').count();
+    from + slashes
+}
+
 /// Reports whether text at an offset starts with a lower-case ASCII word, ignoring ASCII case.
 pub(super) fn starts_ignoring_case(text: &str, at: usize, word: &str) -> bool {
     text.as_bytes().get(at..at + word.len()).is_some_and(|bytes| bytes.eq_ignore_ascii_case(word.as_bytes()))

@@ -1,7 +1,7 @@
 //! Secrets that are recognisable by what surrounds them: key blocks, URLs, authorization schemes.
 
 use super::chars::{
-    BASE64, DOTTED, TOKEN68, after, before, byte, fold, is, is_space, part, rest, run, skip_space,
+    BASE64, DOTTED, TOKEN68, after, before, byte, fold, is, is_space, part, rest, run, skip_slashes, skip_space,
     starts_ignoring_case, tick,
 };
 use super::keys::is_placeholder;
@@ -231,11 +231,6 @@ fn skip_breaks(text: &str, from: usize) -> usize {
         at = skip_space(text, letter + 1);
     }
     at
-}
-
-fn skip_slashes(text: &str, from: usize) -> usize {
-    let slashes = rest(text, from).bytes().take(4).take_while(|&b| b == b'\\').count();
-    from + slashes
 }
 
 /// Returns the end of a PEM header line such as `Proc-Type: 4,ENCRYPTED`.

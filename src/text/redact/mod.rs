@@ -3,13 +3,15 @@
 //! Two rule sets exist. [`SecretRules::Reference`] takes the decisions of contextweaver 0.18.2,
 //! known gaps included, so that recorded results can be reproduced. [`SecretRules::Full`] is the
 //! default: it also covers JSON-quoted keys, basic authentication, quoted values with spaces and
-//! more token formats, and it leaves alone what only sounds like a credential.
+//! more token formats, sees through colours and zero-width characters, and it leaves alone what only sounds like a
+//! credential.
 //!
 //! Both are hand-written scanners with linear running time on any input.
 
 mod assign;
 mod chars;
 mod context;
+mod hidden;
 mod keys;
 mod scan;
 // The properties need a crate that does not exist on WebAssembly.
@@ -22,6 +24,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub(in crate::text) use chars::{after, before, digit, is_word};
+use hidden::{Shown, readings};
 use scan::{ALL, ASSIGN, Scanner};
 
 /// Replacement for a secret unless the caller chooses another one.
@@ -65,7 +68,13 @@ pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<
 /// Under [`SecretRules::Full`] a value that has already been masked does not count.
 #[must_use]
 pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
-    Scanner::new(text, rules == SecretRules::Full, SECRET_MASK).next(0, 0, ALL).is_some()
+    let full = rules == SecretRules::Full;
+    read(text, rules).any(|text| Scanner::new(&text, full, SECRET_MASK).next(0, 0, ALL).is_some())
+}
+
+/// Returns a text in each way in which it has to be read to see all of it.
+pub(in crate::text) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'_, str>> {
+    readings(text, rules == SecretRules::Full).iter().map(move |&reading| Shown::new(text, reading).text)
 }
 
 /// Replaces every secret in the string leaves of a JSON value by a mask.
@@ -90,7 +99,8 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
         Value::Array(items) => items.iter().map(|item| redact_leaf(item, rules, mask, kind, below)).collect(),
         Value::Object(fields) => {
             let redact = |(key, field): (&String, &Value)| {
-                let kind = keys::key_kind(key).filter(|_| rules == SecretRules::Full);
+                let full = rules == SecretRules::Full;
+                let kind = full.then(|| read(key, rules).find_map(|key| keys::key_kind(&key))).flatten();
                 (key.clone(), redact_leaf(field, rules, mask, kind, below))
             };
             Value::Object(fields.iter().map(redact).collect())
@@ -101,11 +111,15 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
 
 /// Returns the bits of the rules that match somewhere in a text.
 fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> u32 {
-    let mut scanner = Scanner::new(text, full, mask);
-    let (mut found, mut from) = (0, 0);
-    while let Some(hit) = scanner.next(from, 0, wanted & !found) {
-        found |= hit.rule;
-        from = hit.trigger;
+    let mut found = 0;
+    for &reading in readings(text, full) {
+        let (shown, mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+        let mut scanner = Scanner::new(&shown.text, full, &mask.text);
+        let mut from = 0;
+        while let Some(hit) = scanner.next(from, 0, wanted & !found) {
+            found |= hit.rule;
+            from = hit.trigger;
+        }
     }
     found
 }
@@ -148,20 +162,31 @@ fn mask_full(text: &str, mask: &str, found: u32) -> Option<String> {
     current
 }
 
-/// Masks every match of the given rules from left to right.
+/// Masks every match of the given rules, in each reading of the text.
 fn mask_rules(text: &str, full: bool, mask: &str, rules: u32) -> Option<String> {
+    let mut current: Option<String> = None;
+    for &reading in readings(text, full) {
+        let masked = mask_reading(current.as_deref().unwrap_or(text), reading, full, mask, rules);
+        current = masked.or(current);
+    }
+    current
+}
+
+/// Masks every match of the given rules from left to right.
+fn mask_reading(text: &str, reading: hidden::Reading, full: bool, mask: &str, rules: u32) -> Option<String> {
     if rules == 0 {
         return None;
     }
-    let mut scanner = Scanner::new(text, full, mask);
+    let (shown, shown_mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+    let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
     let mut masked = String::new();
-    let mut copied = 0;
-    while let Some(hit) = scanner.next(copied, copied, rules) {
-        masked.push_str(chars::part(text, copied, hit.start));
+    let (mut copied, mut from) = (0, 0);
+    while let Some(hit) = scanner.next(from, from, rules) {
+        masked.push_str(chars::part(text, copied, shown.start(hit.start)));
         masked.push_str(mask);
-        copied = hit.end;
+        (copied, from) = (shown.end(hit.end), hit.end);
     }
-    if copied == 0 {
+    if from == 0 {
         return None;
     }
     masked.push_str(chars::rest(text, copied));

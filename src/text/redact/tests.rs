@@ -255,6 +255,74 @@ fn full_rules_cover_headers_urls_and_keys() {
 }
 
 #[test]
+fn what_is_hidden_parts_words() {
+    let github = token("ghp_", 36);
+    #[rustfmt::skip]
+    let pieces = [
+        "\u{1b}[32m", "\u{1b}[m", "\u{1b}[01;31m\u{1b}[K", "\u{9b}1m", "\u{1b}[?25h", "\u{1b}[0 q", "\u{1b}(B",
+        "\u{1b}7", "\u{1b}M", "\u{1b}]0;title\u{7}", "\u{1b}]8;;https://h/x\u{1b}\\", "\u{1b}Pq\u{9c}", "\u{0}",
+        "\u{8}", "\u{7f}", "\u{90}", "\u{200b}", "\u{feff}", "\u{ad}", "\u{202e}", "\u{e0061}", "\\u001b[32m",
+        "\\u001B[1m", "\\\\u001b[1;32m", "\\x1b[0m", "\\033[0m", "\\e[0m", "\\u{1b}[31m", "\\u0007", "\\u200b",
+        "\\x07", "\\u000a", "\\u001b]8;;https://h/x\\u0007", "\\u001b]8;;h\\u001b\\\\", "[32m", "[0;1K",
+    ];
+    for hidden in pieces {
+        check(
+            SecretRules::Full,
+            &[
+                (&format!("x{hidden}{github}{hidden} y"), &format!("x{hidden}#{hidden} y")),
+                (&format!("{hidden}AKIAABCDEFGHIJKLMNOP{hidden}"), &format!("{hidden}#{hidden}")),
+                (&format!("a {}{hidden}{} b", &github[..9], &github[9..]), "a # b"),
+            ],
+        );
+        // The target of a link may hold a secret, so it is taken for the value.
+        if hidden.contains(']') || hidden.ends_with('\u{9c}') {
+            continue;
+        }
+        check(
+            SecretRules::Full,
+            &[
+                (&format!("password={hidden}hunter22{hidden} x"), &format!("password={hidden}#{hidden} x")),
+                (&format!("password={hidden}\"hunter 22\"{hidden} x"), &format!("password={hidden}\"#\"{hidden} x")),
+                (
+                    &format!("{hidden}\"{hidden}password{hidden}\"{hidden}: {hidden}\"ab {hidden}cd\"{hidden},"),
+                    &format!("{hidden}\"{hidden}password{hidden}\"{hidden}: {hidden}\"#\"{hidden},"),
+                ),
+                (&format!("pass{hidden}word: hun{hidden}ter22"), &format!("pass{hidden}word: #")),
+            ],
+        );
+        check_clean(
+            SecretRules::Full,
+            &[&format!("{hidden}error{hidden}: the {hidden}token{hidden} has {hidden}expired{hidden}\n{hidden}done")],
+        );
+    }
+    // The reference does not see through any of it.
+    check_clean(SecretRules::Reference, &[&format!("\u{1b}[32m{github}")]);
+}
+
+#[test]
+fn what_is_no_sequence_hides_nothing() {
+    check(
+        SecretRules::Full,
+        &[
+            ("\u{1b}]0;password=hunter22\u{7}", "\u{1b}]0;password=#\u{7}"),
+            ("\u{1b}]8;;https://u:hunter22@h\u{1b}\\text", "\u{1b}]8;;https://u:#@h\u{1b}\\text"),
+            ("\u{1b}PASSWORD=hunter22", "\u{1b}PASSWORD=#"),
+            ("\u{1b} password=hunter22", "\u{1b} password=#"),
+            ("\u{1b}[ password=hunter22", "\u{1b}[ password=#"),
+            ("C:\\users\\x1b\\password=hunter22", "C:\\users\\x1b\\password=#"),
+        ],
+    );
+    let inside = format!("an[0x{} \u{1b}[0x", token("ghp_", 36));
+    check_clean(SecretRules::Full, &[&inside, "a[1] = m[0]; [10K] \u{2764}\u{fe0f} na\u{ad}ive"]);
+    // A mask may have a colour of its own.
+    let red = "\u{1b}[31m<hidden>\u{1b}[0m";
+    assert_eq!(
+        redact_secrets("\u{1b}[1mpassword=hunter22", SecretRules::Full, red),
+        format!("\u{1b}[1mpassword={red}")
+    );
+}
+
+#[test]
 fn masks_are_literal() {
     for mask in ["***", "$1", "\\1\\g<0>", ""] {
         for rules in [SecretRules::Reference, SecretRules::Full] {
@@ -270,13 +338,13 @@ fn values_are_masked_by_content_and_by_key() {
         "a": ["password=hunter22", {"b": "AKIAABCDEFGHIJKLMNOP"}],
         "password": "hunter 22", "api_keys": "x", "clientSecret": ["abcdefgh", 5],
         "token": 123_456, "pwd": 12_345_678, "properties": {"password": {"type": "string"}},
-        "password=hunter22": "x", "n": 1, "z": null,
+        "password=hunter22": "x", "n": 1, "z": null, "pass\u{200b}word\u{1b}[0m": "hunter 22",
     });
     let full = json!({
         "a": [format!("password={M}"), {"b": M}],
         "password": M, "api_keys": "x", "clientSecret": [M, 5],
         "token": 123_456, "pwd": M, "properties": {"password": {"type": "string"}},
-        "password=hunter22": "x", "n": 1, "z": null,
+        "password=hunter22": "x", "n": 1, "z": null, "pass\u{200b}word\u{1b}[0m": M,
     });
     assert_eq!(redact_value(&value, SecretRules::Full, M), full);
     assert_eq!(redact_value(&full, SecretRules::Full, M), full);
@@ -313,7 +381,8 @@ fn every_input_takes_linear_time() {
         "pwd=&a", "-", "_", ".", "<", "</", "\u{43f}", "\u{2003}", "password\u{2003}", "\\",
         "\\\\\"", "token=\\", "key ", "API key: ", "Basic dXNlcjpwYXNz", "[REDACTED-SECRET]",
         "password=[REDACTED-SECRET]", " = ", "token \n", "token=$", "token=<", "a@b.- ",
-        secret_key.as_str(), "password=\"a b c\" ",
+        secret_key.as_str(), "password=\"a b c\" ", "\u{1b}", "\u{1b}[", "\u{1b}[1;", "\u{1b}]", "\u{1b}]a\\", "[1", "[1m",
+        "\u{1b}[0mpassword=\u{1b}[0m", "\u{1b}[1msk-", "\\u001b", "\\u001b[", "\\u001b]", "\\u{", "\u{200b}", "a\u{200b}:",
     ];
     let mut worst = (0.0, String::new());
     for piece in pieces {
@@ -364,7 +433,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "Version: 1", "MIIEvQ", "eyJ", "eyJa.eyJb.c", "sk-", "glpat-", "hf_", "AIza", "xoxb-",
         "SG.", "[REDACTED-SECRET]", "[REDACTED", "hunter22", "abc", "123456", "none", "required",
         "\u{43f}\u{430}", "\u{5bc6}", "\u{17f}", "|", "b'", "key", "b", "n", "token ", "digest ",
-        "https://", "secrets.", "%", "!", "#",
+        "https://", "secrets.", "%", "!", "#", "\u{1b}[0m", "\u{1b}]8;;", "\u{1b}\\", "\u{7}", "\u{200b}", "\\u001b[1m",
+        "\\u200b", "[0m", "\u{1b}",
     ]);
     let run = "[a-zA-Z0-9_-]{1,40}";
     let piece = prop_oneof![6 => fixed.prop_map(str::to_owned), 1 => run.prop_map(|s| s), 1 => "\\PC{0,4}"];
