@@ -522,12 +522,26 @@ fn all_is_stored_or_nothing() {
 
 #[test]
 fn parts_of_a_withheld_result_are_withheld() {
-    let result = json!({ "content": [{ "type": "resource", "resource": { "uri": "u:x", "text": "hush" } }], "structuredContent": { "a": "hush" } });
+    let result = json!({
+        "content": [
+            { "type": "resource", "resource": { "uri": "u:x", "text": "hush", "name": "hush", "_meta": { "hush": 1 } } },
+            { "type": "image", "data": PNG, "mimeType": "image/png", "annotations": { "audience": ["user"], "hush": "hush" } },
+            { "type": "resource_link", "uri": "https://hush.test", "name": "hush", "title": "hush" },
+            { "type": "video", "text": "hush" },
+            { "type": "image", "data": "!hush", "hush": "hush" },
+        ],
+        "structuredContent": { "a": "hush", "hush": 1 },
+        "_meta": { "hush": "hush" },
+        "hush": "hush",
+        "resultType": "hush",
+    });
     let handles = ["artifact:result:c", "mcp:t:c:resource:0", "mcp:t:c:structured_content"];
     for (level, is_open) in [("public", true), ("restricted", false)] {
         let mut manager = manager(json!({}));
         let call = json!({ "tool_call_id": "c", "tool_name": "t", "sensitivity": level });
-        ingest_as(&mut manager, &call, &result).unwrap();
+        let said = ingest_as(&mut manager, &call, &result).unwrap();
+        assert_eq!(json!(said).to_string().contains("hush"), is_open, "{level}: {}", json!(said));
+        assert!(said.envelope.provenance.contains_key("warnings"), "what went wrong is said in any case");
         for handle in handles {
             let request =
                 DrilldownRequest::from_value(json!({ "handle": handle, "selector": { "type": "head" } })).unwrap();

@@ -15,7 +15,7 @@ use contextweaver::context::{
     ToolResult,
 };
 use contextweaver::error::ErrorCode;
-use contextweaver::model::{ContextItem, ItemKind, Phase, Sensitivity, Strategy as How};
+use contextweaver::model::{ContextItem, ItemKind, Phase, ResultEnvelope, Sensitivity, Strategy as How};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -157,10 +157,8 @@ proptest! {
         let (raw, media_type) = payload(FORMS[form], rows, &["MARKQ", "plain"]);
         let mut manager = ContextManager::new(ManagerOptions::default());
         let said = everything(&mut manager, &raw, media_type, level.as_str());
-        // The caller who brought the result gets its digest back; nobody else gets anything.
-        let digest = said.lines().next().unwrap();
-        prop_assert!(digest.contains(level.as_str()));
-        prop_assert!(!said[digest.len()..].contains("MARKQ"), "{} got out", FORMS[form]);
+        prop_assert!(said.lines().next().unwrap().contains(level.as_str()));
+        prop_assert!(!said.contains("MARKQ"), "{} got out", FORMS[form]);
         prop_assert_eq!(manager.artifacts().get("artifact:result:c").unwrap(), raw.as_bytes());
     }
 
@@ -363,6 +361,43 @@ fn a_late_summary_takes_the_place_of_a_digest() {
     let mut restored = ContextManager::from_json(json!(manager.snapshot()), ManagerOptions::default()).unwrap();
     assert_eq!(support::build(&mut restored, &request).unwrap().prompt, prompt);
     assert_eq!(manager.artifacts().get("artifact:result:c").unwrap(), rows(300).as_bytes());
+}
+
+#[test]
+fn returned_envelopes_and_items_hold_nothing_of_a_withheld_text() {
+    let raw = format!("MARKQ: 1\n{}", (0..900).map(|n| format!("key{n}: MARKQ {n}\n")).collect::<String>());
+    for (text, level, options) in [
+        ("MARKQ: 123456", "restricted", json!({})),
+        (raw.as_str(), "confidential", json!({})),
+        ("MARKQ 4111 1111 1111 1111", "public", json!({ "classifier": "heuristic" })),
+    ] {
+        let options = ManagerOptions::from_value(options).unwrap();
+        let mut manager = ContextManager::new(options);
+        let said = ingest(&mut manager, text, "text/plain", level);
+        assert!(!said.to_string().to_lowercase().contains("markq"), "{said}");
+        let shown = format!("[REDACTED: {}]", said["item"]["sensitivity"].as_str().unwrap());
+        assert_eq!((&said["envelope"]["summary"], &said["item"]["text"]), (&json!(shown), &json!(shown)));
+        assert_eq!(said["envelope"]["artifacts"][0]["handle"], "artifact:result:c");
+        assert_eq!(said["envelope"]["provenance"]["source_item_id"], "result:c");
+        // What is stored is untouched: under another policy it may be shown.
+        let kept = json!(manager.snapshot());
+        assert!(kept["event_log"].to_string().contains("MARKQ") && kept["envelopes"].to_string().contains("MARKQ"));
+        assert_eq!(manager.artifacts().get("artifact:result:c").unwrap(), text.as_bytes());
+        if text.len() > 1000 {
+            let late = json!({ "item_id": "result:c", "summary": "MARKQ in short", "facts": ["MARKQ: 1"] });
+            let late = manager.supply_summary(SuppliedSummary::from_value(late).unwrap()).unwrap();
+            assert!(!json!(late).to_string().contains("MARKQ"));
+        }
+        let made = json!({ "status": "ok", "summary": text, "facts": [text] });
+        let made = ResultEnvelope::from_value(made, "").unwrap();
+        let item = manager.ingest_envelope("d", "t", made, Sensitivity::parse(level).unwrap()).unwrap();
+        assert!(!json!(item).to_string().contains("MARKQ"), "{level}");
+        assert_eq!(json!(manager.snapshot())["envelopes"]["result:d"]["summary"], text);
+    }
+    let mut options = ManagerOptions::default();
+    options.policy.sensitivity_floor = Sensitivity::Restricted;
+    let said = ingest(&mut ContextManager::new(options), "MARKQ: 1", "text/plain", "confidential");
+    assert_eq!((&said["envelope"]["summary"], &said["envelope"]["facts"]), (&json!("MARKQ: 1"), &json!(["markq: 1"])));
 }
 
 #[test]

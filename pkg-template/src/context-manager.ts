@@ -178,7 +178,7 @@ export class ContextManager {
     }
   }
 
-  /** Appends a result that was summarised elsewhere. */
+  /** Appends a result that was summarised elsewhere. The item comes back as that of a {@link ToolResult} does. */
   ingestEnvelope(result: EnvelopeResultInput): { readonly item: StoredItem } {
     return this.#session.run<{ item: StoredItem }>("ingest_envelope", encode(result), { mutates: true }).value;
   }

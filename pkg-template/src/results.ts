@@ -19,7 +19,10 @@ import type {
   ViewSpec,
 } from "./types.js";
 
-/** A tool result after ingestion. */
+/**
+ * A tool result after ingestion, fit for a model: where the text is at or above the sensitivity floor, item and envelope
+ * say `[REDACTED: <level>]` in its place, without facts and views. The log and the artifact have all of it.
+ */
 export interface ToolResult {
   /** The new item of the log. */
   readonly item: StoredItem;

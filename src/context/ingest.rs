@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::callbacks::Outcome;
+use super::callbacks::{Answers, Outcome};
 use super::compat::{self, FIREWALL_REASON};
 use super::draft::Event;
 use super::firewall::{self, Compaction};
@@ -23,6 +23,12 @@ use crate::model::{ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope
 use crate::store::{EventLog, NewArtifact};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
+
+/// What an envelope says of where it comes from in our own words and numbers.
+#[rustfmt::skip]
+const OWN_PROVENANCE: [&str; 8] = [
+    "source_item_id", "tool_name", "protocol", "truncated", "withheld_parts", "decode_error", "unknown_blocks", "warnings",
+];
 
 /// The raw result of a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,9 +78,9 @@ impl ToolResult {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(all(test, not(target_arch = "wasm32")), derive(ts_rs::TS))]
 pub struct Ingested {
-    /// The item in the log.
+    /// The item in the log; for the caller without its text, where that is at or above the sensitivity floor.
     pub item: ContextItem,
-    /// The digest.
+    /// The digest; likewise.
     pub envelope: ResultEnvelope,
 }
 
@@ -107,7 +113,42 @@ impl ContextManager {
         }
         let ingested = self.store_result(done, raw, &result.media_type)?;
         self.keep_envelope(id, &ingested.envelope);
-        Ok(Outcome::Done(ingested))
+        Ok(Outcome::Done(self.outward(ingested)))
+    }
+
+    /// Makes what the caller gets of a result that is stored, as models are handed it: at or above the floor nothing of
+    /// the text, nor of what the server says of it.
+    pub(super) fn outward(&self, mut ingested: Ingested) -> Ingested {
+        let Ingested { item, envelope } = &mut ingested;
+        if !self.withhold(item) {
+            return ingested;
+        }
+        envelope.summary.clone_from(&item.text);
+        envelope.facts.clear();
+        // Their selectors have names of keys and columns.
+        envelope.views.clear();
+        envelope.provenance.retain(|key, _| OWN_PROVENANCE.contains(&key.as_str()));
+        if let Some(Value::Array(warnings)) = envelope.provenance.get_mut("warnings") {
+            // Paths may have names of the server's.
+            warnings.iter_mut().filter_map(Value::as_object_mut).for_each(|warning| drop(warning.shift_remove("path")));
+        }
+        let text = firewall::handle_of(&item.id);
+        envelope.artifacts.iter_mut().filter(|part| part.handle != text).for_each(|part| part.label.clear());
+        ingested
+    }
+
+    /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
+    fn withhold(&self, item: &mut ContextItem) -> bool {
+        let level = sensitivity::classified(item, &self.options, &Answers::default());
+        if self.options.compat || level < self.options.policy.sensitivity_floor {
+            return false;
+        }
+        item.sensitivity = level;
+        let reference = item.artifact_ref.take();
+        sensitivity::mask(item, &self.options.estimator);
+        item.artifact_ref = reference;
+        item.metadata.shift_remove(footer::FIELD);
+        true
     }
 
     /// Keeps the envelope of a result without its views: they are derived anew where they are wanted, and would outweigh
@@ -199,6 +240,7 @@ impl ContextManager {
         }
         self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
         self.envelopes.insert(item.id.clone(), envelope);
+        self.withhold(&mut item);
         Ok(item)
     }
 }

@@ -169,7 +169,7 @@ impl ContextManager {
         }
         let ingested = stored.map_err(of_result)?;
         self.keep_envelope(id, &ingested.envelope);
-        Ok(Outcome::Done(ingested))
+        Ok(Outcome::Done(self.outward(ingested)))
     }
 
     /// Checks that all parts can be stored beside a text of this size.

@@ -150,7 +150,7 @@ impl ContextManager {
         self.events.replace(at, item.clone());
         self.index.show(at, &item, &self.options);
         self.envelopes.insert(item.id.clone(), envelope.clone());
-        Ok(Ingested { item, envelope })
+        Ok(self.outward(Ingested { item, envelope }))
     }
 }
 

@@ -148,8 +148,16 @@ export const behaviourCases = {
 
   "sensitive results cannot be read around the policy"(cw, assert) {
     const m = new cw.ContextManager();
-    m.ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: "salary: 1", sensitivity: "restricted" });
+    const said = [
+      m.ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: "salary: 1", sensitivity: "restricted" }),
+      m.ingestEnvelope({ tool_call_id: "e", tool_name: "t", envelope: { status: "ok", summary: "salary: 1" }, sensitivity: "restricted" }),
+      m.stats(),
+    ];
+    assert.ok(!JSON.stringify(said).includes("salary"), JSON.stringify(said));
+    assert.deepEqual([said[0].envelope.summary, said[0].envelope.facts], ["[REDACTED: restricted]", []]);
     const [{ handle }] = m.artifacts.list();
+    assert.equal(new TextDecoder().decode(m.artifacts.bytes(handle)), "salary: 1");
+    assert.equal(m.events.get("result:e").text, "salary: 1");
     assert.throws(() => m.drilldown(handle, { type: "head" }), { code: "POLICY_VIOLATION" });
     assert.ok(!m.build({ phase: "answer" }).prompt.includes("salary"), "the prompt");
     m.free();
