@@ -42,6 +42,108 @@ fn exported(session: &mut api::Session) -> Value {
     all
 }
 
+/// Everything that a store says while texts hold a secret, behind so many characters.
+fn all_said(session: &mut api::Session, secret: &str, pad: usize, ids: &mut u32) -> String {
+    let text = format!("{} deploys with {secret} now", "x ".repeat(pad / 2));
+    let action = json!({ "description": text, "category": "process", "stakes": "high", "confidence": 0.4 });
+    let id = format!("{:08x}", *ids + 1);
+    let include = ["decisions", "guardrails", "calibration", "ready", "patterns", "contradictions", "wisdom"];
+    let tools = [
+        ("record_thought", json!({ "text": text })),
+        ("query_decisions", json!({ "query": text })),
+        ("check_action", action.clone()),
+        (
+            "log_decision",
+            json!({
+                "decision": text, "confidence": 0.5, "category": "process", "context": text, "tags": [secret],
+                "pattern": text, "reasons": [{ "type": "analysis", "text": text }],
+            }),
+        ),
+        ("pre_action", json!({ "action": action })),
+        ("get_decision", json!({ "id": id })),
+        ("update_decision", json!({ "id": id, "context": text })),
+        (
+            "review_outcome",
+            json!({ "id": id, "outcome": "failure", "lessons": text, "affected_kpis": { secret: 1, "password": secret } }),
+        ),
+        ("get_decision", json!({ "id": id })),
+        ("link_decisions", json!({ "source_id": id, "target_id": secret, "edge_type": "supersedes" })),
+        ("get_graph", json!({ "node_id": id })),
+        ("get_neighbors", json!({ "node_id": id })),
+        ("ready", json!({})),
+        ("get_stats", json!({})),
+        ("get_reason_stats", json!({})),
+        ("query_decisions", json!({ "query": "deploys" })),
+        ("get_session_context", json!({ "task_description": "deploys", "format": "json", "include": include })),
+        ("get_session_context", json!({ "task_description": "deploys", "include": include, "agent_id": secret })),
+        (secret, json!({})),
+        ("get_decision", json!({ "id": format!("{secret}!") })),
+    ];
+    let mut said = Vec::new();
+    for (name, arguments) in tools {
+        let rpc = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name, "arguments": arguments },
+        });
+        said.push(called(session, "call_tool", json!({ "name": name, "arguments": arguments }), ids));
+        if matches!(name, "get_decision" | "get_session_context") || name == secret {
+            said.push(called(session, "handle_rpc", json!({ "message": rpc }), ids));
+        }
+    }
+    let rpc = json!({ "jsonrpc": "2.0", "id": 1, "method": secret });
+    said.push(called(session, "handle_rpc", json!({ "message": rpc }), ids));
+    said.push(called(session, "context", json!({ "query": text, "budget_tokens": 2000 }), ids));
+    json!(said).to_string()
+}
+
+#[test]
+fn credentials_are_masked_in_all_that_is_said_and_kept_in_what_is_stored() {
+    let secret = format!("ghp_{}", "Zq7Rk2Lm9Xw4".repeat(3));
+    for redacts in [true, false] {
+        // Somewhere each list and each note cuts the text in the middle of the secret.
+        for pad in (0..520).step_by(13) {
+            let rule = json!({
+                "id": "r", "description": format!("without {secret}"), "condition_stakes": "high", "action": "warn",
+                "message": "{description}: not so",
+            });
+            let mut session = if redacts {
+                api::new_store(&json!({ "guardrails": [rule] }).to_string()).unwrap()
+            } else {
+                api::new_store(&json!({ "guardrails": [rule], "redact_secrets": false }).to_string()).unwrap()
+            };
+            let said = all_said(&mut session, &secret, pad, &mut 0);
+            if redacts {
+                let at = said.find("ghp_").or_else(|| said.find("Zq7R"));
+                assert!(at.is_none(), "{pad}: {}", &said[at.unwrap().saturating_sub(200)..][..400]);
+                assert!(said.contains("[REDACTED-SECRET]"));
+            } else {
+                assert!(said.contains(&secret), "{pad}");
+            }
+            let kept = exported(&mut session);
+            for field in ["decision", "context", "lessons"] {
+                assert!(kept["decisions"].to_string().contains(&format!("\"{field}\":\"{}", "x ".repeat(pad / 2))));
+            }
+            assert!(kept.to_string().matches(&secret).count() > 5, "{pad}: {kept}");
+        }
+    }
+}
+
+#[test]
+fn a_masked_context_keeps_its_budget() {
+    let mut session = store();
+    let mut ids = 0;
+    for number in 10..50 {
+        let decision = format!("Number {number}: password=ab{number}cd for pwd=xy{number}zz");
+        let arguments = json!({ "decision": decision, "confidence": 0.5, "category": "process" });
+        called(&mut session, "call_tool", json!({ "name": "log_decision", "arguments": arguments }), &mut ids);
+    }
+    for budget in (100..900).step_by(20) {
+        let context =
+            called(&mut session, "context", json!({ "query": "password", "budget_tokens": budget }), &mut ids);
+        assert!(context["tokens"].as_u64().unwrap() <= budget, "{budget}: {context}");
+        assert!(!context["text"].as_str().unwrap().contains("cd for"));
+    }
+}
+
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("Use PostgreSQL for orders".to_owned()),

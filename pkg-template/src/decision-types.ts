@@ -59,6 +59,12 @@ export interface DecisionStoreOptions {
   readonly tools?: readonly DecisionToolName[];
   /** What stands before the name of each tool. */
   readonly tool_name_prefix?: string;
+  /**
+   * Whether credentials are masked in everything that tools, `context` and `handleRpc` answer. What is stored and exported
+   * keeps them, and so do the texts that `embed` and the two listeners below get. Where a title or a note is cut short, its
+   * credentials are masked in any case: half of one would not be recognised later. Default: true.
+   */
+  readonly redact_secrets?: boolean;
   /** Hears of every change, after it; what it throws is ignored. */
   readonly on_change?: (event: DecisionChange) => void;
   /** Hears of every check of an action; what it throws is ignored. */

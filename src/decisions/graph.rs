@@ -7,6 +7,7 @@ pub use walk::{Direction, Neighbour, Reached};
 use serde_json::{Map, Value, json};
 
 use super::record::Related;
+use super::words::cut;
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::numbers::round;
 use crate::json::{Fields, JsonMap};
@@ -273,7 +274,7 @@ pub fn node(graph: &Graph, id: &str, decision: Option<&super::Decision>) -> Json
         return out;
     };
     if !decision.title().is_empty() {
-        put("summary", json!(prefix(decision.title(), NODE_SUMMARY)));
+        put("summary", json!(cut(decision.title(), NODE_SUMMARY)));
     }
     if let Some(confidence) = decision.confidence {
         put("confidence", json!(confidence));

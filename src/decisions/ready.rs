@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::calibration::{Alert, drift, halves};
 use super::record::Decision;
 use super::times::{day, day_of};
+use super::words::cut;
 use crate::json::numbers::fixed;
 use crate::model::Warning;
 use crate::order::{SortedMap, sort_by};
@@ -160,7 +161,7 @@ fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
         decision_id: Some(decision.id.clone()),
         category: Some(decision.category.clone()),
         date: Some(prefix(&decision.date, 10).to_owned()),
-        title: Some(prefix(title, TITLE).to_owned()),
+        title: Some(cut(title, TITLE).into_owned()),
         detail: Some(detail),
     }))
 }

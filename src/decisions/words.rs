@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::terms::is_mark;
-use crate::text::unicode::is_word;
+use crate::text::unicode::{is_word, prefix};
 
 /// Calls `each` for every run of letters, digits, marks and underscores of the lower-cased text, in order.
 pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
@@ -20,6 +21,19 @@ pub fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_word(text, &mut |word| out.push(word.to_owned()));
     out
+}
+
+/// Returns the beginning of a text. What is cut short is masked before, whatever the options say: half of a credential is
+/// not recognised as one later.
+pub fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+    let part = prefix(text, chars);
+    if part.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    match redact_secrets(text, SecretRules::Full, SECRET_MASK) {
+        Cow::Borrowed(_) => Cow::Borrowed(part),
+        Cow::Owned(masked) => Cow::Owned(prefix(&masked, chars).to_owned()),
+    }
 }
 
 /// Returns a text as it is compared: lower case, trimmed, with single spaces.

@@ -89,6 +89,29 @@ export const decisionCases = {
     store.free();
   },
 
+  async "credentials are masked in what a model reads and kept in what is stored"(cw, assert) {
+    const secret = `ghp_${"A1b2C3d4E5f6".repeat(3)}`;
+    for (const redact_secrets of [undefined, true, false]) {
+      const store = memory(cw, redact_secrets === undefined ? {} : { redact_secrets });
+      const logged = await called(assert, store, "log_decision", { ...LOGGED, decision: `Deploy with ${secret}`, context: `password: "hunter 22"` });
+      const said = JSON.stringify([
+        await store.context({ query: "deploy", budget_tokens: 300 }),
+        await called(assert, store, "get_session_context", { task_description: "deploy" }),
+        await called(assert, store, "query_decisions", { query: "deploy" }),
+        await called(assert, store, "get_decision", { id: logged.id }),
+        await store.handleRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_decision", arguments: { id: logged.id } } }),
+      ]);
+      const masks = redact_secrets !== false;
+      assert.deepEqual([said.includes(secret), said.includes("hunter 22")], [!masks, !masks]);
+      // The title is longer than a list shows, and half a secret is never shown.
+      assert.ok(said.includes("Deploy with [REDACTED-SECRET]"), said);
+      const [kept] = store.export().decisions;
+      assert.deepEqual([kept.decision, kept.context], [`Deploy with ${secret}`, `password: "hunter 22"`]);
+      store.free();
+    }
+    refuses(cw, assert, "no boolean", () => new cw.DecisionStore({ redact_secrets: "no" }), ["INVALID_INPUT"]);
+  },
+
   async "a session of work: context, thought, check, record, review"(cw, assert) {
     const store = memory(cw, { guardrails: [FLOOR] });
     const logged = await called(assert, store, "log_decision", LOGGED, { agent_id: "a1" });

@@ -1,5 +1,7 @@
 //! A briefing as Markdown.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::Briefing;
@@ -8,6 +10,7 @@ use crate::decisions::profile::Profile;
 use crate::decisions::ready::OVERDUE;
 use crate::json::numbers::fixed;
 use crate::json::{float_text, number_text};
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use crate::text::tokens::Estimator;
 
 /// How long the Markdown may be.
@@ -50,6 +53,15 @@ impl Section {
 
 pub(super) fn write(briefing: &Briefing, agent: &str, budget: Budget) -> Written {
     let mut sections = sections(briefing, agent);
+    if briefing.redact_secrets {
+        for section in &mut sections {
+            for line in std::iter::once(&mut section.heading).chain(&mut section.lines) {
+                if let Cow::Owned(masked) = redact_secrets(line, SecretRules::Full, SECRET_MASK) {
+                    *line = masked;
+                }
+            }
+        }
+    }
     let omitted = fit(&mut sections, budget);
     let mut markdown = String::new();
     for section in sections.iter().filter(|section| section.is_shown()) {

@@ -22,6 +22,8 @@ const MAX_LESSONS: usize = 10;
 /// Everything a session starts with; what was not asked for is empty.
 #[derive(Debug, Clone, Default)]
 pub struct Briefing {
+    /// Whether credentials are masked in Markdown, before it is made to fit.
+    pub redact_secrets: bool,
     /// What past decisions say about the agent.
     pub profile: Profile,
     /// Decisions like the task, as they are shown elsewhere.

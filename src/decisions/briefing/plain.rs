@@ -3,7 +3,8 @@
 //! Whoever can record a decision can put text here that a model reads later. It must not become structure: a heading, a
 //! list, a table, a link, code, HTML, or signs that a terminal or a screen obeys.
 
-use crate::text::unicode::{sanitize, truncate};
+use crate::decisions::words;
+use crate::text::unicode::{prefix, sanitize};
 
 /// Characters of one text.
 const MAX_CHARS: usize = 500;
@@ -20,7 +21,11 @@ pub(super) fn plain(text: &str) -> String {
         }
         out
     });
-    let cut = truncate(joined.trim_end(), MAX_CHARS);
+    let joined = joined.trim_end();
+    let mut cut = words::cut(joined, MAX_CHARS).into_owned();
+    if prefix(joined, MAX_CHARS).len() < joined.len() {
+        cut.push('…');
+    }
     let mut out = String::with_capacity(cut.len());
     let mut before = None;
     for ch in sanitize(&cut).chars() {

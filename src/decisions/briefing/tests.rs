@@ -50,6 +50,7 @@ fn briefing(text: &str) -> Briefing {
         success_rate: None,
     };
     Briefing {
+        redact_secrets: true,
         profile: Profile {
             strongest_category: Some(text.to_owned()),
             weakest_category: Some(text.to_owned()),

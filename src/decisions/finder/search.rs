@@ -4,6 +4,7 @@ use super::super::call::Answers;
 use super::super::record::Related;
 use super::super::records::Records;
 use super::super::store::DecisionStore;
+use super::super::words::cut;
 use super::Finder;
 use super::embedding::embed;
 use super::filters::{Check, Filters};
@@ -17,7 +18,6 @@ use crate::error::Result;
 use crate::json::numbers::round;
 use crate::model::Warning;
 use crate::order::{sort_by, sort_distinct};
-use crate::text::unicode::prefix;
 
 /// What the rank of a decision that another one supersedes is multiplied by.
 const SUPERSEDED: f64 = 0.5;
@@ -76,7 +76,7 @@ impl Found {
     pub fn related(&self, records: &Records) -> Vec<Related> {
         let related = |hit: &Hit| {
             let decision = records.get(&hit.id)?;
-            let summary = prefix(decision.title(), LONG_TITLE).to_owned();
+            let summary = cut(decision.title(), LONG_TITLE).into_owned();
             Some(Related { id: hit.id.clone(), summary, distance: round(hit.distance, 3), ..Related::default() })
         };
         self.hits.iter().filter_map(related).collect()

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::record::Decision;
+use super::super::words::cut;
 use super::search::Hit;
 use crate::json::JsonMap;
 use crate::text::unicode::prefix;
@@ -17,7 +18,7 @@ pub fn summary(decision: &Decision, hit: &Hit, title: usize) -> JsonMap {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("id", json!(decision.id));
-    put("title", json!(prefix(decision.title(), title)));
+    put("title", json!(cut(decision.title(), title)));
     put("category", json!(decision.category));
     put("confidence", json!(decision.confidence));
     put("stakes", json!(decision.stakes));

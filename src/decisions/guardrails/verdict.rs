@@ -5,10 +5,11 @@ use serde_json::{Map, Value, json};
 use super::cel::Fault;
 use super::cel::is_equal as same_value;
 use super::rule::{Action, Condition, Operator, Requirement, Rule, Test, comparison, shown};
+use crate::decisions::words::cut;
 use crate::error::{Error, ErrorCode};
 use crate::json::JsonMap;
 use crate::json::python::{float, is_equal, is_truthy};
-use crate::text::unicode::{prefix, quote};
+use crate::text::unicode::quote;
 
 /// Characters of a message with its values filled in.
 const MAX_MESSAGE: usize = 8192;
@@ -252,7 +253,7 @@ impl Subject<'_> {
             let inner = &rest[open + 1..];
             let close = inner.find(['{', '}']).filter(|at| inner.as_bytes()[*at] == b'}');
             if let Some((close, value)) = close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
-                out.push_str(prefix(&shown(value), MAX_MESSAGE));
+                out.push_str(&cut(&shown(value), MAX_MESSAGE));
                 rest = &inner[close + 1..];
             } else {
                 out.push('{');
@@ -263,7 +264,7 @@ impl Subject<'_> {
             }
         }
         out.push_str(rest);
-        prefix(&out, MAX_MESSAGE).to_owned()
+        cut(&out, MAX_MESSAGE).into_owned()
     }
 }
 

@@ -15,6 +15,7 @@ use super::store::DecisionStore;
 use super::tools;
 use super::tracker::NOBODY;
 use crate::error::{Error, ErrorCode, Result};
+use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
 use crate::text::tokens::Estimator;
 use crate::text::unicode::quote;
 
@@ -93,12 +94,12 @@ pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
     let name = request.name;
     let Some(tool) = find(store, name) else {
         let error = Error::new(ErrorCode::InvalidInput, format!("there is no tool {}", quote(name)));
-        return Reply::Done(failed(&error));
+        return Reply::Done(failed(store, &error));
     };
     match called(store, tool, request) {
         Ok(Outcome::Need(needs)) => Reply::Need(needs),
         Ok(Outcome::Content(content)) => Reply::Done(succeeded(&content)),
-        Err(error) => Reply::Done(failed(&error)),
+        Err(error) => Reply::Done(failed(store, &error)),
     }
 }
 
@@ -152,7 +153,25 @@ fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Resul
         return Ok(Outcome::Need(needs));
     }
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
-    Ok(Outcome::Content(run(store, &call, &arguments)?))
+    let content = run(store, &call, &arguments)?;
+    Ok(Outcome::Content(said(store, content)))
+}
+
+/// Masks the credentials of what is said, in names as well; what is stored keeps them.
+fn said(store: &DecisionStore, value: Value) -> Value {
+    if !store.options.service.redact_secrets {
+        return value;
+    }
+    mask_names(redact_value(&value, SecretRules::Full, SECRET_MASK))
+}
+
+fn mask_names(value: Value) -> Value {
+    let masked = |name: &str| redact_secrets(name, SecretRules::Full, SECRET_MASK).into_owned();
+    match value {
+        Value::Array(items) => items.into_iter().map(mask_names).collect(),
+        Value::Object(map) => map.into_iter().map(|(name, value)| (masked(&name), mask_names(value))).collect(),
+        other => other,
+    }
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
@@ -218,9 +237,10 @@ fn succeeded(content: &Value) -> Value {
 }
 
 /// Makes the result of a call that did not.
-fn failed(error: &Error) -> Value {
+fn failed(store: &DecisionStore, error: &Error) -> Value {
     let kind = if is_callers(error.code()) { "validation_error" } else { "internal_error" };
-    let text = serde_json::to_string_pretty(&json!({ "error": kind, "message": error.message() })).unwrap_or_default();
+    let content = said(store, json!({ "error": kind, "message": error.message() }));
+    let text = serde_json::to_string_pretty(&content).unwrap_or_default();
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
 }
 

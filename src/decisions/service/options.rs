@@ -17,11 +17,18 @@ pub struct ServiceOptions {
     pub tools: Vec<String>,
     /// What stands before the name of each tool.
     pub tool_name_prefix: String,
+    /// Whether credentials are masked in everything that is said; what is stored keeps them.
+    pub redact_secrets: bool,
 }
 
 impl Default for ServiceOptions {
     fn default() -> Self {
-        Self { server_name: "cstp-decisions".to_owned(), tools: Vec::new(), tool_name_prefix: String::new() }
+        Self {
+            server_name: "cstp-decisions".to_owned(),
+            tools: Vec::new(),
+            tool_name_prefix: String::new(),
+            redact_secrets: true,
+        }
     }
 }
 
@@ -33,6 +40,7 @@ impl ServiceOptions {
             server_name: fields.string_or("server_name", &usual.server_name)?,
             tools: fields.strings("tools")?,
             tool_name_prefix: fields.string_or("tool_name_prefix", "")?,
+            redact_secrets: fields.bool_or("redact_secrets", usual.redact_secrets)?,
         };
         let place = |index: usize| format!("{}/{index}", fields.at("tools"));
         if let Some((index, name)) = options.tools.iter().enumerate().find(|(_, name)| tool(name).is_none()) {

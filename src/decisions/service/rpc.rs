@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Host, Reply, Request, call_tool, find, list};
+use super::{Host, Reply, Request, call_tool, find, list, said};
 use crate::decisions::store::DecisionStore;
 use crate::json;
 use crate::json::type_name;
@@ -97,7 +97,12 @@ pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Repl
         Ok(Answer::Wait(Reply::Done(result)) | Answer::Result(result)) => {
             Reply::Done(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
-        Err(refusal) => Reply::Done(error(&id, refusal)),
+        Err(mut refusal) => {
+            refusal.data = refusal.data.map(|data| said(store, data));
+            let mut answer = error(&id, refusal);
+            answer["error"]["message"] = said(store, answer["error"]["message"].take());
+            Reply::Done(answer)
+        }
     }
 }
 

@@ -106,7 +106,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
 }
 
 fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> Result<(Briefing, Vec<Warning>)> {
-    let mut briefing = Briefing::default();
+    let mut briefing = Briefing { redact_secrets: store.options.service.redact_secrets, ..Briefing::default() };
     let mut warnings = Vec::new();
     if let Some(query) = arguments.query(store) {
         let found = search(store, call.answers, &query)?;

@@ -5,9 +5,9 @@ mod snapshot;
 
 use super::call::Call;
 use super::record::{Deliberation, Related};
+use super::words::cut;
 use crate::json::numbers::fixed;
 use crate::order::{SortedMap, sort_by};
-use crate::text::unicode::prefix;
 
 /// How long an input counts.
 const INPUT_MS: i64 = 300_000;
@@ -130,7 +130,7 @@ pub struct Taken {
 impl Tracker {
     /// Notes a query and what it found.
     pub fn track_query(&mut self, call: &Call<'_>, query: &str, count: usize, mode: &str, found: Vec<Related>) {
-        let text = format!("Queried '{}': {count} results ({mode})", prefix(query, QUOTED_CHARS));
+        let text = format!("Queried '{}': {count} results ({mode})", cut(query, QUOTED_CHARS));
         self.track(&Scope::of(call, None), Kind::Query, text, call.now, found);
     }
 
@@ -259,7 +259,7 @@ impl Tracker {
 }
 
 fn check_text(action: &str, is_allowed: bool, violations: usize) -> String {
-    let action = prefix(action, QUOTED_CHARS);
+    let action = cut(action, QUOTED_CHARS);
     if is_allowed {
         return format!("Checked '{action}': allowed");
     }
@@ -267,7 +267,7 @@ fn check_text(action: &str, is_allowed: bool, violations: usize) -> String {
 }
 
 fn lookup_text(id: &str, title: &str) -> String {
-    format!("Retrieved decision {id}: {}", prefix(title, QUOTED_CHARS))
+    format!("Retrieved decision {id}: {}", cut(title, QUOTED_CHARS))
 }
 
 fn stats_text(decisions: usize, types: usize, diversity: Option<f64>) -> String {
