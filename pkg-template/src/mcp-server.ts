@@ -2,7 +2,11 @@
 // official SDK brings the transports.
 import type { DecisionStore } from "./decision-store.js";
 import { ContextWeaverError } from "./errors.js";
-import { encode, fields } from "./guard.js";
+import { encode, fields, text } from "./guard.js";
+import { Access } from "./mcp-access.js";
+import type { AccessOptions, AccessRequest } from "./mcp-access.js";
+
+export type { AccessOptions };
 
 /** A transport of the official SDK, of either major version: messages as objects. */
 export interface McpTransport {
@@ -105,78 +109,78 @@ async function stdioTransport(): Promise<new () => McpTransport> {
 }
 
 // Types of the platform by shape, so that projects without its declarations can compile against these.
-interface WebRequest {
-  readonly method: string;
-  readonly headers: { get(name: string): string | null };
+interface WebRequest extends AccessRequest {
   text(): Promise<string>;
 }
 type WebResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : unknown;
 
 /** How requests are answered. */
-export interface HandlerOptions extends ConnectOptions {
-  /** What clients must send as `Authorization: Bearer …`; compared in constant time. */
-  readonly token?: string;
-  /**
-   * Origins of pages that may ask, such as `https://app.example`. Default: none, not even that of the address: a hostile
-   * page can give its own name the address of this server. Requests of programs have no origin.
-   */
-  readonly origins?: readonly string[];
-  /** Most characters of a request. Default: 4 MiB. */
+export interface HandlerOptions extends ConnectOptions, AccessOptions {
+  /** Most characters of a request, 1 to 8 Mi. Default: 4 Mi. */
   readonly max_chars?: number;
 }
 
-const HANDLER = ["token", "origins", "max_chars", "agent_id", "trace_id"];
+const HANDLER = "token origins max_chars agent_id trace_id";
 const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** Characters of a request unless the options say otherwise. */
 const MAX_CHARS = 4 * 1024 * 1024;
+/** What the store takes as one text. */
+const MOST_CHARS = 8 * 1024 * 1024;
 /** Statuses of errors of the protocol that are told in HTTP, too. */
 const STATUS: Readonly<Record<number, number>> = { [-32700]: 400, [-32600]: 400, [-32022]: 400, [-32020]: 400 };
 
 /**
  * Returns a `fetch` handler that serves a store over Streamable HTTP without sessions: for Workers, Deno, Bun, and Node
- * behind an adapter. Calls that name no agent and no `trace_id` share one train of thought.
+ * behind an adapter. Calls that name no agent and no `trace_id` share one train of thought. Options that are not as described are
+ * `MISSING_FIELD`, `UNKNOWN_FIELD`, `INVALID_INPUT` or `OUT_OF_RANGE` at once.
+ *
+ * Statuses: 403 for a page that may not ask, 401 without the token, 405 for other methods than POST, 415 for what is not JSON,
+ * 413 for what is too long, 400 for what is no message of the protocol; else 200, or 202 where there is nothing to answer.
  */
-export function decisionsHandler(store: DecisionStore, options?: HandlerOptions): (request: WebRequest) => Promise<WebResponse> {
-  const { token, origins, max_chars, ...caller } = fields(options) as HandlerOptions;
-  const unknown = Object.keys(fields(options)).find((key) => !HANDLER.includes(key));
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
-  if (token === "") throw new ContextWeaverError("INVALID_INPUT", "an empty token lets everybody in", { path: "/token" });
+export function decisionsHandler(store: DecisionStore, options: HandlerOptions): (request: WebRequest) => Promise<WebResponse> {
+  const { access, max_chars, caller } = checkedOptions(options);
   return async (request) => {
-    const refused = refusal(request, token, origins);
-    if (refused) return refused as WebResponse;
-    const most = max_chars ?? MAX_CHARS;
-    // A character is at most four bytes: what announces more is not even read.
-    const isTooLong = Number(request.headers.get("content-length") ?? 0) > most * 4;
-    const body = isTooLong ? "" : await request.text();
-    if (isTooLong || body.length > most) return response(413, failure(null, -32600, "the request is too large")) as WebResponse;
-    const wrong = wrongHeaders(request, body);
-    if (wrong) return response(400, wrong) as WebResponse;
-    const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
-    return (answer === null ? new Response(null, { status: 202 }) : response(STATUS[answer.error?.code ?? 0] ?? 200, answer)) as WebResponse;
+    const cors = access.cors(request);
+    const refused = cors ? access.preflight(request) : new Response(null, { status: 403 });
+    const answer = refused ?? (await respond(store, access, request, max_chars, caller));
+    for (const [name, value] of Object.entries({ ...cors, vary: "Origin" })) answer.headers.set(name, value);
+    return answer as WebResponse;
   };
 }
 
-/** Refuses what is no request of a client that may ask. */
-function refusal({ method, headers }: WebRequest, token: string | undefined, origins: readonly string[] | undefined): Response | undefined {
-  const origin = headers.get("origin");
-  // Other people's pages must not reach a server on this machine.
-  if (origin !== null && !origins?.includes(origin)) return new Response(null, { status: 403 });
-  if (method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
-  if (token !== undefined && !isToken(headers.get("authorization") ?? "", token)) {
-    return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+function checkedOptions(options: unknown): { access: Access; max_chars: number; caller: ConnectOptions } {
+  const { token, origins, max_chars = MAX_CHARS, agent_id, trace_id, ...others } = fields(options);
+  const unknown = Object.keys(others)[0];
+  if (unknown !== undefined) {
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `one of: ${HANDLER}` });
   }
-  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
-  return type === "application/json" ? undefined : new Response(null, { status: 415 });
+  if (typeof max_chars !== "number") throw new ContextWeaverError("INVALID_INPUT", "expected a number", { path: "/max_chars" });
+  if (!Number.isInteger(max_chars) || max_chars < 1 || max_chars > MOST_CHARS) {
+    throw new ContextWeaverError("OUT_OF_RANGE", "expected a whole number of characters", { path: "/max_chars", hint: `from 1 to ${MOST_CHARS}` });
+  }
+  const caller = {
+    ...(agent_id !== undefined && { agent_id: text(agent_id, "/agent_id") }),
+    ...(trace_id !== undefined && { trace_id: text(trace_id, "/trace_id") }),
+  };
+  return { access: new Access(token, origins), max_chars, caller };
 }
 
-/** Compares without telling by the time it takes how much of the token was right. */
-function isToken(authorization: string, token: string): boolean {
-  const given = new TextEncoder().encode(/^bearer\s+(.*)$/i.exec(authorization)?.[1]?.trim() ?? "");
-  const wanted = new TextEncoder().encode(token);
-  let different = given.length ^ wanted.length;
-  for (let place = 0; place < wanted.length; place += 1) different |= (given[place] ?? 0) ^ wanted[place]!;
-  return different === 0;
+/** Answers a request that may be answered as far as its origin goes. */
+async function respond(store: DecisionStore, access: Access, request: WebRequest, max_chars: number, caller: ConnectOptions): Promise<Response> {
+  const { method, headers } = request;
+  if (method !== "POST") return new Response(null, { status: 405, headers: { allow: "POST" } });
+  if (!access.isAuthorized(request)) return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+  const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json") return new Response(null, { status: 415 });
+  // A character is at most four bytes: what announces more is not even read.
+  const isTooLong = Number(headers.get("content-length") ?? 0) > max_chars * 4;
+  const body = isTooLong ? "" : await request.text();
+  if (isTooLong || body.length > max_chars) return response(413, failure(null, -32600, "the request is too large"));
+  const wrong = wrongHeaders(request, body);
+  if (wrong) return response(400, wrong);
+  const answer = (await answered(store, body, caller)) as { error?: { code: number } } | null;
+  return answer === null ? new Response(null, { status: 202 }) : response(STATUS[answer.error?.code ?? 0] ?? 200, answer);
 }
 
 /** Says where headers and message disagree: proxies go by the headers. */

@@ -52,8 +52,8 @@ export const page = {
   missing: setting("PAGE_MISSING") ?? "the page was not bundled",
 };
 
-/** Starts the browser, closed when the test ends. */
-export async function launchChromium(t) {
+/** Starts the browser, with more switches if need be, closed when the test ends. */
+export async function launchChromium(t, switches = []) {
   const playwright = await import("playwright-core");
   const browser = await playwright.chromium.launch({
     executablePath: chromium.path,
@@ -66,6 +66,7 @@ export async function launchChromium(t) {
       "--disable-component-update",
       "--disable-sync",
       "--disable-quic",
+      ...switches,
     ],
   });
   t.after(() => browser.close());

@@ -379,3 +379,8 @@ memory.callTool("ready", {}, { agent: "a1" });
 memory.listTools()[0]!.name = "x";
 connectDecisions(memory, { start: async () => {}, send: async () => {}, close: async () => {} }).then(({ close }) => close());
 decisionsHandler(memory, { token: "t", origins: [] }) satisfies (request: never) => Promise<unknown>;
+decisionsHandler(memory, { token: false });
+// @ts-expect-error without a token only on purpose
+decisionsHandler(memory, { origins: [] });
+// @ts-expect-error a variable that may not be set is not enough
+decisionsHandler(memory, { token: undefined as string | undefined });
