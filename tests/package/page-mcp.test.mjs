@@ -37,6 +37,40 @@ test("Page: MCP", async (t) => {
     await shows(tab, "#envelope", /ok.*pong/s);
   });
 
+  await t.test("makes no envelope of what is no result", async (t) => {
+    const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout page captured/] });
+    const rpc = (more) => JSON.stringify({ jsonrpc: "2.0", id: 1, ...more });
+    for (const [text, problem] of [
+      [rpc({ error: { code: -32602, message: "Unknown tool: screenshot", data: { token: "ghp_1234567890abcdefghijABCDEFGHIJ123456" } } }), /error of JSON-RPC.*-32602 Unknown tool: screenshot/],
+      [rpc({ error: {} }), /error of JSON-RPC/],
+      [rpc({ method: "tools/call", params: {} }), /no answer/],
+      [rpc({}), /no result of tools\/call/],
+      [rpc({ result: {} }), /no result of tools\/call/],
+      [rpc({ result: null }), /no result of tools\/call/],
+      ["{}", /no result of tools\/call/],
+      ["[]", /a JSON object/],
+    ]) {
+      await tab.fill("#result-text", text);
+      await shows(tab, "#result-problem", problem);
+      assert.equal(await tab.locator("#envelope").count(), 0, text);
+      assert.doesNotMatch(await tab.textContent("#result-problem"), /ghp_/);
+    }
+    await tab.fill("#result-text", '{"content":[]}');
+    await shows(tab, "#envelope", /Envelope ok.*\(no content\)/s);
+    // An error of the tool is a result.
+    await tab.fill("#result-text", rpc({ result: { content: [], isError: true } }));
+    await shows(tab, "#envelope", /Envelope error/);
+    for (const [panel, text, output] of [["result", "#result-text", "#envelope"], ["tool", "#mtool-text", "#mtool-item"]]) {
+      await tab.click(`#mview-tab-${panel}`);
+      await tab.locator(output).waitFor();
+      for (const blank of ["", " \n"]) {
+        await tab.fill(text, blank);
+        await shows(tab, `#mview-panel-${panel}`, /Nothing to convert/);
+        await until(async () => String(await tab.locator(output).count()), /^0$/);
+      }
+    }
+  });
+
   await t.test("hands hostile bytes to nobody", async (t) => {
     const tab = await open(t, { fragment: "#tab=mcp", first: ["#envelope", /Checkout/] });
     const base64 = (text) => Buffer.from(text).toString("base64");

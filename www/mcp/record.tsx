@@ -86,6 +86,12 @@ export function RevisionField({ id, value, onChange }: { id: string; value: Revi
   );
 }
 
+/** Says why there is nothing to see beside an empty field. */
+export function NothingGiven({ text }: { text: string }): JSX.Element | null {
+  if (text.trim() !== "") return null;
+  return <p class="quiet">Nothing to convert: type or paste a record, open a file, or choose a sample.</p>;
+}
+
 export function Warnings({ title, warnings }: { title: string; warnings: readonly Warning[] }): JSX.Element | null {
   if (warnings.length === 0) return null;
   return (

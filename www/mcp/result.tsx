@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { useAnswer } from "../shared/ask.ts";
 import { ProblemBox, Text, number } from "../shared/parts.tsx";
 import type { Binary } from "../worker/mcp.ts";
-import { RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
+import { NothingGiven, RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
 
 const SAMPLES = [
   { key: "result-rich.json", title: "Text, a picture, a sound, a link, data" },
@@ -15,7 +15,7 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
   const [text, setText] = useState("");
   const [tool, setTool] = useState("screenshot");
   const [revision, setRevision] = useState<Revision>("");
-  const { value, problem } = useAnswer("mcp.result", text === "" ? null : { text, tool, revision });
+  const { value, problem } = useAnswer("mcp.result", text.trim() === "" ? null : { text, tool, revision });
   return (
     <div class="columns">
       <section class="stack" aria-label="Result as a server sends it">
@@ -31,6 +31,7 @@ export function ResultPanel({ isActive }: { isActive: boolean }): JSX.Element {
         </RecordInput>
       </section>
       <section class="stack" aria-label="Envelope" aria-live="polite">
+        <NothingGiven text={text} />
         <ProblemBox problem={problem} id="result-problem" />
         {value && !problem && (
           <div class="stack" id="envelope">

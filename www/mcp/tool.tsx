@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import { useAnswer } from "../shared/ask.ts";
 import { ProblemBox, Text } from "../shared/parts.tsx";
-import { RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
+import { NothingGiven, RecordInput, RevisionField, Warnings, type Revision } from "./record.tsx";
 
 const SAMPLES = [
   { key: "tool-edit-file.json", title: "edit_file of the filesystem server" },
@@ -22,7 +22,7 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
   const [text, setText] = useState("");
   const [server, setServer] = useState("filesystem");
   const [revision, setRevision] = useState<Revision>("");
-  const { value, problem } = useAnswer("mcp.tool", text === "" ? null : { text, server, revision });
+  const { value, problem } = useAnswer("mcp.tool", text.trim() === "" ? null : { text, server, revision });
   return (
     <div class="columns">
       <section class="stack" aria-label="Tool as a server sends it">
@@ -38,6 +38,7 @@ export function ToolPanel({ isActive }: { isActive: boolean }): JSX.Element {
         </RecordInput>
       </section>
       <section class="stack" aria-label="Item" aria-live="polite">
+        <NothingGiven text={text} />
         <ProblemBox problem={problem} />
         {value && !problem && (
           <div class="stack" id="mtool-item">

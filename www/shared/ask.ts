@@ -72,31 +72,45 @@ export interface Asked<T> {
   readonly isBusy: boolean;
 }
 
-/** Runs a function of the newest input; while one is running only the last of those that came is kept. */
+const NOTHING: Asked<never> = { value: undefined, problem: undefined, isBusy: false };
+
+/**
+ * Runs a function of the newest input; while one is running only the last of those that came is kept. Where there is nothing to run,
+ * there is no answer either: that to an older question would pass for one to the present.
+ */
 export function useLatest<T>(run: (() => Promise<T>) | null, inputs: readonly unknown[]): Asked<T> {
-  const [state, setState] = useState<Asked<T>>({ value: undefined, problem: undefined, isBusy: run !== null });
-  const queue = useRef<{ isRunning: boolean; next: (() => Promise<T>) | null; isGone: boolean }>({ isRunning: false, next: null, isGone: false });
+  const [state, setState] = useState<Asked<T>>(run === null ? NOTHING : { ...NOTHING, isBusy: true });
+  const queue = useRef<{ isRunning: boolean; next: (() => Promise<T>) | null; isGone: boolean; isAsked: boolean }>({
+    isRunning: false,
+    next: null,
+    isGone: false,
+    isAsked: false,
+  });
   useEffect(() => {
     queue.current.isGone = false;
     return () => void (queue.current.isGone = true);
   }, []);
   useEffect(() => {
-    if (!run) return;
     const { current } = queue;
     current.next = run;
-    if (!current.isRunning) void work();
+    current.isAsked = run !== null;
+    const told = (next: (before: Asked<T>) => Asked<T>): void => {
+      if (!current.isGone && current.isAsked) setState(next);
+    };
+    if (run === null) setState(NOTHING);
+    else if (!current.isRunning) void work();
     async function work(): Promise<void> {
       current.isRunning = true;
-      if (!current.isGone) setState((before) => ({ ...before, isBusy: true }));
+      told((before) => ({ ...before, isBusy: true }));
       while (current.next && !current.isGone) {
         const task = current.next;
         current.next = null;
         try {
           const value = await task();
-          if (!current.isGone) setState({ value, problem: undefined, isBusy: current.next !== null });
+          told(() => ({ value, problem: undefined, isBusy: current.next !== null }));
         } catch (error) {
           const problem = error instanceof Failure ? error.problem : { message: String(error), code: "PAGE" };
-          if (!current.isGone) setState((before) => ({ value: before.value, problem, isBusy: current.next !== null }));
+          told((before) => ({ value: before.value, problem, isBusy: current.next !== null }));
         }
       }
       current.isRunning = false;

@@ -2,7 +2,7 @@
 import { MetaPolicy, ToolCallContext, mcpResultToEnvelope, mcpToolToSelectable, selectableToMcpTool, toMcpMeta } from "contextweaver/slim";
 import type { McpRevision, McpToolRecord } from "contextweaver/slim";
 import { parse } from "./read.ts";
-import { InputError, json, partOf, masked, safe, type Part } from "./text.ts";
+import { InputError, json, line, partOf, masked, safe, type Part } from "./text.ts";
 
 export interface Warning {
   readonly code: string;
@@ -71,12 +71,8 @@ export interface McpResultView {
 const PLAYABLE = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio\/(?:mpeg|mp4|ogg|wav|x-wav|wave|webm|aac|flac))$/;
 
 function result({ text, tool, revision }: { text: string; tool: string; revision: McpRevision | "" }): McpResultView {
-  const value = parse(text);
-  if (typeof value !== "object" || value === null) throw new InputError("a result is a JSON object");
-  // A whole answer of JSON-RPC is welcome, too.
-  const inner = (value as { result?: unknown }).result ?? value;
   const options = revision === "" ? {} : { revision };
-  const converted = mcpResultToEnvelope(inner as Record<string, unknown>, tool || "tool", options);
+  const converted = mcpResultToEnvelope(resultOf(parse(text)), tool || "tool", options);
   const { envelope, full_text, warnings, binaries } = converted;
   return {
     status: envelope.status,
@@ -91,6 +87,30 @@ function result({ text, tool, revision }: { text: string; tool: string; revision
       return isPlayable ? { ...about, bytes, text: "" } : { ...about, text: beginning(bytes, media_type) };
     }),
   };
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+/** Any of these makes an object a result of `tools/call`; the package makes an envelope of every object. */
+const OF_RESULT = ["content", "structuredContent", "isError", "resultType", "task"];
+
+/** The result itself, or that in a whole answer of JSON-RPC. What a server says instead of a result is no envelope. */
+function resultOf(value: unknown): Record<string, unknown> {
+  if (!isRecord(value)) throw new InputError("a result is a JSON object");
+  const isBare = OF_RESULT.some((key) => key in value);
+  if (!isBare && isRecord(value["error"])) throw new InputError(rpcError(value["error"]));
+  if (!isBare && "method" in value) throw new InputError("it is a message of JSON-RPC, but no answer: a request or a notification");
+  const inner = !isBare && "result" in value ? value["result"] : value;
+  if (!isRecord(inner) || !OF_RESULT.some((key) => key in inner)) {
+    throw new InputError("it is no result of tools/call: it has neither `content` nor `structuredContent`");
+  }
+  return inner;
+}
+
+const ERROR_CHARS = 600;
+
+function rpcError({ code, message, data }: Record<string, unknown>): string {
+  const more = data === undefined ? "" : ` ${JSON.stringify(data)}`;
+  return `the server answered with an error of JSON-RPC instead of a result: ${line(`${String(code)} ${String(message)}${more}`, ERROR_CHARS)}`;
 }
 
 const BEGINNING = 600;
