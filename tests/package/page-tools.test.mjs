@@ -99,6 +99,41 @@ test("Page: tools", async (t) => {
     await shows(tab, "#before-status", /^earlier\.json: 13 tools/);
   });
 
+  await t.test("asks again for what did not come", async (t) => {
+    const tab = await open(t, { expected: /ERR_INTERNET_DISCONNECTED|ERR_FAILED/ });
+    await tab.context().setOffline(true);
+    await tab.click("#tab-tab-tools");
+    await shows(tab, "#tools-problems", /The sample was not loaded.*Failed to fetch/s);
+    await tab.click("#tools-again");
+    await shows(tab, "#tools-problems", /Failed to fetch/);
+    await tab.context().setOffline(false);
+    await shows(tab, ...LOADED);
+    assert.equal(await tab.textContent("#tools-problems"), "");
+    assert.equal(await tab.locator("#tools-again").count(), 0);
+    // The network is there, but a host fails once.
+    let fails = true;
+    await tab.route("**/catalogs/git.json", (route) => (fails ? route.abort() : route.continue()));
+    await tab.selectOption("#tools-sample", "git");
+    await shows(tab, "#tools-problems", /The sample was not loaded/);
+    await shows(tab, ...LOADED);
+    fails = false;
+    await tab.click("#tools-again");
+    await shows(tab, "#tools-status", /^git: \d+ tools/);
+  });
+
+  await t.test("says that what was loaded is gone after a reload", async (t) => {
+    const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
+    await choose(tab, "tools", "own.json", '[{"name":"one","inputSchema":{"type":"object"}}]');
+    await shows(tab, "#tools-status", /1 tool\./);
+    await addressed(tab, /tools=own/);
+    await tab.reload();
+    await shows(tab, ...LOADED);
+    await shows(tab, "#tools-lost", /is gone/);
+    await tab.selectOption("#tools-sample", "memory");
+    await shows(tab, "#tools-status", /^memory/);
+    assert.equal(await tab.locator("#tools-lost").count(), 0);
+  });
+
   await t.test("says what is wrong with a file, and keeps what was loaded", async (t) => {
     const tab = await open(t, { fragment: "#tab=tools", first: LOADED });
     for (const [content, problem] of [

@@ -21,17 +21,18 @@ const FOLDER = "/some/where/";
 
 /**
  * Starts a browser and a host; nothing when one is missing, which is said loudly. Without `header` the host sends no policy,
- * and the page has but its own.
+ * and the page has but its own. It does not serve the files that are put into `absent`.
  */
 export async function prepare(t, { header = true } = {}) {
   if (!has(t, chromium.path, chromium) || !has(t, page.path, page)) return undefined;
   const browser = await launchChromium(t);
-  const address = await serve(t, header);
-  return { browser, address, open: (t, options) => visit(t, browser, address, options) };
+  const absent = new Set();
+  const address = await serve(t, header, absent);
+  return { browser, address, absent, open: (t, options) => visit(t, browser, address, options) };
 }
 
 /** Serves the page, under the policy that `cargo xtask serve` sends. */
-async function serve(t, header) {
+async function serve(t, header, absent) {
   const source = await readFile(join(root, "xtask", "src", "cmd", "serve.rs"), "utf8");
   const [, literal] = /const POLICY: &str = "([^"]+)"/.exec(source) ?? assert.fail("serve.rs has no policy");
   const policy = literal.replace(/\\\n\s*/g, "");
@@ -39,7 +40,7 @@ async function serve(t, header) {
     const path = normalize(new URL(request.url, "http://localhost").pathname);
     const name = path === FOLDER ? "index.html" : path.slice(FOLDER.length);
     try {
-      if (!path.startsWith(FOLDER)) throw new Error("not the page");
+      if (!path.startsWith(FOLDER) || absent.has(name)) throw new Error("not the page");
       const body = await readFile(join(page.path, name));
       const type = MIME[extname(name)] ?? "application/octet-stream";
       response.writeHead(200, { "content-type": type, ...(header && { "content-security-policy": policy }) }).end(body);
@@ -52,13 +53,15 @@ async function serve(t, header) {
   return `http://127.0.0.1:${server.address().port}${FOLDER}`;
 }
 
-/** Opens the page and waits for what it shows first; errors and requests elsewhere fail the test at its end. */
-async function visit(t, browser, address, { fragment = "", first = ["#context-status", /139 items/], ...options } = {}) {
+/**
+ * Opens the page and waits for what it shows first; errors that are not `expected` and requests elsewhere fail the test at its end.
+ */
+async function visit(t, browser, address, { fragment = "", first = ["#context-status", /139 items/], expected, ...options } = {}) {
   const context = await browser.newContext({ viewport: DESKTOP, ...options });
   const tab = await context.newPage();
   const problems = [];
   tab.on("pageerror", (error) => problems.push(String(error)));
-  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
+  tab.on("console", (message) => ["error", "warning"].includes(message.type()) && !expected?.test(message.text()) && problems.push(message.text()));
   tab.on("request", (request) => {
     const url = request.url();
     if (!url.startsWith(address) && !url.startsWith("data:") && !url.startsWith("blob:")) problems.push(`a request to ${url}`);

@@ -147,7 +147,7 @@ test("Page: context", async (t) => {
 });
 
 test("Page: context, what goes in and what stays", async (t) => {
-  const { open } = (await prepare(t)) ?? {};
+  const { open, absent } = (await prepare(t)) ?? {};
   if (!open) return;
 
   await t.test("settings: firewall, redaction, header and footer", async (t) => {
@@ -213,6 +213,43 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#item", /There is no answer prompt/);
     await tab.fill("#exact-answer", "500");
     await shows(tab, "#numbers-answer", /of 500 tokens/);
+  });
+
+  await t.test("says that what was loaded is gone after a reload, and leaves its budgets to it", async (t) => {
+    const tab = await open(t);
+    const sample = await tab.textContent("#numbers-answer");
+    await choose(tab, "context", "own.jsonl", `${GOOD}\n${GOOD.replace('"a"', '"b"')}`);
+    await shows(tab, "#context-status", /own\.jsonl: 2 items/);
+    await tab.fill("#exact-answer", "777");
+    await tab.fill("#query-answer", "my own query");
+    await addressed(tab, /b\.answer=777/);
+    await addressed(tab, /data=own/);
+    await tab.reload();
+    await shows(tab, "#context-status", /139 items/);
+    await shows(tab, "#context-lost", /is gone/);
+    await until(() => tab.textContent("#numbers-answer"), new RegExp(`^${sample}$`));
+    await addressed(tab, /^(?!.*(?:b\.|q\.|data))/);
+    await choose(tab, "context", "own.jsonl", GOOD);
+    await shows(tab, "#context-status", /own\.jsonl: 1 item;/);
+    assert.equal(await tab.locator("#context-lost").count(), 0);
+    // What the address says of the sample stays.
+    await tab.selectOption("#context-sample", "shop");
+    await shows(tab, "#context-status", /139 items/);
+    await tab.fill("#exact-answer", "777");
+    await addressed(tab, /^#(?!.*data).*b\.answer=777/);
+    await tab.reload();
+    await shows(tab, "#numbers-answer", /of 777 tokens/);
+    assert.equal(await tab.locator("#context-lost").count(), 0);
+  });
+
+  await t.test("starts its modules again when one did not come", async (t) => {
+    t.after(() => absent.clear());
+    absent.add("core_bg.wasm");
+    const tab = await open(t, { first: ["#context-problems", /The sample was not loaded.*modules of the page could not be loaded.*404/s], expected: /404/ });
+    absent.clear();
+    await tab.click("#context-again");
+    await shows(tab, "#context-status", /139 items/);
+    await shows(tab, "#numbers-answer", /of 6,000 tokens/);
   });
 
   await t.test("the address has settings and pins, too", async (t) => {

@@ -7,7 +7,7 @@ import { useAddress, useChoice } from "../shared/address.ts";
 import { Failure, ask, give, useAnswer } from "../shared/ask.ts";
 import { List } from "../shared/list.tsx";
 import { ProblemBox, TabPanel, Tabs, kindName, number, swatch } from "../shared/parts.tsx";
-import { Sources, fetchSample, type Given } from "../shared/sources.tsx";
+import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
 import type { Request } from "../worker/builds.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Filter, Row } from "../worker/rows.ts";
@@ -54,6 +54,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
   const setPins = (next: readonly number[]): void => setPinText(next.join(" "));
   const [log, setLog] = useState(0);
   const [sample, setSample] = useState<"shop" | "">("shop");
+  const [isLost, setLost] = useState(false);
   const [format, setFormat] = useState<Format>("auto");
   const [header, setHeader] = useAddress("header", "");
   const [footer, setFooter] = useAddress("footer", "");
@@ -69,23 +70,27 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
     if (overview) change(ask("context.settle", settings));
   }, [settings]);
 
-  const load = async ({ name, bytes }: Given, asked: Format): Promise<void> => {
-    changed(await give("context.load", { name, bytes, format: asked, settings }, [bytes]));
+  const load = ({ name, bytes }: Given, asked: Format): Promise<Overview> => give("context.load", { name, bytes, format: asked, settings }, [bytes]);
+  // All at once, so that nothing is built that nobody asked for: the first prompt is what changes are compared with.
+  const replaced = (next: Overview, from: typeof sample, asked: Queries, isAddressed: boolean): void => {
+    if (!isAddressed) address.clear("q.", "b.", "item", "pins");
+    address.set("data", from === "" ? OWN : undefined);
+    setSample(from);
+    setQueries(asked);
+    changed(next);
   };
   const own = async (given: Given): Promise<void> => {
-    await load(given, format);
-    setSample("");
-    setQueries({});
-    address.clear("q.", "b.", "item", "pins");
+    replaced(await load(given, format), "", {}, false);
+    setLost(false);
   };
   const onSample = async (): Promise<void> => {
     const [bytes, meta] = await Promise.all([fetchSample("shop.jsonl"), fetchSample("shop.meta.json")]);
     const { queries: named } = JSON.parse(new TextDecoder().decode(meta)) as { queries: Record<string, { query: string }> };
-    // What the address says is for the page as it was opened.
-    if (overview) address.clear("q.", "b.", "item", "pins");
-    await load({ name: "Recorded session shop.jsonl", bytes }, "session");
-    setSample("shop");
-    setQueries(Object.fromEntries(Object.entries(named).map(([phase, { query }]) => [phase, query])));
+    const next = await load({ name: "Recorded session shop.jsonl", bytes }, "session");
+    // What the address says is for the page as it was opened, and for the data that was in it.
+    const isLost = !overview && address.get("data") === OWN;
+    replaced(next, "shop", Object.fromEntries(Object.entries(named).map(([phase, { query }]) => [phase, query])), !overview && !isLost);
+    setLost(isLost);
   };
 
   const request = useMemo((): Request => ({ phases, pins, header, footer }), [JSON.stringify(phases), pins, header, footer]);
@@ -99,6 +104,7 @@ export function ContextTab({ isActive }: { isActive: boolean }): JSX.Element {
         sample={sample}
         onSample={onSample}
         onGiven={own}
+        isLost={isLost}
         accepts={'Session as JSON Lines ({"id": "u1", "kind": "user_turn", "text": "Hello"}), messages of a provider, or a snapshot'}
         status={overview?.line ?? "Loading. If this does not change, the page was opened as a file: modules need a web server (cargo xtask serve)."}
       >

@@ -11,6 +11,9 @@ export interface Given {
   readonly bytes: ArrayBuffer;
 }
 
+/** What the address says of data that are not a sample: not which, as the page keeps none of them. */
+export const OWN = "own";
+
 interface SourcesProps<Sample extends string> {
   readonly id: string;
   /** Whether files that are dropped on the page are for this one. */
@@ -24,18 +27,22 @@ interface SourcesProps<Sample extends string> {
   /** Whether there is no other field to paste into. */
   readonly hasPaste?: boolean;
   readonly status: string;
+  /** Whether the address is of data that went with an earlier visit. */
+  readonly isLost?: boolean;
   readonly children?: JSX.Element | JSX.Element[];
 }
 
 export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX.Element {
-  const { id, samples, sample, onSample, onGiven, accepts, status, isActive, children, hasPaste = true } = props;
+  const { id, samples, sample, onSample, onGiven, accepts, status, isActive, children, hasPaste = true, isLost = false } = props;
   const [problem, setProblem] = useState<Problem>();
+  const [failed, setFailed] = useState<Sample>();
   const [isBusy, setBusy] = useState(false);
   const pasted = useRef<HTMLTextAreaElement>(null);
 
   const attempt = async (name: string, loading: () => Promise<void>): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
+    setFailed(undefined);
     try {
       await loading();
     } catch (error) {
@@ -44,6 +51,14 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
     }
     setBusy(false);
   };
+  /** A list offers no second choice of what is chosen already, so a sample that did not come can be asked for again. */
+  const take = (key: Sample): Promise<void> =>
+    attempt("The sample", () =>
+      onSample(key).catch((error: unknown) => {
+        setFailed(key);
+        throw error;
+      }),
+    );
   const file = (given: File): Promise<void> =>
     attempt(given.name.toWellFormed(), async () => onGiven({ name: given.name.toWellFormed(), bytes: await given.arrayBuffer() }));
 
@@ -51,8 +66,14 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
   useEffect(() => {
     if (first.current || sample === "") return;
     first.current = true;
-    void attempt("The sample", () => onSample(sample));
+    void take(sample);
   }, []);
+  useEffect(() => {
+    if (failed === undefined) return;
+    const again = (): void => void take(failed);
+    addEventListener("online", again);
+    return () => removeEventListener("online", again);
+  });
   useEffect(() => {
     if (!isActive) return;
     const over = (event: DragEvent): void => {
@@ -80,7 +101,7 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
           <select
             id={`${id}-sample`}
             value={sample}
-            onChange={({ currentTarget: { value } }) => void attempt("The sample", () => onSample(value as Sample))}
+            onChange={({ currentTarget: { value } }) => void take(value as Sample)}
           >
             {sample === "" && <option value="">your own</option>}
             {samples.map(({ key, title }) => (
@@ -124,7 +145,17 @@ export function Sources<Sample extends string>(props: SourcesProps<Sample>): JSX
       <p id={`${id}-status`} role="status" class="quiet">
         {isBusy ? "Reading…" : status}
       </p>
+      {isLost && (
+        <p id={`${id}-lost`} class="failure small">
+          What had been loaded is gone, as the page keeps nothing of it. Load it again; until then this is a sample.
+        </p>
+      )}
       <ProblemBox problem={problem} id={`${id}-problems`} />
+      {failed !== undefined && (
+        <button type="button" id={`${id}-again`} onClick={() => void take(failed)}>
+          Try again
+        </button>
+      )}
     </div>
   );
 }

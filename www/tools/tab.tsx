@@ -5,7 +5,7 @@ import * as address from "../shared/address.ts";
 import { useAddress, useChoice } from "../shared/address.ts";
 import { give, useAnswer } from "../shared/ask.ts";
 import { ProblemBox, TabPanel, Tabs, Text, count, number } from "../shared/parts.tsx";
-import { Sources, fetchSample, type Given } from "../shared/sources.tsx";
+import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
 import type { CatalogView, ToolSource } from "../worker/tools.ts";
 import { DriftPanel } from "./drift.tsx";
 import { LintPanel } from "./lint.tsx";
@@ -58,7 +58,8 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
   const [beforeSample, setBeforeSample] = useState<(typeof BEFORE)[number]["key"] | "">("none");
   const [version, setVersion] = useState(0);
   const [named, setSample] = useAddress("tools", "all");
-  const sample = SAMPLE_KEYS.find((key) => key === named) ?? (named === "own" ? "" : "all");
+  const sample = SAMPLE_KEYS.find((key) => key === named) ?? (named === OWN ? "" : "all");
+  const [isLost, setLost] = useState(false);
   const [view, setView] = useChoice("tview", VIEW_KEYS, "route");
   const [place, setPlace] = useState(-1);
 
@@ -78,13 +79,16 @@ export function ToolsTab({ isActive }: { isActive: boolean }): JSX.Element {
         isActive={isActive && view !== "drift"}
         samples={SAMPLES}
         sample={sample || "all"}
+        isLost={isLost}
         onSample={async (key) => {
           await load(await sourcesOf(key));
+          setLost(!catalog && named === OWN);
           setSample(key);
         }}
         onGiven={async ({ name, bytes }: Given) => {
           await load([{ name, bytes }]);
-          address.set("tools", "own");
+          setLost(false);
+          address.set("tools", OWN);
         }}
         accepts="The answer of a server to tools/list, a list of tools, or a catalog, as JSON"
         status={catalog?.line ?? "Loading."}

@@ -27,7 +27,19 @@ interface Scope {
 
 const scope = globalThis as unknown as Scope;
 
-const started = start();
+let started: Promise<void> | undefined;
+
+/** Starts the modules. When one did not come, the next question tries again. */
+function begin(): Promise<void> {
+  started ??= start().catch((error: unknown) => {
+    started = undefined;
+    throw error;
+  });
+  return started;
+}
+
+// Before anybody asks; who asks is told what went wrong.
+begin().catch(() => undefined);
 
 async function start(): Promise<void> {
   const module = (name: string): Promise<Response> => fetch(new URL(`./${name}_bg.wasm`, import.meta.url));
@@ -40,7 +52,13 @@ async function start(): Promise<void> {
 
 scope.onmessage = async ({ data: { id, name, args } }) => {
   try {
-    await started;
+    await begin();
+  } catch (error) {
+    // Nothing of this text comes from outside, and what cleans text is in the modules.
+    scope.postMessage({ id, problem: { message: `The modules of the page could not be loaded. ${String(error)}`, code: "PAGE" } });
+    return;
+  }
+  try {
     const operation = operations[name] as (args: unknown) => unknown;
     const value = operation(args);
     scope.postMessage({ id, value }, transferable(value));
