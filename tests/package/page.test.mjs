@@ -79,7 +79,7 @@ test("Page: context", async (t) => {
     await shows(tab, "#item .item-title", /i017.*dropped/);
     await shows(tab, "#item", /words it shares with the query/);
     await tab.click("#why");
-    const answer = await shows(tab, "#why-answer", /from [\d,]+ tokens on.*Pin: it would be in, for 6,329 tokens.*items would leave/);
+    const answer = await shows(tab, "#why-answer", /from [\d,]+ tokens on.*Pin: it would be in, for [\d,]+ tokens.*items would leave/);
     const needed = Number(/from ([\d,]+) tokens/.exec(answer)[1].replaceAll(",", ""));
     const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
     const manager = new cw.ContextManager();
@@ -97,6 +97,54 @@ test("Page: context", async (t) => {
     await until(async () => (await tab.locator("#card-answer .failure").count()) + (await tab.textContent("#item .item-title")), /BUDGET_EXCEEDED|^1|kept|summarised/);
     await tab.click("#item button:has-text('Unpin')");
     await shows(tab, "#item .item-title", /dropped/);
+  });
+
+  await t.test("a pin costs what must come with it, too", async (t) => {
+    const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
+    const manager = new cw.ContextManager();
+    manager.ingestAll(log);
+    const build = (pin) => manager.build({ phase: "answer", query: queries.answer.query, budget_tokens: PHASES.answer, pin, explain: true });
+    const { candidates } = build([]).explanation;
+    const unitOf = (id, list) => list.filter(({ unit }) => unit === list.find(({ item_id }) => item_id === id).unit);
+    const dropped = candidates.filter(({ drop_reason, item_id }) => drop_reason === "budget" && unitOf(item_id, candidates).length > 2);
+    // A block of small items, and a large result that enters as an excerpt.
+    for (const id of [dropped[0].item_id, "i017"]) {
+      const { explanation, items } = build([id]);
+      const entered = unitOf(id, explanation.candidates);
+      const tokens = entered.reduce((sum, each) => sum + each.tokens, 0);
+      assert.ok(entered.length > 2 && tokens > entered.find(({ item_id }) => item_id === id).tokens);
+      const rendered = items.filter((item) => entered.some(({ item_id }) => item_id === item.id)).reduce((sum, item) => sum + item.tokens, 0);
+      assert.ok(Math.abs(rendered - tokens) <= entered.length, `${rendered} in the prompt, ${tokens} said`);
+      const tab = await open(t, { fragment: `#phase=answer&item=${log.findIndex((item) => item.id === id)}` });
+      await shows(tab, "#item .item-title", new RegExp(`^${id}.*dropped`));
+      await tab.click("#why");
+      await shows(tab, "#why-answer", new RegExp(`for ${tokens.toLocaleString("en")} tokens with the ${entered.length - 1} items that must come with it`));
+    }
+    manager.free();
+  });
+
+  await t.test("a pin that the policy forbids says so, and leaves the prompts as they are", async (t) => {
+    const tab = await open(t);
+    const numbers = () => Promise.all(Object.keys(PHASES).map((phase) => tab.textContent(`#numbers-${phase}`)));
+    const before = await numbers();
+    await tab.evaluate(() => (location.hash = "#item=56&pins=56+56"));
+    await shows(tab, "#refused-pins", /Not pinned: i057 .*confidential and cannot be pinned.*POLICY_VIOLATION/);
+    await shows(tab, "#item .failure", /cannot be pinned/);
+    assert.deepEqual(await numbers(), before);
+    assert.equal(await tab.locator("#refused-pins p").count(), 1);
+    await tab.click("#why");
+    await shows(tab, "#why-answer", /would not help: .*cannot be pinned/);
+    // Another pin beside it is obeyed.
+    await tab.evaluate(() => (location.hash = "#item=16&pins=56+16&b.answer=20000"));
+    await shows(tab, "#item .item-title", /i017.*kept/);
+    await shows(tab, "#refused-pins", /i057/);
+    await tab.evaluate(() => (location.hash = "#item=56&pins=56"));
+    await tab.click("#item button:has-text('Unpin')");
+    await until(() => tab.textContent("#refused-pins"), /^$/);
+    // Where its place is shown instead of its text, nothing is forbidden.
+    await tab.evaluate(() => (location.hash = "#item=56&pins=56&set=redact"));
+    await shows(tab, "#item .item-title", /i057.*redacted/);
+    await until(() => tab.textContent("#refused-pins"), /^$/);
   });
 
   await t.test("the prompt leads to items and back", async (t) => {
@@ -142,6 +190,45 @@ test("Page: context", async (t) => {
     await shows(tab, "#context-status", /140 items/);
     await shows(tab, "#change-counts", /[1-9]\d* sections? added, 0 removed, 0 changed/);
     await shows(tab, "#prefix", /Nothing had to be cut/);
+  });
+
+  await t.test("compares with the first prompt, however soon it is changed", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=changes", first: ["#changes", /Nothing to compare with yet/] });
+    await tab.fill("#exact-answer", "3000");
+    await shows(tab, "#change-counts", /\(budget 6,000 → 3,000\)/);
+    await shows(tab, "#change-counts", /0 sections added, [1-9]/);
+    // Another transcript begins anew.
+    await choose(tab, "context", "own.jsonl", session);
+    await shows(tab, "#context-status", /own\.jsonl/);
+    await shows(tab, "#changes", /Nothing to compare with yet/);
+  });
+
+  await t.test("says of an append-only prompt what is true of the one it is compared with", async (t) => {
+    const tab = await open(t, { fragment: "#phase=answer&view=changes&set=append" });
+    await tab.click("button:has-text('Compare with this prompt')");
+    for (const budget of ["3000", "6000"]) {
+      await tab.fill("#exact-answer", budget);
+      await shows(tab, "#numbers-answer", new RegExp(`of ${Number(budget).toLocaleString("en")} tokens`));
+    }
+    // The last prompt continues the one before it, but not that with which it is compared.
+    await shows(tab, "#change-counts", /[1-9]\d* removed/);
+    await shows(tab, "#prefix", /The budget was full, so the prompt was cut anew/);
+    await tab.click("button:has-text('Compare with the prompt before')");
+    await tab.click("button:has-text('Compare with this prompt')");
+    await tab.fill("#exact-answer", "6100");
+    await shows(tab, "#numbers-answer", /of 6,100 tokens/);
+    await shows(tab, "#prefix", /the prompt before is the beginning of this one/);
+    await shows(tab, "#change-counts", /0 removed, 0 changed/);
+    // Room that is kept free is no lack of room.
+    const legends = () => tab.textContent("#card-answer");
+    await until(legends, /kept free to grow [\d,]+/);
+    await until(legends, /left at the last cut \d+/);
+    assert.doesNotMatch(await legends(), /no room/);
+    await tab.click("#card-answer .legend .link:has-text('left at the last cut')");
+    await addressed(tab, /show=append/);
+    await shows(tab, ".list-body", /select: left at the last cut/);
+    await tab.locator(".list-body .row").first().click();
+    await shows(tab, "#item", /cut to 60 % of the budget, so that they can grow/);
   });
 
 });
@@ -213,6 +300,26 @@ test("Page: context, what goes in and what stays", async (t) => {
     await shows(tab, "#item", /There is no answer prompt/);
     await tab.fill("#exact-answer", "500");
     await shows(tab, "#numbers-answer", /of 500 tokens/);
+  });
+
+  await t.test("a turn changes what a prompt without a limit would have", async (t) => {
+    const text = "Why was order 1043 refused? ".repeat(40).trim();
+    for (const [settings, options] of [["", {}], ["append", { append: true }], ["firewall", undefined]]) {
+      const tab = await open(t, { fragment: `#phase=answer&set=${settings}` });
+      const total = async () => Number(/would have ([\d,]+) tokens/.exec(await tab.textContent("#context-status"))[1].replaceAll(",", ""));
+      const before = await total();
+      await tab.click("#settings summary");
+      await tab.fill("#turn", text);
+      await tab.press("#turn", "Enter");
+      await shows(tab, "#context-status", /140 items/);
+      const after = await total();
+      assert.ok(after > before + cw.countTokens(text) / 2, `${settings}: ${before} → ${after}`);
+      if (options === undefined) continue;
+      const manager = new cw.ContextManager(options);
+      manager.ingestAll([...log, { id: "page:turn:1", kind: "user_turn", text }]);
+      assert.equal(after, manager.build({ phase: "answer", budget_tokens: 2 ** 24 }).stats.prompt_tokens);
+      manager.free();
+    }
   });
 
   await t.test("says that what was loaded is gone after a reload, and leaves its budgets to it", async (t) => {

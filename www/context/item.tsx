@@ -14,6 +14,8 @@ interface ItemProps {
   readonly place: number;
   readonly version: string;
   readonly isPinned: boolean;
+  /** Why its pin is not obeyed. */
+  readonly pinProblem: Problem | undefined;
   readonly onPin: () => void;
   readonly onBudget: (budget: number) => void;
   readonly onItem: (place: number) => void;
@@ -22,7 +24,7 @@ interface ItemProps {
 }
 
 export function ItemPanel(props: ItemProps): JSX.Element {
-  const { phase, place, version, isPinned, onPin, onItem, onPrompt, onArtifact } = props;
+  const { phase, place, version, isPinned, pinProblem, onPin, onItem, onPrompt, onArtifact } = props;
   const [part, setPart] = useState(0);
   useEffect(() => setPart(0), [place]);
   const { value: item, problem } = useAnswer("context.item", { phase, place, part }, version);
@@ -69,6 +71,7 @@ export function ItemPanel(props: ItemProps): JSX.Element {
           </button>
         )}
       </div>
+      <ProblemBox problem={pinProblem} />
       {item.stage !== "" && <WhatIf {...props} item={item} />}
       {item.text ? (
         <>
@@ -183,7 +186,8 @@ function Found({ why: { budget, now, pin, builds }, isIn, phase, reason, onBudge
       )}
       {!isIn && pin.works && (
         <p>
-          <b>Pin:</b> it would be in, for {number(pin.tokens)} tokens.{" "}
+          <b>Pin:</b> it would be in, for {number(pin.tokens)} tokens
+          {pin.others > 0 && ` with the ${count(pin.others, "item")} that must come with it`}.{" "}
           {pin.pushedCount === 0 ? "Nothing would have to leave." : `${count(pin.pushedCount, "item")} would leave: `}
           {pin.pushed.map(({ place, label }) => (
             <button key={place} type="button" class="link chip" onClick={() => onItem(place)}>

@@ -97,12 +97,13 @@ function Controls({ phase, query, budget, most, onQuery, onBudget }: CardProps):
 }
 
 function Numbers({ phase, view, items, mostLeft, onFilter }: CardProps & { view: PhaseView }): JSX.Element {
-  const { prompt_tokens, budget, shares, free, left, included, warnings } = view;
+  const { prompt_tokens, budget, shares, free, grows, left, included, warnings } = view;
   const percent = (tokens: number): string => `${Math.round((tokens / Math.max(budget, 1)) * 100)} %`;
   const leftTokens = left.reduce((sum, { tokens }) => sum + tokens, 0);
   const leftItems = left.reduce((sum, each) => sum + each.items, 0);
   const parts = [...shares, { name: "free", tokens: free, items: 0 }];
-  const said = parts.map(({ name, tokens }) => `${kindName(name)} ${number(tokens)} (${percent(tokens)})`).join(", ");
+  const named = parts.map((share) => (grows && share.name === "free" ? { ...share, title: "kept free to grow" } : { ...share, title: kindName(share.name) }));
+  const said = named.map(({ title, tokens }) => `${title} ${number(tokens)} (${percent(tokens)})`).join(", ");
   const reasons = left.map(({ name, tokens, items }) => `${reasonName(name)}: ${count(items, "item")}, ${number(tokens)} tokens`);
   return (
     <>
@@ -116,7 +117,7 @@ function Numbers({ phase, view, items, mostLeft, onFilter }: CardProps & { view:
       />
       <Legend
         label={`What the ${phase} prompt is made of`}
-        shares={parts.map((share) => ({ key: share.name, class: swatch(share.name), text: shareText(share, (kind) => onFilter("in", kind)) }))}
+        shares={named.map((share) => ({ key: share.name, class: swatch(share.name), text: shareText(share, (kind) => onFilter("in", kind)) }))}
       />
       <p class="figures">
         Left out: <b>{count(leftItems, "item")}</b>, {number(leftTokens)} tokens
@@ -151,11 +152,11 @@ function Numbers({ phase, view, items, mostLeft, onFilter }: CardProps & { view:
   );
 }
 
-function shareText({ name, tokens, items }: Share, onKind: (kind: string) => void): JSX.Element | string {
-  if (items === 0) return `${kindName(name)} ${number(tokens)}`;
+function shareText({ name, title, tokens, items }: Share & { readonly title: string }, onKind: (kind: string) => void): JSX.Element | string {
+  if (items === 0) return `${title} ${number(tokens)}`;
   return (
     <button type="button" class="link" onClick={() => onKind(name)}>
-      {kindName(name)} {number(tokens)}
+      {title} {number(tokens)}
     </button>
   );
 }

@@ -86,7 +86,7 @@ interface ChangesProps {
 /** Why a prompt of append mode parts from the one before, in words. */
 const PREFIX_REASON: Readonly<Record<string, string>> = {
   none: "Nothing had to be cut: the prompt before is the beginning of this one.",
-  first: "This is the first prompt of the phase.",
+  first: "The settings are others, so prompts began anew.",
   header: "The header is another one.",
   footer: "The footer is another one.",
   overflow: "The budget was full, so the prompt was cut anew.",

@@ -8,7 +8,7 @@ import { Failure, ask, give, useAnswer } from "../shared/ask.ts";
 import { List } from "../shared/list.tsx";
 import { ProblemBox, TabPanel, Tabs, kindName, number, swatch } from "../shared/parts.tsx";
 import { OWN, Sources, fetchSample, type Given } from "../shared/sources.tsx";
-import type { Request } from "../worker/builds.ts";
+import type { RefusedPin, Request } from "../worker/builds.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Filter, Row } from "../worker/rows.ts";
 import type { Problem } from "../worker/text.ts";
@@ -27,7 +27,7 @@ const VIEWS = [
   { key: "artifacts", title: "Artifacts" },
 ] as const;
 const VIEW_KEYS = VIEWS.map(({ key }) => key);
-const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", "phase", "budget", "sensitivity", "dedup", "kind_limit", "pair"] as const;
+const SHOWN = ["all", "in", "kept", "summarised", "redacted", "dropped", "phase", "budget", "append", "sensitivity", "dedup", "kind_limit", "pair"] as const;
 const KINDS = ["", ...["policy", "memory_fact", "plan_state", "user_turn", "agent_msg", "tool_call", "tool_result", "retrieved_doc", "doc_snippet"]] as const;
 const HEAD = [
   { title: "Item", class: "c-name" },
@@ -255,6 +255,7 @@ function Explorer({ overview, answer, isBusy, log, phases, settings, pins, onPin
         </div>
         {extras}
       </section>
+      <RefusedPins pins={answer.refused} onItem={choose} />
       <div class="columns">
         <section aria-labelledby="items-title" ref={items}>
           <h2 id="items-title">
@@ -286,6 +287,7 @@ function Explorer({ overview, answer, isBusy, log, phases, settings, pins, onPin
                 place={place}
                 version={version}
                 isPinned={pins.includes(place)}
+                pinProblem={answer.refused.find((pin) => pin.place === place)?.problem}
                 onPin={() => onPins(pins.includes(place) ? pins.filter((pin) => pin !== place) : [...pins, place])}
                 onBudget={(budget) => address.set(`b.${phase}`, String(budget))}
                 onItem={choose}
@@ -314,6 +316,22 @@ function Explorer({ overview, answer, isBusy, log, phases, settings, pins, onPin
         </section>
       </div>
     </>
+  );
+}
+
+function RefusedPins({ pins, onItem }: { pins: readonly RefusedPin[]; onItem: (place: number) => void }): JSX.Element {
+  return (
+    <div role="alert" id="refused-pins" class={pins.length > 0 ? "failure small" : ""}>
+      {pins.map(({ place, label, problem }) => (
+        <p key={place}>
+          <b>Not pinned:</b>{" "}
+          <button type="button" class="link chip" onClick={() => onItem(place)}>
+            {label}
+          </button>{" "}
+          {problem.message}
+        </p>
+      ))}
+    </div>
   );
 }
 

@@ -41,6 +41,11 @@ const REASONS: Readonly<Record<string, Reason>> = {
     short: "no room",
     long: () => "Items that matter more to the query filled the budget first.",
   },
+  append: {
+    short: "left at the last cut",
+    long: () =>
+      "Append-only prompts are cut to 60 % of the budget, so that they can grow. What was left out then comes back only when a later query asks for it, a tenth of the budget at a time.",
+  },
   sensitivity: {
     short: "sensitive",
     long: () => "Its label says that no model may read it. No budget and no pin changes that.",

@@ -1,5 +1,6 @@
 // The prompts of the four phases, and the fate of every item in each.
-import type { BuildOptions, CandidateExplanation, ContextPack, Phase, RenderedItem } from "contextweaver/slim";
+import { ContextWeaverError } from "contextweaver/slim";
+import type { BuildOptions, CandidateExplanation, ContextPack, Phase, PrefixReport, RenderedItem } from "contextweaver/slim";
 import { type Log, log } from "./log.ts";
 import { type Problem, problemOf, safe } from "./text.ts";
 
@@ -31,13 +32,23 @@ export interface PhaseView {
   /** By kind, header and footer at the end. */
   readonly shares: readonly Share[];
   readonly free: number;
+  /** Whether what is free is kept so that the prompt can grow. */
+  readonly grows: boolean;
   /** By reason. */
   readonly left: readonly Share[];
   readonly warnings: readonly string[];
 }
 
+/** A pin that the policy forbids. */
+export interface RefusedPin {
+  readonly place: number;
+  readonly label: string;
+  readonly problem: Problem;
+}
+
 /** One prompt and what is known of it. */
 export interface Built {
+  /** Without the pins that were refused. */
   readonly options: BuildOptions;
   readonly pack: ContextPack;
   readonly bytes: Uint8Array;
@@ -52,6 +63,7 @@ interface Entry {
   readonly length: number;
   readonly built: Built | undefined;
   readonly view: PhaseView;
+  readonly refused: readonly RefusedPin[];
   readonly at: number;
 }
 
@@ -71,15 +83,17 @@ const entries = new Map<Phase, Entry>();
 /** What the present prompt is compared with. */
 const bases = new Map<Phase, Built>();
 const fixed = new Set<Phase>();
+/** Why a prompt of append mode is no longer the continuation of what it is compared with: the first reason since. */
+const partings = new Map<Phase, PrefixReport["reason"]>();
 /** Counts what changes the answers about a build. */
 let version = 0;
 /** Builds in less time than this belong to one movement of a slider. */
 const PAUSE_MS = 1000;
 
 /** Builds the phases whose request has changed. */
-export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[] } {
+export function build(request: Request): { readonly version: number; readonly phases: readonly PhaseView[]; readonly refused: readonly RefusedPin[] } {
   const present = log();
-  const phases = PHASES.map((phase) => {
+  const made = PHASES.map((phase) => {
     const { query, budget } = request.phases[phase];
     const pin = request.pins.map((place) => present.item(place).id);
     const options: BuildOptions = {
@@ -91,9 +105,10 @@ export function build(request: Request): { readonly version: number; readonly ph
       ...(request.header !== "" && { header: request.header }),
       ...(request.footer !== "" && { footer: request.footer }),
     };
-    return entryOf(present, options).view;
+    return entryOf(present, options);
   });
-  return { version, phases };
+  const refused = new Map(made.flatMap((entry) => entry.refused.map((pin) => [pin.place, pin] as const)));
+  return { version, phases: made.map(({ view }) => view), refused: [...refused.values()] };
 }
 
 function entryOf(present: Log, options: BuildOptions): Entry {
@@ -102,21 +117,53 @@ function entryOf(present: Log, options: BuildOptions): Entry {
   const before = entries.get(phase);
   if (before?.key === key && before.log === present && before.length === present.items.length) return before;
   const at = performance.now();
-  // What stood there for a while is what a change is measured against.
-  if (before?.built && !fixed.has(phase) && at - before.at > PAUSE_MS) bases.set(phase, before.built);
+  // What stood there for a while is what a change is measured against, and so is what stood there first.
+  const stood = before?.built && !fixed.has(phase) && (at - before.at > PAUSE_MS || !bases.has(phase)) ? before.built : undefined;
+  if (stood) compareWith(phase, stood);
   if (before && before.log.origin !== present.origin) forget(phase);
   version += 1;
-  const entry = { key, log: present, length: present.items.length, at, ...made(present, options) };
+  const entry = { key, log: present, length: present.items.length, at, ...tried(present, options) };
   entries.set(phase, entry);
+  const reason = entry.built?.pack.prefix?.reason ?? "none";
+  if (reason !== "none" && !partings.has(phase)) partings.set(phase, reason);
   return entry;
+}
+
+function compareWith(phase: Phase, base: Built): void {
+  bases.set(phase, base);
+  partings.delete(phase);
 }
 
 function forget(phase: Phase): void {
   bases.delete(phase);
   fixed.delete(phase);
+  partings.delete(phase);
 }
 
-function made(present: Log, options: BuildOptions): { built: Built | undefined; view: PhaseView } {
+type Made = Pick<Entry, "built" | "view" | "refused">;
+
+/** Builds without the pins that the policy forbids: one of them is no reason to show nothing. */
+function tried(present: Log, options: BuildOptions): Made {
+  const pin = [...(options.pin ?? [])];
+  const refused: RefusedPin[] = [];
+  for (;;) {
+    const { error, ...made } = attempt(present, { ...options, pin });
+    const at = refusedAt(error);
+    const [id] = at === undefined ? [] : pin.splice(at, 1);
+    if (id === undefined) return { ...made, refused };
+    const place = present.places.get(id) ?? 0;
+    refused.push({ place, label: present.label(place), problem: problemOf(error) });
+  }
+}
+
+/** Which of the pins an error is about. */
+function refusedAt(error: unknown): number | undefined {
+  if (!ContextWeaverError.is(error) || error.code !== "POLICY_VIOLATION") return undefined;
+  const [, at] = /^\/pin\/(\d+)$/.exec(error.path ?? "") ?? [];
+  return at === undefined ? undefined : Number(at);
+}
+
+function attempt(present: Log, options: BuildOptions): { built: Built | undefined; view: PhaseView; error?: unknown } {
   const { phase, budget_tokens: budget = 0 } = options;
   try {
     const pack = present.manager.build(options);
@@ -129,8 +176,8 @@ function made(present: Log, options: BuildOptions): { built: Built | undefined; 
     };
     return { built, view: viewOf(present, built) };
   } catch (error) {
-    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, left: [], warnings: [] };
-    return { built: undefined, view: { phase, budget, problem: problemOf(error), ...nothing } };
+    const nothing = { prompt_tokens: 0, included: 0, shares: [], free: 0, grows: false, left: [], warnings: [] };
+    return { built: undefined, view: { phase, budget, problem: problemOf(error), ...nothing }, error };
   }
 }
 
@@ -153,6 +200,7 @@ function viewOf(present: Log, built: Built): PhaseView {
     included: stats.included_count,
     shares,
     free: Math.max(0, budget - prompt_tokens),
+    grows: present.settings.append,
     left: leftOut(present, built),
     warnings: warnings.map(safe),
   };
@@ -176,7 +224,9 @@ export function fateOf(present: Log, { fates, forms }: Built, place: number): Fa
   if (!fate) return { state: "dropped", reason: "phase", stage: "candidates", tokens: present.sizes.get(id) ?? null, score: null };
   const { stage = "", tokens = null, score, included, drop_reason, rendered_as, pinned } = fate;
   const common = { stage, tokens, score };
-  if (!included) return { state: "dropped", reason: drop_reason, ...common };
+  // Beside room that is kept for growing, the budget alone would be no reason.
+  const reason = drop_reason === "budget" && present.settings.append ? "append" : drop_reason;
+  if (!included) return { state: "dropped", reason, ...common };
   const omitted = forms.get(id)?.omitted_chars ?? 0;
   if (rendered_as === "redacted") return { state: "redacted", reason: "text withheld", ...common };
   if (rendered_as === "stub") return { state: "summarised", reason: "named only", ...common };
@@ -201,15 +251,15 @@ export function builtOrThrow(phase: Phase): Built {
 }
 
 /** What the present prompt is compared with; the prompt itself when nothing has changed. */
-export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean } {
-  return { base: bases.get(phase), isFixed: fixed.has(phase) };
+export function baseOf(phase: Phase): { readonly base: Built | undefined; readonly isFixed: boolean; readonly parting: PrefixReport["reason"] } {
+  return { base: bases.get(phase), isFixed: fixed.has(phase), parting: partings.get(phase) ?? "none" };
 }
 
 /** Compares from now on with the prompt as it is; a second time gives that up. */
 export function fix({ phase, on }: { readonly phase: Phase; readonly on: boolean }): { readonly on: boolean } {
   const entry = entries.get(phase);
   if (on && entry?.built) {
-    bases.set(phase, entry.built);
+    compareWith(phase, entry.built);
     fixed.add(phase);
   } else {
     fixed.delete(phase);

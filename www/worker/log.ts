@@ -1,5 +1,5 @@
 // The transcript that is loaded: its manager, its items, and what each would cost whole.
-import { ContextManager, countTokens } from "contextweaver/slim";
+import { ContextManager } from "contextweaver/slim";
 import type { BuildOptions, ContextItem, ContextManagerOptions, ContextPack, StoredItem } from "contextweaver/slim";
 import { type Transcript, type TranscriptFormat, decode, read } from "./read.ts";
 import { InputError, line, safe } from "./text.ts";
@@ -43,8 +43,8 @@ export class Log {
   readonly places: Map<string, number>;
   /** Results for which a digest stands. */
   readonly digests: ReadonlySet<string>;
-  readonly sizes: Map<string, number>;
-  readonly tokens: number | null;
+  sizes!: ReadonlyMap<string, number>;
+  tokens!: number | null;
   readonly #lines = new Map<number, string>();
 
   /** `origin` is the same for all managers that are made of one transcript. */
@@ -54,18 +54,34 @@ export class Log {
     if (this.items.length === 0) throw new InputError("there is no item in it");
     this.places = new Map(this.items.map(({ id }, place) => [id, place]));
     this.digests = digests(this.manager, this.items);
-    ({ sizes: this.sizes, tokens: this.tokens } = measured(transcript, settings, this.manager));
+    this.#measure();
+  }
+
+  /** Builds once without a limit: what every item costs whole, and all of them together. */
+  #measure(): void {
+    // A build in append mode leaves traces in the next.
+    const plain = this.settings.append ? ingested(this.transcript, { ...this.settings, append: false }) : this.manager;
+    try {
+      const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
+      this.sizes = new Map(explanation?.candidates.map(({ item_id, tokens }) => [item_id, tokens ?? 0]));
+      this.tokens = stats.prompt_tokens ?? null;
+    } catch {
+      this.sizes = new Map();
+      this.tokens = null;
+    } finally {
+      if (plain !== this.manager) plain.free();
+    }
   }
 
   /** Adds an item to the log. The manager stays the same: in append mode it remembers its last prompts. */
   append(item: ContextItem): void {
     this.manager.ingest(item);
     this.places.set(item.id, this.items.length);
-    this.sizes.set(item.id, countTokens(item.text));
     this.items.push(this.manager.events.get(item.id));
     const { snapshot } = this.transcript;
     const whole = snapshot === undefined ? {} : { snapshot: JSON.stringify(this.manager.toJSON()) };
     this.transcript = { ...this.transcript, items: [...this.transcript.items, item], ...whole };
+    this.#measure();
   }
 
   /** Makes a function that builds without leaving traces: a manager in append mode remembers its prompts, so copies are asked. */
@@ -148,21 +164,6 @@ function digests(manager: ContextManager, items: readonly StoredItem[]): Set<str
   const isDigest = ([, { firewall_stats }]: [string, { firewall_stats?: { triggered: boolean } }]): boolean =>
     firewall_stats?.triggered === true;
   return new Set(Object.entries(envelopes).filter(isDigest).map(([id]) => id));
-}
-
-/** Builds once without a limit: what every item costs whole. */
-function measured(transcript: Transcript, settings: Settings, manager: ContextManager): { sizes: Map<string, number>; tokens: number | null } {
-  // A build in append mode leaves traces in the next.
-  const plain = settings.append ? ingested(transcript, { ...settings, append: false }) : manager;
-  try {
-    const { stats, explanation } = plain.build({ phase: "answer", budget_tokens: MAX_BUDGET, explain: true });
-    const sizes = explanation?.candidates.map(({ item_id, tokens }): [string, number] => [item_id, tokens ?? 0]);
-    return { sizes: new Map(sizes), tokens: stats.prompt_tokens ?? null };
-  } catch {
-    return { sizes: new Map(), tokens: null };
-  } finally {
-    if (plain !== manager) plain.free();
-  }
 }
 
 const DEFAULTS: Settings = { firewall: false, append: false, redact: false };

@@ -167,6 +167,7 @@ export interface Changes {
   /** Budget and query that the prompt before had, where they differ. */
   readonly from: string;
   readonly counts: { readonly added: number; readonly removed: number; readonly changed: number; readonly same: number };
+  /** `reason` is why, in append mode, the prompt is no continuation of the one before; `none` where it is. */
   readonly prefix: { readonly bytes: number; readonly tokens: number; readonly of: number; readonly reason: string };
   readonly changes: readonly Change[];
   /** Changes that are not listed. */
@@ -180,7 +181,7 @@ const NO_CHANGES = { added: 0, removed: 0, changed: 0, same: 0 };
 export function changes({ phase }: { phase: Phase }): Changes {
   const present = log();
   const build = builtOrThrow(phase);
-  const { base, isFixed } = baseOf(phase);
+  const { base, isFixed, parting } = baseOf(phase);
   if (!base) {
     const prefix = { bytes: 0, tokens: 0, of: build.bytes.length, reason: "" };
     return { isFirst: true, isFixed, from: "", counts: NO_CHANGES, prefix, changes: [], rest: 0 };
@@ -201,7 +202,7 @@ export function changes({ phase }: { phase: Phase }): Changes {
       bytes,
       tokens: countTokens(textOf(build, 0, bytes)),
       of: build.bytes.length,
-      reason: build.pack.prefix?.reason ?? "",
+      reason: parting,
     },
     changes: listed.slice(0, MAX_CHANGES),
     rest: Math.max(0, listed.length - MAX_CHANGES),

@@ -1,5 +1,5 @@
 // The list of items: windows of rows, one item in full, and what would have kept it.
-import type { Phase, StoredItem } from "contextweaver/slim";
+import type { ContextPack, Phase, StoredItem } from "contextweaver/slim";
 import { PHASES, type Fate, type State, built, builtOrThrow, currentVersion, fateOf } from "./builds.ts";
 import { type Log, MAX_BUDGET, log } from "./log.ts";
 import { type Part, type Problem, masked, partOf, problemOf } from "./text.ts";
@@ -149,7 +149,14 @@ export interface Why {
   /** Budget now. */
   readonly now: number;
   readonly pin:
-    | { readonly works: true; readonly tokens: number; readonly pushed: readonly { readonly place: number; readonly label: string }[]; readonly pushedCount: number }
+    | {
+        readonly works: true;
+        /** What it brings in: itself, and the others that enter with it. */
+        readonly tokens: number;
+        readonly others: number;
+        readonly pushed: readonly { readonly place: number; readonly label: string }[];
+        readonly pushedCount: number;
+      }
     | { readonly works: false; readonly problem: Problem | null };
   readonly builds: number;
 }
@@ -163,19 +170,18 @@ export function why({ phase, place }: { phase: Phase; place: number }): Why {
   const now = options.budget_tokens ?? 0;
   let builds = 0;
   const attempt = present.trials();
-  const contents = (more: object): ReadonlySet<string> => {
+  const trial = (more: object): ContextPack => {
     builds += 1;
-    const { items = [] } = attempt({ ...options, explain: false, ...more });
-    return new Set(items.map((item) => item.id));
+    return attempt({ ...options, explain: false, ...more });
   };
   const isIn = (budget_tokens: number): boolean => {
     try {
-      return contents({ budget_tokens }).has(id);
+      return trial({ budget_tokens }).items?.some((item) => item.id === id) === true;
     } catch {
       return false; // not even the pinned items fit
     }
   };
-  const pin = pinned(() => contents({ pin: [...(options.pin ?? []), id] }), present, id, new Set(forms.keys()));
+  const pin = pinned(() => trial({ pin: [...(options.pin ?? []), id], explain: true }), present, id, new Set(forms.keys()));
   const budget = forms.has(id) ? smallest(isIn, 0, now) : smallestAbove(isIn, now, present.tokens);
   return { budget, now, pin, builds };
 }
@@ -204,13 +210,17 @@ function smallest(isIn: (budget: number) => boolean, from: number, to: number): 
   return inside;
 }
 
-function pinned(build: () => ReadonlySet<string>, present: Log, id: string, before: ReadonlySet<string>): Why["pin"] {
+function pinned(build: () => ContextPack, present: Log, id: string, before: ReadonlySet<string>): Why["pin"] {
   try {
-    const after = build();
-    if (!after.has(id)) return { works: false, problem: null };
+    const included = build().explanation?.candidates.filter((candidate) => candidate.included) ?? [];
+    const after = new Map(included.map((candidate) => [candidate.item_id, candidate]));
+    const own = after.get(id);
+    if (!own) return { works: false, problem: null };
+    const entered = included.filter(({ item_id, unit }) => unit === own.unit && !before.has(item_id));
+    const tokens = entered.reduce((sum, candidate) => sum + (candidate.tokens ?? 0), 0);
     const pushed = [...before].filter((other) => !after.has(other)).map((other) => present.places.get(other) ?? 0);
     const shown = pushed.slice(0, MAX_PUSHED).map((place) => ({ place, label: present.label(place) }));
-    return { works: true, tokens: present.sizes.get(id) ?? 0, pushed: shown, pushedCount: pushed.length };
+    return { works: true, tokens, others: entered.length - 1, pushed: shown, pushedCount: pushed.length };
   } catch (error) {
     return { works: false, problem: problemOf(error) };
   }
