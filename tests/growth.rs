@@ -56,12 +56,15 @@ fn long_chains_and_wide_families_are_no_trap() {
         item.parent_id = Some(format!("i{}", n - 1));
         chain.push(item);
     }
-    let mut manager = ContextManager::new(ManagerOptions::default());
-    manager.ingest_all(chain).unwrap();
     let mut request = BuildRequest::new(Phase::Answer, "step 7");
     request.pin = vec!["i0".into()];
-    // Everything follows the only user turn, so everything is the active turn; that is too much, and said quickly.
-    assert!(support::build(&mut manager, &request).is_err());
+    // Everything follows the only user turn, so everything is the active turn; kept whole it is too much, and said quickly.
+    let kept = ManagerOptions { trim_active_turn: false, ..ManagerOptions::default() };
+    for (options, fits) in [(kept, false), (ManagerOptions::default(), true)] {
+        let mut manager = ContextManager::new(options);
+        manager.ingest_all(chain.clone()).unwrap();
+        assert_eq!(support::build(&mut manager, &request).is_ok(), fits);
+    }
 
     let mut family = vec![ContextItem::new("call", ItemKind::ToolCall, "f()")];
     for n in 0..50_000 {

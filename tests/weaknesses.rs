@@ -231,7 +231,7 @@ fn w12_the_active_turn_and_pins_are_included_or_it_is_an_error() {
 }
 
 #[test]
-fn w12_a_long_tool_loop_gives_up_text_but_no_step() {
+fn w12_a_long_tool_loop_kept_whole_gives_up_text_but_no_step() {
     let mut items = vec![item("u", ItemKind::UserTurn, "find the cause")];
     for n in 0..20 {
         items.push(item(&format!("c{n}"), ItemKind::ToolCall, &format!("read(file{n})")));
@@ -242,8 +242,8 @@ fn w12_a_long_tool_loop_gives_up_text_but_no_step() {
             &format!("c{n}"),
         ));
     }
-    let mut manager = with(items);
-    let pack = answer(&mut manager, "cause", 1000);
+    let options = ManagerOptions::from_value(json!({ "active_turn": "keep" })).unwrap();
+    let pack = answer(&mut with_options(options, items), "cause", 1000);
     assert_eq!(shown(&pack).len(), 41, "no step of the active loop is lost");
     assert!(pack.stats.prompt_tokens() <= 1000);
 }
@@ -252,14 +252,43 @@ fn w12_a_long_tool_loop_gives_up_text_but_no_step() {
 fn w12_steps_of_the_active_turn_may_be_let_go() {
     let mut items = vec![item("u", ItemKind::UserTurn, "find the cause")];
     items.extend((0..200).map(|n| item(&format!("a{n}"), ItemKind::AgentMsg, &format!("step {n} of a long search"))));
-    let mut kept = with(items.clone());
+    let options = ManagerOptions::from_value(json!({ "active_turn": "keep" })).unwrap();
+    let mut kept = with_options(options, items.clone());
     let mut request = BuildRequest::new(Phase::Answer, "cause");
     request.budget_tokens = Some(500);
-    assert_eq!(build(&mut kept, &request).unwrap_err().code(), ErrorCode::BudgetExceeded);
-    let options = ManagerOptions::from_value(json!({ "active_turn": "trim" })).unwrap();
-    let pack = build(&mut with_options(options, items), &request).unwrap();
+    let error = build(&mut kept, &request).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::BudgetExceeded);
+    assert!(error.to_json().to_string().contains("trim"), "the hint names the way out");
+    let pack = build(&mut with(items), &request).unwrap();
     assert!(shown(&pack).contains(&"u") && shown(&pack).contains(&"a199"));
     assert_eq!(drop_of(&pack, "a100"), "budget");
+}
+
+#[test]
+fn w12_a_run_of_400_steps_compiles_by_default() {
+    let long = "a line of a longer answer\n".repeat(40);
+    for (budget, append, text) in [
+        (200, false, "export const x = 1;"),
+        (4000, false, "export const x = 1;"),
+        (600, false, &long),
+        (4000, false, &long),
+        (600, true, &long),
+    ] {
+        let options = ManagerOptions { append, ..ManagerOptions::default() };
+        let mut manager = with_options(options, vec![item("u", ItemKind::UserTurn, "fix the bug")]);
+        for n in 0..400 {
+            let (call, result) = (format!("c{n}"), format!("r{n}"));
+            manager.ingest(item(&call, ItemKind::ToolCall, &format!("read_file(src/module_{n}/file.ts)"))).unwrap();
+            manager.ingest(child(&result, ItemKind::ToolResult, &format!("{n} {text}"), &call)).unwrap();
+            let pack = answer(&mut manager, "fix the bug", budget);
+            assert!(Estimator::V3.tokens(&pack.prompt) <= budget, "step {n} of {budget}");
+            let ids = shown(&pack);
+            assert!(ids.contains(&"u") && ids.contains(&result.as_str()), "step {n} of {budget}: {ids:?}");
+            let numbers = |kind: char| -> Vec<&str> { ids.iter().filter_map(|id| id.strip_prefix(kind)).collect() };
+            assert_eq!(numbers('c'), numbers('r'), "step {n} of {budget}");
+            assert_eq!(ids.len() + pack.stats.dropped_items.len(), 2 * n + 3);
+        }
+    }
 }
 
 #[test]

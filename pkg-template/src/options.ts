@@ -219,9 +219,10 @@ export interface ContextManagerOptions {
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
   /**
-   * What happens to the last user turn and everything after it when it does not fit. `keep`: results give up their text,
-   * oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`. `trim`: only the user turn and the last
-   * step must stay. Default: `keep`.
+   * What happens to the last user turn and everything after it when it does not fit. `trim`: the user turn and the last
+   * step stay, the steps between compete for the room like older items; those left out are in `stats.dropped_items`.
+   * `keep`: results give up their text, oldest first, but no step is lost; if that is not enough, `BUDGET_EXCEEDED`, so a
+   * run of many steps ends there. Default: `trim`. Without effect under `compat`.
    */
   readonly active_turn?: "keep" | "trim";
   /** Mask secrets on every rendered surface; stored bytes stay as they are. Default: true; false under `compat`. */

@@ -313,8 +313,8 @@ impl Draft<'_> {
         }
     }
 
-    /// The last item, the last user turn and everything between stay: that is what the model is working on. Callers may
-    /// let go of what is between.
+    /// The last user turn and the last item stay: that is what the model is working on. What is between stays, too, for
+    /// callers who want no step lost.
     fn pin_active_turn(&mut self) {
         let items = self.sources.events.items();
         let last_turn = self.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);

@@ -147,7 +147,8 @@ pub struct ManagerOptions {
     pub firewall: FirewallOptions,
     /// Whether prompts only grow, for the sake of provider prompt caches.
     pub append: bool,
-    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails.
+    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
+    /// knows no active turn.
     pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
     pub redact_secrets: bool,
@@ -176,7 +177,7 @@ impl Default for ManagerOptions {
             scoring: ScoringConfig::default(),
             firewall: FirewallOptions::default(),
             append: false,
-            trim_active_turn: false,
+            trim_active_turn: true,
             redact_secrets: true,
             estimator: Estimator::V3,
             classifier: Classifier::None,
@@ -196,6 +197,7 @@ impl ManagerOptions {
             compat: true,
             policy: ContextPolicy::reference(),
             scoring: ScoringConfig::Reference(ReferenceWeights::default()),
+            trim_active_turn: false,
             redact_secrets: false,
             estimator: Estimator::V2,
             ..Self::default()
@@ -258,7 +260,7 @@ impl ManagerOptions {
     fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
         self.firewall.read(fields)?;
         self.append = fields.bool_or("append", false)?;
-        self.trim_active_turn = fields.parsed_or("active_turn", false, |text| match text {
+        self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
             "keep" => Ok(false),
             "trim" => Ok(true),
             other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown active_turn {}", quote(other)))

@@ -69,6 +69,31 @@ export const behaviourCases = {
     m.free();
   },
 
+  "a run of 400 steps compiles by default"(cw, assert) {
+    const m = new cw.ContextManager();
+    const kept = new cw.ContextManager({ active_turn: "keep" });
+    m.ingest(item("u", "user_turn", "fix the bug"));
+    for (let n = 0; n < 400; n++) {
+      m.ingest(item(`c${n}`, "tool_call", `I look into file ${n} because it may hold the reason for the failure we see in the tests`));
+      m.ingestToolResult({ tool_call_id: `c${n}`, tool_name: "read_file", raw_output: `export const x = ${n};` });
+      if (n % 40 !== 39) continue;
+      for (const budget_tokens of [300, undefined]) {
+        const pack = m.build({ phase: "interpret", query: "fix the bug", ...(budget_tokens && { budget_tokens }) });
+        balances(assert, pack);
+        const ids = pack.items.map((i) => i.id);
+        assert.ok(ids.includes("u") && ids.includes(`result:c${n}`), `step ${n}`);
+        assert.deepEqual(ids.filter((id) => id.startsWith("c")), ids.filter((id) => id.startsWith("result:")).map((id) => id.slice(7)));
+      }
+      const { messages } = m.buildMessages({ phase: "interpret", format: "openai-chat" });
+      assert.ok(messages.length > 20, `${messages.length} messages`);
+    }
+    kept.ingestAll(m.events.list());
+    const error = assert.throws(() => kept.build({ phase: "interpret" }), { code: "BUDGET_EXCEEDED" });
+    assert.match(error.hint, /trim/);
+    kept.free();
+    m.free();
+  },
+
   "a result is not shown without its call"(cw, assert) {
     const m = manager(cw);
     for (let budget_tokens = 20; budget_tokens < 120; budget_tokens += 7) {

@@ -237,6 +237,7 @@ pub fn setup() -> impl Strategy<Value = Setup> {
             if bits & 0x1c == 0x08 {
                 options.policy.max_items_per_kind = ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect();
             }
+            options.trim_active_turn = bits & 0x400 == 0;
             if bits & 0x60 == 0x20 {
                 options.classifier = Classifier::Heuristic { pii: true };
             }

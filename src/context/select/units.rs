@@ -136,11 +136,16 @@ impl Selector<'_> {
         }
         if total > self.limit {
             let over = (total - self.limit).div_ceil(4);
+            let hint = if self.planner.options.trim_active_turn {
+                "raise the budget or pin less"
+            } else {
+                "raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\""
+            };
             return Err(Error::new(
                 ErrorCode::BudgetExceeded,
                 format!("what must stay, pinned items and the active turn, exceeds the budget by {over} tokens"),
             )
-            .hint("raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\"")
+            .hint(hint)
             .detail("over_by", over)
             .detail("limit", self.limit / 4)
             .detail("required", total.div_ceil(4)));
