@@ -149,9 +149,12 @@ impl Fields {
 
     /// Takes a required field.
     pub fn require(&mut self, key: &str) -> Result<Value> {
-        self.take(key).ok_or_else(|| {
-            Error::new(ErrorCode::MissingField, format!("missing field {}", quote(key))).at(self.at(key))
-        })
+        self.take(key).ok_or_else(|| missing_field(&self.path, key))
+    }
+
+    /// Returns a required field and leaves it there.
+    pub fn required(&self, key: &str) -> Result<&Value> {
+        self.peek(key).filter(|value| !value.is_null()).ok_or_else(|| missing_field(&self.path, key))
     }
 
     /// Takes a required string.
@@ -271,6 +274,11 @@ impl Fields {
             Some((key, _)) => Err(unknown_field(&self.path, key)),
         }
     }
+}
+
+/// Makes the error for a required field that is absent or null.
+pub fn missing_field(path: &str, key: &str) -> Error {
+    Error::new(ErrorCode::MissingField, format!("missing field {}", quote(key))).at(pointer(path, key))
 }
 
 fn unknown_field(path: &str, key: &str) -> Error {

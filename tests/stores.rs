@@ -308,6 +308,7 @@ fn call(manager: &mut ContextManager, operation: &str, arguments: &Value) -> Res
 #[test]
 fn unknown_fields_go_with_their_records() {
     let snapshot = json!({
+        "schema_version": 1, "event_log": { "items": [] },
         "fact_store": { "facts": [
             { "fact_id": "a", "key": "k", "value": "1", "x": 1 }, { "fact_id": "b", "key": "k", "value": "2", "x": 2 }
         ] },
@@ -327,6 +328,51 @@ fn unknown_fields_go_with_their_records() {
     assert_eq!(after["fact_store"]["facts"][0].get("x"), None);
     assert_eq!(after["episodic_store"]["episodes"][0]["x"], 2);
     assert_eq!(after["artifact_store"]["refs"][0].get("x"), None);
+}
+
+#[test]
+fn what_is_no_snapshot_is_refused() {
+    let refused = |value: Value| {
+        let error = ContextManager::from_json(value, ManagerOptions::default()).unwrap_err();
+        let says_how = error.to_json().to_string().contains("event_log: {items}");
+        assert!(error.code() != ErrorCode::MissingField || says_how, "{error}");
+        (error.code(), error.path().to_owned())
+    };
+    let items = json!([{ "id": "u", "kind": "user_turn", "text": "x" }]);
+    let missing = |path: &str| (ErrorCode::MissingField, path.to_owned());
+    assert_eq!(refused(json!({})), missing("/schema_version"));
+    assert_eq!(refused(json!({ "error": "not found" })), missing("/schema_version"));
+    assert_eq!(refused(json!({ "items": items })), missing("/schema_version"));
+    assert_eq!(refused(json!({ "event_log": { "items": items } })), missing("/schema_version"));
+    assert_eq!(refused(json!({ "schema_version": null, "event_log": { "items": items } })), missing("/schema_version"));
+    assert_eq!(refused(json!({ "schema_version": 1 })), missing("/event_log"));
+    assert_eq!(refused(json!({ "schema_version": 1, "event_log": null })), missing("/event_log"));
+    assert_eq!(refused(json!({ "schema_version": 1, "event_log": {} })), missing("/event_log/items"));
+    let list = json!({ "schema_version": 1, "event_log": items });
+    assert_eq!(refused(list), (ErrorCode::InvalidInput, "/event_log".to_owned()));
+    assert_eq!(refused(json!({ "schema_version": 2 })), (ErrorCode::SnapshotVersion, "/schema_version".to_owned()));
+    assert_eq!(refused(json!([])).0, ErrorCode::InvalidInput);
+}
+
+#[test]
+fn earlier_snapshots_and_stores_of_the_python_library_are_read() {
+    let restored = |value: Value| ContextManager::from_json(value, ManagerOptions::default()).unwrap();
+    // As the first release of the format wrote it.
+    let first = json!({
+        "schema_version": 1,
+        "event_log": { "items": [
+            { "id": "u", "kind": "user_turn", "text": "x", "token_estimate": 0, "sensitivity": "public", "metadata": {},
+              "parent_id": null, "artifact_ref": null }
+        ] },
+        "artifact_store": { "refs": [], "data": {} }, "episodic_store": { "episodes": [] },
+        "fact_store": { "facts": [] }, "fact_sequence": null, "envelopes": {}, "append": {}
+    });
+    assert_eq!(restored(first.clone()).events().len(), 1);
+    let mut python =
+        json!({ "artifact_store": null, "event_log": first["event_log"], "episodic_store": {}, "fact_store": null });
+    assert_eq!(restored(python.clone()).events().len(), 1);
+    python["event_log"] = json!(null);
+    assert_eq!(restored(python).events().len(), 0);
 }
 
 #[test]

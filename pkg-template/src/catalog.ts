@@ -72,7 +72,7 @@ export class Catalog {
     addCatalog(this);
   }
 
-  /** Restores what {@link Catalog.toJSON} returned, or its JSON text. */
+  /** Restores what {@link Catalog.toJSON} returned, or its JSON text. Without `items` it is `MISSING_FIELD`. */
   static fromJSON(json: CatalogInput | string): Catalog {
     return made(typeof json === "string" ? text(json, "", SNAPSHOT.total) : encode(json, "", SNAPSHOT));
   }

@@ -104,7 +104,11 @@ export class ContextManager {
     this.episodes = episodes;
   }
 
-  /** Restores what {@link ContextManager.toJSON} returned, or its JSON text. Options are not part of a snapshot. */
+  /**
+   * Restores what {@link ContextManager.toJSON} returned, or its JSON text. Options are not part of a snapshot. What has no
+   * `schema_version` or no `event_log.items` is no snapshot and `MISSING_FIELD`; only the four stores as the Python library
+   * writes them need no version.
+   */
   static fromJSON(snapshot: Snapshot | string, options?: ContextManagerOptions): ContextManager {
     const json = typeof snapshot === "string" ? text(snapshot, "", SNAPSHOT.total) : encode(snapshot, "", SNAPSHOT);
     const Restored = ContextManager as new (options: unknown, snapshot: JsonText) => ContextManager;

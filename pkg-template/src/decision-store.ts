@@ -126,8 +126,9 @@ export class DecisionStore {
   }
 
   /**
-   * Takes a snapshot, its JSON text, or records of the reference server, also as its YAML files. A record that cannot be read is left out and told
-   * by the report; `on_conflict` says what becomes of ids that are there already.
+   * Takes a snapshot, its JSON text, or records of the reference server, also as its YAML files. A record that cannot be
+   * read is left out and told by the report; an object that is neither a snapshot nor a record is `MISSING_FIELD` and
+   * changes nothing. `on_conflict` says what becomes of ids that are there already.
    */
   import(snapshot: DecisionSnapshot | DecisionFiles | readonly JsonObject[] | string, options?: DecisionImport): DecisionImportReport {
     const json = typeof snapshot === "string" ? `"text":${encode(text(snapshot, "", SNAPSHOT.total), "", SNAPSHOT)}` : `"snapshot":${encode(snapshot, "", SNAPSHOT)}`;

@@ -192,7 +192,7 @@ export interface CatalogJson {
 
 /** The same as you pass it in, in any order. */
 export interface CatalogInput {
-  readonly items?: readonly SelectableItem[];
+  readonly items: readonly SelectableItem[];
 }
 
 /** A tool with everything needed to call it. The last three fields are there when arguments were given. */

@@ -116,7 +116,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "LintOptions",
         "pinned",
         Function(|value| {
-            let mut catalog = api::routing::new_catalog("{}")?;
+            let mut catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;
             api::routing::catalog_call(&mut catalog, "lint", &value.to_string()).map(drop)
         }),
     ),
@@ -165,7 +165,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "compat navigator preset top_k ambiguity_ratio min_score lexicon fuzzy embedding_weight scorer beam_width \
          max_depth confidence_gap max_children target_group_size strategy graph",
         Function(|value| {
-            let catalog = api::routing::new_catalog("{}")?;
+            let catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;
             api::routing::new_router(&catalog, &value.to_string()).map(drop)
         }),
     ),
@@ -267,6 +267,7 @@ fn something(name: &str, field: &str) -> Value {
         "envelope" => json!({ "status": "ok", "summary": "" }),
         "provider" if name == "ToolsForOptions" => json!("gemini"),
         "kind" if name == "SelectableItem" => json!("tool"),
+        "items" => json!([]),
         "kind" => json!("policy"),
         "pack" => json!({ "prompt": "" }),
         "selector" => json!({ "type": "head" }),

@@ -7,13 +7,17 @@ use super::append::Manifest;
 use super::manager::ContextManager;
 use super::options::ManagerOptions;
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, pointer};
+use crate::json::{Fields, missing_field, pointer};
 use crate::limits;
 use crate::model::{JsonMap, Phase, ResultEnvelope};
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
 
 /// Version of the snapshot format.
 pub const SNAPSHOT_VERSION: u64 = 1;
+
+/// What is said of something else that is restored.
+const SHAPE: &str = "a snapshot is what toJSON returned, {schema_version, event_log: {items}, artifact_store, \
+                     episodic_store, fact_store, ...}; schema_version and event_log.items must be there";
 
 /// The state of a manager. The four stores have the shapes of the Python library's `to_dict`.
 #[derive(Debug, Serialize)]
@@ -57,12 +61,13 @@ impl ContextManager {
     /// Restores a manager. Options are not part of a snapshot: they hold functions.
     pub fn from_json(snapshot: Value, options: ManagerOptions) -> Result<Self> {
         let mut fields = Fields::open(snapshot, "")?;
-        let version = fields.uint_or("schema_version", SNAPSHOT_VERSION, u64::MAX)?;
-        if version != SNAPSHOT_VERSION {
+        let version = fields.opt_uint("schema_version", u64::MAX)?;
+        if let Some(version) = version.filter(|version| *version != SNAPSHOT_VERSION) {
             return Err(Error::new(ErrorCode::SnapshotVersion, format!("snapshot version {version} is not known"))
                 .at("/schema_version")
                 .hint(format!("this release reads version {SNAPSHOT_VERSION}")));
         }
+        check_shape(&fields, version.is_some()).map_err(|error| error.hint(SHAPE))?;
         let mut manager = Self::new(options);
         let stores = StoreBundle::take(&mut fields, true)?;
         if let Some(artifacts) = stores.artifact_store {
@@ -90,4 +95,20 @@ impl ContextManager {
         manager.unknown = fields.rest();
         Ok(manager)
     }
+}
+
+/// Refuses what is no snapshot: restored as an empty manager, it would be saved over the session that it stands for. The
+/// Python library writes no version, but always its four stores, each of which may be null or empty.
+fn check_shape(fields: &Fields, has_version: bool) -> Result<()> {
+    if !has_version {
+        let stores = ["artifact_store", "event_log", "episodic_store", "fact_store"];
+        let is_python = stores.iter().all(|store| fields.has(store));
+        return if is_python { Ok(()) } else { Err(missing_field(fields.path(), "schema_version")) };
+    }
+    let log = fields.required("event_log")?;
+    // What is no object at all is told where it is read.
+    if log.as_object().is_some_and(|log| log.get("items").is_none_or(Value::is_null)) {
+        return Err(missing_field(&fields.at("event_log"), "items"));
+    }
+    Ok(())
 }

@@ -217,6 +217,11 @@ export const behaviourCases = {
     }
     const next = JSON.stringify({ ...m.toJSON(), schema_version: 99 });
     assert.throws(() => cw.ContextManager.fromJSON(next), { code: "SNAPSHOT_VERSION", path: "/schema_version" });
+    for (const other of [{}, { error: "not found" }, { items: session() }, '{"error":"not found"}']) {
+      const error = assert.throws(() => cw.ContextManager.fromJSON(other), { code: "MISSING_FIELD", path: "/schema_version" });
+      assert.match(error.hint, /toJSON.*event_log: \{items\}/);
+    }
+    assert.throws(() => cw.ContextManager.fromJSON({ schema_version: 1 }), { code: "MISSING_FIELD", path: "/event_log" });
     m.free();
   },
 

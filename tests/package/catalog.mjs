@@ -64,7 +64,14 @@ export const catalogCases = {
       assert.equal(JSON.stringify(again), text);
       again.free();
     }
-    assert.equal(cw.Catalog.fromJSON({}).size, 0);
+    const empty = cw.Catalog.fromJSON({ items: [] });
+    assert.equal(empty.size, 0);
+    empty.free();
+    for (const other of [{}, "{}", { items: null }, { items: undefined }]) {
+      const error = refuses(cw, assert, "no catalog", () => cw.Catalog.fromJSON(other), ["MISSING_FIELD"]);
+      assert.deepEqual([error.path, /items/.test(error.hint)], ["/items", true]);
+    }
+    refuses(cw, assert, "an answer", () => cw.Catalog.fromJSON({ error: "not found" }));
     const two = { items: [tool("a"), tool("a")] };
     assert.equal(refuses(cw, assert, "two", () => cw.Catalog.fromJSON(two), ["DUPLICATE_ID"]).path, "/items/1/id");
     refuses(cw, assert, "no JSON", () => cw.Catalog.fromJSON("{"), ["DECODE_FAILED"]);

@@ -189,6 +189,12 @@ export const decisionCases = {
     other.import(since);
     assert.equal(other.size, 2);
     assert.deepEqual(other.export().decisions.find(({ id }) => id === "legacy-1").x_extra, { kept: [1] });
+    for (const mode of ["merge", "replace"]) {
+      const before = other.size;
+      const error = refuses(cw, assert, mode, () => other.import({ error: "not found" }, { mode }), ["MISSING_FIELD"]);
+      assert.match(error.hint, /export/);
+      assert.equal(other.size, before);
+    }
     refuses(cw, assert, "another form", () => other.import({ format: "cstp-snapshot", version: 99, decisions: [] }));
     assert.equal(other.size, 2);
     for (const one of [store, copy, other]) one.free();

@@ -191,7 +191,7 @@ export const limitCases = {
     cw.ContextManager.fromJSON(good).free();
     for (const bad of ["", "null", "[]", "{}", "1", "{", good.slice(0, -1), good.replace(/"events"/, '"evnts"'), `${"[".repeat(1e5)}`]) {
       survives(cw, assert, bad.slice(0, 20), () => cw.ContextManager.fromJSON(bad).free());
-      if (bad === "" || bad === "{" || bad === "null") refuses(cw, assert, bad, () => cw.ContextManager.fromJSON(bad));
+      if (bad.length < 5) refuses(cw, assert, bad, () => cw.ContextManager.fromJSON(bad));
     }
     const items = JSON.parse(good);
     const twice = JSON.stringify(items).replace(/("items":\[)(\{[^]*?"artifact_ref":null\})/, "$1$2,$2");

@@ -23,6 +23,9 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
     let mut fields = Fields::open(json::parse_snapshot(text)?, "")?;
     // Null is no list of tools.
     let listed = fields.has("mcp").then(|| fields.take("mcp").unwrap_or(Value::Null));
+    if listed.is_none() {
+        fields.required("items").map_err(|error| error.hint("a catalog is what toJSON returned, {items: [...]}"))?;
+    }
     let default = if listed.is_some() { OnInvalid::Report } else { OnInvalid::Raise };
     let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
     let loaded = match listed {
@@ -33,9 +36,7 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
             }
             loaded
         }
-        None if on_invalid == OnInvalid::Report => {
-            load_catalog(fields.take("items").unwrap_or_else(|| json!([])), on_invalid)?
-        }
+        None if on_invalid == OnInvalid::Report => load_catalog(fields.require("items")?, on_invalid)?,
         None => {
             let mut catalog = Catalog::new();
             let items = fields.records("items", SelectableItem::from_value)?;

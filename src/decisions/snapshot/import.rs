@@ -110,6 +110,10 @@ pub(super) struct Import<'a> {
 /// Records or edges with their places; what cannot even be read is reported in its place.
 pub(super) type Entries = Vec<(String, Result<Value>)>;
 
+/// What is said of an object that is neither a snapshot nor a record, for which a store must not be emptied.
+const SHAPE: &str =
+    "a snapshot is what export returned, {format, version, decisions, ...}; a record has at least an id and a decision";
+
 /// A snapshot taken apart. What a bare list of records does not speak of stays as it is.
 struct Parts {
     records: Entries,
@@ -129,8 +133,9 @@ struct Around {
 }
 
 impl DecisionStore {
-    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On failure nothing has changed; a record or an edge that
-    /// cannot be used is no failure, but reported.
+    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On
+    /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
+    /// object that is neither a snapshot nor a record is refused.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<Imported> {
         let parts = parts(value)?;
         let around = self.read_around(&parts, options.mode)?;
@@ -232,10 +237,13 @@ fn parts(value: Value) -> Result<Parts> {
     };
     let is_snapshot = fields.has("format");
     if !is_snapshot && !fields.has("decisions") && !fields.has("files") {
-        return Ok(Parts { records: vec![(String::new(), Ok(Value::Object(fields.rest())))], ..parts });
+        let record = Value::Object(fields.rest());
+        Decision::from_value(record.clone(), "").map_err(|error| error.hint(SHAPE))?;
+        return Ok(Parts { records: vec![(String::new(), Ok(record))], ..parts });
     }
     if is_snapshot {
         check_header(&mut fields)?;
+        fields.required("decisions").map_err(|error| error.hint(SHAPE))?;
     }
     parts.records = numbered(fields.list("decisions")?, "/decisions");
     parts.records.extend(fields.object("files")?.into_iter().map(|(name, text)| {

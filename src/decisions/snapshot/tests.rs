@@ -124,18 +124,21 @@ fn a_snapshot_that_cannot_be_used_changes_nothing() {
     let bad_rule = json!([{ "id": "x", "nonsense": 1 }]);
     let cases = [
         (json!(1), "", ErrorCode::InvalidInput),
+        (json!({}), "/id", ErrorCode::MissingField),
+        (json!({ "error": "not found" }), "/id", ErrorCode::MissingField),
+        (json!({ "format": "cstp-snapshot", "version": 1 }), "/decisions", ErrorCode::MissingField),
         (json!({ "format": "other" }), "/format", ErrorCode::InvalidInput),
         (json!({ "format": "cstp-snapshot", "version": 2 }), "/version", ErrorCode::SnapshotVersion),
         (json!({ "format": "cstp-snapshot", "decisions": 1 }), "/decisions", ErrorCode::InvalidInput),
-        (json!({ "format": "cstp-snapshot", "edges": 1 }), "/edges", ErrorCode::InvalidInput),
-        (json!({ "format": "cstp-snapshot", "tracker": [] }), "/tracker", ErrorCode::InvalidInput),
+        (json!({ "format": "cstp-snapshot", "decisions": [], "edges": 1 }), "/edges", ErrorCode::InvalidInput),
+        (json!({ "format": "cstp-snapshot", "decisions": [], "tracker": [] }), "/tracker", ErrorCode::InvalidInput),
         (
-            json!({ "format": "cstp-snapshot", "breakers": [{ "scope": "x" }] }),
+            json!({ "format": "cstp-snapshot", "decisions": [], "breakers": [{ "scope": "x" }] }),
             "/breakers/0/scope",
             ErrorCode::InvalidInput,
         ),
         (
-            json!({ "format": "cstp-snapshot", "guardrails": bad_rule }),
+            json!({ "format": "cstp-snapshot", "decisions": [], "guardrails": bad_rule }),
             "/guardrails/0/nonsense",
             ErrorCode::InvalidInput,
         ),

@@ -151,9 +151,11 @@ impl Catalog {
         json!({ "items": self.items().collect::<Vec<_>>() })
     }
 
-    /// Reads what [`Catalog::to_json`] wrote. Fails with `DUPLICATE_ID` when two tools have the same id.
+    /// Reads what [`Catalog::to_json`] wrote. Fails with `MISSING_FIELD` without `items`, with `DUPLICATE_ID` when two tools
+    /// have the same id.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
+        fields.required("items")?;
         let mut catalog = Self::new();
         for (index, item) in fields.records("items", SelectableItem::from_value)?.into_iter().enumerate() {
             let at = format!("{}/{index}/id", pointer(path, "items"));

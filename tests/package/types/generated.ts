@@ -814,7 +814,7 @@ export interface Inputs {
   LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };
   CardOptions: { required: never; fields: "budget_tokens" | "candidate_ids" | "card_tokens" | "estimator" | "max_card_tokens" | "max_cards" | "redact_secrets" | "scores" | "show_scores" };
   BrowseOptions: { required: never; fields: "id" | "limit" | "offset" | "path" };
-  CatalogOptions: { required: never; fields: "items" | "on_invalid" };
+  CatalogOptions: { required: "items"; fields: "items" | "on_invalid" };
   FeedbackWeights: { required: never; fields: "cost_weight" | "failure_penalty" | "latency_ref_ms" | "latency_weight" | "quality_weight" | "success_weight" | "token_cost_ref" };
   HydrateTool: { required: "id"; fields: "id" | "schemas" };
   Lexicon: { required: never; fields: "abbreviations" | "base" | "generic" | "nouns" | "phrases" | "verbs" };
