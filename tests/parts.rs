@@ -50,6 +50,23 @@ fn texts_are_those_of_the_log_and_not_those_of_the_page() {
 }
 
 #[test]
+fn a_call_that_was_logged_as_text_is_a_call_of_its_tool() {
+    let mut manager = manager(json!({}));
+    let logged = json!({ "items": [
+        { "id": "u1", "kind": "user_turn", "text": "read the log" }, { "id": "c1", "kind": "tool_call", "text": "read_log()" },
+    ] });
+    call(&mut manager, "ingest", &logged).unwrap();
+    api::ingest_tool_result(&mut manager, &json!({ "tool_call_id": "c1", "tool_name": "read_log" }).to_string(), b"ok")
+        .unwrap();
+    let parts = call(&mut manager, "build_parts", &json!({ "phase": "answer" })).unwrap();
+    let fields = json!({ "items": parts["items"], "format": "openai-chat" });
+    let written = api::convert::convert_call("items_to_messages", &fields.to_string()).unwrap();
+    let written = serde_json::from_str::<Value>(&written).unwrap()["done"].take();
+    let function = &written["messages"][1]["tool_calls"][0]["function"];
+    assert_eq!((function, &written["warnings"]), (&json!({ "name": "read_log", "arguments": "{}" }), &json!([])));
+}
+
+#[test]
 fn excerpts_and_secrets_have_the_text_of_the_prompt() {
     let mut manager = manager(json!({ "redact_secrets": true }));
     let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";

@@ -246,15 +246,13 @@ fn changed_texts_win_and_take_images_with_them() {
     }
 }
 
+fn item(kind: &str, id: &str, text: &str, parent: Option<&str>, metadata: Value) -> ContextItem {
+    let value = json!({ "kind": kind, "id": id, "text": text, "parent_id": parent, "metadata": metadata });
+    ContextItem::from_value(value, "").unwrap()
+}
+
 #[test]
 fn pairs_are_repaired() {
-    let item = |kind: &str, id: &str, text: &str, parent: Option<&str>, metadata: Value| {
-        ContextItem::from_value(
-            json!({ "kind": kind, "id": id, "text": text, "parent_id": parent, "metadata": metadata }),
-            "",
-        )
-        .unwrap()
-    };
     let items = [
         item("tool_result", "result:lost", "r0", Some("lost"), json!({ "tool_name": "f" })),
         item("tool_call", "c1", "free text", None, json!({})),
@@ -283,7 +281,63 @@ fn pairs_are_repaired() {
             call("c1_2", "tool", "{}"),
         ])
     );
-    assert_eq!(warnings, ["CALL_MISSING", "RESULTS_JOINED", "NAME_CHANGED", "RESULT_MISSING", "ID_CHANGED"]);
+    let unnamed = ["NAME_MISSING", "ID_CHANGED"];
+    let first = ["CALL_MISSING", "ARGUMENTS_UNREAD", "NAME_MISSING", "RESULTS_JOINED"];
+    assert_eq!(warnings, [&first[..], &["NAME_CHANGED", "RESULT_MISSING"], &unnamed].concat());
+}
+
+#[test]
+fn calls_that_were_logged_as_text_keep_their_tool_and_arguments() {
+    let named = |name: &str| json!({ "tool_name": name });
+    let read = "read_log";
+    // The text of the call, its metadata, that of its result, and what is written.
+    let table = [
+        ("read_log()", json!({}), named(read), read, json!({}), &[][..]),
+        ("read_log()", json!({}), json!({}), read, json!({}), &[]),
+        ("read_log({\"tail\": 9})", json!({}), named(read), read, json!({ "tail": 9 }), &[]),
+        ("read_log {\"tail\": 9}", json!({}), json!({}), read, json!({ "tail": 9 }), &[]),
+        ("{\"tail\": 9}", json!({}), named(read), read, json!({ "tail": 9 }), &[]),
+        ("", json!({}), named(read), read, json!({}), &[]),
+        ("read_log()", json!({ "function_name": read }), named("other"), read, json!({}), &[]),
+        ("read_log()", named(""), named(""), read, json!({}), &[]),
+        ("look()", json!({ "function_name": "", "tool_name": "look" }), named(read), "look", json!({}), &[]),
+        ("look at it", json!({}), named(read), read, json!({ "input": "look at it" }), &["ARGUMENTS_UNREAD"]),
+        ("other()", json!({}), named(read), read, json!({ "input": "other()" }), &["ARGUMENTS_UNREAD"]),
+        ("{\"tail\": 9}", json!({}), json!({}), "tool", json!({ "tail": 9 }), &["NAME_MISSING"]),
+        ("look", json!({}), json!({}), "tool", json!({ "input": "look" }), &["ARGUMENTS_UNREAD", "NAME_MISSING"]),
+    ];
+    for (text, call, result, name, arguments, expected) in table {
+        let items = [
+            item("user_turn", "u1", "read the log", None, json!({})),
+            item("tool_call", "c1", text, None, call),
+            item("tool_result", "result:c1", "ok", Some("c1"), result),
+        ];
+        for format in Format::ALL {
+            let written = items_to_messages(&items, *format, &WriteOptions::default()).unwrap();
+            let shown = json!(written.messages).to_string();
+            let (name, compact) = (format!("\"{name}\""), arguments.to_string());
+            assert!(shown.contains(&name) || shown.contains(&name.replacen('"', "\"tool-", 1)), "{text}: {shown}");
+            let plain = shown.replace("\\\"", "\"").replace("\": ", "\":");
+            assert!(plain.contains(&compact), "{text}: {plain} has no {compact}");
+            let told: Vec<&str> = written.warnings.iter().map(|warning| warning.code).collect();
+            assert_eq!(told, expected, "{text} in {}", format.as_str());
+            for warning in written.warnings {
+                assert!(warning.message.contains("c1") && warning.path == "/items/1", "{warning:?}");
+            }
+        }
+    }
+    // Results that disagree name nothing; the arguments of a message are what they are, though they look like a call.
+    let items = [
+        item("tool_call", "c1", "{}", None, json!({})),
+        item("tool_result", "r1", "1", Some("c1"), named("a")),
+        item("tool_result", "r2", "2", Some("c1"), named("b")),
+    ];
+    assert!(write("openai-chat", &items).1.contains(&"NAME_MISSING"));
+    let function = json!({ "id": "c1", "type": "function", "function": { "name": "say", "arguments": "stop()" } });
+    let spoken = json!([{ "role": "user", "content": "hi" }, { "role": "assistant", "content": null, "tool_calls": [function] }]);
+    let items = messages_to_items(spoken, Format::OpenAiChat, &ReadOptions::default()).unwrap().items;
+    let (written, warnings) = write("anthropic", &items);
+    assert_eq!((written[1]["content"][0]["input"].clone(), warnings.len()), (json!({ "input": "stop()" }), 0));
 }
 
 #[test]

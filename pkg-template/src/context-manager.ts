@@ -205,7 +205,8 @@ export class ContextManager {
   /**
    * Compiles the prompt of a phase as messages that a provider accepts. What `build` puts above the items becomes the
    * instructions of the system, what it puts below them the last message of the user. Images and reasoning go along while
-   * the text of their item is the same, and count against the budget.
+   * the text of their item is the same, and count against the budget. A call has its tool and arguments as
+   * `itemsToMessages` finds them.
    *
    * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts.
    */

@@ -24,13 +24,14 @@ mod pieces;
 pub mod record;
 pub mod reference;
 mod said;
+mod spoken;
 mod turns;
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, JsonMap, wrong_type};
+use crate::json::{Fields, JsonMap, missing_field, wrong_type};
 use crate::limits;
 use crate::model::ContextItem;
 use crate::text::unicode::quote;
@@ -197,10 +198,7 @@ pub fn hollow(entry: &mut JsonMap, field: &str) -> Value {
 pub fn required<'a>(map: &'a JsonMap, key: &str, path: &str) -> Result<&'a str> {
     match map.get(key) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
-        None | Some(Value::Null) => {
-            let message = format!("missing field {}", quote(key));
-            Err(Error::new(ErrorCode::MissingField, message).at(part::below(path, key)))
-        }
+        None | Some(Value::Null) => Err(missing_field(path, key)),
         Some(Value::String(_)) => {
             Err(Error::new(ErrorCode::InvalidInput, format!("{} is empty", quote(key))).at(part::below(path, key)))
         }

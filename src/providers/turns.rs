@@ -4,10 +4,10 @@ use super::names::{Ids, legal_id, legal_name};
 use super::part::{Answer, Call, Piece, Role, Turn, What, at};
 use super::pieces::{self, plain};
 use super::record::{Kind, Record};
-use super::{Format, Warnings};
+use super::{Format, Warnings, spoken};
 use crate::model::{ContextItem, ItemKind};
 use crate::order::{SortedMap, sort_by};
-use crate::text::unicode::quote;
+use crate::text::unicode::{quote, trim};
 
 /// What is said for a tool whose result nobody knows.
 pub const NO_RESULT: &str = "No result was recorded for this call.";
@@ -101,7 +101,8 @@ fn answered_id(item: &ContextItem) -> &str {
 
 /// Returns the name of the tool.
 fn tool_name(item: &ContextItem) -> Option<&str> {
-    item.metadata_str("function_name").or_else(|| item.metadata_str("tool_name"))
+    let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
+    named("function_name").or_else(|| named("tool_name"))
 }
 
 fn blocks(sources: &[Source]) -> Vec<Block> {
@@ -245,23 +246,52 @@ impl Maker<'_, '_> {
         there < wanted
     }
 
+    /// Returns the tool of a call, as the item, its results or its text name it, and the text of the arguments.
+    fn tool_of(&mut self, index: usize) -> (String, String) {
+        let Source { item, record, results, .. } = &self.sources[index];
+        let (item, is_logged) = (*item, record.is_none());
+        let mut told = results.iter().filter_map(|result| tool_name(self.sources[*result].item));
+        let told = told.next().filter(|first| told.all(|other| other == *first));
+        let (mut name, mut text) = (tool_name(item).or(told), item.text.as_str());
+        // What came from messages is arguments and nothing else.
+        if is_logged && !trim(text).is_empty() && !spoken::is_object(text) {
+            if let Some((tool, arguments)) = spoken::take_apart(text, name) {
+                (name, text) = (Some(tool), arguments);
+            } else {
+                let message = format!(
+                    "the text of call {} is neither a JSON object nor a call such as `name({{...}})`; it is written as the \
+                     argument `input`",
+                    quote(&item.id)
+                );
+                self.warn("ARGUMENTS_UNREAD", message, index);
+            }
+        }
+        if name.is_none() {
+            let message = format!(
+                "nothing names the tool of call {}; it is written as `tool`; metadata.function_name can name it",
+                quote(&item.id)
+            );
+            self.warn("NAME_MISSING", message, index);
+        }
+        (name.unwrap_or("tool").to_owned(), text.to_owned())
+    }
+
     /// Makes the call of an item, with an id of its own.
     fn call_of(&mut self, index: usize) -> Call {
-        let item = self.item(index);
-        let (given, name) = (call_id(item).to_owned(), tool_name(item).unwrap_or("tool").to_owned());
-        let text = item.text.clone();
+        let given = call_id(self.item(index)).to_owned();
+        let (named, text) = self.tool_of(index);
         // What came from this provider is legal there, whatever the documents say.
         let (id, name) = if self.exact_call(index) {
-            (given.clone(), name)
+            (given.clone(), named.clone())
         } else {
-            (legal_id(&given, self.format), legal_name(&name, self.format))
+            (legal_id(&given, self.format), legal_name(&named, self.format))
         };
         let id = self.ids.unique(&id, self.format);
         if id != given {
             let message = format!("the id {} of a call was changed to {}", quote(&given), quote(&id));
             self.warn("ID_CHANGED", message, index);
         }
-        if tool_name(self.item(index)).is_some_and(|given| given != name) {
+        if named != name {
             let message = format!("the name of a tool was changed to {}", quote(&name));
             self.warn("NAME_CHANGED", message, index);
         }

@@ -57,6 +57,11 @@ const LISTS = {
   ],
 };
 
+const LOGGED = [
+  { id: "u1", kind: "user_turn", text: "read the log" },
+  { id: "c1", kind: "tool_call", text: "read_log()" },
+];
+
 const copy = (value) => JSON.parse(JSON.stringify(value));
 
 /** `{ name: (cw, assert) => … }` */
@@ -98,6 +103,25 @@ export const messageCases = {
     manager.ingestToolResult({ tool_call_id: "call_2", tool_name: "look", raw_output: "a dog" });
     const { messages } = manager.buildMessages({ phase: "answer", format: "anthropic" });
     assert.deepEqual(messages.at(-1).content.map(({ type, tool_use_id: id }) => [type, id]), [["tool_result", "call_2"]]);
+    manager.free();
+  },
+
+  "a call that was logged as text is a call of its tool"(cw, assert) {
+    const manager = new cw.ContextManager();
+    manager.ingestAll(LOGGED);
+    manager.ingestToolResult({ tool_call_id: "c1", tool_name: "read_log", raw_output: "ok" });
+    manager.ingestAll([{ id: "c2", kind: "tool_call", text: 'get_order {"id": 1}' }, { id: "r2", kind: "tool_result", parent_id: "c2", text: "held" }]);
+    const { messages, warnings } = manager.buildMessages({ phase: "answer", format: "openai-chat" });
+    const calls = messages.flatMap((message) => message.tool_calls ?? []).map((call) => call.function);
+    assert.deepEqual(calls, [{ name: "read_log", arguments: "{}" }, { name: "get_order", arguments: '{"id": 1}' }]);
+    assert.deepEqual(warnings, []);
+    manager.ingest({ id: "c3", kind: "tool_call", text: "look around" });
+    const built = manager.buildMessages({ phase: "answer", format: "openai-chat" });
+    const written = cw.itemsToMessages([{ id: "c3", kind: "tool_call", text: "look around" }], "openai-chat");
+    for (const warned of [built.warnings, written.warnings]) {
+      const mine = warned.filter(({ message }) => message.includes("c3")).map(({ code }) => code);
+      assert.deepEqual(mine.slice(0, 2), ["ARGUMENTS_UNREAD", "NAME_MISSING"]);
+    }
     manager.free();
   },
 
