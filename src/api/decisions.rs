@@ -7,18 +7,18 @@
 use serde_json::{Value, json};
 
 use super::{One, done, done_with, unknown, write};
-use crate::decisions::call::{Answers, Need};
-use crate::decisions::finder::FinderOptions;
-use crate::decisions::guardrails::OnRuleError;
-use crate::decisions::options::Limits;
-use crate::decisions::service::options::ServiceOptions;
-use crate::decisions::service::{self, Context, Host, Reply, Request, rpc};
-use crate::decisions::snapshot::ImportOptions;
-use crate::decisions::{DecisionStore, StoreOptions};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields, wrong_type};
-use crate::limits;
-use crate::text::unicode::quote;
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_decisions::call::{Answers, Need};
+use contextweaver_decisions::finder::FinderOptions;
+use contextweaver_decisions::guardrails::OnRuleError;
+use contextweaver_decisions::options::Limits;
+use contextweaver_decisions::service::options::ServiceOptions;
+use contextweaver_decisions::service::{self, Context, Host, Reply, Request, rpc};
+use contextweaver_decisions::snapshot::ImportOptions;
+use contextweaver_decisions::{DecisionStore, StoreOptions};
+use contextweaver_model::json::{self, Fields, wrong_type};
+use contextweaver_text::unicode::quote;
 
 /// Tokens of past decisions in a prompt, unless the caller says otherwise.
 const CONTEXT_TOKENS: u64 = 1000;

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::Fields;
 
 const HISTORY: &[&str] =
     &["called_tool_ids", "last_result_summary", "step_number", "repeat_penalty", "result_boost_weight"];

@@ -16,24 +16,24 @@ pub use stores::{artifact_bytes, put_artifact};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::context::call_prompt::SchemaOverrides;
-use crate::context::callbacks::{Need, Outcome};
-use crate::context::handoff::HandoffPack;
-use crate::context::memory::{ConsolidationPolicy, MemoryQuery};
-use crate::context::report::{BuildReport, Inspection, InspectionParts};
-use crate::context::{self, BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields};
-use crate::limits;
-use crate::model::{
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::call_prompt::SchemaOverrides;
+use contextweaver_context::callbacks::{Need, Outcome};
+use contextweaver_context::handoff::HandoffPack;
+use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
+use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
+use contextweaver_context::{BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
+use contextweaver_model::json::{self, Fields};
+use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
     Sensitivity,
 };
-use crate::routing::router::RouteHistory;
-use crate::text::redact::{SECRET_MASK, SecretRules, redact_secrets};
-use crate::text::tokens::Estimator;
-use crate::text::unicode::quote;
-use crate::text::{tokenize, unicode};
+use contextweaver_routing::router::RouteHistory;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+use contextweaver_text::{tokenize, unicode};
 
 fn done(result: &impl Serialize) -> Result<String> {
     done_with(result, &[] as &[Value])
@@ -158,7 +158,7 @@ fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<Str
     done(&One("item", &manager.ingest_envelope(&call, &tool, envelope, sensitivity)?))
 }
 
-fn built(outcome: Outcome<context::BuildOutput>) -> Result<String> {
+fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String> {
     match outcome {
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(output) => done_with(&output.pack, &output.events),
@@ -197,7 +197,7 @@ fn message_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let format = fields.string("format")?;
     fields.finish()?;
-    let (start, known_calls) = context::message_plan(manager.events().items(), &format);
+    let (start, known_calls) = contextweaver_context::message_plan(manager.events().items(), &format);
     done(&json!({ "start": start, "known_calls": known_calls }))
 }
 
@@ -263,7 +263,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
     let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
     let ingest = fields.bool_or("ingest", false)?;
     fields.finish()?;
-    let items = context::memory::select_memory(&entries, &query, budget, &manager.options().estimator)?;
+    let items = contextweaver_context::memory::select_memory(&entries, &query, budget, &manager.options().estimator)?;
     if ingest {
         manager.ingest_all(items.clone())?;
     }
@@ -284,7 +284,7 @@ pub fn text_call(operation: &str, arguments: &str) -> Result<String> {
             json!({ "text": redact_secrets(&fields.string("text")?, SecretRules::Full, &mask) })
         }
         "sanitize_text" => json!({ "text": unicode::sanitize(&fields.string("text")?) }),
-        "drilldown_tool" => json!(context::drilldown_tool()),
+        "drilldown_tool" => json!(contextweaver_context::drilldown_tool()),
         "tokenize" => json!({ "tokens": tokenize::tokenize(&fields.string("text")?) }),
         "report" => {
             let stats = BuildStats::from_value(fields.require("stats")?, "/stats")?;

@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::{answered, done, ingested};
-use crate::context::callbacks::Outcome;
-use crate::context::compat::compact::CompactOptions;
-use crate::context::{CompactRequest, ContextManager, DrilldownRequest, McpResult, SuppliedSummary};
-use crate::error::Result;
-use crate::json::{self, Fields};
-use crate::limits;
-use crate::model::SelectableItem;
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::compat::compact::CompactOptions;
+use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, McpResult, SuppliedSummary};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{self, Fields};
 
 /// Takes a result of an MCP tool as the converter took it apart, with the bytes of its parts one after the other.
 pub fn ingest_mcp_result(manager: &mut ContextManager, arguments: &str, bytes: &[u8]) -> Result<String> {

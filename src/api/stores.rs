@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::{One, done, unknown};
-use crate::context::ContextManager;
-use crate::error::Result;
-use crate::json::{self, Fields, as_number, wrong_type};
-use crate::limits;
-use crate::model::{Episode, Fact, ItemKind};
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_context::ContextManager;
+use contextweaver_model::json::{self, Fields, as_number, wrong_type};
+use contextweaver_model::{Episode, Fact, ItemKind};
 
 /// Largest count that an argument may ask for.
 const MANY: u64 = u32::MAX as u64;

@@ -1,6 +1,6 @@
 //! What every export gives.
 
-use crate::error::Error;
+use contextweaver_base::Error;
 
 /// What an export gives: its answer, or the JSON of an error record to be thrown.
 pub type Answer<T> = std::result::Result<T, String>;

@@ -5,8 +5,8 @@ use std::thread::LocalKey;
 
 use super::answer::{Answer, thrown};
 use super::memory;
-use crate::error::{Error, ErrorCode, Result};
-use crate::order::SortedMap;
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Objects of one kind by handle; handles are never reused, so a stale one cannot reach somebody else's object.
 pub struct Handles<T> {

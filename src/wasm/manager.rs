@@ -5,7 +5,7 @@ use wasm_bindgen::prelude::wasm_bindgen;
 use super::answer::{Answer, thrown};
 use super::handles::{self, Handles};
 use crate::api;
-use crate::context::ContextManager;
+use contextweaver_context::ContextManager;
 
 thread_local! {
     static MANAGERS: std::cell::RefCell<Handles<ContextManager>> = Handles::of("manager");

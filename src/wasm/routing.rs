@@ -6,9 +6,9 @@ use super::answer::{Answer, thrown};
 use super::handles::{self, Handles};
 use super::memory;
 use crate::api::routing as api;
-use crate::error::{Error, ErrorCode, Result};
-use crate::routing::catalog::Loaded;
-use crate::routing::router::Router;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_routing::catalog::Loaded;
+use contextweaver_routing::router::Router;
 
 thread_local! {
     static CATALOGS: std::cell::RefCell<Handles<Loaded>> = Handles::of("catalog");

@@ -1,18 +1,18 @@
 //! The operations around the pipeline: reports, handoff, memory, consolidation.
 
-use contextweaver::context::call_prompt::{SchemaOverrides, schema_header};
-use contextweaver::context::callbacks::Outcome;
-use contextweaver::context::memory::{
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::memory::{
     ConsolidationOptions, ConsolidationPolicy, MemoryQuery, consolidate as run_consolidation, rank_memory,
     select_memory,
 };
-use contextweaver::context::report::BuildReport;
-use contextweaver::context::{ContextManager, ManagerOptions};
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::limits;
-use contextweaver::model::{BuildStats, ContextPolicy, Episode, Fact, MemoryEntry, Phase, SelectableItem};
-use contextweaver::store::FactStore;
-use contextweaver::text::tokens::Estimator;
+use contextweaver_context::report::BuildReport;
+use contextweaver_context::store::FactStore;
+use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_model::{BuildStats, ContextPolicy, Episode, Fact, MemoryEntry, Phase, SelectableItem};
+use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
 
 use crate::context::{items, strings, text};

@@ -1,16 +1,16 @@
 //! The operations of the context vectors.
 
-use contextweaver::context::callbacks::Answers;
-use contextweaver::context::{ManagerOptions, candidates, closure, dedup, render, score, select, sensitivity};
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::callbacks::Answers;
+use contextweaver_context::store::EventLog;
+use contextweaver_context::{ManagerOptions, candidates, closure, dedup, render, score, select, sensitivity};
+use contextweaver_model::{
     ArtifactRef, ContextBudget, ContextItem, ContextPack, ContextPolicy, Phase, ProfileConfig, ReferenceWeights,
     ResultEnvelope, RoutingConfig,
 };
-use contextweaver::store::EventLog;
-use contextweaver::text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
-use contextweaver::text::tokens::Estimator;
-use contextweaver::text::{similarity, tokenize};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::{similarity, tokenize};
 use serde_json::{Value, json};
 
 use crate::{around, sessions};

@@ -1,11 +1,11 @@
 //! Cases of finding decisions.
 
-use contextweaver::decisions::finder::{
+use contextweaver_decisions::finder::{
     Filters, FinderOptions, Fusion, Keywords, Weighting, cosine_distance, fuse, normalised, searchable,
 };
-use contextweaver::decisions::record::Reason;
-use contextweaver::decisions::tools::{get_graph, get_neighbors, link_decisions};
-use contextweaver::decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times, words};
+use contextweaver_decisions::record::Reason;
+use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions};
+use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times, words};
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
@@ -199,7 +199,7 @@ fn graph(input: &Value) -> Result<Value, String> {
     let call = Call { agent: "mcp-client", trace: None, now: times::parse(NOW).unwrap_or_default(), answers: &answers };
     let arguments: Map<String, Value> = input.as_object().cloned().unwrap_or_default();
     let failed = || json!({ "success": false, "error": "Failed to add edge" });
-    let shown = |error: contextweaver::error::Error| error.to_string();
+    let shown = |error: contextweaver_base::Error| error.to_string();
     match input["op"].as_str().unwrap_or_default() {
         // The reference makes nodes of ids it does not know.
         "link" => {

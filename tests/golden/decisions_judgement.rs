@@ -1,10 +1,10 @@
 //! Cases of guardrails and figures.
 
-use contextweaver::decisions::calibration::{Halves, Sample, advice, buckets, calibration, drift, spread};
-use contextweaver::decisions::guardrails::{Finding, OnRuleError, Rules, Verdict};
-use contextweaver::decisions::reason_stats::reason_stats;
-use contextweaver::decisions::tools::{get_session_context, get_stats, ready};
-use contextweaver::decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
+use contextweaver_decisions::calibration::{Halves, Sample, advice, buckets, calibration, drift, spread};
+use contextweaver_decisions::guardrails::{Finding, OnRuleError, Rules, Verdict};
+use contextweaver_decisions::reason_stats::reason_stats;
+use contextweaver_decisions::tools::{get_session_context, get_stats, ready};
+use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
@@ -78,7 +78,7 @@ fn figures(input: &Value) -> Value {
 /// The decisions of these files have no id and no text.
 fn bare(record: &Value) -> Decision {
     let text = |key: &str| record[key].as_str().map(str::to_owned);
-    let reasons = list(record, "reasons").iter().map(|reason| contextweaver::decisions::record::Reason {
+    let reasons = list(record, "reasons").iter().map(|reason| contextweaver_decisions::record::Reason {
         kind: reason["type"].as_str().unwrap_or_default().to_owned(),
         text: reason["text"].as_str().unwrap_or_default().to_owned(),
         strength: reason["strength"].as_f64().unwrap_or(0.8),
@@ -133,7 +133,7 @@ fn store(records: &[Value]) -> Result<DecisionStore, String> {
     Ok(store)
 }
 
-type Tool = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> contextweaver::error::Result<Value>;
+type Tool = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> contextweaver_base::Result<Value>;
 
 /// Runs a tool with the request of a case, whose keys are in the reference's spelling.
 fn call(store: &mut DecisionStore, input: &Value, tool: Tool) -> Result<Value, String> {

@@ -2,15 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use contextweaver::decisions::bridge::extract;
-use contextweaver::decisions::compaction::Level;
-use contextweaver::decisions::draft::{draft, problems};
-use contextweaver::decisions::finder::{Side, meaning};
-use contextweaver::decisions::quality::quality;
-use contextweaver::decisions::record::{Decision, Deliberation, Related};
-use contextweaver::decisions::tracker::{NOBODY, Scope, Tracker};
-use contextweaver::decisions::yaml::parse;
-use contextweaver::decisions::{Answers, Call, StoreOptions, times};
+use contextweaver_decisions::bridge::extract;
+use contextweaver_decisions::compaction::Level;
+use contextweaver_decisions::draft::{draft, problems};
+use contextweaver_decisions::finder::{Side, meaning};
+use contextweaver_decisions::quality::quality;
+use contextweaver_decisions::record::{Decision, Deliberation, Related};
+use contextweaver_decisions::tracker::{NOBODY, Scope, Tracker};
+use contextweaver_decisions::yaml::parse;
+use contextweaver_decisions::{Answers, Call, StoreOptions, times};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {

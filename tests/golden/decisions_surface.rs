@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use contextweaver::api::decisions as api;
-use contextweaver::decisions::service::table::tool;
-use contextweaver::decisions::times;
+use contextweaver_decisions::service::table::tool;
+use contextweaver_decisions::times;
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {

@@ -1,8 +1,8 @@
 //! Who may read a slice of a stored result, and what reading leaves in the log.
 
-use contextweaver::context::callbacks::Outcome;
-use contextweaver::context::{ContextManager, DrilldownRequest, ManagerOptions};
-use contextweaver::error::{Error, ErrorCode, Result};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::{ContextManager, DrilldownRequest, ManagerOptions};
 use serde_json::{Value, json};
 
 use crate::context::{items, reference_error, text};

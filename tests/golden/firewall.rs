@@ -2,15 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver::context::callbacks::{Answers, Need, Outcome};
-use contextweaver::context::compat::compact::{CompactOptions, compact_tool_result};
-use contextweaver::context::compat::firewall::{Rules, apply, compact_all, first_paragraph, looks_like_json};
-use contextweaver::context::compat::ingest::{Gate, tool_result};
-use contextweaver::context::{ContextManager, ManagerOptions, Plugin, RULE_BASED, STRUCTURED, ToolResult};
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::{FirewallStats, FirewallSummary, ResultEnvelope, Sensitivity};
-use contextweaver::store::ArtifactStore;
-use contextweaver::text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::callbacks::{Answers, Need, Outcome};
+use contextweaver_context::compat::compact::{CompactOptions, compact_tool_result};
+use contextweaver_context::compat::firewall::{Rules, apply, compact_all, first_paragraph, looks_like_json};
+use contextweaver_context::compat::ingest::{Gate, tool_result};
+use contextweaver_context::store::ArtifactStore;
+use contextweaver_context::{ContextManager, ManagerOptions, Plugin, RULE_BASED, STRUCTURED, ToolResult};
+use contextweaver_model::{FirewallStats, FirewallSummary, ResultEnvelope, Sensitivity};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
 use serde_json::{Value, json};
 
 use crate::context::{item, items, reference_error, strings, text};

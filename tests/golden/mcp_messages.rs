@@ -1,10 +1,10 @@
 //! Messages of providers, as the reference converts them.
 
-use contextweaver::error::Result;
-use contextweaver::model::ContextItem;
-use contextweaver::providers::reference::{
+use contextweaver_base::Result;
+use contextweaver_convert::providers::reference::{
     from_anthropic, from_gemini, from_openai, to_anthropic, to_gemini, to_openai,
 };
+use contextweaver_model::ContextItem;
 use serde_json::{Value, json};
 
 use crate::compare;

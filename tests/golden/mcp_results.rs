@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver::mcp::{
+use contextweaver_convert::mcp::{
     Converted, ResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope, mcp_result_to_envelope,
 };
 use serde_json::{Map, Value, json};

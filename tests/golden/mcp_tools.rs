@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use contextweaver::error::Error;
-use contextweaver::mcp::{
+use contextweaver_base::Error;
+use contextweaver_convert::mcp::{
     ConvertedTool, ToolId, infer_namespace, mcp_prompt_to_selectable, mcp_resource_to_selectable, name_part, reference,
     shape_hash,
 };
@@ -74,7 +74,7 @@ fn hash(input: &Value) -> Value {
         names.sort_unstable();
         names
     };
-    let listed = |key: &str| contextweaver::json::to_sorted_ascii(&json!(names(key)), None).replace(", ", ",");
+    let listed = |key: &str| contextweaver_model::json::to_sorted_ascii(&json!(names(key)), None).replace(", ", ",");
     // The shape is no output of ours; the hash is taken of it.
     let shape = format!("{{\"properties\":{},\"required\":{}}}", listed("properties"), listed("required"));
     shape_hash(text(input, "upstream_name"), schema)

@@ -1,13 +1,13 @@
 //! Cases that run a whole manager: items, facts, episodes, steps, then builds.
 
 use contextweaver::api::convert::convert_result;
-use contextweaver::context::callbacks::Outcome;
-use contextweaver::context::report::{Inspection, InspectionParts, artifacts_of};
-use contextweaver::context::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::report::{Inspection, InspectionParts, artifacts_of};
+use contextweaver_context::{
     BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, McpResult, ToolResult, compat,
 };
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::{ContextPack, Episode, Fact};
+use contextweaver_model::{ContextPack, Episode, Fact};
 use serde_json::{Value, json};
 
 use crate::context::{items, reference_class, text};

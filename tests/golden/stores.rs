@@ -2,15 +2,15 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver::content::reference::select;
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::json::Fields;
-use contextweaver::model::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::reference::select;
+use contextweaver_context::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle, StoreOptions};
+use contextweaver_model::json::Fields;
+use contextweaver_model::{
     ArtifactRef, ContextItem, Episode, Fact, FirewallStats, HydrationResult, ItemKind, JsonMap, ResultEnvelope,
     ViewSpec,
 };
-use contextweaver::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle, StoreOptions};
-use contextweaver::text::redact::SecretRules;
+use contextweaver_text::redact::SecretRules;
 use serde_json::{Value, json};
 
 use crate::context::{strings, text};

@@ -1,10 +1,10 @@
 //! Facts, summaries and projections.
 
-use contextweaver::content::keep::{KeepPath, Segment, StructuredFirewall, project};
-use contextweaver::content::reference::{
+use contextweaver_base::{Error, Result};
+use contextweaver_content::keep::{KeepPath, Segment, StructuredFirewall, project};
+use contextweaver_content::reference::{
     RuleBasedSummarizer, RuleEngine, StructuredExtractor, SummarizationRule, bullets, facts, key_values, numbered,
 };
-use contextweaver::error::{Error, Result};
 use serde_json::{Value, json};
 
 use crate::context::{strings, text};

@@ -1,12 +1,12 @@
 //! Definitions of tools and their results, as the seed's tables say. Only what a case names is compared.
 
-use contextweaver::tools::{ForwardOptions, ResultOptions, to_mcp_result, to_mcp_tool};
+use contextweaver_convert::tools::{ForwardOptions, ResultOptions, to_mcp_result, to_mcp_tool};
 use serde_json::{Map, Value, json};
 
 /// The expectations come along: a case says which keys it speaks of.
 pub fn run(file: &str, case: &Value) -> Result<Value, String> {
     let (input, expected) = (&case["input"], &case["expected"]);
-    let text = |error: contextweaver::error::Error| error.to_string();
+    let text = |error: contextweaver_base::Error| error.to_string();
     match file {
         "annotations" | "core_fields" => {
             let converted = to_mcp_tool(&input["definition"], "", &ForwardOptions::default()).map_err(text)?;

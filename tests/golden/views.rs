@@ -2,8 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver::content::reference::{Generator, Registry, detect, drilldown_tool, views};
-use contextweaver::model::ArtifactRef;
+use contextweaver_content::reference::{Generator, Registry, detect, drilldown_tool, views};
+use contextweaver_model::ArtifactRef;
 use serde_json::{Value, json};
 
 use crate::context::{strings, text};

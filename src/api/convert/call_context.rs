@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{done, unknown};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, as_string, as_uint, wrong_type};
-use crate::limits;
-use crate::tools::call_context::{Entry, Flags, OnConflict, Policy, check_key, gate, is_secret_name, merge};
-use crate::tools::meta::{Inbound, MAX_META_BYTES, MetaOptions, from_meta, open_meta, to_meta};
-use crate::tools::meta_name::Invalid;
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::tools::call_context::{
+    Entry, Flags, OnConflict, Policy, check_key, gate, is_secret_name, merge,
+};
+use contextweaver_convert::tools::meta::{Inbound, MAX_META_BYTES, MetaOptions, from_meta, open_meta, to_meta};
+use contextweaver_convert::tools::meta_name::Invalid;
+use contextweaver_model::json::{Fields, as_string, as_uint, wrong_type};
 
 /// The operations.
 pub const OPERATIONS: &[&str] =

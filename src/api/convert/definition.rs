@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 
 use super::{done, unknown};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
-use crate::mcp::{IdForm, Revision, ToolOptions, describe};
-use crate::text::unicode::quote;
-use crate::tools::schema::{SchemaFormat, SchemaOptions};
-use crate::tools::validate::validate_args;
-use crate::tools::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::{IdForm, Revision, ToolOptions, describe};
+use contextweaver_convert::tools::schema::{SchemaFormat, SchemaOptions};
+use contextweaver_convert::tools::validate::validate_args;
+use contextweaver_convert::tools::{
     FetchedAt, ForwardOptions, Prefix, Render, ResultOptions, ReverseOptions, ReverseResultOptions, from_mcp_result,
     from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable,
 };
+use contextweaver_model::json::Fields;
+use contextweaver_text::unicode::quote;
 
 /// The operations of this file. Paths of errors and warnings are those in the definition, tool or result itself, and in
 /// the options.

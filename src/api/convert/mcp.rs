@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 use super::{compat, done, unknown};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{Fields, wrong_type};
-use crate::mcp::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::{
     ConvertedTool, IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl,
     mcp_prompt_to_selectable, mcp_resource_to_selectable, mcp_tool_to_selectable, reference, selectable_to_mcp_tool,
 };
-use crate::model::SelectableItem;
-use crate::text::unicode::trim;
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{Fields, wrong_type};
+use contextweaver_text::unicode::trim;
 
 /// The operations of this file.
 pub const OPERATIONS: &[&str] = &[

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use super::compat;
 use crate::api::{One, write};
-use crate::error::Result;
-use crate::json::{self, Fields};
-use crate::limits;
-use crate::mcp::{
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_convert::mcp::{
     Binary, Converted, ResultOptions, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
     mcp_result_to_envelope,
 };
-use crate::model::{ResultEnvelope, Warning};
+use contextweaver_model::json::{self, Fields};
+use contextweaver_model::{ResultEnvelope, Warning};
 
 /// An answer with bytes beside its JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Messages of providers as items and back.
 
 use super::{compat, done};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::Fields;
-use crate::model::ContextItem;
-use crate::providers::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::{
     Format, ReadMessages, WriteOptions, WrittenMessages, items_to_messages, messages_to_items, read_options, reference,
 };
+use contextweaver_model::ContextItem;
+use contextweaver_model::json::Fields;
 
 /// The operations of this area: `messages_to_items` with `{messages, format, start?, id_prefix?, known_calls?, system?,
 /// compat?}` answers `{items, warnings}`; `items_to_messages` with `{items, format, close_calls?, compat?}` answers

@@ -9,9 +9,9 @@ mod messages;
 pub use mcp_result::{WithBytes, convert_result};
 
 use super::{done, unknown};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields};
-use crate::text::unicode::quote;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{self, Fields};
+use contextweaver_text::unicode::quote;
 
 pub(super) use mcp::tool_options;
 

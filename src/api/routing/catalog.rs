@@ -4,15 +4,15 @@ use serde_json::{Value, json};
 
 use super::super::convert::tool_options;
 use super::super::{One, done, unknown};
-use crate::error::{Error, Result};
-use crate::json::{self, Fields};
-use crate::model::SelectableItem;
-use crate::routing::Catalog;
-use crate::routing::catalog::{
+use contextweaver_base::{Error, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{self, Fields};
+use contextweaver_routing::Catalog;
+use contextweaver_routing::catalog::{
     CatalogFinding, LintOptions, Loaded, OnInvalid, diff_catalogs, from_mcp_tools, lint, load_catalog, pin, read_pins,
     suggest_probes,
 };
-use crate::routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
 
 /// Queries asked to compare routes, unless the caller gives them.
 const SUGGESTED_PROBES: usize = 20;

@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::catalog::below;
-use crate::error::Result;
-use crate::json::Fields;
-use crate::model::SelectableItem;
-use crate::routing::catalog::{CapabilitySnapshot, NormaliseOptions, diff_snapshots, normalise};
+use contextweaver_base::Result;
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::Fields;
+use contextweaver_routing::catalog::{CapabilitySnapshot, NormaliseOptions, diff_snapshots, normalise};
 
 /// Runs a function; `None` when it is none of these.
 pub fn call(operation: &str, fields: &mut Fields) -> Option<Result<Value>> {

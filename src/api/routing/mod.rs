@@ -9,21 +9,21 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{One, done, known, unknown};
-use crate::error::{Error, ErrorCode, Result};
-use crate::json::{self, Fields};
-use crate::limits;
-use crate::model::SelectableItem;
-use crate::order::SortedMap;
-use crate::routing::Catalog;
-use crate::routing::cards::{
+use catalog::below;
+use contextweaver_base::limits;
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{self, Fields};
+use contextweaver_routing::Catalog;
+use contextweaver_routing::cards::{
     CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaOptions, SchemaSource, SkippedCard, ValidateOptions,
     hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
 };
-use crate::routing::catalog::Loaded;
-use crate::routing::graph::{ChoiceGraph, PageOptions};
-use crate::routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
-use crate::text::tokens::Estimator;
-use catalog::below;
+use contextweaver_routing::catalog::Loaded;
+use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
+use contextweaver_routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use contextweaver_text::tokens::Estimator;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
 const CARD_TOKENS: u64 = 2000;

@@ -4,17 +4,17 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use contextweaver::context::call_prompt::{SchemaOverrides, schema_header};
-use contextweaver::error::{Error, ErrorCode, Result};
-use contextweaver::model::{ContextItem, SelectableItem};
-use contextweaver::routing::Catalog;
-use contextweaver::routing::cards::{
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
+use contextweaver_model::{ContextItem, SelectableItem};
+use contextweaver_routing::Catalog;
+use contextweaver_routing::cards::{
     self, BrowseBounds, CardOptions, CardStyle, ChoiceCard, SchemaOptions, SchemaSource, ValidateOptions,
 };
-use contextweaver::routing::router::{
+use contextweaver_routing::router::{
     FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
 };
-use contextweaver::text::tokens::Estimator;
+use contextweaver_text::tokens::Estimator;
 
 use super::items;
 

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use contextweaver::error::{Error, ErrorCode};
-use contextweaver::mcp::{
+use contextweaver_base::{Error, ErrorCode};
+use contextweaver_convert::mcp::{
     ToolId, canonical_tool_id, parse_primitive_id, prompt_hash, prompt_id, resolve_collisions, resource_hash,
     resource_id, shape_hash,
 };
-use contextweaver::model::SelectableItem;
-use contextweaver::routing::Catalog;
-use contextweaver::routing::catalog::{
+use contextweaver_model::SelectableItem;
+use contextweaver_routing::Catalog;
+use contextweaver_routing::catalog::{
     CapabilitySnapshot, CollisionThresholds, NormaliseOptions, OnInvalid, analyze_collisions, attach_inventory,
     compute_catalog_hash, diff_catalogs, diff_snapshots, inventory_of, is_deprecated, load_catalog, normalise,
     suggest_probes, validate_inventory, validate_snapshot,
 };
 
-use contextweaver::routing::router::{IMPACT_TOP_K, Probe, RouterOptions, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, Probe, RouterOptions, routing_impact};
 
 use super::{items, recorded};
 

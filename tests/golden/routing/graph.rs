@@ -3,22 +3,22 @@
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use contextweaver::error::{Error, ErrorCode};
-use contextweaver::model::SelectableItem;
-use contextweaver::order::WordSet;
-use contextweaver::routing::graph::ChoiceGraph;
-use contextweaver::routing::graph::labels::label_group;
-use contextweaver::routing::graph::path;
-use contextweaver::routing::reference::clustering::cluster;
-use contextweaver::routing::reference::embeddings::{Hashing, Hybrid, similarity};
-use contextweaver::routing::reference::index_cache::{envelope, fingerprint};
-use contextweaver::routing::reference::labeler::category;
-use contextweaver::routing::reference::tfidf::TfIdf;
-use contextweaver::routing::reference::tree::{self, TreeOptions};
-use contextweaver::routing::reference::vector_index::{VectorIndex, canonical_text};
-use contextweaver::routing::reference::{Method, Scorer};
-use contextweaver::text::similarity::jaccard;
-use contextweaver::text::tokenize::{token_set, tokenize};
+use contextweaver_base::order::WordSet;
+use contextweaver_base::{Error, ErrorCode};
+use contextweaver_model::SelectableItem;
+use contextweaver_routing::graph::ChoiceGraph;
+use contextweaver_routing::graph::labels::label_group;
+use contextweaver_routing::graph::path;
+use contextweaver_routing::reference::clustering::cluster;
+use contextweaver_routing::reference::embeddings::{Hashing, Hybrid, similarity};
+use contextweaver_routing::reference::index_cache::{envelope, fingerprint};
+use contextweaver_routing::reference::labeler::category;
+use contextweaver_routing::reference::tfidf::TfIdf;
+use contextweaver_routing::reference::tree::{self, TreeOptions};
+use contextweaver_routing::reference::vector_index::{VectorIndex, canonical_text};
+use contextweaver_routing::reference::{Method, Scorer};
+use contextweaver_text::similarity::jaccard;
+use contextweaver_text::tokenize::{token_set, tokenize};
 
 /// From here on the recordings of TF-IDF leave the weights out.
 const LARGE_CORPUS: usize = 10;

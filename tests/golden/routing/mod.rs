@@ -7,7 +7,7 @@ mod router;
 
 use serde_json::{Map, Value, json};
 
-use contextweaver::model::SelectableItem;
+use contextweaver_model::SelectableItem;
 
 /// Runs one case.
 pub fn run(file: &str, input: &Value) -> Result<Value, String> {

@@ -1,17 +1,17 @@
 //! Cases of the router: settings, filters, routes.
 
-use contextweaver::error::{Error, ErrorCode};
-use contextweaver::json::Fields;
-use contextweaver::model::RoutingConfig;
-use contextweaver::order::WordSet;
-use contextweaver::routing::Catalog;
-use contextweaver::routing::cards::{CardOptions, ValidateOptions, make_choice_cards, validate_selection};
-use contextweaver::routing::graph::ChoiceGraph;
-use contextweaver::routing::router::{
+use contextweaver_base::order::WordSet;
+use contextweaver_base::{Error, ErrorCode};
+use contextweaver_model::RoutingConfig;
+use contextweaver_model::json::Fields;
+use contextweaver_routing::Catalog;
+use contextweaver_routing::cards::{CardOptions, ValidateOptions, make_choice_cards, validate_selection};
+use contextweaver_routing::graph::ChoiceGraph;
+use contextweaver_routing::router::{
     Candidate, DecisionParts, Places, RouteExplanation, RouteOptions, Router, RouterOptions, RoutingDecision, Verdict,
     clarifying_question, shortlist, with_hints,
 };
-use contextweaver::text::tokens::Estimator;
+use contextweaver_text::tokens::Estimator;
 use serde_json::{Map, Value, json};
 
 use super::{items, raw_items};

@@ -206,7 +206,7 @@ fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Mo
         command.args(["--features", "trap-exports"]);
     }
     let mut inputs = Inputs::default().text(toolchain.release()).text(module.feature);
-    for input in ["src", "Cargo.toml", "Cargo.lock", ".cargo"] {
+    for input in ["src", "crates", "Cargo.toml", "Cargo.lock", ".cargo"] {
         inputs = inputs.path(&dirs.root.join(input))?;
     }
     let stamp = inputs.stamp(glue.join(format!("{name}_compiled.stamp")));

@@ -1,0 +1,237 @@
+//! Parts of a text: what a drilldown answers, under a limit of tokens, with a way to go on.
+
+mod json;
+mod outline;
+mod pager;
+mod records;
+mod search;
+mod selector;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use self::json::Path;
+pub(super) use self::json::{push_index, push_key, squeeze};
+pub(super) use self::outline::kind_of_line;
+use self::pager::{Body, Frame, Page, Room, Unit, fill, skip_chars};
+use self::records::Records;
+pub(super) use self::records::{has_columns, one_line};
+use self::selector::Kind;
+pub use self::selector::{SELECTORS, Selector};
+use super::sniff;
+use super::tree::{Kind as JsonKind, Tree};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::lines::{lines, slice_range};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::prefix;
+
+/// A part of a text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slice {
+    /// What was asked for, or as much of it as fits.
+    pub text: String,
+    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `values`, `hits`, `columns` or `entries`.
+    pub unit: &'static str,
+    /// Units there are; of rows with conditions, those that fulfil them.
+    pub total: u64,
+    /// First unit shown.
+    pub start: u64,
+    /// Unit after the last one shown whole.
+    pub end: u64,
+    /// Whether less is shown than was asked for.
+    pub truncated: bool,
+    /// The selector of the rest. Absent when all is shown, and when the limit leaves no room for a single character.
+    pub next: Option<JsonMap>,
+}
+
+/// Reads a part of a text.
+///
+/// With `max_tokens` the part ends after the last unit that fits; a unit that is larger than that is shown in parts.
+/// What is JSON stays JSON: fewer elements, and parts of a large element as strings.
+pub fn slice(
+    text: &str,
+    media_type: &str,
+    selector: &Selector,
+    max_tokens: Option<u64>,
+    estimator: &Estimator,
+) -> Result<Slice> {
+    let room = Room::new(estimator, max_tokens);
+    let shape = || sniff::shape(media_type, text);
+    match &selector.kind {
+        Kind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), room)),
+        Kind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), room)),
+        Kind::Lines => Ok(of_lines(text, selector, room)),
+        Kind::Rows { columns, conditions, header } => match Records::of(text, shape()) {
+            Some(records) => records.rows(selector, (columns, conditions, *header), room),
+            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, room)),
+            None => Err(Records::absent(selector)),
+        },
+        Kind::JsonKeys(keys) => json_keys(text, selector, keys, room),
+        Kind::JsonPath(path) => json_path(text, selector, path, room),
+        Kind::Search { pattern, context, max_hits } => {
+            search::search(text, shape(), selector, (pattern, *context, *max_hits), room)
+        }
+        Kind::Columns | Kind::Stats(_) => {
+            let records = Records::of(text, shape()).ok_or_else(|| Records::absent(selector))?;
+            let (open, entries) = records.describe(selector)?;
+            Ok(written(text, selector, "columns", (open, entries), room))
+        }
+        Kind::Outline => Ok(written(text, selector, "entries", outline::outline(text, shape()), room)),
+    }
+}
+
+fn head(text: &str, selector: &Selector, (start, chars): (usize, usize), room: Room) -> Slice {
+    let wanted = prefix(skip_chars(text, start), chars);
+    let shown = room.prefix(wanted, room.quarters);
+    let (total, chars, count) = (text.chars().count(), wanted.chars().count(), shown.chars().count());
+    let start = start.min(total);
+    let next = || selector.with(&[("start", start + count), ("chars", chars - count)]);
+    of_chars(shown, total, start..start + count, (count < chars).then_some(count > 0), next)
+}
+
+/// What matters in the tail is its end, so that is what a limit leaves.
+fn tail(text: &str, selector: &Selector, (end, chars): (Option<usize>, usize), room: Room) -> Slice {
+    let total = text.chars().count();
+    let end = end.unwrap_or(total).min(total);
+    let start = end.saturating_sub(chars);
+    let wanted = prefix(skip_chars(text, start), end - start);
+    let shown = room.suffix(wanted);
+    let count = shown.chars().count();
+    let next = || selector.with(&[("end", end - count), ("chars", end - start - count)]);
+    of_chars(shown, total, end - count..end, (end - count > start).then_some(count > 0), next)
+}
+
+/// `cut` tells that the text was cut, and whether anything is left of it.
+fn of_chars(text: &str, total: usize, span: Range<usize>, cut: Option<bool>, next: impl Fn() -> JsonMap) -> Slice {
+    Slice {
+        text: text.to_owned(),
+        unit: "chars",
+        total: total as u64,
+        start: span.start as u64,
+        end: span.end as u64,
+        truncated: cut.is_some(),
+        next: (cut == Some(true)).then(next),
+    }
+}
+
+impl Selector {
+    /// Places the asked range on so many units.
+    fn span(&self, total: usize) -> Range<usize> {
+        slice_range(total, Some(self.range.start), self.range.end)
+    }
+
+    /// Makes the answer of a page that began with the first unit of a span.
+    fn answer(&self, unit: &'static str, total: usize, span: &Range<usize>, page: Page) -> Slice {
+        let end = span.start + page.taken;
+        let truncated = end < span.end;
+        let progress = page.taken > 0 || page.offset > self.range.offset;
+        let mut changes = vec![("start", end)];
+        if self.range.end.is_some() {
+            changes.push(("end", span.end));
+        }
+        if page.offset > 0 {
+            changes.push(("offset", page.offset));
+        }
+        Slice {
+            text: page.text,
+            unit,
+            total: total as u64,
+            start: span.start as u64,
+            end: end as u64,
+            truncated,
+            next: (truncated && progress).then(|| self.with(&changes)),
+        }
+    }
+}
+
+fn of_lines(text: &str, selector: &Selector, room: Room) -> Slice {
+    let total = lines(text).count();
+    let span = selector.span(total);
+    let mut units = lines(text).skip(span.start).take(span.len()).map(Unit::text);
+    let page = fill(&mut units, &Frame::LINES, selector.range.offset, room);
+    selector.answer("lines", total, &span, page)
+}
+
+/// Pages text that was written about the source; it is never larger than the source.
+fn written(
+    text: &str,
+    selector: &Selector,
+    unit: &'static str,
+    (open, entries): (String, Vec<String>),
+    mut room: Room,
+) -> Slice {
+    room.quarters = room.quarters.min(room.estimator.quarters(text));
+    let total = entries.len();
+    let span = selector.span(total);
+    let frame = Frame { open: Cow::Owned(open), ..Frame::LINES };
+    let mut units = entries.into_iter().skip(span.start).take(span.len()).map(Unit::text);
+    let page = fill(&mut units, &frame, selector.range.offset, room);
+    selector.answer(unit, total, &span, page)
+}
+
+fn parsed<'t>(text: &'t str, selector: &Selector) -> Result<Tree<'t>> {
+    Tree::parse(text).ok_or_else(|| {
+        Error::new(ErrorCode::DecodeFailed, "the artifact is not JSON, or nests too deeply").at(selector.path.as_str())
+    })
+}
+
+fn json_keys(text: &str, selector: &Selector, keys: &[String], room: Room) -> Result<Slice> {
+    let tree = parsed(text, selector)?;
+    if tree.root().kind() != JsonKind::Object {
+        return Err(Error::new(ErrorCode::DecodeFailed, "the artifact is not a JSON object").at(selector.path.as_str()));
+    }
+    let wanted = contextweaver_base::order::WordSet::new(keys.to_vec());
+    let picked = || tree.root().members().filter(|(key, _)| wanted.contains(key));
+    let total = picked().count();
+    let span = selector.span(total);
+    let mut units = picked().skip(span.start).take(span.len()).map(|(key, value)| member(&key, value.raw()));
+    let page = fill(&mut units, &Frame::OBJECT, selector.range.offset, room);
+    Ok(selector.answer("keys", total, &span, page))
+}
+
+fn member<'a>(key: &str, raw: &'a str) -> Unit<'a> {
+    let mut lead = String::new();
+    json::push_quoted(&mut lead, key);
+    lead.push_str(": ");
+    Unit { lead, body: Body::Json(raw.into()) }
+}
+
+fn json_path(text: &str, selector: &Selector, path: &Path, room: Room) -> Result<Slice> {
+    let tree = parsed(text, selector)?;
+    let (hits, plural) = path.follow(tree.root());
+    let offset = selector.range.offset;
+    let all = hits.iter().map(|hit| match hit.chars {
+        None => Unit::json(hit.node.raw()),
+        Some((start, end)) => {
+            let text = hit.node.text();
+            let part = prefix(skip_chars(&text, start), end - start).to_owned();
+            Unit { lead: String::new(), body: Body::Quoted(part) }
+        }
+    });
+    let (unit, total) = match hits.first() {
+        None if !plural => {
+            return Err(Error::new(ErrorCode::NotFound, "the path leads to nothing")
+                .at(format!("{}/path", selector.path))
+                .hint("the selector `outline` lists what there is"));
+        }
+        Some(hit) if !plural && hit.chars.is_none() && hit.node.is_container() => {
+            let keyed = hit.node.kind() == JsonKind::Object;
+            (if keyed { "keys" } else { "items" }, hit.node.len())
+        }
+        _ => (if plural { "items" } else { "values" }, hits.len()),
+    };
+    let span = selector.span(total);
+    let page = match unit {
+        "values" => fill(&mut all.skip(span.start).take(span.len()), &Frame::LINES, offset, room),
+        _ if plural => fill(&mut all.skip(span.start).take(span.len()), &Frame::ARRAY, offset, room),
+        _ => {
+            let mut children = hits[0].node.entries().skip(span.start).take(span.len()).map(|(key, value)| match key {
+                Some(key) => Unit { lead: format!("{}: ", key.raw()), body: Body::Json(value.raw().into()) },
+                None => Unit::json(value.raw()),
+            });
+            fill(&mut children, if unit == "keys" { &Frame::OBJECT } else { &Frame::ARRAY }, offset, room)
+        }
+    };
+    Ok(selector.answer(unit, total, &span, page))
+}

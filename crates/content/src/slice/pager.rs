@@ -1,0 +1,208 @@
+//! Fills a page with whole units (lines, rows, elements, hits) under a limit of tokens.
+
+use std::borrow::Cow;
+
+use super::json::{push_escaped, push_quoted, squeeze};
+use crate::tree::Tree;
+use contextweaver_text::tokens::Estimator;
+
+/// One unit of a text.
+pub(super) struct Unit<'a> {
+    /// What stands before it and is never cut, such as the key of a member.
+    pub lead: String,
+    pub body: Body<'a>,
+}
+
+/// What a unit shows, which decides how it is shown in parts when it is larger than a page.
+pub(super) enum Body<'a> {
+    /// Text, shown as it is.
+    Text(Cow<'a, str>),
+    /// JSON, shown as it was written; in parts, as JSON strings that hold parts of it.
+    Json(Cow<'a, str>),
+    /// A part of a JSON string, its escapes resolved.
+    Quoted(String),
+}
+
+impl<'a> Unit<'a> {
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
+        Self { lead: String::new(), body: Body::Text(text.into()) }
+    }
+
+    pub fn json(raw: impl Into<Cow<'a, str>>) -> Self {
+        Self { lead: String::new(), body: Body::Json(raw.into()) }
+    }
+}
+
+impl Body<'_> {
+    /// Returns what is shown when all of it fits.
+    fn whole(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Json(raw) => squeeze(raw),
+            Self::Quoted(text) => {
+                let mut out = String::new();
+                push_quoted(&mut out, text);
+                Cow::Owned(out)
+            }
+        }
+    }
+
+    /// Returns what is shown in parts when it does not.
+    fn plain(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Quoted(text) => Cow::Borrowed(text),
+            Self::Json(raw) if raw.starts_with('"') => {
+                Tree::parse(raw).map_or(Cow::Borrowed(raw), |tree| tree.root().text().into_owned().into())
+            }
+            Self::Json(raw) => squeeze(raw),
+        }
+    }
+
+    const fn is_json(&self) -> bool {
+        !matches!(self, Self::Text(_))
+    }
+}
+
+/// What stands around the units of every page.
+pub(super) struct Frame<'a> {
+    /// Left out when it takes more than half the page and is not part of the syntax.
+    pub open: Cow<'a, str>,
+    pub joint: &'static str,
+    pub close: &'static str,
+}
+
+impl Frame<'_> {
+    pub const LINES: Self = Frame { open: Cow::Borrowed(""), joint: "\n", close: "" };
+    pub const ARRAY: Self = Frame { open: Cow::Borrowed("["), joint: ", ", close: "]" };
+    pub const OBJECT: Self = Frame { open: Cow::Borrowed("{"), joint: ", ", close: "}" };
+}
+
+/// How much fits, in quarter tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Room<'e> {
+    pub estimator: &'e Estimator,
+    pub quarters: u64,
+}
+
+impl<'e> Room<'e> {
+    pub fn new(estimator: &'e Estimator, max_tokens: Option<u64>) -> Self {
+        // An estimate is the whole part of the quarters over four.
+        Self { estimator, quarters: max_tokens.map_or(u64::MAX, |max| max.saturating_mul(4).saturating_add(3)) }
+    }
+
+    pub fn cost(&self, text: &str) -> u64 {
+        if self.quarters == u64::MAX { 0 } else { self.estimator.quarters(text) }
+    }
+
+    /// Returns the longest prefix that costs at most this much.
+    pub fn prefix<'t>(&self, text: &'t str, quarters: u64) -> &'t str {
+        let mut used = 0;
+        let mut buffer = [0; 4];
+        let end = text.char_indices().find(|(_, ch)| {
+            used += self.cost(ch.encode_utf8(&mut buffer));
+            used > quarters
+        });
+        &text[..end.map_or(text.len(), |(at, _)| at)]
+    }
+}
+
+impl Room<'_> {
+    /// Returns the longest suffix that fits.
+    pub fn suffix<'t>(&self, text: &'t str) -> &'t str {
+        let mut used = 0;
+        let mut buffer = [0; 4];
+        let start = text.char_indices().rev().find(|(_, ch)| {
+            used += self.cost(ch.encode_utf8(&mut buffer));
+            used > self.quarters
+        });
+        &text[start.map_or(0, |(at, ch)| at + ch.len_utf8())..]
+    }
+}
+
+/// A filled page.
+pub(super) struct Page {
+    pub text: String,
+    /// Whole units on it.
+    pub taken: usize,
+    /// Characters already shown of the unit after them.
+    pub offset: usize,
+}
+
+/// Fills a page. The first unit is shown from its character `offset` on; it alone may be cut, when it is larger than a page.
+pub(super) fn fill(units: &mut dyn Iterator<Item = Unit<'_>>, frame: &Frame, offset: usize, room: Room) -> Page {
+    let mut page = Page { text: String::new(), taken: 0, offset: 0 };
+    let open = if frame.close.is_empty() && room.cost(&frame.open) > room.quarters / 2 { "" } else { &*frame.open };
+    let mut left = room.quarters.saturating_sub(room.cost(open) + room.cost(frame.close));
+    page.text.push_str(open);
+    for unit in units {
+        let first = page.taken == 0;
+        let mut start = page.text.len();
+        if !first {
+            page.text.push_str(frame.joint);
+        }
+        page.text.push_str(&unit.lead);
+        if first && offset > 0 {
+            let plain = unit.body.plain();
+            let rest = skip_chars(&plain, offset);
+            if unit.body.is_json() { push_quoted(&mut page.text, rest) } else { page.text.push_str(rest) }
+        } else {
+            page.text.push_str(&unit.body.whole());
+        }
+        let cost = room.cost(&page.text[start..]);
+        if cost <= left {
+            left -= cost;
+            page.taken += 1;
+            continue;
+        }
+        page.text.truncate(start);
+        if first {
+            start += unit.lead.len();
+            page.text.push_str(&unit.lead);
+            let left = left.saturating_sub(room.cost(&unit.lead));
+            let shown = part(&mut page.text, &unit.body, offset, left, room);
+            if shown == 0 {
+                page.text.truncate(start - unit.lead.len());
+            } else {
+                page.offset = offset + shown;
+            }
+        }
+        break;
+    }
+    page.text.push_str(frame.close);
+    page
+}
+
+/// Appends as much of a unit as fits; returns how many characters of it.
+fn part(out: &mut String, body: &Body, offset: usize, left: u64, room: Room) -> usize {
+    let plain = body.plain();
+    let rest = skip_chars(&plain, offset);
+    if !body.is_json() {
+        let shown = room.prefix(rest, left);
+        out.push_str(shown);
+        return shown.chars().count();
+    }
+    let mut left = left.saturating_sub(room.cost("\"\""));
+    let mut count = 0;
+    let mut quoted = String::new();
+    let mut end = 0;
+    for (at, ch) in rest.char_indices() {
+        quoted.clear();
+        push_escaped(&mut quoted, ch);
+        let cost = room.cost(&quoted);
+        if cost > left {
+            break;
+        }
+        left -= cost;
+        count += 1;
+        end = at + ch.len_utf8();
+    }
+    if count > 0 {
+        push_quoted(out, &rest[..end]);
+    }
+    count
+}
+
+pub(super) fn skip_chars(text: &str, count: usize) -> &str {
+    &text[contextweaver_text::unicode::prefix(text, count).len()..]
+}

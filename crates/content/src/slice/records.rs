@@ -1,0 +1,370 @@
+//! Rows and columns of tables, of NDJSON, and of the array of records in a JSON text.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::Slice;
+use super::json::{Path, push_quoted};
+use super::pager::{Frame, Room, Unit, fill};
+use super::selector::{Condition, Kind as Asked, Selector};
+use crate::sniff::Shape;
+use crate::table::{Table, cells};
+use crate::tree::{Kind, Node, Tree};
+use contextweaver_base::order::sort_distinct;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{parse_float, plain_text};
+use contextweaver_text::lines::lines;
+use contextweaver_text::unicode::{prefix, truncate};
+
+/// Columns of JSON records that are looked at, and values of one column that are counted one by one.
+const MAX_COLUMNS: usize = 256;
+const MAX_VALUES: usize = 6;
+/// Characters of a value that is shown.
+const VALUE_CHARS: usize = 40;
+
+pub(super) struct Records<'a> {
+    /// The separator of a table.
+    separator: Option<u8>,
+    /// Whether the records are elements of a JSON array.
+    array: bool,
+    /// The header of a table is the first.
+    rows: Vec<&'a str>,
+}
+
+impl<'a> Records<'a> {
+    pub fn of(text: &'a str, shape: Shape) -> Option<Self> {
+        match shape {
+            Shape::Table(separator) => {
+                let rows = Table::parse(text, separator).records().to_vec();
+                Some(Self { separator: Some(separator), array: false, rows })
+            }
+            Shape::Ndjson => {
+                let rows = lines(text).filter(|line| !line.trim().is_empty()).collect();
+                Some(Self { separator: None, array: false, rows })
+            }
+            Shape::Json => {
+                let tree = Tree::parse(text)?;
+                let array = main_array(tree.root())?;
+                let rows = array.items().map(|item| &text[item.start()..item.start() + item.raw().len()]).collect();
+                Some(Self { separator: None, array: true, rows })
+            }
+            _ => None,
+        }
+    }
+
+    pub fn absent(selector: &Selector) -> Error {
+        Error::new(ErrorCode::Unsupported, "the artifact has no rows and columns")
+            .at(selector.path.as_str())
+            .hint("use lines, search or outline")
+    }
+
+    /// The names of a table's columns.
+    fn header(&self) -> Vec<Cow<'a, str>> {
+        match (self.separator, self.rows.first()) {
+            (Some(separator), Some(header)) => cells(header, separator),
+            _ => Vec::new(),
+        }
+    }
+
+    fn data(&self) -> &[&'a str] {
+        if self.separator.is_some() { self.rows.get(1..).unwrap_or(&[]) } else { &self.rows }
+    }
+
+    /// Returns the rows of a range, or those of them that fulfil all conditions.
+    pub fn rows(
+        &self,
+        selector: &Selector,
+        (columns, conditions, header): (&[String], &[Condition], bool),
+        room: Room,
+    ) -> Result<Slice> {
+        let names = self.header();
+        let place = |name: &str, at: &str| match names.iter().position(|known| known == name) {
+            None if self.separator.is_some() => Err(selector.no_column(name, at)),
+            found => Ok(found.unwrap_or(0)),
+        };
+        let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
+        let tested = conditions.iter().map(|test| place(&test.column, "/where")).collect::<Result<Vec<_>>>()?;
+        let span = selector.span(self.rows.len());
+        let titled = header && self.separator.is_some();
+        // Conditions are about data, not about the header.
+        let from = if titled && !conditions.is_empty() { span.start.max(1) } else { span.start };
+        let kept: Vec<usize> = (from..span.end)
+            .filter(|row| conditions.is_empty() || self.holds(self.rows[*row], conditions, &tested))
+            .collect();
+        let show = |row: &usize| match (columns.is_empty(), self.array) {
+            (true, true) => Unit::json(self.rows[*row]),
+            (true, false) => Unit::text(self.rows[*row]),
+            (false, true) => Unit::json(self.project(self.rows[*row], columns, &picked)),
+            (false, false) => Unit::text(self.project(self.rows[*row], columns, &picked)),
+        };
+        let mut frame = if self.array { Frame::ARRAY } else { Frame::LINES };
+        if titled && from > 0 && !kept.is_empty() {
+            let header = self.rows[0];
+            let header =
+                if columns.is_empty() { header.into() } else { Cow::Owned(self.project(header, columns, &picked)) };
+            frame.open = header + "\n";
+        }
+        let page = fill(&mut kept.iter().map(show), &frame, selector.range.offset, room);
+        let taken = page.taken;
+        let mut answer = selector.answer("rows", self.rows.len(), &(span.start..span.start + kept.len()), page);
+        let end = kept.get(taken).copied().unwrap_or(span.end);
+        answer.end = end as u64;
+        if !conditions.is_empty() {
+            answer.total = kept.len() as u64;
+        }
+        if let Some(next) = &mut answer.next {
+            next.insert("start".into(), end.into());
+            if next.contains_key("end") {
+                next.insert("end".into(), span.end.into());
+            }
+        }
+        Ok(answer)
+    }
+
+    fn holds(&self, row: &str, conditions: &[Condition], places: &[usize]) -> bool {
+        if let Some(separator) = self.separator {
+            let cells = cells(row, separator);
+            return conditions.iter().zip(places).all(|(test, at)| test.holds(cells.get(*at).map_or("", |cell| cell)));
+        }
+        let Some(tree) = Tree::parse(row) else { return false };
+        conditions.iter().all(|test| {
+            // A column is a key, or a path for what lies deeper.
+            let named = tree.root().get(&test.column);
+            let found = named.or_else(|| Some(Path::parse(&test.column, "").ok()?.follow(tree.root()).0.first()?.node));
+            match found.filter(|node| node.kind() != Kind::Null) {
+                None => test.holds(""),
+                Some(node) => test.holds(&node.text()),
+            }
+        })
+    }
+
+    /// Leaves only some columns of a row, in the order asked for.
+    fn project(&self, row: &str, columns: &[String], places: &[usize]) -> String {
+        let mut out = String::new();
+        let Some(separator) = self.separator else {
+            let Some(tree) = Tree::parse(row) else { return row.to_owned() };
+            out.push('{');
+            for (name, value) in columns.iter().filter_map(|name| Some((name, tree.root().get(name)?))) {
+                out.push_str(if out.len() > 1 { ", " } else { "" });
+                push_quoted(&mut out, name);
+                out.push_str(": ");
+                out.push_str(value.raw());
+            }
+            out.push('}');
+            return out;
+        };
+        let cells = cells(row, separator);
+        for (index, at) in places.iter().enumerate() {
+            if index > 0 {
+                out.push(char::from(separator));
+            }
+            let cell = cells.get(*at).map_or("", |cell| cell);
+            if cell.contains(['"', '\n', '\r', char::from(separator)]) {
+                out.push('"');
+                out.push_str(&cell.replace('"', "\"\""));
+                out.push('"');
+            } else {
+                out.push_str(cell);
+            }
+        }
+        out
+    }
+
+    /// Returns a line about the whole and one for each column: of `columns` the type, of `stats` what is in it.
+    pub fn describe(&self, selector: &Selector) -> Result<(String, Vec<String>)> {
+        let (wanted, stats): (&[String], bool) = match &selector.kind {
+            Asked::Stats(wanted) => (wanted, true),
+            _ => (&[], false),
+        };
+        let columns = self.profile();
+        if let Some(name) = wanted.iter().find(|name| !columns.iter().any(|column| column.name == **name)) {
+            return Err(selector.no_column(name, "/columns"));
+        }
+        let open = format!("{} rows, {} columns\n", self.data().len(), columns.len());
+        let rows = self.data().len();
+        let shown = columns.into_iter().filter(|column| wanted.is_empty() || wanted.contains(&column.name));
+        Ok((open, shown.map(|column| column.line(rows, stats)).collect()))
+    }
+
+    fn profile(&self) -> Vec<Column> {
+        let mut columns: Vec<Column> = self.header().iter().map(|name| Column::new(name)).collect();
+        for row in self.data() {
+            if let Some(separator) = self.separator {
+                for (column, cell) in columns.iter_mut().zip(cells(row, separator)) {
+                    column.add(kind_of(&cell), &cell);
+                }
+                continue;
+            }
+            let Some(tree) = Tree::parse(row) else { continue };
+            let root = tree.root();
+            if root.kind() != Kind::Object {
+                if let Some(at) = place(&mut columns, "value", 0) {
+                    columns[at].add(root.kind(), &root.text());
+                }
+                continue;
+            }
+            // Records mostly have their keys in one order: begin to look where the last one was found.
+            let mut hint = 0;
+            for (key, value) in root.members() {
+                let Some(at) = place(&mut columns, &key, hint) else { continue };
+                columns[at].add(value.kind(), &value.text());
+                hint = at + 1;
+            }
+        }
+        columns
+    }
+}
+
+/// The array that a JSON text is about: the text itself, or the longest member.
+fn main_array(root: Node) -> Option<Node> {
+    if root.kind() == Kind::Array {
+        return Some(root);
+    }
+    let arrays = root.members().map(|(_, value)| value).filter(|value| value.kind() == Kind::Array && value.len() > 1);
+    arrays.fold(None, |longest: Option<Node>, array| longest.filter(|known| known.len() >= array.len()).or(Some(array)))
+}
+
+/// Tells whether a JSON text holds an array of records.
+pub(crate) fn has_columns(root: Node) -> bool {
+    main_array(root).and_then(|array| array.items().next()).is_some_and(|first| first.kind() == Kind::Object)
+}
+
+fn place(columns: &mut Vec<Column>, name: &str, hint: usize) -> Option<usize> {
+    let known = columns.get(hint).is_some_and(|column| column.name == name).then_some(hint);
+    known.or_else(|| columns.iter().position(|column| column.name == name)).or_else(|| {
+        (columns.len() < MAX_COLUMNS).then(|| {
+            columns.push(Column::new(name));
+            columns.len() - 1
+        })
+    })
+}
+
+/// What the cell of a table looks like.
+fn kind_of(cell: &str) -> Kind {
+    let numeric = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
+    if cell.is_empty() {
+        Kind::Null
+    } else if cell.bytes().all(numeric) && parse_float(cell).is_some() {
+        Kind::Number
+    } else if matches!(cell, "true" | "false" | "True" | "False" | "TRUE" | "FALSE") {
+        Kind::Bool
+    } else {
+        Kind::String
+    }
+}
+
+/// What is in a column.
+struct Column {
+    name: String,
+    /// Names of the types, in the order of their appearance.
+    types: Vec<&'static str>,
+    filled: usize,
+    empty: usize,
+    hashes: Vec<u64>,
+    /// Values and how often, as long as they are few.
+    values: Vec<(String, usize)>,
+    least: Option<(f64, String)>,
+    most: Option<(f64, String)>,
+    first: Option<String>,
+    last: Option<String>,
+    sum: f64,
+}
+
+impl Column {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            types: Vec::new(),
+            filled: 0,
+            empty: 0,
+            hashes: Vec::new(),
+            values: Vec::new(),
+            least: None,
+            most: None,
+            first: None,
+            last: None,
+            sum: 0.0,
+        }
+    }
+
+    fn add(&mut self, kind: Kind, text: &str) {
+        if kind == Kind::Null {
+            self.empty += 1;
+            return;
+        }
+        self.filled += 1;
+        let whole = kind == Kind::Number && !text.contains(['.', 'e', 'E']);
+        let name = if whole { "integer" } else { kind.name() };
+        if !self.types.contains(&name) {
+            self.types.push(name);
+        }
+        // FNV-1a: only to count, and the same everywhere.
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+        self.hashes.push(hash);
+        if self.values.len() <= MAX_VALUES {
+            match self.values.iter_mut().find(|(value, _)| value == text) {
+                Some((_, count)) => *count += 1,
+                None => self.values.push((text.to_owned(), 1)),
+            }
+        }
+        if kind == Kind::Number {
+            let number = parse_float(text).unwrap_or(0.0);
+            self.sum += number;
+            if self.least.as_ref().is_none_or(|(least, _)| number < *least) {
+                self.least = Some((number, text.to_owned()));
+            }
+            if self.most.as_ref().is_none_or(|(most, _)| number > *most) {
+                self.most = Some((number, text.to_owned()));
+            }
+        } else if kind == Kind::String {
+            let text = prefix(text, VALUE_CHARS);
+            if self.first.as_ref().is_none_or(|first| text < first.as_str()) {
+                self.first = Some(text.to_owned());
+            }
+            if self.last.as_ref().is_none_or(|last| text > last.as_str()) {
+                self.last = Some(text.to_owned());
+            }
+        }
+    }
+
+    fn line(mut self, rows: usize, stats: bool) -> String {
+        if self.types == ["integer", "number"] || self.types == ["number", "integer"] {
+            self.types = vec!["number"];
+        }
+        let mut line = format!("{}: {}", one_line(&self.name), self.types.join("|"));
+        if rows > self.filled {
+            let _ = write!(line, ", {} empty", rows - self.filled);
+        }
+        if !stats || self.filled == 0 {
+            return line;
+        }
+        sort_distinct(&mut self.hashes);
+        let _ = write!(line, ", {} distinct", self.hashes.len());
+        let few = self.values.len() <= MAX_VALUES && self.hashes.len() < self.filled;
+        if few {
+            let counted: Vec<String> =
+                self.values.iter().map(|(value, count)| format!("{} x{count}", one_line(value))).collect();
+            let _ = write!(line, " ({})", counted.join(", "));
+        }
+        if let (Some((_, least)), Some((_, most))) = (&self.least, &self.most) {
+            let _ = write!(line, ", min {}, max {}", one_line(least), one_line(most));
+            let _ = write!(line, ", sum {}", rounded(self.sum));
+            let _ = write!(line, ", mean {}", rounded(self.sum / self.filled.max(1) as f64));
+        } else if let (false, Some(first), Some(last)) = (few, &self.first, &self.last) {
+            let _ = write!(line, ", from {} to {}", one_line(first), one_line(last));
+        }
+        line
+    }
+}
+
+fn rounded(value: f64) -> String {
+    plain_text((value * 1e4).round() / 1e4)
+}
+
+/// Shortens a value to part of one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let flat: String = text.chars().map(|ch| if ch.is_control() { ' ' } else { ch }).take(VALUE_CHARS + 1).collect();
+    truncate(&flat, VALUE_CHARS)
+}

@@ -1,0 +1,192 @@
+//! Finding text: hits with their line numbers, or with their paths in JSON.
+
+use super::Slice;
+use super::json::{push_index, push_key, squeeze};
+use super::pager::{Frame, Room, Unit, fill};
+use super::selector::Selector;
+use crate::sniff::Shape;
+use crate::tree::{Node, Tree};
+use contextweaver_base::Result;
+use contextweaver_text::lines::lines;
+use contextweaver_text::pattern::Pattern;
+use std::fmt::Write as _;
+
+/// A line longer than this is shown in windows about its hits; so many bytes on either side.
+const LONG_LINE: usize = 600;
+const WINDOW: usize = 160;
+/// A JSON value of at most so many bytes is shown whole when something in it matches.
+const SMALL_VALUE: usize = 400;
+/// Bytes of a context line.
+const CONTEXT_LINE: usize = 240;
+
+/// Runs `{"type": "search"}`: with context in lines, or with the smallest JSON values that match.
+pub(super) fn search(
+    text: &str,
+    shape: Shape,
+    selector: &Selector,
+    (pattern, context, max_hits): (&Pattern, usize, usize),
+    room: Room,
+) -> Result<Slice> {
+    pattern.check(text.len())?;
+    let first = usize::try_from(selector.range.start).unwrap_or(0);
+    let end = selector.range.end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
+    let last = end.min(first.saturating_add(max_hits)).max(first);
+    let mut finder = Finder { pattern, keep: first..last, total: 0, places: Vec::new(), values: Vec::new() };
+    let tree = if shape == Shape::Json { Tree::parse(text) } else { None };
+    let shown = if let Some(tree) = tree {
+        finder.value(tree.root(), None, &mut Vec::new());
+        finder.values
+    } else {
+        for (number, line) in lines(text).enumerate() {
+            finder.line(number, line);
+        }
+        with_context(text, &finder.places, context)
+    };
+    let total = finder.total;
+    let (first, all) = (first.min(total), end.min(total));
+    let page = fill(&mut shown.into_iter().map(Unit::text), &Frame::LINES, selector.range.offset, room);
+    Ok(selector.answer("hits", total, &(first..all.max(first)), page))
+}
+
+/// A hit in a line: all of the line, or some bytes of it.
+struct Place {
+    line: usize,
+    window: Option<(usize, usize)>,
+}
+
+struct Finder<'p> {
+    pattern: &'p Pattern,
+    /// Which hits are wanted; the others are counted only.
+    keep: std::ops::Range<usize>,
+    total: usize,
+    places: Vec<Place>,
+    values: Vec<String>,
+}
+
+/// A step on the way to a JSON value.
+enum Step<'a> {
+    Key(Node<'a>),
+    Index(usize),
+}
+
+impl Finder<'_> {
+    /// Counts a hit; tells whether it is wanted.
+    fn count(&mut self) -> bool {
+        self.total += 1;
+        self.keep.contains(&(self.total - 1))
+    }
+
+    fn line(&mut self, number: usize, line: &str) {
+        if line.len() > LONG_LINE {
+            self.windows(line, &mut |finder, window| finder.places.push(Place { line: number, window: Some(window) }));
+        } else if self.pattern.find(line, 0).is_some() && self.count() {
+            self.places.push(Place { line: number, window: None });
+        }
+    }
+
+    /// Goes through the hits of a long text, those of one window counting as one.
+    fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, (usize, usize))) {
+        let mut from = 0;
+        while let Some((start, end)) = self.pattern.find(text, from) {
+            let left = border(text, start.saturating_sub(WINDOW).max(from));
+            let right = border(text, (end + WINDOW).min(text.len()));
+            if self.count() {
+                push(self, (left, right));
+            }
+            if right >= text.len() {
+                break;
+            }
+            from = right.max(from + 1);
+        }
+    }
+
+    fn value<'a>(&mut self, node: Node<'a>, key: Option<Node<'a>>, path: &mut Vec<Step<'a>>) {
+        let raw = node.raw();
+        if raw.len() <= SMALL_VALUE {
+            let text = squeeze(raw);
+            let keyed = key.map(|key| format!("{}: {text}", key.raw()));
+            if self.pattern.find(keyed.as_deref().unwrap_or(&text), 0).is_some() && self.count() {
+                self.values.push(placed(path, &text));
+            }
+            return;
+        }
+        if key.is_some_and(|key| self.pattern.find(key.raw(), 0).is_some()) && self.count() {
+            self.values.push(placed(path, &format!("{} of {}", node.kind().name(), node.len())));
+        }
+        if !node.is_container() {
+            let at = placed(path, "");
+            self.windows(raw, &mut |finder, (left, right)| {
+                finder.values.push(format!("{at}…{}…", &raw[left..right]));
+            });
+            return;
+        }
+        for (index, (key, value)) in node.entries().enumerate() {
+            path.push(key.map_or(Step::Index(index), Step::Key));
+            self.value(value, key, path);
+            path.pop();
+        }
+    }
+}
+
+/// The nearest start of a character at or before a byte.
+fn border(text: &str, mut at: usize) -> usize {
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+fn placed(path: &[Step], text: &str) -> String {
+    let mut out = String::new();
+    for step in path {
+        match step {
+            Step::Key(key) => push_key(&mut out, &key.text()),
+            Step::Index(index) => push_index(&mut out, *index),
+        }
+    }
+    out += if out.is_empty() { "" } else { ": " };
+    out + text
+}
+
+/// Writes each hit with the lines about it, numbered as `lines` counts; no line appears with two hits.
+fn with_context(text: &str, places: &[Place], context: usize) -> Vec<String> {
+    let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(places.len());
+    for (index, place) in places.iter().enumerate() {
+        let about = if place.window.is_some() { 0 } else { context };
+        let before = ranges.last().map_or(0, |(_, end)| *end);
+        let after = places.get(index + 1).map_or(usize::MAX, |next| next.line.max(place.line + 1));
+        ranges
+            .push((place.line.saturating_sub(about).max(before.min(place.line)), (place.line + about + 1).min(after)));
+    }
+    let mut shown = vec![String::new(); places.len()];
+    let mut first = 0;
+    for (number, line) in lines(text).enumerate() {
+        while ranges.get(first).is_some_and(|(_, end)| *end <= number) {
+            first += 1;
+        }
+        // Several windows may be of one line.
+        for index in first..places.len() {
+            if ranges[index].0 > number {
+                break;
+            }
+            let (place, out) = (&places[index], &mut shown[index]);
+            if !out.is_empty() {
+                out.push('\n');
+            } else if context > 0 && index > 0 && ranges[index].0 > ranges[index - 1].1 {
+                out.push_str("--\n");
+            }
+            match place.window {
+                _ if place.line != number => {
+                    let end = border(line, line.len().min(CONTEXT_LINE));
+                    let _ = write!(out, "{number}-{}{}", &line[..end], if end < line.len() { "…" } else { "" });
+                }
+                None => drop(write!(out, "{number}:{line}")),
+                Some((left, right)) => drop(write!(out, "{number}:…{}…", &line[left..right])),
+            }
+        }
+        if first == places.len() {
+            break;
+        }
+    }
+    shown
+}

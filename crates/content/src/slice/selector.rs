@@ -1,0 +1,283 @@
+//! What part of a text is asked for.
+
+use serde_json::Value;
+
+use super::json::Path;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
+use contextweaver_text::pattern::{Dialect, Pattern};
+use contextweaver_text::unicode::quote;
+
+/// A part of a text, as read from `{"type": ..., ...}`.
+///
+/// | Type | Fields | Part |
+/// |---|---|---|
+/// | `head` | `chars` 500, `start` 0 | characters from the beginning, or from `start` |
+/// | `tail` | `chars` 500, `end` | characters before the end, or before `end` |
+/// | `lines` | `start`, `end` | lines |
+/// | `around` | `line`, `context` 6 | a line and those about it |
+/// | `rows` | `start`, `end`, `columns`, `where`, `header` true | records of a table, of NDJSON, of the array in a JSON text; else lines |
+/// | `json_keys` | `keys` | members of a JSON object |
+/// | `json_path` | `path` | what a path leads to; several values as an array |
+/// | `search` | `text` or `pattern`, `regex` false, `ignore_case` false, `context` 2, `max_hits` 20 | lines or JSON values that match |
+/// | `columns` | | names and types of columns |
+/// | `stats` | `columns` | counts, ranges and frequent values of columns |
+/// | `outline` | | headings, keys, files, levels: what the text consists of |
+///
+/// Everything but `head`, `tail` and `around` also takes `start` and `end` over its own units, and `offset`, the
+/// characters of the first unit that were shown before; a slice that was cut returns the selector that goes on.
+/// Lines and rows count from 0, the header of a table being row 0; a negative bound counts from the end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selector {
+    pub(super) kind: Kind,
+    pub(super) range: Range,
+    /// Where the selector stands in the request, for errors that only the text brings to light.
+    pub(super) path: String,
+    /// The selector as it was written.
+    given: JsonMap,
+}
+
+/// Units from, up to, and the characters of the first one to leave out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Range {
+    pub start: i64,
+    pub end: Option<i64>,
+    pub offset: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Kind {
+    Head { start: usize, chars: usize },
+    Tail { end: Option<usize>, chars: usize },
+    Lines,
+    Rows { columns: Vec<String>, conditions: Vec<Condition>, header: bool },
+    JsonKeys(Vec<String>),
+    JsonPath(Path),
+    Search { pattern: Pattern, context: usize, max_hits: usize },
+    Columns,
+    Stats(Vec<String>),
+    Outline,
+}
+
+/// What a row must fulfil: a column compared with a value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Condition {
+    pub column: String,
+    op: u8,
+    text: String,
+    number: Option<f64>,
+}
+
+const OPERATORS: &[&str] = &["=", "!=", "<", "<=", ">", ">=", "contains"];
+/// Types of selectors, between spaces.
+pub const SELECTORS: &str = "head tail lines around rows json_keys json_path search columns stats outline";
+/// Characters, lines, rows and hits are counted up to here, which leaves room for a context in 32 bits.
+const MAX: u64 = (1 << 31) - MAX_CONTEXT - 2;
+const MAX_HITS: u64 = 1000;
+const MAX_CONTEXT: u64 = 1000;
+
+impl Selector {
+    /// Reads a closed selector.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let given = value.as_object().cloned().unwrap_or_default();
+        let mut fields = Fields::open(value, path)?;
+        let name = fields.string_or("type", "")?;
+        if name == "around" {
+            return Self::around(fields);
+        }
+        let count = |fields: &mut Fields, key: &str, default: u64, max: u64| {
+            fields.uint_or(key, default, max).map(|count| count as usize)
+        };
+        let kind = match name.as_str() {
+            "head" => Kind::Head {
+                start: count(&mut fields, "start", 0, MAX)?,
+                chars: count(&mut fields, "chars", 500, MAX)?,
+            },
+            "tail" => Kind::Tail {
+                end: fields.opt_uint("end", MAX)?.map(|end| end as usize),
+                chars: count(&mut fields, "chars", 500, MAX)?,
+            },
+            "lines" => Kind::Lines,
+            "rows" => Kind::Rows {
+                columns: fields.strings("columns")?,
+                conditions: fields.records("where", Condition::from_value)?,
+                header: fields.bool_or("header", true)?,
+            },
+            "json_keys" => Kind::JsonKeys(fields.strings("keys")?),
+            "json_path" => Kind::JsonPath(Path::parse(&fields.string("path")?, &fields.at("path"))?),
+            "search" => Kind::Search {
+                pattern: pattern(&mut fields)?,
+                context: count(&mut fields, "context", 2, MAX_CONTEXT)?,
+                max_hits: count(&mut fields, "max_hits", 20, MAX_HITS)?,
+            },
+            "columns" => Kind::Columns,
+            "stats" => Kind::Stats(fields.strings("columns")?),
+            "outline" => Kind::Outline,
+            other => {
+                return Err(Error::new(ErrorCode::Unsupported, format!("unknown selector {}", quote(other)))
+                    .at(fields.at("type"))
+                    .hint(format!("one of: {SELECTORS}")));
+            }
+        };
+        let mut range = Range::default();
+        if !matches!(kind, Kind::Head { .. } | Kind::Tail { .. }) {
+            range.start = bound(&mut fields, "start")?.unwrap_or(0);
+            range.end = bound(&mut fields, "end")?;
+            range.offset = count(&mut fields, "offset", 0, MAX)?;
+        }
+        let path = fields.path().to_owned();
+        fields.finish()?;
+        Ok(Self { kind, range, path, given })
+    }
+
+    /// Returns the selector of all columns.
+    pub(super) fn columns() -> Self {
+        Self { kind: Kind::Columns, range: Range::default(), path: String::new(), given: JsonMap::new() }
+    }
+
+    /// Reads `around`, which is another way to write `lines`.
+    fn around(mut fields: Fields) -> Result<Self> {
+        let line = as_uint(&fields.require("line")?, &fields.at("line"), MAX)? as usize;
+        let context = fields.uint_or("context", 6, MAX_CONTEXT)? as usize;
+        let path = fields.path().to_owned();
+        fields.finish()?;
+        let (start, end) = (line.saturating_sub(context), line + context + 1);
+        let given = JsonMap::from_iter([("type".to_owned(), "lines".into())]);
+        let range = Range { start: start.cast_signed() as i64, end: Some(end.cast_signed() as i64), offset: 0 };
+        Ok(Self { kind: Kind::Lines, range, path, given })
+    }
+
+    /// Returns the selector with other numbers in it, to go on where a slice was cut.
+    pub(super) fn with(&self, changes: &[(&str, usize)]) -> JsonMap {
+        let mut map = self.given.clone();
+        map.shift_remove("offset");
+        for (key, value) in changes {
+            map.insert((*key).to_owned(), (*value).into());
+        }
+        map
+    }
+
+    /// Makes the error for a column that does not exist.
+    pub(super) fn no_column(&self, name: &str, at: &str) -> Error {
+        Error::new(ErrorCode::NotFound, format!("no column {}", quote(name)))
+            .at(format!("{}{at}", self.path))
+            .hint("the selector `columns` lists them")
+    }
+}
+
+/// Takes a place that may count from the end.
+fn bound(fields: &mut Fields, key: &str) -> Result<Option<i64>> {
+    let Some(value) = fields.take(key) else { return Ok(None) };
+    let at = fields.at(key);
+    let number = as_number(&value, &at, -(MAX as f64), MAX as f64)?;
+    if number.fract() != 0.0 {
+        return Err(Error::new(ErrorCode::OutOfRange, "expected a whole number").at(at));
+    }
+    Ok(Some(number as i64))
+}
+
+impl Condition {
+    fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let column = fields.string("column")?;
+        let op = fields.string_or("op", "=")?;
+        let op = OPERATORS.iter().position(|known| *known == op).ok_or_else(|| {
+            Error::new(ErrorCode::InvalidInput, format!("unknown operator {}", quote(&op)))
+                .at(fields.at("op"))
+                .hint(format!("one of: {}", OPERATORS.join(" ")))
+        })?;
+        let value = fields.take("value").unwrap_or(Value::Null);
+        let number = value.as_f64();
+        let text = match &value {
+            Value::Array(_) | Value::Object(_) => return Err(wrong_type(&fields.at("value"), "a scalar", &value)),
+            Value::String(text) => text.clone(),
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        fields.finish()?;
+        Ok(Self { column, op: op as u8, number: number.or_else(|| parse_float(text.trim())), text })
+    }
+
+    /// Compares a cell: as numbers when both are, else as texts; an absent or empty cell equals null and `""`.
+    pub(super) fn holds(&self, cell: &str) -> bool {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let order = match (self.number, parse_float(cell.trim())) {
+            (Some(wanted), Some(number)) => number.partial_cmp(&wanted).unwrap_or(Less),
+            _ => cell.cmp(&self.text),
+        };
+        match self.op {
+            0 => order == Equal,
+            1 => order != Equal,
+            2 => order == Less,
+            3 => order != Greater,
+            4 => order == Greater,
+            5 => order != Less,
+            _ => cell.contains(&self.text),
+        }
+    }
+}
+
+/// Takes `text`, or `pattern` with `regex`, and `ignore_case`.
+fn pattern(fields: &mut Fields) -> Result<Pattern> {
+    let regex = fields.bool_or("regex", false)?;
+    let fold = fields.bool_or("ignore_case", false)?;
+    let key = if fields.has("text") && !regex { "text" } else { "pattern" };
+    let source = fields.string(key)?;
+    let pattern = if source.is_empty() {
+        Err(Error::new(ErrorCode::InvalidInput, "nothing to search for"))
+    } else if regex {
+        Pattern::expression(&source, Dialect::Lines, fold)
+    } else {
+        Pattern::text(&source, fold)
+    };
+    pattern.map_err(|error| error.at(fields.at(key)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn selectors_are_closed_and_checked() {
+        use ErrorCode::{InvalidInput, MissingField, OutOfRange, UnknownField, Unsupported};
+        let cases = [
+            (json!({"type": "head", "chars": -2}), OutOfRange, "/s/chars"),
+            (json!({"type": "head", "chars": true}), InvalidInput, "/s/chars"),
+            (json!({"type": "head", "end": 2}), UnknownField, "/s/end"),
+            (json!({"type": "lines", "start": 1.5}), OutOfRange, "/s/start"),
+            (json!({"type": "lines", "start": "1"}), InvalidInput, "/s/start"),
+            (json!({"type": "rows", "where": [{"column": "a", "op": "~"}]}), InvalidInput, "/s/where/0/op"),
+            (json!({"type": "rows", "where": [{"op": "="}]}), MissingField, "/s/where/0/column"),
+            (json!({"type": "rows", "where": [{"column": "a", "value": []}]}), InvalidInput, "/s/where/0/value"),
+            (json!({"type": "json_keys", "keys": "ab"}), InvalidInput, "/s/keys"),
+            (json!({"type": "json_path"}), MissingField, "/s/path"),
+            (json!({"type": "json_path", "path": "a["}), InvalidInput, "/s/path"),
+            (json!({"type": "search"}), MissingField, "/s/pattern"),
+            (json!({"type": "search", "text": ""}), InvalidInput, "/s/text"),
+            (json!({"type": "search", "text": "a", "pattern": "b"}), UnknownField, "/s/pattern"),
+            (json!({"type": "search", "pattern": "(", "regex": true}), InvalidInput, "/s/pattern"),
+            (json!({"type": "search", "text": "a", "max_hits": 1001}), OutOfRange, "/s/max_hits"),
+            (json!({"type": "around"}), MissingField, "/s/line"),
+            (json!({"type": "around", "line": -1}), OutOfRange, "/s/line"),
+            (json!({"type": "Head"}), Unsupported, "/s/type"),
+            (json!({}), Unsupported, "/s/type"),
+            (json!([]), InvalidInput, "/s"),
+        ];
+        for (value, code, path) in cases {
+            let error = Selector::from_value(value.clone(), "/s").unwrap_err();
+            assert_eq!((error.code(), error.path()), (code, path), "{value}");
+        }
+    }
+
+    #[test]
+    fn conditions_compare_numbers_as_numbers() {
+        let holds = |op: &str, value: Value, cell: &str| {
+            Condition::from_value(json!({ "column": "c", "op": op, "value": value }), "").unwrap().holds(cell)
+        };
+        assert!(holds("=", json!(1), "1.0") && holds("<", json!(10), "9") && holds(">=", json!("2026-01"), "2026-02"));
+        assert!(holds("=", json!(true), "true") && holds("=", json!(null), "") && holds("!=", json!("a"), "b"));
+        assert!(holds("contains", json!("ell"), "hello") && !holds("contains", json!("x"), "hello"));
+        assert!(!holds("<", json!("b"), "c") && holds(">", json!(5), "x"));
+    }
+}

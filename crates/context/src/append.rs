@@ -1,0 +1,295 @@
+//! Append mode: prompts that only grow, so that a provider's prompt cache keeps working.
+//!
+//! The next prompt is the previous one, then what is new, then a few older items recalled for the query, then the
+//! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::draft::Draft;
+use super::output::{Frame, Layout, Prompt};
+use super::select::plan::{Part, Planner, Squeeze};
+use super::select::units::{Selection, Unit};
+use contextweaver_base::Result;
+use contextweaver_base::order;
+use contextweaver_model::json::Fields;
+use contextweaver_model::{ItemKind, PrefixReport, RenderedAs};
+
+/// Share of the budget that a re-cut prompt uses, so that it can grow again.
+const RECUT_SHARE: f64 = 0.6;
+/// Share of the budget that recalled items may take per build.
+const RECALL_SHARE: f64 = 0.1;
+/// Share of the best score that an item needs to be recalled.
+const RECALL_SCORE: f64 = 0.35;
+
+/// Selects with room to grow: everything where it fits, else as much as the share allows, else what must be there.
+pub fn cut(draft: &Draft, planner: &Planner, limit: u64) -> Result<Selection> {
+    let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
+    if total > limit
+        && let Ok(selection) = draft.selector(planner, (limit as f64 * RECUT_SHARE) as u64).choose()
+    {
+        return Ok(selection);
+    }
+    draft.selector(planner, limit).choose()
+}
+
+/// What a prompt of append mode was made of.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Manifest {
+    prompt: String,
+    header: String,
+    footer: String,
+    sections: Vec<Section>,
+    /// Items of the log when the prompt was built.
+    seen: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Section {
+    at: usize,
+    text: String,
+    #[serde(rename = "rendered_as")]
+    form: RenderedAs,
+    omitted_chars: Option<u64>,
+    recalled: bool,
+}
+
+impl Manifest {
+    /// Remembers a prompt.
+    pub fn of(draft: &Draft, prompt: &Prompt, frame: &Frame) -> Self {
+        let sections = prompt
+            .items
+            .iter()
+            .zip(&prompt.rows)
+            .map(|(item, row)| Section {
+                at: draft.rows[*row].at,
+                text: prompt.text[item.start as usize..item.end as usize].to_owned(),
+                form: item.rendered_as,
+                omitted_chars: item.omitted_chars,
+                recalled: item.recalled,
+            })
+            .collect();
+        Self {
+            prompt: prompt.text.clone(),
+            header: frame.header.clone(),
+            footer: frame.footer.clone(),
+            sections,
+            seen: draft.sources.events.len(),
+        }
+    }
+
+    /// Reads the snapshot form.
+    pub fn from_value(value: Value, path: &str, items: usize) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let last = items.saturating_sub(1) as u64;
+        let sections = fields.records("sections", |section, at| {
+            let mut section = Fields::open(section, at)?;
+            Ok(Section {
+                at: section.uint_or("at", 0, last)? as usize,
+                text: section.string("text")?,
+                form: section.parsed_or("rendered_as", RenderedAs::Whole, RenderedAs::parse)?,
+                omitted_chars: section.opt_uint("omitted_chars", u64::MAX)?,
+                recalled: section.bool_or("recalled", false)?,
+            })
+        })?;
+        Ok(Self {
+            prompt: fields.string("prompt")?,
+            header: fields.string_or("header", "")?,
+            footer: fields.string_or("footer", "")?,
+            sections,
+            seen: fields.uint_or("seen", 0, items as u64)? as usize,
+        })
+    }
+}
+
+/// Extends the previous prompt, or cuts anew when it cannot be extended.
+pub fn extend(
+    draft: &Draft,
+    planner: &Planner,
+    manifest: &Manifest,
+    frame: &Frame,
+    limit: u64,
+) -> Result<(Selection, Option<Layout>)> {
+    let recut = |reason| -> Result<(Selection, Option<Layout>)> {
+        let selection = cut(draft, planner, limit)?;
+        let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
+        order::sort(&mut order);
+        Ok((selection, Some(Layout { order, recalled: vec![false; draft.sources.events.len()], reason })))
+    };
+    let mut extension = Extension::new(draft, planner, limit);
+    if !extension.keep(manifest) {
+        return recut("changed");
+    }
+    if !extension.add_new(manifest.seen) {
+        return recut("overflow");
+    }
+    extension.recall();
+    let reason = match () {
+        () if manifest.header != frame.header => "header",
+        () if !manifest.footer.is_empty() => "footer",
+        () => "none",
+    };
+    Ok(extension.finish(reason))
+}
+
+struct Extension<'a> {
+    draft: &'a Draft<'a>,
+    planner: &'a Planner<'a>,
+    limit: u64,
+    used: u64,
+    /// Row of each position of the log.
+    row_at: Vec<Option<usize>>,
+    /// Part of each row.
+    parts: Vec<Option<Part>>,
+    earlier: Vec<usize>,
+    fresh: Vec<usize>,
+    recalled: Vec<usize>,
+    marked: Vec<bool>,
+}
+
+impl<'a> Extension<'a> {
+    fn new(draft: &'a Draft, planner: &'a Planner, limit: u64) -> Self {
+        let mut row_at = vec![None; draft.sources.events.len()];
+        for (index, row) in draft.rows.iter().enumerate() {
+            row_at[row.at] = Some(index);
+        }
+        Self {
+            draft,
+            planner,
+            limit,
+            used: 0,
+            marked: vec![false; row_at.len()],
+            row_at,
+            parts: draft.rows.iter().map(|_| None).collect(),
+            earlier: Vec::new(),
+            fresh: Vec::new(),
+            recalled: Vec::new(),
+        }
+    }
+
+    /// Takes over the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
+    fn keep(&mut self, manifest: &Manifest) -> bool {
+        for section in &manifest.sections {
+            let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
+            let row = &self.draft.rows[index];
+            let was_redacted = section.form == RenderedAs::Redacted;
+            if row.redacted.is_some() != was_redacted {
+                return false;
+            }
+            let estimator = &self.planner.options.estimator;
+            let quarters =
+                self.planner.answers.quarters(estimator, &section.text) + super::select::plan::SEPARATOR_QUARTERS;
+            self.used += quarters;
+            if section.recalled {
+                self.marked[section.at] = true;
+            }
+            self.earlier.push(section.at);
+            self.parts[index] = Some(Part {
+                row: index,
+                at: section.at,
+                form: section.form,
+                text: Some(section.text.clone()),
+                quarters,
+                omitted_chars: section.omitted_chars,
+            });
+        }
+        true
+    }
+
+    /// Adds the units that came since, and pinned ones that are missing. Fails when they do not fit.
+    fn add_new(&mut self, seen: usize) -> bool {
+        for unit in &self.draft.units {
+            let is_new = unit.rows.iter().any(|row| self.draft.rows[*row].at >= seen);
+            let missing: Vec<usize> = unit.rows.iter().copied().filter(|row| self.parts[*row].is_none()).collect();
+            // A unit that is there in part needs its other part, whatever brought the first one in.
+            let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
+            if !is_new && !is_torn && unit.pinned.is_none() {
+                continue;
+            }
+            let older = missing.iter().any(|row| self.draft.rows[*row].at < seen);
+            for part in self.planner.unit(&self.draft.rows, &missing, Squeeze::None) {
+                self.place(part, older);
+            }
+        }
+        self.used <= self.limit
+    }
+
+    fn place(&mut self, part: Part, out_of_order: bool) {
+        self.used += part.quarters;
+        if out_of_order {
+            // The label grows by the mark.
+            self.used += 11;
+            self.marked[part.at] = true;
+            self.recalled.push(part.at);
+        } else {
+            self.fresh.push(part.at);
+        }
+        let row = part.row;
+        self.parts[row] = Some(part);
+    }
+
+    /// Brings back older units that speak to the query, whole, within a tenth of the budget.
+    fn recall(&mut self) {
+        let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
+        let is_absent = |unit: &Unit| unit.rows.iter().all(|row| self.parts[*row].is_none());
+        let mut order: Vec<usize> =
+            (0..self.draft.units.len()).filter(|index| is_absent(&self.draft.units[*index])).collect();
+        // The current turn matches itself best of all, so the best is sought among those that are not there.
+        let best = order.iter().map(|index| self.draft.units[*index].score).fold(0.0, f64::max);
+        order.retain(|index| {
+            self.draft.units[*index].score > 0.0 && self.draft.units[*index].score >= RECALL_SCORE * best
+        });
+        order::sort_by(&mut order, |a, b| {
+            self.draft.units[*b].score.total_cmp(&self.draft.units[*a].score).then(b.cmp(a))
+        });
+        for index in order {
+            let unit = &self.draft.units[index];
+            let cost = unit.quarters + 11 * unit.rows.len() as u64;
+            if cost > room {
+                continue;
+            }
+            room -= cost;
+            for row in &unit.rows {
+                let part = self.planner.whole(*row, &self.draft.rows[*row]);
+                self.place(part, true);
+            }
+        }
+    }
+
+    fn finish(mut self, reason: &'static str) -> (Selection, Option<Layout>) {
+        let items = self.draft.sources.events.items();
+        order::sort(&mut self.fresh);
+        order::sort(&mut self.recalled);
+        // The current turn comes last: the last new user turn and what follows it.
+        let turn = self.fresh.iter().rposition(|at| items[*at].kind == ItemKind::UserTurn).unwrap_or(self.fresh.len());
+        let (before, current) = self.fresh.split_at(turn);
+        let order: Vec<usize> =
+            self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
+        let mut selection = Selection::of(self.draft.units.len());
+        selection.used = self.used;
+        selection.work = self.draft.rows.len() as u64;
+        for (index, unit) in self.draft.units.iter().enumerate() {
+            let parts: Vec<Part> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
+            if parts.is_empty() {
+                selection.dropped.push((index, "budget"));
+            } else {
+                selection.taken[index] = Some(parts);
+            }
+        }
+        (selection, Some(Layout { order, recalled: self.marked, reason }))
+    }
+}
+
+/// Tells how a prompt relates to the one before.
+pub fn compare(previous: Option<&Manifest>, prompt: &str, layout: Option<&Layout>) -> PrefixReport {
+    let Some(previous) = previous else {
+        return PrefixReport { shared_bytes: 0, previous_bytes: 0, reason: "first" };
+    };
+    let shared = previous.prompt.bytes().zip(prompt.bytes()).take_while(|(a, b)| a == b).count();
+    let reason = match layout {
+        _ if shared == previous.prompt.len() => "none",
+        Some(layout) => layout.reason,
+        None => "options",
+    };
+    PrefixReport { shared_bytes: shared as u64, previous_bytes: previous.prompt.len() as u64, reason }
+}

@@ -1,0 +1,243 @@
+//! Questions for the caller's functions.
+//!
+//! No function of the caller runs inside the core. An operation that needs an answer stops, hands out its questions and
+//! is called again once they are answered; nothing has changed in between.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{as_string, as_uint, wrong_type};
+use contextweaver_model::{ContextItem, Sensitivity};
+use contextweaver_text::tokens::Estimator;
+
+/// A question for one of the caller's functions.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Need {
+    /// How many tokens has this text?
+    Count {
+        /// The text.
+        text: String,
+    },
+    /// How sensitive is this item?
+    Classify {
+        /// The item.
+        item: ContextItem,
+    },
+    /// What is the summary of this result?
+    Summarize {
+        /// The item to be.
+        item: ContextItem,
+        /// Its whole text.
+        text: String,
+    },
+    /// Which facts are in this result?
+    Extract {
+        /// The item to be.
+        item: ContextItem,
+        /// Its whole text.
+        text: String,
+    },
+    /// What stands for this item's text?
+    Redact {
+        /// Name of the hook.
+        hook: String,
+        /// The item.
+        item: ContextItem,
+    },
+}
+
+/// The result of an operation, or what must be asked first.
+#[derive(Debug)]
+pub enum Outcome<T> {
+    /// Finished.
+    Done(T),
+    /// Ask, supply the answers, and call again.
+    Need(Vec<Need>),
+}
+
+/// Answers received so far. Keys hold the text asked about, so an answer can never be used for something else.
+#[derive(Debug, Default)]
+pub struct Answers {
+    known: HashMap<String, Answer>,
+    /// About results, for the operation at hand only: their texts are large, and the next may ask another function.
+    results: HashMap<String, Answer>,
+    asked: RefCell<Vec<Need>>,
+}
+
+#[derive(Debug, Clone)]
+enum Answer {
+    Tokens(u64),
+    Level(Sensitivity),
+    Text(String),
+    Texts(Vec<String>),
+    Failed(String),
+}
+
+impl Need {
+    fn key(&self) -> String {
+        match self {
+            Self::Count { text } => format!("count\0{text}"),
+            Self::Classify { item } => format!("classify\0{}\0{}", item.id, item.text),
+            Self::Summarize { item, text } => format!("summarize\0{}\0{text}", item.id),
+            Self::Extract { item, text } => format!("extract\0{}\0{text}", item.id),
+            Self::Redact { hook, item } => format!("redact\0{hook}\0{}\0{}", item.id, item.text),
+        }
+    }
+
+    const fn is_about_result(&self) -> bool {
+        matches!(self, Self::Summarize { .. } | Self::Extract { .. })
+    }
+}
+
+impl Answers {
+    /// Takes the questions collected since the last call.
+    pub fn take_needs(&self) -> Vec<Need> {
+        self.asked.borrow().clone()
+    }
+
+    /// Tells whether something must be asked.
+    pub fn is_waiting(&self) -> bool {
+        !self.asked.borrow().is_empty()
+    }
+
+    /// Forgets questions nobody answered, so that an operation starts clean.
+    pub fn reset(&self) {
+        self.asked.borrow_mut().clear();
+    }
+
+    /// Forgets what was asked. Answers stay, as the next operation will ask the same, until they outgrow the log.
+    pub fn settle(&mut self, items: usize) {
+        self.reset();
+        self.results.clear();
+        if self.known.len() > 4 * items + 1024 {
+            self.known.clear();
+        }
+    }
+
+    fn answer(&self, need: Need) -> Option<Answer> {
+        let answers = if need.is_about_result() { &self.results } else { &self.known };
+        let known = answers.get(&need.key()).cloned();
+        if known.is_none() {
+            self.asked.borrow_mut().push(need);
+        }
+        known
+    }
+
+    /// Weighs a text in quarter tokens, asking the caller's estimator where there is one.
+    pub fn quarters(&self, estimator: &Estimator, text: &str) -> u64 {
+        if !matches!(estimator, Estimator::Custom(_)) || text.is_empty() {
+            return estimator.quarters(text);
+        }
+        match self.answer(Need::Count { text: text.to_owned() }) {
+            Some(Answer::Tokens(count)) => count * 4,
+            _ => estimator.quarters(text),
+        }
+    }
+
+    /// Returns the caller's label for an item, or asks for it and gives none.
+    pub fn level(&self, item: &ContextItem) -> Option<Sensitivity> {
+        match self.answer(Need::Classify { item: item.clone() }) {
+            Some(Answer::Level(level)) => Some(level),
+            _ => None,
+        }
+    }
+
+    /// Returns the caller's summary of a text or how that failed, or asks for it.
+    pub fn summary(&self, item: &ContextItem, text: &str) -> Option<Result<String>> {
+        match self.answer(Need::Summarize { item: item.clone(), text: text.to_owned() }) {
+            Some(Answer::Text(text)) => Some(Ok(text)),
+            other => other.and_then(failure),
+        }
+    }
+
+    /// Returns the facts the caller finds in a text or how that failed, or asks for them.
+    pub fn facts(&self, item: &ContextItem, text: &str) -> Option<Result<Vec<String>>> {
+        match self.answer(Need::Extract { item: item.clone(), text: text.to_owned() }) {
+            Some(Answer::Texts(facts)) => Some(Ok(facts)),
+            other => other.and_then(failure),
+        }
+    }
+
+    /// Returns what the caller's hook makes of an item, or asks for it.
+    pub fn redaction(&self, hook: &str, item: &ContextItem) -> Option<String> {
+        match self.answer(Need::Redact { hook: hook.to_owned(), item: item.clone() }) {
+            Some(Answer::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Takes the answers to the questions handed out, in their order. One that does not fit is `CALLBACK_FAILED`.
+    pub fn supply(&mut self, answers: Vec<serde_json::Value>) -> Result<()> {
+        let asked = std::mem::take(&mut *self.asked.borrow_mut());
+        if asked.len() != answers.len() {
+            return Err(Error::new(
+                ErrorCode::CallbackFailed,
+                format!("{} questions were asked, {} answers came", asked.len(), answers.len()),
+            ));
+        }
+        for (index, (need, answer)) in asked.into_iter().zip(answers).enumerate() {
+            let at = format!("/answers/{index}");
+            let key = need.key();
+            let answer = read(&need, answer, &at)
+                .map_err(|error| Error::new(ErrorCode::CallbackFailed, error.message().to_owned()).at(at))?;
+            let answers = if need.is_about_result() { &mut self.results } else { &mut self.known };
+            answers.insert(key, answer);
+        }
+        Ok(())
+    }
+}
+
+fn failure<T>(answer: Answer) -> Option<Result<T>> {
+    match answer {
+        Answer::Failed(message) => Some(Err(Error::new(ErrorCode::CallbackFailed, message))),
+        _ => None,
+    }
+}
+
+/// Reads an answer. Work on results may fail, which is said by `{"failed": message}`.
+fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
+    if let Some(message) = answer.get("failed").filter(|_| need.is_about_result()) {
+        return as_string(message.clone(), at).map(Answer::Failed);
+    }
+    match need {
+        Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(Answer::Tokens),
+        Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(Answer::Level),
+        Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(Answer::Text),
+        Need::Extract { .. } => match answer {
+            serde_json::Value::Array(facts) => {
+                facts.into_iter().map(|fact| as_string(fact, at)).collect::<Result<_>>().map(Answer::Texts)
+            }
+            other => Err(wrong_type(at, "an array of strings", &other)),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contextweaver_model::ItemKind;
+    use serde_json::json;
+
+    #[test]
+    fn answers_about_results_hold_for_one_operation() {
+        let item = ContextItem::new("r", ItemKind::ToolResult, "");
+        let mut answers = Answers::default();
+        let ask = |answers: &Answers| (answers.summary(&item, "text"), answers.level(&item));
+        for expected in ["one", "two"] {
+            let known = ask(&answers);
+            assert!(known.0.is_none());
+            let asked = answers.take_needs().len();
+            answers.supply([json!(expected), json!("internal")][..asked].to_vec()).unwrap();
+            let (summary, level) = ask(&answers);
+            assert_eq!((summary.unwrap().unwrap().as_str(), level), (expected, Some(Sensitivity::Internal)));
+            answers.settle(1);
+        }
+        assert_eq!(answers.level(&item), Some(Sensitivity::Internal), "others stay");
+    }
+}

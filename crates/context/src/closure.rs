@@ -1,0 +1,160 @@
+//! Stage 2: what an item needs beside it.
+
+use crate::store::EventLog;
+use contextweaver_model::{ContextItem, ItemKind};
+
+/// Adds every ancestor of the candidates, as the reference does, whatever its kind. Returns positions in log order and
+/// how many were added.
+pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut present = vec![false; log.len()];
+    for at in candidates {
+        present[*at] = true;
+    }
+    let mut added = Vec::new();
+    for &start in candidates {
+        let mut at = start;
+        while let Some(parent) = log.items()[at].parent_id.as_deref().and_then(|id| log.position(id)) {
+            if std::mem::replace(&mut present[parent], true) {
+                break;
+            }
+            added.push(parent);
+            at = parent;
+        }
+    }
+    let closed = (0..present.len()).filter(|at| present[*at]).collect();
+    (closed, added)
+}
+
+/// An item under consideration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Candidate {
+    /// Position in the log.
+    pub at: usize,
+    /// The items of one unit enter and leave together.
+    pub unit: u32,
+    /// Whether only its existence is shown, because the phase does not admit its kind.
+    pub stub: bool,
+}
+
+/// Groups candidates into units and adds the missing halves of calls and results as stubs.
+///
+/// A unit is an assistant message with the calls it made and their results: a result joins its call, a call joins the
+/// message it hangs on, and calls made in one go (next to each other, same parent) stay together. Other parents are
+/// softer; selection takes them along where they fit.
+pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<Candidate> {
+    let items = log.items();
+    let mut shown: Vec<u8> = vec![ABSENT; items.len()];
+    for &at in candidates {
+        shown[at] = WHOLE;
+    }
+    let mut visited = vec![false; items.len()];
+    for &at in candidates {
+        add_other_halves(log, at, &mut shown, &mut visited);
+    }
+    let mut groups = Groups::new(items.len());
+    let mut last_call: Option<usize> = None;
+    for (at, item) in items.iter().enumerate() {
+        if shown[at] == ABSENT {
+            continue;
+        }
+        if let Some(parent) = joins(log, item).filter(|parent| shown[*parent] != ABSENT) {
+            groups.join(parent, at);
+        }
+        match item.kind {
+            ItemKind::ToolCall => {
+                let before = last_call.replace(at);
+                if let Some(before) = before.filter(|before| made_together(log, *before, at)) {
+                    groups.join(before, at);
+                }
+            }
+            _ => last_call = None,
+        }
+    }
+    groups.number(&shown)
+}
+
+const ABSENT: u8 = 0;
+const STUB: u8 = 1;
+const WHOLE: u8 = 2;
+
+fn add_other_halves(log: &EventLog, at: usize, shown: &mut [u8], visited: &mut [bool]) {
+    let call = match log.items()[at].kind {
+        ItemKind::ToolCall => at,
+        ItemKind::ToolResult => match joins(log, &log.items()[at]) {
+            Some(call) => call,
+            None => return,
+        },
+        _ => return,
+    };
+    shown[call] = shown[call].max(STUB);
+    if std::mem::replace(&mut visited[call], true) {
+        return;
+    }
+    for &child in log.child_positions(&log.items()[call].id) {
+        if log.items()[child].kind == ItemKind::ToolResult {
+            shown[child] = shown[child].max(STUB);
+        }
+    }
+}
+
+/// Returns the position of the item that this one cannot be without.
+fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
+    let parent = item.parent_id.as_deref().and_then(|id| log.position(id))?;
+    let fits = match item.kind {
+        ItemKind::ToolResult => log.items()[parent].kind == ItemKind::ToolCall,
+        ItemKind::ToolCall => log.items()[parent].kind == ItemKind::AgentMsg,
+        _ => false,
+    };
+    fits.then_some(parent)
+}
+
+/// Tells whether two calls next to each other came from one answer. A log of calls alone proves nothing of the kind.
+fn made_together(log: &EventLog, before: usize, at: usize) -> bool {
+    let items = log.items();
+    let has_result = |at: usize| !log.child_positions(&items[at].id).is_empty();
+    before + 1 == at
+        && items[before].parent_id == items[at].parent_id
+        && (items[at].parent_id.is_some() || has_result(before) || has_result(at))
+}
+
+/// Disjoint sets over log positions; the smallest position represents a set.
+struct Groups {
+    parent: Vec<usize>,
+}
+
+impl Groups {
+    fn new(len: usize) -> Self {
+        Self { parent: (0..len).collect() }
+    }
+
+    fn find(&mut self, mut at: usize) -> usize {
+        while self.parent[at] != at {
+            self.parent[at] = self.parent[self.parent[at]];
+            at = self.parent[at];
+        }
+        at
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.parent[a.max(b)] = a.min(b);
+    }
+
+    fn number(&mut self, shown: &[u8]) -> Vec<Candidate> {
+        let mut number = vec![u32::MAX; shown.len()];
+        let mut next = 0;
+        let mut out = Vec::new();
+        for (at, form) in shown.iter().enumerate() {
+            if *form == ABSENT {
+                continue;
+            }
+            let root = self.find(at);
+            if number[root] == u32::MAX {
+                number[root] = next;
+                next += 1;
+            }
+            out.push(Candidate { at, unit: number[root], stub: *form == STUB });
+        }
+        out
+    }
+}

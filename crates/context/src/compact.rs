@@ -1,0 +1,197 @@
+//! Reducing a result outside of any conversation.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::callbacks::Outcome;
+use super::compat::compact::{CompactOptions, Compacted, compact_tool_result};
+use super::firewall::{clean, handle_of, label_of};
+use super::manager::ContextManager;
+use super::options::{FirewallOptions, ManagerOptions};
+use super::reduce::{Reduced, Reduction, check_deterministic};
+use super::sensitivity::secret_rules;
+use crate::store::content_hash;
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::keep::KeepPath;
+use contextweaver_content::sniff::Source;
+use contextweaver_content::views::views_of;
+use contextweaver_model::json::Fields;
+use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// A result to be reduced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CompactRequest {
+    /// Text, or any JSON.
+    pub data: Value,
+    /// What a text is.
+    pub media_type: String,
+    /// `auto`, `structured`, `text` or `passthrough`.
+    way: Way,
+    /// Paths of JSON that may stay.
+    pub keep: Vec<KeepPath>,
+    /// Tokens up to which the result stays as it is, and most tokens of what it is reduced to.
+    pub budget_tokens: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Auto,
+    Structured,
+    Text,
+    Passthrough,
+}
+
+impl Way {
+    fn parse(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "structured" => Ok(Self::Structured),
+            "text" => Ok(Self::Text),
+            "passthrough" => Ok(Self::Passthrough),
+            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown strategy {}", quote(other)))
+                .hint("one of: auto structured text passthrough")),
+        }
+    }
+}
+
+impl CompactRequest {
+    /// Reads a closed request.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        if !fields.has("data") {
+            return Err(Error::new(ErrorCode::MissingField, "missing field `data`").at("/data"));
+        }
+        let data = fields.take("data").unwrap_or_default();
+        let usual = if data.is_string() { "text/plain" } else { "application/json" };
+        let request = Self {
+            media_type: fields.string_or("media_type", usual)?,
+            way: fields.parsed_or("strategy", Way::Auto, Way::parse)?,
+            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
+            budget_tokens: fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?,
+            data,
+        };
+        fields.finish()?;
+        if request.way == Way::Structured && request.keep.is_empty() {
+            return Err(Error::new(ErrorCode::InvalidInput, "a projection needs paths to keep").at("/keep"));
+        }
+        Ok(request)
+    }
+}
+
+/// What became of a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CompactResult {
+    /// Whether it was reduced.
+    pub firewalled: bool,
+    /// Whether something went wrong on the way.
+    pub status: Status,
+    /// What to show: the data itself, its kept paths, or a text. Secrets are masked.
+    pub payload: Value,
+    /// Facts found in it, within the budget.
+    pub facts: Vec<String>,
+    /// Handle of the whole, if it was reduced.
+    pub artifact_ref: Option<String>,
+    /// Ways to look into the whole, if it was reduced.
+    pub views: Vec<ViewSpec>,
+    /// What was done, in numbers.
+    pub stats: FirewallStats,
+}
+
+impl ContextManager {
+    /// Reduces a result to at most `budget_tokens`; the whole of it is stored under a handle made of its hash.
+    ///
+    /// What is returned has never more tokens than what came in, nor than the budget.
+    pub fn compact(&mut self, request: &CompactRequest) -> Result<Outcome<CompactResult>> {
+        self.answers.reset();
+        check_deterministic(&self.options)?;
+        let raw = match &request.data {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
+        let clean = clean(&raw, &self.options);
+        if request.way == Way::Passthrough || self.options.estimator.fits(&clean, budget) {
+            return Ok(Outcome::Done(self.passed(request, &raw)));
+        }
+        let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));
+        let known = self.artifacts.get(&handle).is_ok_and(|bytes| bytes == raw.as_bytes());
+        if !known {
+            self.artifacts.check(&handle, raw.len()).map_err(|error| error.at("/data"))?;
+        }
+        let item = ContextItem::new(handle.trim_start_matches("artifact:"), ItemKind::ToolResult, "");
+        let firewall = FirewallOptions {
+            threshold_tokens: budget,
+            summary_tokens: self.options.firewall.summary_tokens.min(budget),
+            ..self.options.firewall.clone()
+        };
+        let options = ManagerOptions { firewall, ..self.options.clone() };
+        let keep: &[KeepPath] = if request.way == Way::Text { &[] } else { &request.keep };
+        let source = Source::new(&request.media_type, &clean);
+        let reduction = Reduction { item: &item, source: &source, keep, options: &options, answers: &self.answers };
+        let reduced = reduction.run();
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        if !known {
+            self.artifacts.put(&handle, raw.as_bytes(), &request.media_type, &label_of(&item.id))?;
+        }
+        let views = views_of(self.artifacts.reference(&handle)?, &source);
+        self.answers.settle(self.events.len());
+        let mut stats = self.numbers(&raw, &reduced.text, reduced.strategy);
+        stats.triggered = true;
+        stats.artifact_ref = Some(handle.clone());
+        let Reduced { text, strategy, status, facts, .. } = reduced;
+        let is_json = strategy == Strategy::Structured;
+        let projection = is_json.then(|| serde_json::from_str(&text).ok()).flatten();
+        let payload = projection.unwrap_or(Value::String(text));
+        let artifact_ref = Some(handle);
+        Ok(Outcome::Done(CompactResult { firewalled: true, status, payload, facts, artifact_ref, views, stats }))
+    }
+
+    /// Does what the reference's `compact_tool_result` does.
+    pub fn compact_as_reference(&mut self, data: &Value, options: &CompactOptions) -> Result<Outcome<Compacted>> {
+        self.answers.reset();
+        let outcome = compact_tool_result(data, options, &self.answers, &mut self.artifacts)?;
+        if matches!(outcome, Outcome::Done(_)) {
+            self.answers.settle(self.events.len());
+        }
+        Ok(outcome)
+    }
+
+    fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
+        let payload = match (&request.data, self.options.redact_secrets) {
+            (Value::String(text), _) => clean(text, &self.options).into_owned().into(),
+            (data, true) => redact_value(data, secret_rules(self.options.compat), SECRET_MASK),
+            (data, false) => data.clone(),
+        };
+        CompactResult {
+            firewalled: false,
+            status: Status::Ok,
+            payload,
+            facts: Vec::new(),
+            artifact_ref: None,
+            views: Vec::new(),
+            stats: self.numbers(raw, raw, Strategy::Passthrough),
+        }
+    }
+
+    fn numbers(&self, raw: &str, shown: &str, strategy: Strategy) -> FirewallStats {
+        let is_llm = strategy == Strategy::LlmSummary;
+        let provider = self.options.summarizer.as_ref().map(|plugin| plugin.provider.clone());
+        FirewallStats {
+            strategy,
+            original_chars: raw.chars().count() as u64,
+            original_tokens: Estimator::V2.tokens(raw),
+            summary_chars: shown.chars().count() as u64,
+            summary_tokens: Estimator::V2.tokens(shown),
+            summarized_by_llm: is_llm,
+            llm_provider: provider.filter(|provider| is_llm && !provider.is_empty()),
+            ..FirewallStats::noop()
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! How the reference takes results of tools into the log.
+
+use super::firewall::{Digest, Reduced, Rules, reduce};
+use crate::callbacks::Outcome;
+use crate::firewall::clean;
+use crate::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
+use crate::ingest_mcp::{McpResult, Part};
+use crate::manager::ContextManager;
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_content::keep::{KeepPath, StructuredFirewall};
+use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Status, Strategy};
+use contextweaver_text::tokens::Estimator;
+
+/// Which results are reduced, and to what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gate {
+    threshold_chars: u64,
+    keep: Vec<String>,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Self { threshold_chars: limits::REFERENCE_THRESHOLD_CHARS as u64, keep: Vec::new() }
+    }
+}
+
+impl Gate {
+    /// Makes the gate that a result asks for.
+    pub fn of(result: &ToolResult) -> Self {
+        Self { keep: result.keep.iter().map(KeepPath::text).collect(), ..Self::default() }
+    }
+
+    /// Makes a gate for texts longer than a number of characters. A list of paths to keep must name something.
+    pub fn new(threshold_chars: u64, keep: Option<Vec<String>>) -> Result<Self> {
+        if let Some(keep) = &keep {
+            StructuredFirewall::new(keep, limits::SUMMARY_CHARS, true)?;
+        }
+        Ok(Self { threshold_chars, keep: keep.unwrap_or_default() })
+    }
+}
+
+/// Takes a raw result: reduced above the gate, stored in any case.
+pub fn tool_result(
+    manager: &mut ContextManager,
+    result: &ToolResult,
+    raw: &[u8],
+    gate: &Gate,
+) -> Result<Outcome<Ingested>> {
+    manager.answers.reset();
+    manager.check_result(result, raw)?;
+    let reduced = match std::str::from_utf8(raw) {
+        Ok(text) if text.len() <= limits::MAX_STRING_BYTES => digest(manager, result, text, gate)?,
+        _ => {
+            let described = describe_bytes(result, raw.len());
+            Reduced { item: described.item, envelope: described.envelope, projection: None }
+        }
+    };
+    if manager.answers.is_waiting() {
+        return Ok(Outcome::Need(manager.answers.take_needs()));
+    }
+    manager.events.check(std::slice::from_ref(&reduced.item))?;
+    let Reduced { item, envelope, .. } = reduced.store(raw, &result.media_type, &mut manager.artifacts)?;
+    manager.ingest(item.clone())?;
+    manager.answers.settle(manager.events.len());
+    let ingested = Ingested { item, envelope };
+    manager.observe(&ingested.events());
+    Ok(Outcome::Done(ingested))
+}
+
+fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate) -> Result<Reduced> {
+    let mut item = result.item(text);
+    let rules = Rules { keep: &gate.keep, threshold_chars: gate.threshold_chars, ..Rules::of(&manager.options) };
+    if text.chars().count() as u64 > gate.threshold_chars {
+        item.text.clear();
+        return reduce(item, text, &rules, &manager.answers);
+    }
+    let (facts, status) = rules.facts(&item, text, &manager.answers)?;
+    let digest = Digest { summary: text.to_owned(), facts, status };
+    let passthrough = FirewallStats { strategy: Strategy::Passthrough, ..FirewallStats::noop() };
+    let mut passed = Reduced::of(item, text, digest, passthrough, &rules);
+    passed.envelope.provenance.insert("tool_name".into(), result.tool_name.clone().into());
+    Ok(passed)
+}
+
+/// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. What is
+/// stored under a handle stays; the reference replaces it by what the tool gave later.
+pub(crate) fn mcp_result(
+    manager: &mut ContextManager,
+    result: &McpResult,
+    parts: &[Part],
+) -> Result<Outcome<Ingested>> {
+    manager.answers.reset();
+    let (text, raw) = (&result.full_text, result.full_text.as_bytes());
+    manager.check_result(&result.call, raw)?;
+    let free: Vec<Part> = parts.iter().filter(|part| !manager.artifacts.exists(&part.handle)).cloned().collect();
+    manager.check_parts(&free, raw.len())?;
+    let mut item = result.call.item("");
+    item.metadata.shift_remove("media_type");
+    item.metadata.insert("protocol".into(), "mcp".into());
+    let rules = Rules::of(&manager.options);
+    let is_large = text.chars().count() > limits::REFERENCE_THRESHOLD_CHARS;
+    let mut reduced = if is_large {
+        let gate = limits::REFERENCE_THRESHOLD_CHARS as u64;
+        reduce(item, text, &Rules { threshold_chars: gate, ..rules }, &manager.answers)?
+    } else {
+        item.text = clean(text, &manager.options).into_owned();
+        item.token_estimate = Estimator::V2.tokens(&item.text);
+        Reduced { item, envelope: result.envelope.clone(), projection: None }
+    };
+    if manager.answers.is_waiting() {
+        return Ok(Outcome::Need(manager.answers.take_needs()));
+    }
+    manager.events.check(std::slice::from_ref(&reduced.item))?;
+    manager.store_parts(&free)?;
+    let stored = parts.iter().map(|part| manager.artifacts.reference(&part.handle).cloned());
+    let mut artifacts = stored.collect::<Result<Vec<ArtifactRef>>>()?;
+    if is_large {
+        reduced = reduced.store(raw, "text/plain", &mut manager.artifacts)?;
+        reduced.envelope.provenance.clone_from(&result.envelope.provenance);
+        if result.envelope.status != Status::Ok {
+            reduced.envelope.status = result.envelope.status;
+        }
+        artifacts.append(&mut reduced.envelope.artifacts);
+    }
+    reduced.envelope.artifacts = artifacts;
+    let Reduced { item, envelope, .. } = reduced;
+    manager.ingest(item.clone())?;
+    manager.answers.settle(manager.events.len());
+    let ingested = Ingested { item, envelope };
+    manager.observe(&ingested.events());
+    Ok(Outcome::Done(ingested))
+}
+
+/// Takes a digest made elsewhere; only its summary and its first artifact survive.
+pub fn envelope(
+    manager: &mut ContextManager,
+    tool_call_id: &str,
+    tool_name: &str,
+    envelope: &ResultEnvelope,
+    sensitivity: Sensitivity,
+) -> Result<ContextItem> {
+    let item = envelope_item(tool_call_id, tool_name, envelope, sensitivity);
+    manager.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+    Ok(item)
+}

@@ -1,0 +1,216 @@
+//! The pipeline of contextweaver 0.18 for Python, stage by stage.
+
+pub mod compact;
+pub mod drilldown;
+pub mod firewall;
+pub mod ingest;
+
+use std::collections::HashSet;
+
+use super::draft::{Event, Sources};
+use super::explain;
+use super::request::BuildRequest;
+use super::score::reference as score;
+use super::select::reference as select;
+use super::{candidates, closure, dedup, header, output, render, sensitivity};
+use crate::store::ArtifactStore;
+use contextweaver_base::Result;
+use contextweaver_base::order::sort_by;
+use contextweaver_model::{
+    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
+    ScoringConfig,
+};
+
+/// The items after each stage, for comparison with recordings.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Trace {
+    /// After the kind filter.
+    pub candidates: Vec<String>,
+    /// After dependency closure.
+    pub closure: Vec<String>,
+    /// After the sensitivity stage.
+    pub sensitivity: Vec<String>,
+    /// Ids and scores, best first.
+    pub scored: Vec<(String, f64)>,
+    /// After the repeats are gone.
+    pub dedup_kept: Vec<String>,
+    /// In the prompt.
+    pub selected: Vec<String>,
+}
+
+/// A finished build of the reference.
+pub struct Built {
+    /// The pack, or the overflow policy's error.
+    pub pack: Result<ContextPack>,
+    /// Items dropped, whatever the overflow policy makes of it.
+    pub excluded: u64,
+    /// For the hooks; they are told even when the overflow policy raises.
+    pub events: Vec<Event>,
+    /// The stages.
+    pub trace: Trace,
+}
+
+fn ids(items: &[ContextItem]) -> Vec<String> {
+    items.iter().map(|item| item.id.clone()).collect()
+}
+
+fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static str) {
+    for item in items {
+        let drop = DroppedItem { item_id: item.id.clone(), reason: reason.into(), stage: None, tokens: None };
+        stats.add_drop(drop);
+    }
+}
+
+/// Compiles a prompt as the reference does. Artifacts of summarised results are stored in `artifacts`.
+pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<Built> {
+    let Sources { events, options, answers, .. } = *sources;
+    let weights = match &options.scoring {
+        ScoringConfig::Reference(weights) => weights.for_phase(request.phase),
+        ScoringConfig::Bm25n(_) => ReferenceWeights::default(),
+    };
+    let mut trace = Trace::default();
+    let chosen = candidates::candidates(events.items(), request.phase, &options.policy);
+    trace.candidates = chosen.iter().map(|at| events.items()[*at].id.clone()).collect();
+    let (closed, added) = closure::ancestors(events, &chosen);
+    let closed: Vec<ContextItem> = closed.into_iter().map(|at| events.items()[at].clone()).collect();
+    trace.closure = ids(&closed);
+    let total = closed.len() as u64;
+    let (visible, withheld) = sensitivity::filter(closed, options, answers)?;
+    trace.sensitivity = ids(&visible);
+    let (visible, envelopes) = firewall::compact_all(visible, &firewall::Rules::of(options), answers, artifacts)?;
+    let wanted = score::Wanted::new(&request.query, &request.tags);
+    let scored = score::score_all(&visible, &wanted, &weights);
+    trace.scored = scored.iter().map(|(score, item)| (item.id.clone(), *score)).collect();
+    let texts: Vec<&str> = scored.iter().map(|(_, item)| item.text.as_str()).collect();
+    let repeated = dedup::near_duplicates(&texts, weights.dedup_threshold);
+    let split = |wanted: bool| -> Vec<ContextItem> {
+        scored.iter().zip(&repeated).filter(|(_, is)| **is == wanted).map(|((_, item), _)| (*item).clone()).collect()
+    };
+    let (kept, repeats) = (split(false), split(true));
+    trace.dedup_kept = ids(&kept);
+    let memory = options.policy.allows(request.phase, ItemKind::MemoryFact);
+    let header = header::reference(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
+    let budget = request.budget_tokens.unwrap_or_else(|| options.budget.of(request.phase));
+    let frame_tokens =
+        answers.quarters(&options.estimator, &header) / 4 + answers.quarters(&options.estimator, &request.footer) / 4;
+    let limit = budget.saturating_sub(frame_tokens);
+    let chosen = select::select(kept, limit, &options.policy, &options.estimator);
+    trace.selected = ids(&chosen.selected);
+
+    let mut stats = BuildStats::empty(options.estimator.name());
+    stats.tokens_per_section =
+        chosen.tokens_per_section.iter().map(|(kind, sum)| (kind.as_str().to_owned(), *sum)).collect();
+    stats.total_candidates = total;
+    stats.included_count = chosen.selected.len() as u64;
+    record_drops(&mut stats, &withheld, "sensitivity");
+    record_drops(&mut stats, &repeats, "dedup");
+    for (item, reason) in &chosen.dropped {
+        record_drops(&mut stats, std::slice::from_ref(item), reason);
+    }
+    stats.dedup_removed = repeats.len() as u64;
+    stats.dependency_closures = added.len() as u64;
+    stats.header_footer_tokens = frame_tokens;
+    stats.firewall_events = envelopes.iter().filter_map(|envelope| envelope.firewall_stats.clone()).collect();
+    let mut hook_events = hook_events(&stats, &envelopes, &chosen.overruns, frame_tokens, budget);
+    let over = chosen.dropped.iter().filter(|(_, reason)| *reason == "budget");
+    let mut kinds: Vec<ItemKind> = over.map(|(item, _)| item.kind).collect();
+    sort_by(&mut kinds, |a, b| a.as_str().cmp(b.as_str()));
+    kinds.dedup();
+    let mut warnings = Vec::new();
+    if let Err(error) = output::check_overflow(&options.policy, &kinds, &stats, &mut warnings) {
+        return Ok(Built { excluded: stats.dropped_count, pack: Err(error), events: hook_events, trace });
+    }
+    hook_events.push(Event::ContextBuilt { phase: request.phase.as_str().to_owned() });
+    let explanation = request.explain.then(|| {
+        let added: HashSet<&str> = added.iter().map(|at| events.items()[*at].id.as_str()).collect();
+        let all = [&visible[..], &withheld[..]].concat();
+        explained(&all, &trace, &stats, &added, sources, request, limit)
+    });
+    let excluded = stats.dropped_count;
+    let prompt = render::reference_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
+    let pack = ContextPack {
+        prompt,
+        stats,
+        phase: request.phase,
+        envelopes,
+        items: None,
+        warnings,
+        explanation,
+        prefix: None,
+    };
+    Ok(Built { excluded, pack: Ok(pack), events: hook_events, trace })
+}
+
+fn hook_events(
+    stats: &BuildStats,
+    envelopes: &[contextweaver_model::ResultEnvelope],
+    overruns: &[(u64, u64)],
+    frame_tokens: u64,
+    budget: u64,
+) -> Vec<Event> {
+    let mut events: Vec<Event> = envelopes
+        .iter()
+        .filter_map(|envelope| envelope.provenance.get("source_item_id").and_then(serde_json::Value::as_str))
+        .map(|id| Event::FirewallTriggered { item_id: id.to_owned(), reason: FIREWALL_REASON })
+        .collect();
+    for reason in ["sensitivity", "dedup", "kind_limit", "budget"] {
+        let item_ids: Vec<String> =
+            stats.dropped_items.iter().filter(|drop| drop.reason == reason).map(|drop| drop.item_id.clone()).collect();
+        if !item_ids.is_empty() {
+            events.push(Event::ItemsExcluded { item_ids, reason: reason.to_owned() });
+        }
+    }
+    if frame_tokens > budget {
+        events.push(Event::BudgetExceeded { requested: frame_tokens, limit: budget });
+    } else if let Some((requested, limit)) = overruns.iter().max() {
+        events.push(Event::BudgetExceeded { requested: *requested, limit: *limit });
+    }
+    events
+}
+
+/// Reason given to the firewall hook.
+pub const FIREWALL_REASON: &str = "tool_result intercepted";
+
+fn explained(
+    items: &[ContextItem],
+    trace: &Trace,
+    stats: &BuildStats,
+    added: &HashSet<&str>,
+    sources: &Sources,
+    request: &BuildRequest,
+    limit: u64,
+) -> Explanation {
+    let scores: std::collections::HashMap<&str, f64> =
+        trace.scored.iter().map(|(id, score)| (id.as_str(), *score)).collect();
+    let reasons: std::collections::HashMap<&str, &str> =
+        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
+    let mut candidates: Vec<CandidateExplanation> = items
+        .iter()
+        .map(|item| CandidateExplanation {
+            item_id: item.id.clone(),
+            kind: item.kind,
+            sensitivity: item.sensitivity,
+            score: scores.get(item.id.as_str()).map(|score| explain::round4(*score)),
+            included: !reasons.contains_key(item.id.as_str()),
+            drop_reason: reasons.get(item.id.as_str()).copied().unwrap_or("").to_owned(),
+            dependency_closure: added.contains(item.id.as_str()),
+            detail: None,
+        })
+        .collect();
+    explain::sort_candidates(&mut candidates);
+    Explanation {
+        version: 1,
+        phase: request.phase,
+        query: request.query.clone(),
+        total_candidates: stats.total_candidates,
+        included_count: stats.included_count,
+        dropped_count: stats.dropped_count,
+        dropped_reasons: explain::reasons(stats),
+        dependency_closures: stats.dependency_closures,
+        sensitivity_drops: stats.dropped_items.iter().filter(|drop| drop.reason == "sensitivity").count() as u64,
+        dedup_removed: stats.dedup_removed,
+        budget_tokens: limit,
+        resolved_weights: explain::weights(&sources.options.scoring, request.phase),
+        candidates,
+    }
+}

@@ -1,0 +1,111 @@
+//! Stage 6: repeats.
+//!
+//! The reference drops an item that shares most of its words with a better one, which loses "not", single digits and
+//! everything that is not English. The default only drops exact repeats.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use contextweaver_base::limits;
+use contextweaver_base::order::WordSet;
+use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::first_fit::{FirstFit, number_words};
+use contextweaver_text::tokenize::token_set;
+
+/// Returns the exact repeats among visible positions, both ascending: same kind, parent, label and text. The newest one
+/// stays. `fingerprints` are those of [`fingerprint`], by position.
+pub fn exact_repeats(items: &[ContextItem], visible: &[usize], fingerprints: impl Fn(usize) -> u64) -> Vec<usize> {
+    // Positions of kept items by fingerprint; items whose fingerprints meet by chance are compared.
+    let mut newest: HashMap<u64, usize> = HashMap::new();
+    let mut repeats = Vec::new();
+    for &at in visible.iter().rev() {
+        let print = fingerprints(at);
+        if print == 0 {
+            continue;
+        }
+        let kept = *newest.entry(print).or_insert(at);
+        if kept != at && same(&items[kept], &items[at]) {
+            repeats.push(at);
+        }
+    }
+    repeats.reverse();
+    repeats
+}
+
+/// Returns a number that repeats of an item share, 0 for an item that never counts as one.
+///
+/// Calls and results never count: two calls are two events even when they look the same. Neither do short turns.
+pub fn fingerprint(item: &ContextItem) -> u64 {
+    if !can_repeat(item) {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    (item.kind, item.sensitivity, item.parent_id.as_deref(), item.text.trim()).hash(&mut hasher);
+    hasher.finish().max(1)
+}
+
+fn can_repeat(item: &ContextItem) -> bool {
+    match item.kind {
+        ItemKind::ToolCall | ItemKind::ToolResult => false,
+        ItemKind::UserTurn | ItemKind::AgentMsg => {
+            item.text.trim().chars().nth(limits::DEDUP_MIN_TURN_CHARS - 1).is_some()
+        }
+        _ => !item.text.trim().is_empty(),
+    }
+}
+
+fn same(a: &ContextItem, b: &ContextItem) -> bool {
+    a.kind == b.kind && a.parent_id == b.parent_id && a.sensitivity == b.sensitivity && a.text.trim() == b.text.trim()
+}
+
+/// Tells which of the texts, taken in order, are near-duplicates of an earlier kept one: Jaccard similarity of the
+/// reference's tokens at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
+pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
+    let sets: Vec<WordSet> = texts.iter().map(|text| token_set(text)).collect();
+    let mut kept = FirstFit::new(threshold);
+    let duplicate = |set: Vec<u32>| {
+        let found = kept.find(&set, &|_| true).is_some();
+        if !found {
+            kept.push(set);
+        }
+        found
+    };
+    number_words(&sets).into_iter().map(duplicate).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_duplicates_decide_as_the_exact_method() {
+        let words = ["alpha", "beta", "gamma", "delta", "eps", "zeta", "eta", "theta"];
+        let mut state = 7_u64;
+        let mut next = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % bound
+        };
+        for round in 0..300 {
+            let texts: Vec<String> =
+                (0..40).map(|_| (0..next(8)).map(|_| words[next(8) as usize]).collect::<Vec<_>>().join(" ")).collect();
+            let threshold = [0.0, 0.2, 0.5, 0.6, 0.85, 1.0][round % 6];
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            assert_eq!(near_duplicates(&texts, threshold), exact(&texts, threshold), "threshold {threshold}");
+        }
+    }
+
+    fn exact(texts: &[&str], threshold: f64) -> Vec<bool> {
+        let mut kept: Vec<WordSet> = Vec::new();
+        texts
+            .iter()
+            .map(|text| {
+                let set = token_set(text);
+                let hit = kept.iter().any(|other| contextweaver_text::similarity::jaccard(&set, other) >= threshold);
+                if !hit {
+                    kept.push(set);
+                }
+                hit
+            })
+            .collect()
+    }
+}

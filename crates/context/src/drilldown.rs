@@ -1,0 +1,233 @@
+//! Looking into what the prompt leaves out.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::callbacks::Outcome;
+use super::firewall::{self, readable, reference_of};
+use super::footer::HANDLE_FIELD;
+use super::ingest_mcp;
+use super::manager::ContextManager;
+use super::{compat, sensitivity};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::reference;
+use contextweaver_content::slice::{Selector, slice};
+use contextweaver_content::sniff::Source;
+use contextweaver_content::views::views_of;
+use contextweaver_model::json::{self, Fields};
+use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
+use contextweaver_text::unicode::quote;
+
+/// A part of an artifact.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Slice {
+    /// The artifact.
+    pub handle: String,
+    /// The selector, as given.
+    pub selector: Value,
+    /// The text, secrets masked.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
+    pub unit: &'static str,
+    /// How many there are.
+    pub total: u64,
+    /// The first one shown, from 0.
+    pub start: u64,
+    /// The one after the last shown.
+    pub end: u64,
+    /// Whether `max_tokens` cut the text.
+    pub truncated: bool,
+    /// The selector that goes on where this one stopped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub next: Option<JsonMap>,
+    /// The item that was added to the log, on request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub item_id: Option<String>,
+}
+
+/// A request for a part of an artifact.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DrilldownRequest {
+    /// The artifact.
+    pub handle: String,
+    /// The part, as the caller wrote it.
+    pub selector: Value,
+    /// Whether to add the part to the log.
+    pub inject: bool,
+    /// Parent of the added item.
+    pub parent_id: Option<String>,
+    /// Most tokens of the text.
+    pub max_tokens: Option<u64>,
+}
+
+impl DrilldownRequest {
+    /// Reads a closed request.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let request = Self {
+            handle: fields.string("handle")?,
+            selector: fields.require("selector")?,
+            inject: fields.bool_or("inject", false)?,
+            parent_id: fields.opt_string("parent_id")?,
+            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
+        };
+        fields.finish()?;
+        Ok(request)
+    }
+}
+
+impl ContextManager {
+    /// Reads a part of an artifact. Refused when any item that refers to it is at or above the floor, or redacted.
+    ///
+    /// Secrets are masked before the part is cut out, as a cut may leave half of one. Lines, rows and characters are
+    /// those of the masked text.
+    pub fn drilldown(&mut self, request: &DrilldownRequest) -> Result<Outcome<Slice>> {
+        self.answers.reset();
+        let sensitivity = self.owner_sensitivity(&request.handle)?;
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        let mut slice = if self.options.compat { compat::drilldown::part(self, request)? } else { self.part(request)? };
+        if request.inject {
+            slice.item_id = Some(self.inject(request, &slice.text, sensitivity)?);
+        }
+        self.answers.settle(self.events.len());
+        Ok(Outcome::Done(slice))
+    }
+
+    fn part(&self, request: &DrilldownRequest) -> Result<Slice> {
+        let selector = Selector::from_value(request.selector.clone(), "/selector")?;
+        let (raw, media_type) = self.stored_text(&request.handle)?;
+        let text = firewall::clean(&raw, &self.options);
+        let part = slice(&text, &media_type, &selector, request.max_tokens, &self.options.estimator)?;
+        Ok(Slice {
+            handle: request.handle.clone(),
+            selector: request.selector.clone(),
+            tokens: self.options.estimator.tokens(&part.text),
+            text: part.text,
+            unit: part.unit,
+            total: part.total,
+            start: part.start,
+            end: part.end,
+            truncated: part.truncated,
+            next: part.next,
+            item_id: None,
+        })
+    }
+
+    /// Returns the views of an artifact: selectors that show all of it page by page, and what to look at first.
+    pub fn views(&mut self, handle: &str) -> Result<Outcome<Vec<ViewSpec>>> {
+        self.answers.reset();
+        self.owner_sensitivity(handle)?;
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        self.answers.settle(self.events.len());
+        let Ok((raw, media_type)) = self.stored_text(handle) else {
+            // Bytes that are no text have no views; a handle that is not known is an error all the same.
+            return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
+        };
+        let text = firewall::clean(&raw, &self.options);
+        let reference = match self.artifacts.reference(handle) {
+            Ok(known) => known.clone(),
+            Err(_) => reference_of(handle, &media_type, text.len()),
+        };
+        Ok(Outcome::Done(views_of(&reference, &Source::new(&media_type, &text))))
+    }
+
+    /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
+    /// log itself, whose handle is `artifact:` and the item's id.
+    fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
+        let missing = match self.artifacts.get(handle) {
+            Ok(bytes) => {
+                let media_type = &self.artifacts.reference(handle)?.media_type;
+                return match readable(bytes, media_type) {
+                    Some(text) => Ok((text, media_type.clone())),
+                    None => Err(Error::new(ErrorCode::Unsupported, format!("artifact {} is no text", quote(handle)))
+                        .at("/handle")
+                        .hint("read its bytes instead")),
+                };
+            }
+            Err(error) => error,
+        };
+        let item = handle.strip_prefix("artifact:").and_then(|id| self.events.get(id).ok());
+        match item.filter(|item| item.kind == ItemKind::ToolResult && item.artifact_ref.is_none()) {
+            Some(item) if missing.code() == ErrorCode::ArtifactNotFound => {
+                Ok((Cow::Borrowed(&item.text), item.metadata_str("media_type").unwrap_or("text/plain").to_owned()))
+            }
+            _ => Err(missing.at("/handle")),
+        }
+    }
+
+    /// Returns the highest label of the items that refer to an artifact, or the policy's refusal.
+    fn owner_sensitivity(&self, handle: &str) -> Result<Sensitivity> {
+        let policy = &self.options.policy;
+        let mut highest = Sensitivity::Public;
+        let own = handle.strip_prefix("artifact:");
+        let is_owner = |item: &&ContextItem| match &item.artifact_ref {
+            Some(artifact) => artifact.handle == handle || ingest_mcp::owns(item, handle),
+            None => own == Some(item.id.as_str()),
+        };
+        for owner in self.events.items().iter().filter(is_owner) {
+            let level = sensitivity::classified(owner, &self.options, &self.answers);
+            let forbidden = level >= policy.sensitivity_floor || owner.metadata_flag("redacted");
+            if forbidden && !policy.allow_redacted_drilldown {
+                let message = format!("artifact {} belongs to an item that is withheld", quote(handle));
+                return Err(Error::new(ErrorCode::PolicyViolation, message)
+                    .at("/handle")
+                    .hint("policy.allow_redacted_drilldown permits it"));
+            }
+            highest = highest.max(level);
+            if self.options.compat {
+                break;
+            }
+        }
+        Ok(highest)
+    }
+
+    fn inject(&mut self, request: &DrilldownRequest, text: &str, sensitivity: Sensitivity) -> Result<String> {
+        let kind = request.selector.get("type").and_then(Value::as_str).unwrap_or("");
+        let id = format!("drilldown:{}:{kind}:{}", request.handle, self.events.len());
+        let mut item = ContextItem::new(id.clone(), ItemKind::ToolResult, text);
+        item.sensitivity = sensitivity;
+        item.token_estimate = self.options.estimator.tokens(text);
+        item.parent_id.clone_from(&request.parent_id);
+        item.metadata.insert(HANDLE_FIELD.into(), request.handle.clone().into());
+        item.metadata.insert("selector".into(), request.selector.clone());
+        self.ingest(item)?;
+        Ok(id)
+    }
+}
+
+/// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
+/// results.
+pub fn drilldown_tool() -> SelectableItem {
+    let mut tool = reference::drilldown_tool();
+    // As text, because a literal of this size costs more as code; a test reads it.
+    if let Ok(Value::Object(schema)) = json::parse(include_str!("drilldown_schema.json")) {
+        tool.args_schema = schema;
+    }
+    tool
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contextweaver_content::slice::SELECTORS;
+
+    #[test]
+    fn the_tool_names_every_selector() {
+        let schema = drilldown_tool().args_schema;
+        let types = &schema["properties"]["selector"]["properties"]["type"]["enum"];
+        let names: Vec<&str> = types.as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert_eq!(names.join(" "), SELECTORS);
+    }
+}

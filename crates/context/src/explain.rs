@@ -1,0 +1,135 @@
+//! Why every candidate was kept or dropped.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::draft::Draft;
+use super::output::Frame;
+use super::select::plan::Part;
+use super::select::units::Selection;
+use contextweaver_model::{
+    BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
+};
+
+/// Rounds a score the way records show it.
+pub fn round4(value: f64) -> f64 {
+    contextweaver_model::json::numbers::round(value, 4)
+}
+
+/// Returns the weights in force.
+pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> JsonMap {
+    let value = match scoring {
+        ScoringConfig::Bm25n(weights) => {
+            json!({ "kind_weight": weights.kind_weight, "recency_weight": weights.recency_weight })
+        }
+        ScoringConfig::Reference(base) => {
+            let weights = base.for_phase(phase);
+            json!({
+                "recency_weight": weights.recency_weight,
+                "tag_match_weight": weights.tag_match_weight,
+                "kind_priority_weight": weights.kind_priority_weight,
+                "token_cost_penalty": weights.token_cost_penalty,
+            })
+        }
+    };
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// Makes the record of a build of the default mode.
+pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &Frame) -> Explanation {
+    let mut candidates: Vec<CandidateExplanation> = draft.left.iter().map(|left| left_early(draft, left)).collect();
+    let mut included: Vec<Option<&Part>> = vec![None; draft.rows.len()];
+    for part in selection.parts() {
+        included[part.row] = Some(part);
+    }
+    let reasons_by_id: HashMap<&str, &str> =
+        stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
+    candidates.extend((0..draft.rows.len()).map(|index| {
+        let id = draft.sources.events.items()[draft.rows[index].at].id.as_str();
+        judged(draft, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
+    }));
+    sort_candidates(&mut candidates);
+    let query = super::firewall::clean(&draft.request.query, draft.sources.options).into_owned();
+    Explanation {
+        version: 1,
+        phase: draft.request.phase,
+        query,
+        total_candidates: stats.total_candidates,
+        included_count: stats.included_count,
+        dropped_count: stats.dropped_count,
+        dropped_reasons: reasons(stats),
+        dependency_closures: stats.dependency_closures,
+        sensitivity_drops: draft.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
+        dedup_removed: stats.dedup_removed,
+        budget_tokens: frame.budget.saturating_sub(stats.header_footer_tokens),
+        resolved_weights: weights(&draft.sources.options.scoring, draft.request.phase),
+        candidates,
+    }
+}
+
+/// Returns drops per reason as a JSON object.
+pub fn reasons(stats: &BuildStats) -> JsonMap {
+    stats.dropped_reasons.iter().map(|(reason, count)| (reason.clone(), (*count).into())).collect()
+}
+
+/// Orders candidates: included first, then by score descending (none last), then by id.
+pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
+    contextweaver_base::order::sort_by(candidates, |a, b| {
+        b.included
+            .cmp(&a.included)
+            .then_with(|| match (a.score, b.score) {
+                (Some(x), Some(y)) => y.total_cmp(&x),
+                (x, y) => y.is_some().cmp(&x.is_some()),
+            })
+            .then_with(|| a.item_id.cmp(&b.item_id))
+    });
+}
+
+fn left_early(draft: &Draft, left: &super::draft::Left) -> CandidateExplanation {
+    let item = &draft.sources.events.items()[left.at];
+    CandidateExplanation {
+        item_id: item.id.clone(),
+        kind: item.kind,
+        sensitivity: left.level,
+        score: None,
+        included: false,
+        drop_reason: left.reason.to_owned(),
+        dependency_closure: draft.closures.binary_search(&left.at).is_ok(),
+        detail: Some(CandidateDetail {
+            stage: left.stage,
+            tokens: draft.sources.index.entry(left.at).part_quarters / 4,
+            unit: left.unit,
+            rendered_as: None,
+            parts: ScoreParts::default(),
+            pinned: None,
+        }),
+    }
+}
+
+fn judged(draft: &Draft, index: usize, part: Option<&Part>, reason: &str) -> CandidateExplanation {
+    let row = &draft.rows[index];
+    let item = &draft.sources.events.items()[row.at];
+    let parts = draft.parts[index];
+    CandidateExplanation {
+        item_id: item.id.clone(),
+        kind: item.kind,
+        sensitivity: row.level,
+        score: Some(round4(draft.scores[index])),
+        included: part.is_some(),
+        drop_reason: reason.to_owned(),
+        dependency_closure: draft.closures.binary_search(&row.at).is_ok(),
+        detail: Some(CandidateDetail {
+            stage: if part.is_some() { Stage::Render } else { Stage::Select },
+            tokens: part.map_or(row.quarters, |part| part.quarters) / 4,
+            unit: row.unit as u32,
+            rendered_as: part.map(|part| part.form),
+            parts: ScoreParts {
+                text: round4(parts.text),
+                neighbours: round4(parts.neighbours),
+                caller: round4(parts.caller),
+            },
+            pinned: draft.units[row.unit].pinned,
+        }),
+    }
+}

@@ -1,0 +1,151 @@
+//! Stage 4: large results stay out of the prompt, their bytes stay in the artifact store.
+
+use std::borrow::Cow;
+
+use super::footer;
+use super::options::{ManagerOptions, Summarizer};
+use super::reduce::{Reduced, Reduction};
+use super::sensitivity::secret_rules;
+use contextweaver_content::digest::digest;
+use contextweaver_content::sniff;
+use contextweaver_content::views::views_of;
+use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
+use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
+use contextweaver_text::tokens::Estimator;
+
+/// Returns the handle under which a result's bytes are kept.
+pub fn handle_of(item_id: &str) -> String {
+    format!("artifact:{item_id}")
+}
+
+/// Returns the label of a kept result.
+pub fn label_of(item_id: &str) -> String {
+    format!("raw tool result for {item_id}")
+}
+
+/// Makes a reference to text that is not stored yet, or not stored apart from the log.
+pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
+    ArtifactRef {
+        handle: handle.to_owned(),
+        media_type: media_type.to_owned(),
+        size_bytes: size as u64,
+        label: String::new(),
+        content_hash: String::new(),
+    }
+}
+
+/// Returns bytes as text: UTF-8 always, other bytes only where they are said to be text.
+pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(Cow::Borrowed(text)),
+        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
+        Err(_) => None,
+    }
+}
+
+/// Tells whether a result was processed before: upstream, or here.
+pub fn is_processed(item: &ContextItem) -> bool {
+    item.metadata_str("ingest") == Some("envelope")
+        || item.artifact_ref.as_ref().is_some_and(|artifact| !artifact.content_hash.is_empty())
+}
+
+/// Masks secrets where the options ask for it.
+pub fn clean<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
+    if options.redact_secrets {
+        redact_secrets(text, secret_rules(options.compat), SECRET_MASK)
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// A result about to enter the log: nothing is stored yet.
+pub struct Compaction {
+    /// The item with its new text.
+    pub item: ContextItem,
+    /// What the caller gets.
+    pub envelope: ResultEnvelope,
+    /// Whether nothing in the raw text had to be masked.
+    pub is_clean: bool,
+}
+
+/// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
+pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction {
+    let Reduction { item, source, options, .. } = *reduction;
+    let Reduced { text, strategy, status, view, facts } = reduction.run();
+    let by_caller = options.summarizer.as_ref().filter(|_| strategy == Strategy::LlmSummary);
+    let mut done = compacted(item.clone(), raw, text, facts, by_caller);
+    done.envelope.status = status;
+    if let Some(stats) = &mut done.envelope.firewall_stats {
+        stats.strategy = strategy;
+    }
+    let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
+    done.envelope.views = views_of(&reference, source);
+    // A view may name keys that are not among those to keep.
+    let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
+    let view = view.or_else(|| first.map(|view| view.selector.clone()));
+    footer::record(&mut done.item, strategy, options.estimator.tokens(source.text), view);
+    done
+}
+
+/// Makes an item and its envelope from what a text was reduced to.
+pub fn compacted(
+    mut item: ContextItem,
+    raw: &str,
+    summary: String,
+    facts: Vec<String>,
+    by_caller: Option<&Summarizer>,
+) -> Compaction {
+    item.text.clone_from(&summary);
+    item.token_estimate = Estimator::V2.tokens(&summary);
+    let envelope = ResultEnvelope {
+        status: Status::Ok,
+        facts,
+        artifacts: Vec::new(),
+        views: Vec::new(),
+        provenance: ResultEnvelope::provenance_of(&item.id),
+        firewall_stats: Some(stats_of(raw, &summary, by_caller)),
+        summary,
+    };
+    Compaction { item, envelope, is_clean: false }
+}
+
+/// Sizes before and after; tokens are always counted with `heuristic/v2`, as the reference's records are.
+fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> FirewallStats {
+    let is_llm = by_caller.is_some_and(|summarizer| summarizer.is_llm);
+    FirewallStats {
+        triggered: true,
+        strategy: if is_llm { Strategy::LlmSummary } else { Strategy::Summary },
+        original_chars: raw.chars().count() as u64,
+        original_tokens: Estimator::V2.tokens(raw),
+        summary_chars: summary.chars().count() as u64,
+        summary_tokens: Estimator::V2.tokens(summary),
+        summarized_by_llm: is_llm,
+        llm_provider: by_caller
+            .map(|summarizer| summarizer.provider.clone())
+            .filter(|provider| is_llm && !provider.is_empty()),
+        ..FirewallStats::noop()
+    }
+}
+
+/// Masks secrets of an item and cuts a large result that has not been processed, for texts outside a prompt.
+pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
+    let clean = clean(&item.text, options);
+    let is_large =
+        item.kind == ItemKind::ToolResult && !options.estimator.fits(&clean, options.firewall.threshold_tokens);
+    let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
+    let room = options.firewall.summary_tokens;
+    item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
+    item
+}
+
+/// Connects a compaction with its stored bytes.
+pub fn attach(done: &mut Compaction, stored: ArtifactRef) {
+    if let Some(stats) = &mut done.envelope.firewall_stats {
+        stats.artifact_ref = Some(stored.handle.clone());
+    }
+    for view in &mut done.envelope.views {
+        view.artifact_ref = Some(stored.clone());
+    }
+    done.envelope.artifacts.push(stored.clone());
+    done.item.artifact_ref = Some(stored);
+}

@@ -1,0 +1,65 @@
+//! The line below a compacted result: how much of it stands here, and how to get at the rest.
+
+use serde_json::{Value, json};
+
+use super::render::safe_handle;
+use contextweaver_model::json::to_sorted_ascii;
+use contextweaver_model::{ContextItem, JsonMap, Strategy};
+
+/// Metadata field with what the firewall did to an item: `{strategy, tokens, view?}`.
+pub const FIELD: &str = "firewall";
+/// Metadata field of an item that holds a slice: the artifact it is of.
+pub const HANDLE_FIELD: &str = "drilldown_handle";
+
+/// Records in an item what its text stands for.
+pub fn record(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
+    let mut record = json!({ "strategy": strategy, "tokens": tokens });
+    if let (Some(view), Some(record)) = (view, record.as_object_mut()) {
+        record.insert("view".into(), Value::Object(view));
+    }
+    item.metadata.insert(FIELD.into(), record);
+}
+
+fn field<'a>(item: &'a ContextItem, key: &str) -> Option<&'a Value> {
+    item.metadata.get(FIELD)?.get(key)
+}
+
+/// Returns the tokens of the whole text behind an item.
+pub fn tokens(item: &ContextItem) -> Option<u64> {
+    field(item, "tokens")?.as_u64()
+}
+
+/// Returns the selector of what to look at next.
+pub fn view(item: &ContextItem) -> Option<JsonMap> {
+    field(item, "view")?.as_object().cloned()
+}
+
+/// Tells whether excerpts may be taken from the stored text: not where all of it stands in the prompt in another form,
+/// and not where only chosen paths may.
+pub fn allows_excerpts(item: &ContextItem) -> bool {
+    let strategy = field(item, "strategy").and_then(Value::as_str);
+    !strategy.is_some_and(|strategy| {
+        [Strategy::Reshaped, Strategy::Structured].iter().any(|whole| whole.as_str() == strategy)
+    })
+}
+
+/// Tells whether the text is the work of a summarizer of the caller's, which no excerpt is to replace.
+pub fn is_chosen(item: &ContextItem) -> bool {
+    field(item, "strategy").and_then(Value::as_str) == Some(Strategy::LlmSummary.as_str())
+}
+
+/// Returns the line for an item of which `kept` tokens are shown; none when nothing is left out.
+///
+/// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
+pub fn footer(item: &ContextItem, kept: u64) -> Option<String> {
+    let total = tokens(item)?;
+    let handle = &item.artifact_ref.as_ref()?.handle;
+    if field(item, "strategy").and_then(Value::as_str) == Some(Strategy::Reshaped.as_str()) || kept >= total {
+        return None;
+    }
+    let view = match field(item, "view") {
+        Some(view) if view.is_object() => format!(" {}", to_sorted_ascii(view, None)),
+        _ => String::new(),
+    };
+    Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
+}

@@ -1,0 +1,361 @@
+//! What the next session should know of this one: decisions, conventions, open ends, pitfalls, places to look.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::store::ArtifactStore;
+use contextweaver_base::limits;
+use contextweaver_model::{ArtifactRef, ContextItem, ItemKind};
+use contextweaver_text::markdown::{list_item, one_line};
+use contextweaver_text::tokens::Estimator;
+
+/// Version of the JSON form.
+pub const HANDOFF_VERSION: &str = "1";
+
+const TITLE: &str = "# Session handoff (v1)";
+const REFS_TITLE: &str = "## Cited artefacts";
+/// Confidence in a category that the caller named.
+const NAMED: f64 = 1.0;
+/// Confidence in a category that follows from the kind of item.
+const GUESSED: f64 = 0.5;
+/// Parents followed in search of references; a log that is one long chain must not cost its square.
+const MAX_ANCESTORS: usize = 1024;
+
+/// What an entry of a handoff is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandoffCategory {
+    /// Something was decided.
+    Decision,
+    /// A rule of the project.
+    Convention,
+    /// A task left open.
+    Unresolved,
+    /// Something that went wrong.
+    Pitfall,
+    /// Where to look first.
+    NextStep,
+}
+
+#[cfg(feature = "ts")]
+contextweaver_base::wire_strings!(HandoffCategory);
+
+impl HandoffCategory {
+    /// Lists every category in the order of the handoff.
+    pub const ALL: &'static [Self] =
+        &[Self::Decision, Self::Convention, Self::Unresolved, Self::Pitfall, Self::NextStep];
+
+    /// Returns the value of `metadata.handoff_category`.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Decision => "decision",
+            Self::Convention => "convention",
+            Self::Unresolved => "unresolved",
+            Self::Pitfall => "pitfall",
+            Self::NextStep => "next_step",
+        }
+    }
+
+    /// Returns the field of the JSON form.
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Decision => "decisions",
+            Self::Convention => "conventions",
+            Self::Unresolved => "unresolved_tasks",
+            Self::Pitfall => "pitfalls",
+            Self::NextStep => "next_inspections",
+        }
+    }
+
+    const fn heading(self) -> &'static str {
+        match self {
+            Self::Decision => "## Decisions",
+            Self::Convention => "## Conventions",
+            Self::Unresolved => "## Unresolved tasks",
+            Self::Pitfall => "## Pitfalls",
+            Self::NextStep => "## Next inspection points",
+        }
+    }
+
+    /// Finds the category of an item and how sure that is: named in the metadata, else guessed from the kind.
+    pub fn of(item: &ContextItem) -> Option<(Self, f64)> {
+        let text = |key: &str| item.metadata.get(key).and_then(Value::as_str);
+        let named = Self::ALL.iter().find(|category| text("handoff_category") == Some(category.as_str()));
+        if let Some(category) = named {
+            return Some((*category, NAMED));
+        }
+        let failed =
+            || text("status").is_some_and(|status| matches!(status.to_lowercase().as_str(), "failed" | "error"));
+        match item.kind {
+            ItemKind::PlanState => Some((Self::Decision, GUESSED)),
+            ItemKind::Policy => Some((Self::Convention, GUESSED)),
+            ItemKind::ToolResult if failed() => Some((Self::Pitfall, GUESSED)),
+            _ => None,
+        }
+    }
+}
+
+impl Serialize for HandoffCategory {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(self.as_str())
+    }
+}
+
+/// One thing to know.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HandoffEntry {
+    /// The item it comes from.
+    pub id: String,
+    /// The item's text after sensitivity and firewall.
+    pub text: String,
+    /// What it is about.
+    pub category: HandoffCategory,
+    /// The items it cites.
+    pub source_ids: Vec<String>,
+    /// How sure the category is: 1 when named, 0.5 when guessed.
+    pub confidence: f64,
+    /// Tokens it costs, at least 1.
+    pub token_estimate: u64,
+}
+
+/// How much a handoff may hold and what counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HandoffOptions {
+    /// Tokens.
+    pub budget_tokens: u64,
+    /// As the reference: texts alone are charged and stand in the Markdown as they are. Otherwise the Markdown is
+    /// charged with titles and references, and no text can become structure.
+    pub reference: bool,
+}
+
+impl Default for HandoffOptions {
+    fn default() -> Self {
+        Self { budget_tokens: limits::HANDOFF_TOKENS, reference: false }
+    }
+}
+
+/// A session in short, for the start of the next one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandoffPack {
+    entries: Vec<HandoffEntry>,
+    artifact_refs: Vec<ArtifactRef>,
+    sensitivity_dropped: u64,
+    token_estimate: u64,
+    reference: bool,
+}
+
+/// Picks what the next session should know, named categories first, as far as the budget goes; what does not fit is
+/// left out and the next entry tried.
+///
+/// `items` is the whole log after sensitivity and firewall, so references of dropped items are not cited.
+pub fn build_handoff(
+    items: &[ContextItem],
+    artifacts: &ArtifactStore,
+    sensitivity_dropped: u64,
+    estimator: &Estimator,
+    options: HandoffOptions,
+) -> HandoffPack {
+    let mut found: Vec<_> = items.iter().filter_map(|item| Some((item, HandoffCategory::of(item)?))).collect();
+    contextweaver_base::order::sort_by(&mut found, |(_, (_, a)), (_, (_, b))| b.total_cmp(a));
+    let mut builder = Builder::new(items, artifacts, estimator, options);
+    for (item, (category, confidence)) in found {
+        builder.offer(item, category, confidence);
+    }
+    builder.finish(sensitivity_dropped)
+}
+
+struct Builder<'a> {
+    by_id: HashMap<&'a str, &'a ContextItem>,
+    artifacts: &'a ArtifactStore,
+    estimator: &'a Estimator,
+    options: HandoffOptions,
+    entries: Vec<HandoffEntry>,
+    refs: Vec<ArtifactRef>,
+    handles: HashSet<String>,
+    opened: Vec<HandoffCategory>,
+    /// Items whose references, and those of all their parents, are cited already.
+    settled: HashSet<&'a str>,
+    /// Quarter tokens spent: of the Markdown by default, of whole tokens per text for the reference.
+    used: u64,
+}
+
+impl<'a> Builder<'a> {
+    fn new(
+        items: &'a [ContextItem],
+        artifacts: &'a ArtifactStore,
+        estimator: &'a Estimator,
+        options: HandoffOptions,
+    ) -> Self {
+        let used = if options.reference { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
+        Self {
+            by_id: items.iter().map(|item| (item.id.as_str(), item)).collect(),
+            artifacts,
+            estimator,
+            options,
+            entries: Vec::new(),
+            refs: Vec::new(),
+            handles: HashSet::new(),
+            opened: Vec::new(),
+            settled: HashSet::new(),
+            used,
+        }
+    }
+
+    fn offer(&mut self, item: &'a ContextItem, category: HandoffCategory, confidence: f64) {
+        let mut entry = HandoffEntry {
+            id: item.id.clone(),
+            text: item.text.clone(),
+            category,
+            source_ids: vec![item.id.clone()],
+            confidence,
+            token_estimate: 0,
+        };
+        let (tokens, own) = self.cost(&entry);
+        if !self.fits(own) {
+            return;
+        }
+        let (refs, passed) = self.fresh_refs(item);
+        let quarters = own.saturating_add(self.ref_cost(&refs));
+        if !self.fits(quarters) {
+            return;
+        }
+        entry.token_estimate = tokens;
+        self.used += quarters;
+        self.handles.extend(refs.iter().map(|reference| reference.handle.clone()));
+        self.settled.extend(passed);
+        if !self.opened.contains(&category) {
+            self.opened.push(category);
+        }
+        self.refs.extend(refs);
+        self.entries.push(entry);
+    }
+
+    /// Weights of characters add up, so the whole is known from the parts without rendering it.
+    fn fits(&self, quarters: u64) -> bool {
+        self.used.saturating_add(quarters) / 4 <= self.options.budget_tokens
+    }
+
+    fn weigh(&self, line: &str) -> u64 {
+        self.estimator.quarters(line) + self.estimator.quarters("\n")
+    }
+
+    /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its references.
+    fn cost(&self, entry: &HandoffEntry) -> (u64, u64) {
+        if self.options.reference {
+            let tokens = self.estimator.tokens(&entry.text).max(1);
+            return (tokens, tokens * 4);
+        }
+        let line = self.weigh(&entry_line(entry, false));
+        let heading = if self.opened.contains(&entry.category) { 0 } else { self.weigh(entry.category.heading()) };
+        ((line / 4).max(1), line + heading)
+    }
+
+    fn ref_cost(&self, refs: &[ArtifactRef]) -> u64 {
+        if self.options.reference || refs.is_empty() {
+            return 0;
+        }
+        let title = if self.refs.is_empty() { self.weigh(REFS_TITLE) } else { 0 };
+        title + refs.iter().map(|reference| self.weigh(&ref_line(reference, false))).sum::<u64>()
+    }
+
+    /// Collects the references of an item and of what it answers to, those not cited yet, with the ids passed on the
+    /// way; the store's copy of a reference is current.
+    fn fresh_refs(&self, item: &'a ContextItem) -> (Vec<ArtifactRef>, HashSet<&'a str>) {
+        let reach = if self.options.reference { usize::MAX } else { MAX_ANCESTORS };
+        let (mut refs, mut found) = (Vec::new(), HashSet::new());
+        let mut passed = HashSet::new();
+        let mut cursor = Some(item);
+        while let Some(current) = cursor
+            && passed.len() < reach
+            && !self.settled.contains(current.id.as_str())
+            && passed.insert(current.id.as_str())
+        {
+            if let Some(own) = &current.artifact_ref
+                && !self.handles.contains(&own.handle)
+                && found.insert(own.handle.as_str())
+            {
+                refs.push(self.artifacts.reference(&own.handle).unwrap_or(own).clone());
+            }
+            cursor = current.parent_id.as_deref().and_then(|parent| self.by_id.get(parent).copied());
+        }
+        (refs, passed)
+    }
+
+    fn finish(self, sensitivity_dropped: u64) -> HandoffPack {
+        HandoffPack {
+            entries: self.entries,
+            artifact_refs: self.refs,
+            sensitivity_dropped,
+            token_estimate: self.used / 4,
+            reference: self.options.reference,
+        }
+    }
+}
+
+impl Serialize for HandoffPack {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut map = s.serialize_map(None)?;
+        map.serialize_entry("version", HANDOFF_VERSION)?;
+        for category in HandoffCategory::ALL {
+            map.serialize_entry(category.field(), &self.entries(*category).collect::<Vec<_>>())?;
+        }
+        map.serialize_entry("artifact_refs", &self.artifact_refs)?;
+        map.serialize_entry("sensitivity_dropped", &self.sensitivity_dropped)?;
+        map.serialize_entry("token_estimate", &self.token_estimate)?;
+        map.end()
+    }
+}
+
+impl HandoffPack {
+    /// Returns the entries of a category, surest first.
+    pub fn entries(&self, category: HandoffCategory) -> impl Iterator<Item = &HandoffEntry> {
+        self.entries.iter().filter(move |entry| entry.category == category)
+    }
+
+    /// Returns the references that the entries cite.
+    pub fn artifact_refs(&self) -> &[ArtifactRef] {
+        &self.artifact_refs
+    }
+
+    /// Returns the tokens spent; of an empty handoff, those of its title.
+    pub fn token_estimate(&self) -> u64 {
+        self.token_estimate
+    }
+
+    /// Returns the Markdown for the start of the next session.
+    pub fn to_markdown(&self) -> String {
+        let mut lines = vec![TITLE.to_owned()];
+        for category in HandoffCategory::ALL {
+            let mut entries = self.entries(*category).peekable();
+            if entries.peek().is_some() {
+                lines.push(category.heading().to_owned());
+            }
+            lines.extend(entries.map(|entry| entry_line(entry, self.reference)));
+        }
+        if !self.artifact_refs.is_empty() {
+            lines.push(REFS_TITLE.to_owned());
+            lines.extend(self.artifact_refs.iter().map(|reference| ref_line(reference, self.reference)));
+        }
+        lines.join("\n") + "\n"
+    }
+}
+
+fn entry_line(entry: &HandoffEntry, reference: bool) -> String {
+    if reference {
+        return format!("- ({}) {}", entry.id, entry.text);
+    }
+    format!("- ({}) {}", one_line(&entry.id), list_item(&entry.text))
+}
+
+fn ref_line(artifact: &ArtifactRef, reference: bool) -> String {
+    let label = if artifact.label.is_empty() { &artifact.handle } else { &artifact.label };
+    let line = format!("- {}: {label} [{}, {}B]", artifact.handle, artifact.media_type, artifact.size_bytes);
+    if reference { line } else { one_line(&line) }
+}
+
+#[cfg(test)]
+#[path = "handoff_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! What stands above the items: remembered episodes and facts, then the caller's header.
+
+use std::fmt::Write as _;
+
+use super::callbacks::Answers;
+use super::options::ManagerOptions;
+use super::sensitivity;
+use crate::store::{EpisodicStore, FactStore};
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_base::order::{WordSet, sort_by};
+use contextweaver_model::{ContextItem, Episode, Fact, ItemKind, Sensitivity};
+use contextweaver_text::terms::for_each_term;
+
+fn memory_item(id: String, text: String, sensitivity: Sensitivity) -> ContextItem {
+    ContextItem { sensitivity, ..ContextItem::new(id, ItemKind::MemoryFact, text) }
+}
+
+/// Returns the texts of the newest episodes that the policy admits.
+fn episode_items<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Vec<ContextItem> {
+    episodes
+        .map(|episode| {
+            memory_item(format!("episode:{}", episode.episode_id), episode.summary.clone(), episode.sensitivity)
+        })
+        .collect()
+}
+
+fn fact_item(fact: &Fact) -> ContextItem {
+    memory_item(fact.fact_id.clone(), format!("{}: {}", fact.key, fact.value), fact.sensitivity)
+}
+
+/// Returns the header of the reference: memory sections, then the caller's text.
+pub fn reference(
+    caller: &str,
+    memory_allowed: bool,
+    episodes: &EpisodicStore,
+    facts: &FactStore,
+    options: &ManagerOptions,
+    answers: &Answers,
+) -> Result<String> {
+    let mut sections = Vec::new();
+    if memory_allowed {
+        let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
+        let (recent, _) = sensitivity::filter(recent, options, answers)?;
+        if !recent.is_empty() {
+            let lines = recent.iter().map(|item| format!("- {}", item.text)).collect::<Vec<_>>();
+            sections.push(format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
+        }
+        let (known, _) = sensitivity::filter(facts.all().map(fact_item).collect(), options, answers)?;
+        if !known.is_empty() {
+            sections.push(reference_facts(&known));
+        }
+    }
+    if !caller.is_empty() {
+        sections.push(caller.to_owned());
+    }
+    Ok(sections.join("\n\n"))
+}
+
+/// The reference's fact list stops at 64 facts, or at the first that takes it over 2,000 characters.
+fn reference_facts(facts: &[ContextItem]) -> String {
+    let mut out = String::from("[FACTS]");
+    let mut length = out.chars().count();
+    for (index, fact) in facts.iter().enumerate() {
+        if index >= limits::HEADER_FACTS {
+            let _ = write!(out, "\n- ... ({} more facts omitted)", facts.len() - index);
+            break;
+        }
+        let line = format!("- {}", fact.text);
+        length += line.chars().count();
+        if length > limits::HEADER_FACT_CHARS {
+            out.push_str("\n- ... (facts truncated to fit header budget)");
+            break;
+        }
+        out.push('\n');
+        out.push_str(&line);
+    }
+    out
+}
+
+/// The header of the default mode.
+pub struct Header {
+    /// The text, empty when there is nothing to say.
+    pub text: String,
+    /// Episodes and facts that the policy kept out, or that had no room: id and reason.
+    pub dropped: Vec<(String, &'static str)>,
+}
+
+/// Returns the header of the default mode. Facts that share words with the query come first; one that is too long is
+/// cut and marked, one that has no room is skipped, and every one left out is reported.
+pub fn ranked(
+    caller: &str,
+    query: &str,
+    memory_allowed: bool,
+    episodes: &EpisodicStore,
+    facts: &FactStore,
+    options: &ManagerOptions,
+    answers: &Answers,
+) -> Result<Header> {
+    let mut header = Header { text: String::new(), dropped: Vec::new() };
+    let mut sections = Vec::new();
+    if memory_allowed {
+        let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
+        let recent = admitted(recent, options, answers, &mut header.dropped)?;
+        let lines: Vec<String> = recent.iter().map(|item| memory_line(item, options)).collect();
+        if !lines.is_empty() {
+            sections.push(format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
+        }
+        let known = admitted(facts.all().map(fact_item).collect(), options, answers, &mut header.dropped)?;
+        let lines = fact_lines(known, query, options, &mut header.dropped);
+        if !lines.is_empty() {
+            sections.push(format!("[FACTS]\n{}", lines.join("\n")));
+        }
+    }
+    if !caller.is_empty() {
+        sections.push(super::firewall::clean(caller, options).into_owned());
+    }
+    header.text = sections.join("\n\n");
+    Ok(header)
+}
+
+fn admitted(
+    items: Vec<ContextItem>,
+    options: &ManagerOptions,
+    answers: &Answers,
+    dropped: &mut Vec<(String, &'static str)>,
+) -> Result<Vec<ContextItem>> {
+    let (kept, out) = sensitivity::filter(items, options, answers)?;
+    dropped.extend(out.into_iter().map(|item| (item.id, "sensitivity")));
+    Ok(kept)
+}
+
+/// One line: secrets masked, line breaks flattened, so that a value cannot open a section of its own.
+fn memory_line(item: &ContextItem, options: &ManagerOptions) -> String {
+    let clean = super::firewall::clean(&item.text, options);
+    let flat = super::render::flatten(&clean);
+    format!("- {}", contextweaver_text::unicode::truncate(&flat, limits::HEADER_LINE_CHARS))
+}
+
+fn fact_lines(
+    facts: Vec<ContextItem>,
+    query: &str,
+    options: &ManagerOptions,
+    dropped: &mut Vec<(String, &'static str)>,
+) -> Vec<String> {
+    let terms = |text: &str| {
+        let mut found = Vec::new();
+        for_each_term(text, |term| found.push(term.to_owned()));
+        WordSet::new(found)
+    };
+    let wanted = terms(query);
+    let mut ranked: Vec<(usize, ContextItem)> =
+        facts.into_iter().map(|fact| (terms(&fact.text).shared(&wanted), fact)).collect();
+    // Stable: facts that match equally stay in id order.
+    sort_by(&mut ranked, |a, b| b.0.cmp(&a.0));
+    let mut lines = Vec::new();
+    let mut length = 0;
+    for (_, fact) in ranked {
+        let line = memory_line(&fact, options);
+        let chars = line.chars().count() + 1;
+        if lines.len() < limits::HEADER_FACTS && length + chars <= limits::HEADER_FACT_CHARS {
+            length += chars;
+            lines.push(line);
+        } else {
+            dropped.push((fact.id, "budget"));
+        }
+    }
+    lines
+}

@@ -1,0 +1,238 @@
+//! What is known of every item before any build: its rendered text, its cost, its words.
+//!
+//! Maintained as items come in, so that a build only touches the words of the query and of the current turn.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::callbacks::Answers;
+use super::options::ManagerOptions;
+use super::render::{self, Mark};
+use super::{dedup, firewall, footer};
+use crate::store::ArtifactStore;
+use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::terms::{for_each_term, is_identifier};
+
+/// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
+const PASSAGE_TERMS: usize = 128;
+
+/// Occurrences of a term in a passage.
+#[derive(Debug, Clone, Copy)]
+pub struct Posting {
+    /// The passage.
+    pub passage: u32,
+    /// How often.
+    pub count: u32,
+}
+
+/// A stretch of an item's text; a short item is one passage.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage {
+    /// Position of the item in the log.
+    pub at: u32,
+    /// Number of terms.
+    pub length: u32,
+}
+
+/// Where the text behind a summary is.
+#[derive(Debug, Clone)]
+enum Source {
+    /// In the artifact store, fit to be shown as it is.
+    Stored,
+    /// Here, because secrets had to be masked or lines escaped.
+    Own(Box<str>),
+}
+
+/// What is known of one item.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
+    shown: Option<Box<str>>,
+    /// The whole result behind a summarised one, clean and escaped, for excerpts.
+    source: Option<Source>,
+    /// Weight of the label line and the body, in quarter tokens.
+    pub part_quarters: u64,
+    /// What repeats of the item share; 0 when it cannot be one.
+    pub fingerprint: u64,
+    /// Distinct terms in order of first occurrence.
+    pub terms: Vec<u32>,
+}
+
+impl Entry {
+    /// Returns the body as rendered.
+    pub fn shown<'a>(&'a self, item: &'a ContextItem) -> &'a str {
+        self.shown.as_deref().unwrap_or(&item.text)
+    }
+
+    /// Returns the text excerpts are taken from; that which is shown when the stored one is gone.
+    pub fn source<'a>(&'a self, item: &'a ContextItem, artifacts: &'a ArtifactStore) -> &'a str {
+        let stored = || item.artifact_ref.as_ref().and_then(|artifact| artifacts.text(&artifact.handle));
+        let source = match &self.source {
+            None => None,
+            Some(Source::Stored) => stored(),
+            Some(Source::Own(text)) => Some(&**text),
+        };
+        source.unwrap_or_else(|| self.shown(item))
+    }
+
+    /// Tells whether the shown text stands for a longer one.
+    pub fn is_summarised(&self) -> bool {
+        self.source.is_some()
+    }
+}
+
+/// The inverted index of a log.
+#[derive(Debug, Clone, Default)]
+pub struct LogIndex {
+    vocabulary: HashMap<Box<str>, u32>,
+    postings: Vec<Vec<Posting>>,
+    identifiers: Vec<bool>,
+    /// Where the last item counted keeps each term; checked before use, so never cleared.
+    slots: Vec<u32>,
+    passages: Vec<Passage>,
+    entries: Vec<Entry>,
+}
+
+impl LogIndex {
+    /// Makes an empty index.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns what is known of the item at a position.
+    pub fn entry(&self, at: usize) -> &Entry {
+        &self.entries[at]
+    }
+
+    /// Returns all passages, in log order.
+    pub fn passages(&self) -> &[Passage] {
+        &self.passages
+    }
+
+    /// Returns the id of a term that occurs in the log.
+    pub fn term(&self, term: &str) -> Option<u32> {
+        self.vocabulary.get(term).copied()
+    }
+
+    /// Tells whether a term looks like an identifier.
+    pub fn is_identifier(&self, term: u32) -> bool {
+        self.identifiers[term as usize]
+    }
+
+    /// Returns the number of distinct terms.
+    pub fn terms(&self) -> usize {
+        self.postings.len()
+    }
+
+    /// Returns where a term occurs, in log order.
+    pub fn postings(&self, term: u32) -> &[Posting] {
+        &self.postings[term as usize]
+    }
+
+    /// Adds the next item of the log; `is_clean` tells that the stored bytes behind it are known to hold no secrets.
+    pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
+        let clean = firewall::clean(&item.text, options);
+        let (source, found) = match source_of(item, options, artifacts, is_clean) {
+            None => (None, self.terms_of(&clean)),
+            Some(Cow::Borrowed(text)) => (Some(Source::Stored), self.terms_of(text)),
+            Some(Cow::Owned(text)) => (Some(Source::Own(text.as_str().into())), self.terms_of(&text)),
+        };
+        let terms = self.add_passages(&found);
+        let fingerprint = dedup::fingerprint(item);
+        self.entries.push(Entry { shown: None, source, part_quarters: 0, fingerprint, terms });
+        self.show(self.entries.len() - 1, item, options);
+    }
+
+    /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
+    pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
+        let clean = firewall::clean(&item.text, options);
+        let mut body = render::default_body(item, &clean);
+        if let Some(footer) = footer::footer(item, options.estimator.tokens(&body)) {
+            body = format!("{body}\n{footer}");
+        }
+        let label = render::label_line(item, Mark::None);
+        let entry = &mut self.entries[at];
+        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(&body);
+        entry.shown = (body != item.text).then(|| body.into_boxed_str());
+    }
+
+    /// Returns the ids of a text's terms in order; new terms enter the vocabulary.
+    fn terms_of(&mut self, text: &str) -> Vec<u32> {
+        let mut found = Vec::new();
+        for_each_term(text, |term| {
+            let id = self.vocabulary.get(term).copied().unwrap_or_else(|| {
+                let id = self.postings.len() as u32;
+                self.vocabulary.insert(term.into(), id);
+                self.postings.push(Vec::new());
+                self.identifiers.push(is_identifier(term));
+                self.slots.push(0);
+                id
+            });
+            found.push(id);
+        });
+        found
+    }
+
+    /// Enters the passages of the next item and returns its distinct terms, in order of first occurrence.
+    fn add_passages(&mut self, terms: &[u32]) -> Vec<u32> {
+        let at = self.entries.len() as u32;
+        // Passages of one item are about equally long, so that none is favoured for being a remainder.
+        let count = terms.len().div_ceil(PASSAGE_TERMS).max(1);
+        let size = terms.len().div_ceil(count).max(1);
+        let mut distinct = Vec::new();
+        for stretch in terms.chunks(size) {
+            let passage = self.passages.len() as u32;
+            self.passages.push(Passage { at, length: stretch.len() as u32 });
+            for (term, count) in self.count(stretch) {
+                self.postings[term as usize].push(Posting { passage, count });
+                distinct.push(term);
+            }
+        }
+        if count > 1 {
+            // Passages share terms.
+            distinct = self.count(&distinct).into_iter().map(|(term, _)| term).collect();
+        }
+        distinct
+    }
+
+    /// Counts terms, in order of first occurrence.
+    fn count(&mut self, found: &[u32]) -> Vec<(u32, u32)> {
+        let mut terms: Vec<(u32, u32)> = Vec::new();
+        for &id in found {
+            let slot = self.slots[id as usize] as usize;
+            match terms.get_mut(slot) {
+                Some((known, count)) if *known == id => *count += 1,
+                _ => {
+                    self.slots[id as usize] = terms.len() as u32;
+                    terms.push((id, 1));
+                }
+            }
+        }
+        terms
+    }
+}
+
+/// Returns the stored text behind a result whose own text is a summary of it, borrowed when it can be shown as it is.
+fn source_of<'a>(
+    item: &ContextItem,
+    options: &ManagerOptions,
+    artifacts: &'a ArtifactStore,
+    is_clean: bool,
+) -> Option<Cow<'a, str>> {
+    let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
+    let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
+    let clean = || if is_clean { Cow::Borrowed(raw) } else { firewall::clean(raw, options) };
+    footer::allows_excerpts(item).then(|| match clean() {
+        Cow::Borrowed(clean) => render::escape_labels(clean),
+        Cow::Owned(clean) => Cow::Owned(render::escape_labels(&clean).into_owned()),
+    })
+}
+
+/// Returns the weight of a rendered section, counted by the caller's function where there is one.
+pub fn part_quarters(item: &ContextItem, entry: &Entry, options: &ManagerOptions, answers: &Answers) -> u64 {
+    if !matches!(options.estimator, contextweaver_text::tokens::Estimator::Custom(_)) {
+        return entry.part_quarters;
+    }
+    let part = format!("{}\n{}", render::label_line(item, Mark::None), entry.shown(item));
+    answers.quarters(&options.estimator, &part)
+}

@@ -1,0 +1,320 @@
+//! Ways into the log for results of tools.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::callbacks::{Answers, Outcome};
+use super::compat::{self, FIREWALL_REASON};
+use super::draft::Event;
+use super::firewall::{self, Compaction};
+use super::manager::ContextManager;
+use super::options::{Classifier, ManagerOptions};
+use super::reduce::{self, Reduction};
+use super::{footer, sensitivity};
+use crate::store::{EventLog, NewArtifact};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::keep::KeepPath;
+use contextweaver_content::reference::facts;
+use contextweaver_content::sniff::Source;
+use contextweaver_model::json::Fields;
+use contextweaver_model::{
+    ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy,
+};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// What an envelope says of where it comes from in our own words and numbers.
+#[rustfmt::skip]
+const OWN_PROVENANCE: [&str; 8] = [
+    "source_item_id", "tool_name", "protocol", "truncated", "withheld_parts", "decode_error", "unknown_blocks", "warnings",
+];
+
+/// The raw result of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The call it answers.
+    pub tool_call_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// How far the result may travel.
+    pub sensitivity: Sensitivity,
+    /// Anything the caller wants kept.
+    pub metadata: JsonMap,
+    /// Of a large JSON result, the paths that may stand in the prompt; empty for no such rule.
+    pub keep: Vec<KeepPath>,
+}
+
+impl ToolResult {
+    /// Reads a closed record.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let result = Self {
+            tool_call_id: fields.string("tool_call_id")?,
+            tool_name: fields.string_or("tool_name", "")?,
+            media_type: fields.string_or("media_type", "text/plain")?,
+            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
+            metadata: fields.object("metadata")?,
+            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
+        };
+        fields.finish()?;
+        Ok(result)
+    }
+
+    pub(super) fn item(&self, text: &str) -> ContextItem {
+        let mut item = ContextItem::new(format!("result:{}", self.tool_call_id), ItemKind::ToolResult, text);
+        item.parent_id = Some(self.tool_call_id.clone());
+        item.sensitivity = self.sensitivity;
+        item.metadata.clone_from(&self.metadata);
+        item.metadata.insert("tool_name".into(), self.tool_name.clone().into());
+        item.metadata.insert("media_type".into(), self.media_type.clone().into());
+        item
+    }
+}
+
+/// What became of a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Ingested {
+    /// The item in the log; for the caller without its text, where that is at or above the sensitivity floor.
+    pub item: ContextItem,
+    /// The digest; likewise.
+    pub envelope: ResultEnvelope,
+}
+
+impl Ingested {
+    /// Returns what the hooks should hear: that the text was replaced, if it was.
+    pub fn events(&self) -> Vec<Event> {
+        let triggered = self.envelope.firewall_stats.as_ref().is_some_and(|stats| stats.triggered);
+        let event = || Event::FirewallTriggered { item_id: self.item.id.clone(), reason: FIREWALL_REASON };
+        triggered.then(event).into_iter().collect()
+    }
+}
+
+impl ContextManager {
+    /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a summary.
+    ///
+    /// Bytes that are not UTF-8 are stored and described, never shown as text.
+    pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
+        if self.options.compat {
+            return compat::ingest::tool_result(self, result, raw, &compat::ingest::Gate::of(result));
+        }
+        self.answers.reset();
+        reduce::check_deterministic(&self.options)?;
+        let id = self.check_result(result, raw)?;
+        let done = match firewall::readable(raw, &result.media_type) {
+            Some(text) => self.digest_text(result, &text),
+            None => describe_bytes(result, raw.len()),
+        };
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        let ingested = self.store_result(done, raw, &result.media_type)?;
+        self.keep_envelope(id, &ingested.envelope);
+        Ok(Outcome::Done(self.outward(ingested)))
+    }
+
+    /// Makes what the caller gets of a result that is stored, as models are handed it: at or above the floor nothing of
+    /// the text, nor of what the server says of it.
+    pub(super) fn outward(&self, mut ingested: Ingested) -> Ingested {
+        let Ingested { item, envelope } = &mut ingested;
+        if !self.withhold(item) {
+            return ingested;
+        }
+        envelope.summary.clone_from(&item.text);
+        envelope.facts.clear();
+        // Their selectors have names of keys and columns.
+        envelope.views.clear();
+        envelope.provenance.retain(|key, _| OWN_PROVENANCE.contains(&key.as_str()));
+        if let Some(Value::Array(warnings)) = envelope.provenance.get_mut("warnings") {
+            // Paths may have names of the server's.
+            warnings.iter_mut().filter_map(Value::as_object_mut).for_each(|warning| drop(warning.shift_remove("path")));
+        }
+        let text = firewall::handle_of(&item.id);
+        envelope.artifacts.iter_mut().filter(|part| part.handle != text).for_each(|part| part.label.clear());
+        ingested
+    }
+
+    /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
+    fn withhold(&self, item: &mut ContextItem) -> bool {
+        let level = sensitivity::classified(item, &self.options, &Answers::default());
+        if self.options.compat || level < self.options.policy.sensitivity_floor {
+            return false;
+        }
+        item.sensitivity = level;
+        let reference = item.artifact_ref.take();
+        sensitivity::mask(item, &self.options.estimator);
+        item.artifact_ref = reference;
+        item.metadata.shift_remove(footer::FIELD);
+        true
+    }
+
+    /// Keeps the envelope of a result without its views: they are derived anew where they are wanted, and would outweigh
+    /// the results.
+    pub(super) fn keep_envelope(&mut self, id: String, envelope: &ResultEnvelope) {
+        self.envelopes.insert(id, ResultEnvelope { views: Vec::new(), ..envelope.clone() });
+    }
+
+    /// Checks that a result is new and its bytes can be stored; returns the id of its item.
+    pub(super) fn check_result(&self, result: &ToolResult, raw: &[u8]) -> Result<String> {
+        let id = format!("result:{}", result.tool_call_id);
+        let message = if self.events.position(&id).is_some() {
+            format!("call {} has a result", quote(&result.tool_call_id))
+        } else if self.artifacts.exists(&firewall::handle_of(&id)) {
+            format!("an artifact {} exists", quote(&firewall::handle_of(&id)))
+        } else {
+            self.artifacts.check(&firewall::handle_of(&id), raw.len()).map_err(|error| error.at("/raw_output"))?;
+            return Ok(id);
+        };
+        Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"))
+    }
+
+    /// Stores the bytes of a checked result and appends its item.
+    pub(super) fn store_result(&mut self, mut done: Compaction, raw: &[u8], media_type: &str) -> Result<Ingested> {
+        self.events.check(std::slice::from_ref(&done.item))?;
+        let (handle, label) = (firewall::handle_of(&done.item.id), firewall::label_of(&done.item.id));
+        let live = live_handles(&self.events);
+        let new = NewArtifact { handle: &handle, bytes: raw, media_type, label: &label, live: &live };
+        let stored = self.artifacts.put_new(&new)?;
+        firewall::attach(&mut done, stored);
+        // What the store masked by rules of its own has not been looked at.
+        let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();
+        self.append(vec![done.item.clone()], is_clean)?;
+        self.answers.settle(self.events.len());
+        let ingested = Ingested { item: done.item, envelope: done.envelope };
+        self.observe(&ingested.events());
+        Ok(ingested)
+    }
+
+    pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
+        let clean = firewall::clean(text, &self.options);
+        let mut item = result.item("");
+        self.label_by_whole_text(&mut item, &clean);
+        if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
+            text.clone_into(&mut item.text);
+            return pass_through(item, result, &self.options);
+        }
+        let reduction = Reduction {
+            item: &item,
+            source: &Source::new(&result.media_type, &clean),
+            keep: &result.keep,
+            options: &self.options,
+            answers: &self.answers,
+        };
+        let is_clean = matches!(clean, Cow::Borrowed(_));
+        Compaction { is_clean, ..firewall::compact(text, &result.media_type, &reduction) }
+    }
+
+    /// Classifies a result by all of its text: what is dangerous may stand where the digest does not look, but an
+    /// excerpt would.
+    fn label_by_whole_text(&self, item: &mut ContextItem, text: &str) {
+        if self.options.classifier == Classifier::None {
+            return;
+        }
+        let whole = ContextItem { text: text.to_owned(), ..item.clone() };
+        let level = sensitivity::classified(&whole, &self.options, &self.answers);
+        if level > item.sensitivity {
+            item.sensitivity = level;
+            let by = sensitivity::classifier_name(&self.options.classifier);
+            item.metadata.insert("sensitivity_raised_by".into(), by.into());
+        }
+    }
+
+    /// Takes a digest made elsewhere: the log gets its summary and a reference to its first artifact.
+    pub fn ingest_envelope(
+        &mut self,
+        tool_call_id: &str,
+        tool_name: &str,
+        envelope: ResultEnvelope,
+        sensitivity: Sensitivity,
+    ) -> Result<ContextItem> {
+        if self.options.compat {
+            return compat::ingest::envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
+        }
+        let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
+        if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {
+            let view = envelope.views.first().map(|view| view.selector.clone());
+            footer::record(&mut item, stats.strategy, stats.original_tokens, view);
+        }
+        self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+        self.envelopes.insert(item.id.clone(), envelope);
+        self.withhold(&mut item);
+        Ok(item)
+    }
+}
+
+/// Makes the item that stands for a digest made elsewhere.
+pub fn envelope_item(
+    tool_call_id: &str,
+    tool_name: &str,
+    envelope: &ResultEnvelope,
+    sensitivity: Sensitivity,
+) -> ContextItem {
+    let mut item = ContextItem::new(format!("result:{tool_call_id}"), ItemKind::ToolResult, envelope.summary.clone());
+    item.parent_id = Some(tool_call_id.to_owned());
+    item.sensitivity = sensitivity;
+    item.metadata.insert("tool_name".into(), tool_name.into());
+    item.metadata.insert("ingest".into(), "envelope".into());
+    item.artifact_ref = envelope.artifacts.first().cloned();
+    item.token_estimate = Estimator::V2.tokens(&item.text);
+    item
+}
+
+/// Keeps a text as it is.
+pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
+    let facts = facts(&item.text);
+    let original = item.text.clone();
+    item.text = firewall::clean(&original, options).into_owned();
+    item.token_estimate = Estimator::V2.tokens(&item.text);
+    let mut provenance = ResultEnvelope::provenance_of(&item.id);
+    provenance.insert("tool_name".into(), result.tool_name.clone().into());
+    let sizes = |text: &str| (text.chars().count() as u64, Estimator::V2.tokens(text));
+    let ((original_chars, original_tokens), (summary_chars, summary_tokens)) = (sizes(&original), sizes(&item.text));
+    let stats = FirewallStats {
+        strategy: Strategy::Passthrough,
+        original_chars,
+        original_tokens,
+        summary_chars,
+        summary_tokens,
+        ..FirewallStats::noop()
+    };
+    let envelope = ResultEnvelope {
+        status: Status::Ok,
+        summary: item.text.clone(),
+        facts: facts.iter().map(|fact| firewall::clean(fact, options).into_owned()).collect(),
+        artifacts: Vec::new(),
+        views: Vec::new(),
+        provenance,
+        firewall_stats: Some(stats),
+    };
+    Compaction { item, envelope, is_clean: false }
+}
+
+/// Describes bytes that are no text.
+pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
+    let text = format!("(binary, {}, {size} bytes)", crate::render::flatten(&result.media_type));
+    let mut item = result.item(&text);
+    item.token_estimate = Estimator::V2.tokens(&text);
+    let envelope = ResultEnvelope {
+        status: Status::Ok,
+        summary: text,
+        facts: Vec::new(),
+        artifacts: Vec::new(),
+        views: Vec::new(),
+        provenance: ResultEnvelope::provenance_of(&item.id),
+        firewall_stats: None,
+    };
+    Compaction { item, envelope, is_clean: false }
+}
+
+/// Returns the handles of what the model is working on, which a store that evicts must not lose: the newest results
+/// since the last user turn.
+pub(super) fn live_handles(events: &EventLog) -> Vec<&str> {
+    let turn = events.items().iter().rev().take_while(|item| item.kind != ItemKind::UserTurn);
+    let handles = turn.filter_map(|item| item.artifact_ref.as_ref()).map(|artifact| artifact.handle.as_str());
+    handles.take(limits::LIVE_HANDLES).collect()
+}

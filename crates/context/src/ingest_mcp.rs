@@ -1,0 +1,212 @@
+//! Results of MCP tools on their way into the log. They were taken apart elsewhere: here are a text, bytes by handle, and
+//! what is known of them.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+use super::callbacks::Outcome;
+use super::compat;
+use super::firewall::{Compaction, clean};
+use super::ingest::{Ingested, ToolResult, live_handles};
+use super::manager::ContextManager;
+use super::options::ManagerOptions;
+use super::reduce;
+use super::sensitivity::secret_rules;
+use crate::store::NewArtifact;
+use contextweaver_base::limits;
+use contextweaver_base::order::WordSet;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, pointer};
+use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Status};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::unicode::{prefix, quote};
+
+/// A result of an MCP tool, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpResult {
+    /// The call, the tool, and how far the result may travel.
+    pub call: ToolResult,
+    /// What is known of the result.
+    pub envelope: ResultEnvelope,
+    /// All of its text that a model may read.
+    pub full_text: String,
+    /// Its other bytes.
+    pub binaries: Vec<McpBinary>,
+}
+
+/// Where bytes of a result are, and what they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpBinary {
+    handle: String,
+    media_type: String,
+    label: String,
+    range: Range<usize>,
+}
+
+impl McpBinary {
+    fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let most = limits::MAX_SNAPSHOT_BYTES as u64;
+        let start = fields.uint_or("offset", 0, most)? as usize;
+        let length = fields.uint_or("length", 0, most)? as usize;
+        Ok(Self {
+            handle: fields.string("handle")?,
+            media_type: fields.string("media_type")?,
+            label: fields.string_or("label", "")?,
+            range: start..start + length,
+        })
+    }
+}
+
+impl McpResult {
+    /// Reads a closed record: what the converter made of the result, with the call it answers.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let full_text = fields.string("full_text")?;
+        let envelope = ResultEnvelope::from_value(fields.require("envelope")?, "/envelope")?;
+        let binaries = fields.records("binaries", McpBinary::from_value)?;
+        fields.take("warnings");
+        // The converter says what the text is, and the paths of one would not hold for what it says of it.
+        if let Some(key) = ["media_type", "keep"].into_iter().find(|key| fields.has(key)) {
+            return Err(Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(fields.at(key)));
+        }
+        let call = ToolResult::from_value(Value::Object(fields.rest()))?;
+        Ok(Self { call, envelope, full_text, binaries })
+    }
+
+    /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
+    fn handle(&self, binary: &McpBinary) -> String {
+        let (tool, call) = (&self.call.tool_name, &self.call.tool_call_id);
+        let prefix = format!("mcp:{tool}:");
+        format!("{prefix}{call}:{}", binary.handle.strip_prefix(&prefix).unwrap_or(&binary.handle))
+    }
+
+    /// Returns the bytes of each part.
+    fn parts<'a>(&'a self, bytes: &'a [u8], compat: bool) -> Result<Vec<Part<'a>>> {
+        let parts = self.binaries.iter().enumerate().map(|(at, binary)| {
+            let handle = if compat { binary.handle.clone() } else { self.handle(binary) };
+            let beyond = || {
+                Error::new(ErrorCode::OutOfRange, "the bytes are not there").at(pointer("/binaries", &at.to_string()))
+            };
+            Ok(Part { handle, bytes: bytes.get(binary.range.clone()).ok_or_else(beyond)?, binary })
+        });
+        parts.collect()
+    }
+
+    /// Adds to a digest of the text what is known of the result.
+    fn complete(&self, done: &mut Compaction, options: &ManagerOptions) {
+        done.item.metadata.insert("protocol".into(), "mcp".into());
+        let (digest, known) = (&mut done.envelope, &self.envelope);
+        digest.status = match (known.status, digest.status) {
+            (Status::Error, _) | (_, Status::Error) => Status::Error,
+            (Status::Ok, Status::Ok) => Status::Ok,
+            _ => Status::Partial,
+        };
+        if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
+            prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
+        }
+        digest.facts = known.facts.iter().map(|fact| clean(fact, options).into_owned()).collect();
+        let mut provenance = Value::Object(known.provenance.clone());
+        if options.redact_secrets {
+            provenance = redact_value(&provenance, secret_rules(options.compat), SECRET_MASK);
+        }
+        if let Value::Object(provenance) = provenance {
+            digest.provenance.extend(provenance);
+        }
+    }
+}
+
+/// Bytes under the handle they will have.
+#[derive(Debug, Clone)]
+pub(super) struct Part<'a> {
+    pub handle: String,
+    bytes: &'a [u8],
+    binary: &'a McpBinary,
+}
+
+/// Tells whether an item is the result of the call that a handle is of.
+pub(super) fn owns(item: &ContextItem, handle: &str) -> bool {
+    let tool = item.metadata.get("tool_name").and_then(Value::as_str);
+    let part = || {
+        handle.strip_prefix("mcp:")?.strip_prefix(tool?)?.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?)
+    };
+    part().is_some_and(|part| part.starts_with(':'))
+}
+
+impl ContextManager {
+    /// Takes a result that was taken apart: its text as that of any other tool, its other bytes under handles of the
+    /// call. All is stored, or nothing.
+    pub fn ingest_mcp_result(&mut self, result: &McpResult, bytes: &[u8]) -> Result<Outcome<Ingested>> {
+        let parts = result.parts(bytes, self.options.compat)?;
+        if self.options.compat {
+            return compat::ingest::mcp_result(self, result, &parts);
+        }
+        self.answers.reset();
+        reduce::check_deterministic(&self.options)?;
+        let raw = result.full_text.as_bytes();
+        let id = self.check_result(&result.call, raw).map_err(of_result)?;
+        if let Some(part) = parts.iter().find(|part| self.artifacts.exists(&part.handle)) {
+            let message = format!("an artifact {} exists", quote(&part.handle));
+            return Err(Error::new(ErrorCode::DuplicateId, message).at("/tool_call_id"));
+        }
+        self.check_parts(&parts, raw.len())?;
+        let mut done = self.digest_text(&result.call, &result.full_text);
+        if self.answers.is_waiting() {
+            return Ok(Outcome::Need(self.answers.take_needs()));
+        }
+        result.complete(&mut done, &self.options);
+        self.events.check(std::slice::from_ref(&done.item))?;
+        // Masked bytes have another size than was checked.
+        let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
+        let stored = self.store_parts(&parts).and_then(|references| {
+            let mut ingested = self.store_result(done, raw, "text/plain")?;
+            ingested.envelope.artifacts.extend(references);
+            Ok(ingested)
+        });
+        if let (Err(_), Some(before)) = (&stored, before) {
+            self.artifacts = before;
+        }
+        let ingested = stored.map_err(of_result)?;
+        self.keep_envelope(id, &ingested.envelope);
+        Ok(Outcome::Done(self.outward(ingested)))
+    }
+
+    /// Checks that all parts can be stored beside a text of this size.
+    pub(super) fn check_parts(&self, parts: &[Part], text: usize) -> Result<()> {
+        let handles = WordSet::new(parts.iter().map(|part| part.handle.clone()).collect());
+        if handles.len() < parts.len() {
+            return Err(Error::new(ErrorCode::DuplicateId, "two parts have one handle").at("/binaries"));
+        }
+        let live = live_handles(&self.events);
+        let mut before = (1, text);
+        for part in parts {
+            let checked = self.artifacts.check_beside(&part.handle, part.bytes.len(), &live, before);
+            checked.map_err(|error| of_part(&error, &part.handle))?;
+            before = (before.0 + 1, before.1 + part.bytes.len());
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_parts(&mut self, parts: &[Part]) -> Result<Vec<ArtifactRef>> {
+        let mut live = live_handles(&self.events);
+        live.extend(parts.iter().map(|part| part.handle.as_str()));
+        let mut references = Vec::new();
+        for Part { handle, bytes, binary } in parts {
+            let label = clean(&binary.label, &self.options);
+            let new = NewArtifact { handle, bytes, media_type: &binary.media_type, label: &label, live: &live };
+            references.push(self.artifacts.put_new(&new).map_err(|error| of_part(&error, handle))?);
+        }
+        Ok(references)
+    }
+}
+
+/// Says of an error that it is the result's.
+fn of_result(error: Error) -> Error {
+    if error.path() == "/raw_output" { error.under("/result") } else { error }
+}
+
+/// Says of an error of the store which part it is about.
+fn of_part(error: &Error, handle: &str) -> Error {
+    Error::new(error.code(), format!("{}: {}", quote(handle), error.message())).at("/result").detail("handle", handle)
+}

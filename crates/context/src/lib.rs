@@ -1,0 +1,55 @@
+//! The context compiler: an event log in, a prompt under a hard budget out, with a reason for everything left out.
+//!
+//! A build runs eight stages, one file each: [`candidates`], [`closure`], [`sensitivity`], [`firewall`], [`score`],
+//! [`dedup`], [`select`], [`render`]. `pipeline` runs them for the default mode, [`compat`] as the Python reference does.
+
+mod append;
+pub mod call_prompt;
+pub mod callbacks;
+pub mod candidates;
+pub mod closure;
+mod compact;
+pub mod compat;
+pub mod dedup;
+mod draft;
+mod drilldown;
+mod excerpt;
+mod explain;
+pub mod firewall;
+mod footer;
+pub mod handoff;
+mod header;
+mod hydrate;
+mod index;
+mod ingest;
+mod ingest_mcp;
+mod manager;
+pub mod memory;
+mod messages;
+mod options;
+pub mod origin;
+mod output;
+mod pipeline;
+mod reduce;
+pub mod render;
+pub mod report;
+mod request;
+pub mod score;
+pub mod select;
+pub mod sensitivity;
+mod snapshot;
+pub mod store;
+mod stores;
+mod summaries;
+
+pub use compact::{CompactRequest, CompactResult};
+pub use draft::Event;
+pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
+pub use ingest::{Ingested, ToolResult};
+pub use ingest_mcp::{McpBinary, McpResult};
+pub use manager::{BuildOutput, ContextManager, ManagerStats};
+pub use messages::{PromptParts, message_plan};
+pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
+pub use request::BuildRequest;
+pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
+pub use summaries::{SummaryRequest, SuppliedSummary};

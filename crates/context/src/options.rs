@@ -1,0 +1,369 @@
+//! What a manager can be told.
+
+use serde_json::Value;
+
+use crate::store::{Eviction, StoreOptions};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, pointer, wrong_type};
+use contextweaver_model::{
+    ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
+};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// Who labels items beyond what the caller said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Classifier {
+    /// Nobody.
+    None,
+    /// The built-in patterns: secrets are restricted, personal data is confidential.
+    Heuristic {
+        /// Whether an e-mail address alone counts as personal data.
+        pii: bool,
+    },
+    /// The caller's function under this name.
+    Custom(String),
+}
+
+/// Who works on large results: a built-in, or a function of the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name.
+    pub name: String,
+    /// Whether the name is that of a built-in, which needs no answers.
+    pub built_in: bool,
+    /// Whether a model does the work.
+    pub is_llm: bool,
+    /// What a model-backed function says of itself.
+    pub provider: JsonMap,
+}
+
+/// Who summarises large results.
+pub type Summarizer = Plugin;
+
+/// Who finds facts in results.
+pub type Extractor = Plugin;
+
+/// Name of the built-in summarizer beside the default one, as in the reference.
+pub const RULE_BASED: &str = "rule_based";
+/// Name of the built-in extractor beside the default one, as in the reference.
+pub const STRUCTURED: &str = "structured";
+
+impl Plugin {
+    /// Reads the name of a built-in, or `{"custom": name, "is_llm"?: bool, "provider_metadata"?: object}`.
+    pub fn from_value(value: Value, path: &str, built_in: &str) -> Result<Self> {
+        if let Value::String(name) = value {
+            return if name == built_in {
+                Ok(Self { name, built_in: true, is_llm: false, provider: JsonMap::new() })
+            } else {
+                Err(Error::new(ErrorCode::InvalidInput, format!("unknown built-in {}", quote(&name)))
+                    .at(path)
+                    .hint(format!("{built_in}, or a function")))
+            };
+        }
+        let mut fields = Fields::open(value, path)?;
+        let plugin = Self {
+            name: fields.string("custom")?,
+            built_in: false,
+            is_llm: fields.bool_or("is_llm", false)?,
+            provider: provider_of(&mut fields)?,
+        };
+        fields.finish()?;
+        Ok(plugin)
+    }
+}
+
+/// Takes what a model says of itself, in strings.
+pub fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
+    let provider = fields.object("provider_metadata")?;
+    match provider.iter().find(|(_, value)| !value.is_string()) {
+        Some((key, value)) => Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value)),
+        None => Ok(provider),
+    }
+}
+
+/// What becomes of large results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FirewallOptions {
+    /// Tokens above which a result ingested as raw output is summarised in the prompt.
+    pub threshold_tokens: u64,
+    /// Most tokens of a summary.
+    pub summary_tokens: u64,
+    /// Whether functions backed by a model are refused.
+    pub deterministic: bool,
+}
+
+impl Default for FirewallOptions {
+    fn default() -> Self {
+        Self {
+            threshold_tokens: limits::FIREWALL_THRESHOLD_TOKENS,
+            summary_tokens: limits::SUMMARY_TOKENS,
+            deterministic: false,
+        }
+    }
+}
+
+impl FirewallOptions {
+    /// Reads closed options.
+    fn read(&mut self, fields: &mut Fields) -> Result<()> {
+        let Some(mut firewall) = fields.nested("firewall")? else { return Ok(()) };
+        let mut tokens = |key: &str, default| firewall.uint_or(key, default, limits::MAX_BUDGET_TOKENS);
+        self.threshold_tokens = tokens("threshold_tokens", self.threshold_tokens)?;
+        self.summary_tokens = tokens("summary_tokens", self.summary_tokens)?;
+        self.deterministic = firewall.bool_or("deterministic", self.deterministic)?;
+        firewall.finish()
+    }
+}
+
+/// Upper bounds that the caller may lower.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    /// Items of the log.
+    pub items: usize,
+    /// Bounds of the artifact store.
+    pub store: StoreOptions,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { items: limits::MAX_ITEMS, store: StoreOptions::default() }
+    }
+}
+
+/// The settings of a manager, checked.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
+pub struct ManagerOptions {
+    /// Whether every stage decides as contextweaver 0.18 for Python does.
+    pub compat: bool,
+    /// Tokens per phase.
+    pub budget: ContextBudget,
+    /// Who may enter a prompt.
+    pub policy: ContextPolicy,
+    /// How relevance is weighed.
+    pub scoring: ScoringConfig,
+    /// What becomes of large results.
+    pub firewall: FirewallOptions,
+    /// Whether prompts only grow, for the sake of provider prompt caches.
+    pub append: bool,
+    /// Whether steps of the active turn may be dropped like others; otherwise they stay, or the build fails. The compat mode
+    /// knows no active turn.
+    pub trim_active_turn: bool,
+    /// Whether secrets are masked on every rendered surface.
+    pub redact_secrets: bool,
+    /// How tokens are counted.
+    pub estimator: Estimator,
+    /// Who labels items.
+    pub classifier: Classifier,
+    /// Who summarises large results.
+    pub summarizer: Option<Summarizer>,
+    /// Who finds facts in results.
+    pub extractor: Option<Extractor>,
+    /// Names of the caller's redaction hooks.
+    pub custom_hooks: Vec<String>,
+    /// Whether builds say what happened, for hooks of the caller.
+    pub listens: bool,
+    /// Upper bounds.
+    pub limits: Limits,
+}
+
+impl Default for ManagerOptions {
+    fn default() -> Self {
+        Self {
+            compat: false,
+            budget: ContextBudget::default(),
+            policy: ContextPolicy::default(),
+            scoring: ScoringConfig::default(),
+            firewall: FirewallOptions::default(),
+            append: false,
+            trim_active_turn: true,
+            redact_secrets: true,
+            estimator: Estimator::V3,
+            classifier: Classifier::None,
+            summarizer: None,
+            extractor: None,
+            custom_hooks: Vec::new(),
+            listens: true,
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl ManagerOptions {
+    /// Returns the settings of the reference.
+    pub fn reference() -> Self {
+        Self {
+            compat: true,
+            policy: ContextPolicy::reference(),
+            scoring: ScoringConfig::Reference(ReferenceWeights::default()),
+            trim_active_turn: false,
+            redact_secrets: false,
+            estimator: Estimator::V2,
+            ..Self::default()
+        }
+    }
+
+    /// Reads closed options: an unknown field is an error.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let mut options = match fields.opt_string("compat")?.as_deref() {
+            None => Self::default(),
+            Some("0.18") => Self::reference(),
+            Some(other) => {
+                return Err(Error::new(ErrorCode::Unsupported, format!("unknown compat version {}", quote(other)))
+                    .at("/compat")
+                    .hint("only \"0.18\" is known"));
+            }
+        };
+        options.read_profile(&mut fields)?;
+        if let Some(value) = fields.take("budget") {
+            options.budget = ContextBudget::from_value(value, "/budget", true)?;
+        }
+        if let Some(value) = fields.take("policy") {
+            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
+        }
+        if let Some(value) = fields.take("scoring") {
+            options.scoring = ScoringConfig::from_value(value, "/scoring", options.scoring.method())?;
+        }
+        options.read_switches(&mut fields)?;
+        options.read_functions(&mut fields)?;
+        fields.finish()?;
+        options.check()?;
+        Ok(options)
+    }
+
+    /// A profile fills what the options leave out. A preset name sets budgets; a whole profile sets what it names.
+    fn read_profile(&mut self, fields: &mut Fields) -> Result<()> {
+        let reference = self.scoring.method() == ScoringMethod::Reference;
+        match fields.take("profile") {
+            None => {}
+            Some(Value::String(name)) => {
+                let preset = ProfileConfig::preset(&name).map_err(|e| e.at("/profile"))?;
+                self.budget = preset.budget;
+            }
+            Some(value) => {
+                let names_policy = value.get("policy").is_some_and(|policy| !policy.is_null());
+                let profile = ProfileConfig::from_value(value, "/profile")?;
+                self.budget = profile.budget;
+                if names_policy {
+                    self.policy = profile.policy;
+                }
+                if reference {
+                    self.scoring = ScoringConfig::Reference(profile.scoring);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn read_switches(&mut self, fields: &mut Fields) -> Result<()> {
+        self.firewall.read(fields)?;
+        self.append = fields.bool_or("append", false)?;
+        self.trim_active_turn = fields.parsed_or("active_turn", self.trim_active_turn, |text| match text {
+            "keep" => Ok(false),
+            "trim" => Ok(true),
+            other => Err(Error::new(ErrorCode::InvalidInput, format!("unknown active_turn {}", quote(other)))
+                .hint("one of: keep trim")),
+        })?;
+        self.redact_secrets = fields.bool_or("redact_secrets", self.redact_secrets)?;
+        if let Some(mut bounds) = fields.nested("limits")? {
+            let mut bound =
+                |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
+            let store = &mut self.limits.store;
+            self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
+            store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;
+            store.store_bytes = bound("max_store_bytes", limits::MAX_STORE_BYTES)?;
+            store.max_artifacts = bound("max_artifacts", limits::MAX_ARTIFACTS)?;
+            store.ttl_seconds = bounds.opt_number("artifact_ttl_seconds", 0.0, limits::MAX_TTL_SECONDS)?;
+            store.eviction = bounds.parsed_or("eviction", Eviction::None, Eviction::parse)?;
+            bounds.finish()?;
+        }
+        Ok(())
+    }
+
+    fn read_functions(&mut self, fields: &mut Fields) -> Result<()> {
+        match fields.take("estimator") {
+            None => {}
+            Some(Value::String(name)) => self.estimator = Estimator::named(&name).map_err(|e| e.at("/estimator"))?,
+            Some(value) => self.estimator = Estimator::Custom(custom_name(value, "/estimator")?),
+        }
+        match fields.take("classifier") {
+            None => {}
+            Some(Value::String(name)) if name == "heuristic" => self.classifier = Classifier::Heuristic { pii: true },
+            Some(Value::String(name)) if name == "heuristic-no-pii" => {
+                self.classifier = Classifier::Heuristic { pii: false };
+            }
+            Some(Value::String(name)) => {
+                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown classifier {}", quote(&name)))
+                    .at("/classifier")
+                    .hint("one of: heuristic heuristic-no-pii, or a function"));
+            }
+            Some(value) => self.classifier = Classifier::Custom(custom_name(value, "/classifier")?),
+        }
+        if let Some(value) = fields.take("summarizer") {
+            self.summarizer = Some(Plugin::from_value(value, "/summarizer", RULE_BASED)?);
+        }
+        if let Some(value) = fields.take("extractor") {
+            self.extractor = Some(Plugin::from_value(value, "/extractor", STRUCTURED)?);
+        }
+        self.custom_hooks = fields.strings("redaction_hooks")?;
+        self.listens = fields.bool_or("listens", true)?;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.compat && self.append {
+            return Err(Error::new(ErrorCode::Unsupported, "append mode does not exist in compat mode").at("/append"));
+        }
+        if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
+            return Err(Error::new(ErrorCode::DuplicateId, "a built-in redaction hook has this name")
+                .at(format!("/redaction_hooks/{index}")));
+        }
+        Ok(())
+    }
+}
+
+/// Reads `{"custom": name}`, which stands for a function on the other side of the boundary.
+fn custom_name(value: Value, path: &str) -> Result<String> {
+    let mut fields = Fields::open(value, path)?;
+    let name = fields.string("custom")?;
+    fields.finish()?;
+    Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn plugins_and_firewall_options_are_closed() {
+        let table = [
+            (json!({ "firewall": { "size": 1 } }), "UNKNOWN_FIELD", "/firewall/size"),
+            (json!({ "firewall": { "deterministic": 1 } }), "INVALID_INPUT", "/firewall/deterministic"),
+            (json!({ "firewall": { "summary_tokens": -1 } }), "OUT_OF_RANGE", "/firewall/summary_tokens"),
+            (json!({ "summarizer": "structured" }), "INVALID_INPUT", "/summarizer"),
+            (json!({ "extractor": { "custom": "f", "llm": true } }), "UNKNOWN_FIELD", "/extractor/llm"),
+            (
+                json!({ "summarizer": { "custom": "f", "provider_metadata": { "a": 1 } } }),
+                "INVALID_INPUT",
+                "/summarizer/provider_metadata/a",
+            ),
+        ];
+        for (options, code, path) in table {
+            let error = ManagerOptions::from_value(options.clone()).unwrap_err();
+            assert_eq!((error.code().as_str(), error.path()), (code, path), "{options}");
+        }
+        let given = json!({
+            "compat": "0.18",
+            "firewall": { "threshold_tokens": 7, "summary_tokens": 8, "deterministic": true },
+            "summarizer": "rule_based",
+            "extractor": { "custom": "f", "is_llm": true },
+        });
+        let options = ManagerOptions::from_value(given).unwrap();
+        assert_eq!(options.firewall, FirewallOptions { threshold_tokens: 7, summary_tokens: 8, deterministic: true });
+        assert!(options.summarizer.is_some_and(|plugin| plugin.built_in));
+        assert!(options.extractor.is_some_and(|plugin| plugin.is_llm && !plugin.built_in));
+    }
+}

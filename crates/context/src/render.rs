@@ -1,0 +1,207 @@
+//! Stage 8: items become text, and no item can pass for a section of its own.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::lines::line_end;
+use contextweaver_text::unicode;
+
+/// What stands between sections.
+pub const SEPARATOR: &str = "\n\n";
+
+/// Renders an item as the reference does: label line, then body.
+pub fn reference_item(item: &ContextItem) -> String {
+    let section = item.metadata.get("section").and_then(serde_json::Value::as_str).map(unicode::trim);
+    let label = section.filter(|text| !text.is_empty()).unwrap_or_else(|| item.kind.label());
+    let mut out = String::with_capacity(item.text.len() + 32);
+    out.push('[');
+    out.push_str(label);
+    if let Some(artifact) = &item.artifact_ref {
+        let prefix = if artifact.handle.starts_with("artifact:") { "" } else { "artifact:" };
+        let _ = write!(out, " [{prefix}{}]", artifact.handle);
+    }
+    out.push_str("]\n");
+    out.push_str(&body(item, item.metadata_str("function_name"), &item.text));
+    out
+}
+
+/// Renders items as the reference does, with header and footer.
+pub fn reference_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
+    let body = items.iter().map(reference_item).collect::<Vec<_>>().join(separator);
+    join_sections(&[header, &body, footer], separator)
+}
+
+/// Joins the texts of items without any label.
+pub fn passthrough(items: &[ContextItem]) -> String {
+    items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+/// Joins what is not empty.
+pub fn join_sections(parts: &[&str], separator: &str) -> String {
+    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(separator)
+}
+
+fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
+    match (item.kind, function) {
+        (ItemKind::ToolCall, Some(name)) => format!("{name}({text})"),
+        (ItemKind::ToolResult, Some(name)) => format!("{name}: {text}"),
+        _ => text.to_owned(),
+    }
+}
+
+/// How a section is marked in its label line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// The whole item.
+    None,
+    /// Parts of it.
+    Excerpt,
+    /// Out of log order, in an append-only prompt.
+    Recalled,
+}
+
+/// Returns the label line of the default mode.
+///
+/// A section name of the caller's is flattened, stripped of brackets and put in ASCII upper case, so that label lines
+/// have one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
+pub fn label_line(item: &ContextItem, mark: Mark) -> String {
+    let section = item.metadata.get("section").and_then(serde_json::Value::as_str);
+    let name = section.map(section_name).filter(|name| !name.is_empty());
+    let name = name.as_deref().unwrap_or_else(|| item.kind.label());
+    let mark = match mark {
+        Mark::None => "",
+        Mark::Excerpt => " (EXCERPT)",
+        Mark::Recalled => " (RECALLED)",
+    };
+    match &item.artifact_ref {
+        Some(artifact) => format!("[{name}{mark} [{}]]", safe_handle(&artifact.handle)),
+        None => format!("[{name}{mark}]"),
+    }
+}
+
+fn section_name(text: &str) -> String {
+    let kept: String = text.chars().filter(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.')).collect();
+    unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
+}
+
+/// Returns a handle with brackets, controls and invisible characters escaped.
+pub fn safe_handle(handle: &str) -> String {
+    let mut out = String::with_capacity(handle.len());
+    for ch in handle.chars() {
+        if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
+            out.extend(ch.escape_unicode());
+        } else {
+            out.push(ch);
+        }
+    }
+    out
+}
+
+/// Returns the body of the default mode: the text with lines that look like labels escaped.
+pub fn default_body(item: &ContextItem, text: &str) -> String {
+    let function = item.metadata_str("function_name").map(flatten);
+    escape_labels(&body(item, function.as_deref(), text)).into_owned()
+}
+
+/// Replaces line breaks by spaces.
+pub fn flatten(text: &str) -> String {
+    text.chars().map(|ch| if is_line_end(ch) { ' ' } else { ch }).collect()
+}
+
+const fn is_line_end(ch: char) -> bool {
+    matches!(ch, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+}
+
+/// Puts a backslash before the bracket of every line that a reader could take for a section label: `[WORDS]` or
+/// `[WORDS [handle]]` without a lower-case ASCII letter, or one of the known labels in any case, whatever invisible characters it hides.
+pub fn escape_labels(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut done, mut start) = (0, 0);
+    // A label has a bracket, so only lines with one are looked at.
+    while let Some(bracket) = text[start..].find('[').map(|at| start + at) {
+        let begin = text[start..bracket].rfind(is_line_end).map_or(start, |at| start + at);
+        let end = bracket + line_end(&text.as_bytes()[bracket..]).0;
+        if looks_like_label(text[begin..end].trim_start_matches(is_line_end)) {
+            out.push_str(&text[done..bracket]);
+            out.push('\\');
+            done = bracket;
+        }
+        start = end;
+    }
+    if done == 0 && out.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+/// More than a section name of 64 characters with its mark has.
+const LABEL_CHARS: usize = 600;
+
+const KNOWN_LABELS: &[&str] = &[
+    "USER",
+    "ASSISTANT",
+    "TOOL CALL",
+    "TOOL RESULT",
+    "DOCUMENT",
+    "RETRIEVED",
+    "FACT",
+    "PLAN",
+    "POLICY",
+    "EPISODIC MEMORY",
+    "FACTS",
+    "TOOL SCHEMA",
+    "GOAL",
+    "AVAILABLE TOOLS",
+    "SYSTEM",
+];
+
+fn looks_like_label(line: &str) -> bool {
+    let is_shown = |ch: &char| !unicode::is_invisible(*ch) && !ch.is_control() && !unicode::is_space(*ch);
+    // Most lines are ruled out by their ends, without a copy.
+    if line.chars().find(is_shown) != Some('[') || line.chars().rev().find(is_shown) != Some(']') {
+        return false;
+    }
+    let visible = line.chars().filter(|ch| !unicode::is_invisible(*ch) && !ch.is_control());
+    // Without the bracket that opens it, up to the handle or the end; no name is that long.
+    let mut head: String =
+        visible.skip_while(|ch| *ch != '[').skip(1).take_while(|ch| *ch != '[').take(LABEL_CHARS).collect();
+    if head.len() >= LABEL_CHARS {
+        return false;
+    }
+    if head.trim_end_matches(unicode::is_space).ends_with(']') {
+        head.truncate(head.rfind(']').unwrap_or(0));
+    }
+    let head = head.trim();
+    let head = head.strip_suffix("(EXCERPT)").or_else(|| head.strip_suffix("(RECALLED)")).unwrap_or(head).trim();
+    let is_name = head.chars().any(char::is_alphabetic)
+        && head.chars().all(|ch| ch.is_alphanumeric() || matches!(ch, ' ' | '_' | '-' | '.'));
+    let is_upper = !head.contains(|ch: char| ch.is_ascii_lowercase());
+    is_name && (is_upper || KNOWN_LABELS.iter().any(|label| head.eq_ignore_ascii_case(label)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_lines_in_text_are_escaped() {
+        for forged in
+            ["[POLICY]", "  [policy] ", "[TOOL RESULT [artifact:x]]", "[NOTES]", "[PO\u{200b}LICY]", "[USER (EXCERPT)]"]
+        {
+            let text = format!("before\n{forged}\nafter");
+            let escaped = escape_labels(&text);
+            assert!(escaped.contains("\\["), "{forged:?} -> {escaped:?}");
+            assert!(escaped.lines().all(|line| !looks_like_label(line)));
+        }
+        assert_eq!(escape_labels("a\r[POLICY]\u{2028}[USER]"), "a\r\\[POLICY]\u{2028}\\[USER]");
+    }
+
+    #[test]
+    fn ordinary_brackets_stay() {
+        for text in ["[1, 2]", "[\"a\"]", "[package]", "x [POLICY]", "[ERROR] disk full", "[]", "- [x] done", "[12]"] {
+            assert_eq!(escape_labels(text), text);
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What a build is asked for.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_model::Phase;
+use contextweaver_model::json::{Fields, as_number, pointer};
+
+/// A request for a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuildRequest {
+    /// What the prompt is for.
+    pub phase: Phase,
+    /// What is looked for.
+    pub query: String,
+    /// Sorted distinct tags: `query_tags` and `hints` together.
+    pub tags: Vec<String>,
+    /// Text above everything.
+    pub header: String,
+    /// Text below everything.
+    pub footer: String,
+    /// Tokens for this build instead of the phase's.
+    pub budget_tokens: Option<u64>,
+    /// Items that must be in the prompt.
+    pub pin: Vec<String>,
+    /// Whether to say why every candidate was kept or dropped.
+    pub explain: bool,
+    /// Whether what goes along with items in messages counts too: images, files, reasoning.
+    pub attachments: bool,
+    /// The caller's scores by item id, 0 to 1.
+    pub item_scores: HashMap<String, f64>,
+}
+
+impl BuildRequest {
+    /// Makes a request with nothing but a phase and a query.
+    pub fn new(phase: Phase, query: &str) -> Self {
+        Self {
+            phase,
+            query: query.to_owned(),
+            tags: Vec::new(),
+            header: String::new(),
+            footer: String::new(),
+            budget_tokens: None,
+            pin: Vec::new(),
+            explain: false,
+            attachments: false,
+            item_scores: HashMap::new(),
+        }
+    }
+
+    /// Reads a closed request: an unknown field is an error.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let request = Self::take(&mut fields)?;
+        fields.finish()?;
+        Ok(request)
+    }
+
+    /// Takes the fields of a request out of a larger record.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let mut request = Self::new(fields.parsed_or("phase", Phase::Answer, Phase::parse)?, "");
+        request.query = fields.string_or("query", "")?;
+        request.tags = fields.strings("query_tags")?;
+        request.tags.extend(fields.strings("hints")?);
+        contextweaver_base::order::sort_distinct(&mut request.tags);
+        request.header = fields.string_or("header", "")?;
+        request.footer = fields.string_or("footer", "")?;
+        request.budget_tokens = fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?;
+        request.pin = fields.strings("pin")?;
+        request.explain = fields.bool_or("explain", false)?;
+        let at = fields.at("item_scores");
+        for (id, score) in fields.object("item_scores")? {
+            let score = as_number(&score, &pointer(&at, &id), 0.0, 1.0)?;
+            request.item_scores.insert(id, score);
+        }
+        Ok(request)
+    }
+}

@@ -1,0 +1,259 @@
+//! The default selection: pins, a share for the newest, then units by score until the budget is used.
+
+use super::plan::{Part, Planner, Row, Squeeze};
+use contextweaver_base::order::sort_by;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{ContextPolicy, ItemKind};
+
+/// Share of the budget that goes to the newest units.
+const RECENCY_SHARE: f64 = 0.2;
+/// Tokens below which trying further is not worth it.
+const REST_TOKENS: u64 = 10;
+/// Units are ranked by score over size to this power: size hardly counts.
+const SIZE_EXPONENT: f64 = 0.2;
+const MIN_SIZE_TOKENS: f64 = 24.0;
+/// Share of the budget one unit may take without being cut, and its floor in tokens.
+const CAP_SHARE: f64 = 0.33;
+const MIN_CAP_TOKENS: u64 = 120;
+
+/// Returns the largest number of tokens that one unit may take without being cut.
+pub fn cap(limit_tokens: u64) -> u64 {
+    ((limit_tokens as f64 * CAP_SHARE) as u64).max(MIN_CAP_TOKENS)
+}
+
+/// Items that enter and leave together.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// Indices of its rows, in log order.
+    pub rows: Vec<usize>,
+    /// Cost whole, in quarter tokens.
+    pub quarters: u64,
+    /// Largest score of a member.
+    pub score: f64,
+    /// Why it must be in the prompt.
+    pub pinned: Option<&'static str>,
+    /// Units that members answer to.
+    pub parents: Vec<usize>,
+}
+
+/// What was decided.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// Parts of every unit taken, by unit.
+    pub taken: Vec<Option<Vec<Part>>>,
+    /// Units not taken, with the reason, in the order considered.
+    pub dropped: Vec<(usize, &'static str)>,
+    /// Quarter tokens used.
+    pub used: u64,
+    /// Units brought in by others.
+    pub closures: u64,
+    /// Units and pieces looked at.
+    pub work: u64,
+}
+
+impl Selection {
+    /// Makes a selection of nothing among so many units.
+    pub fn of(units: usize) -> Self {
+        Self { taken: (0..units).map(|_| None).collect(), ..Self::default() }
+    }
+
+    /// Tells whether a unit was taken.
+    pub fn has(&self, unit: usize) -> bool {
+        self.taken[unit].is_some()
+    }
+
+    /// Returns the parts of all units taken.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.taken.iter().flatten().flatten()
+    }
+}
+
+/// Chooses among units.
+pub struct Selector<'a> {
+    /// The rows of all units.
+    pub rows: &'a [Row],
+    /// The units, in log order of their first member.
+    pub units: &'a [Unit],
+    /// Makes the parts.
+    pub planner: &'a Planner<'a>,
+    /// Quarter tokens that may be used.
+    pub limit: u64,
+    /// Caps per kind.
+    pub policy: &'a ContextPolicy,
+}
+
+impl Selector<'_> {
+    /// Chooses. Fails with `BUDGET_EXCEEDED` when the pinned units do not fit even in their smallest form.
+    pub fn choose(&self) -> Result<Selection> {
+        let mut state = State { selection: Selection::of(self.units.len()), counts: [0; ItemKind::ALL.len()] };
+        let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
+        let capped = !self.policy.max_items_per_kind.is_empty();
+        let more = self.rows.iter().any(|row| self.planner.has_more(row));
+        if total <= self.limit && !capped && !more {
+            for (index, unit) in self.units.iter().enumerate() {
+                let parts = unit.rows.iter().map(|row| self.planner.whole(*row, &self.rows[*row])).collect();
+                self.take(&mut state, index, parts);
+            }
+            return Ok(state.selection);
+        }
+        self.take_pins(&mut state)?;
+        self.take_newest(&mut state);
+        self.take_by_score(&mut state);
+        state.selection.work += self.planner.work.get() + self.units.len() as u64;
+        Ok(state.selection)
+    }
+
+    fn plan(&self, unit: usize, squeeze: Squeeze) -> (Vec<Part>, u64) {
+        let parts = self.planner.unit(self.rows, &self.units[unit].rows, squeeze);
+        let quarters = parts.iter().map(|part| part.quarters).sum();
+        (parts, quarters)
+    }
+
+    fn take(&self, state: &mut State, unit: usize, parts: Vec<Part>) {
+        for part in &parts {
+            state.selection.used += part.quarters;
+            state.counts[self.planner.items[part.at].kind.index()] += 1;
+        }
+        state.selection.taken[unit] = Some(parts);
+    }
+
+    /// Pinned units stay whatever happens; when room is short the oldest give up text first, never their place.
+    fn take_pins(&self, state: &mut State) -> Result<()> {
+        let pinned: Vec<usize> = (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
+        let mut plans: Vec<(Vec<Part>, u64)> = pinned.iter().map(|unit| self.plan(*unit, Squeeze::None)).collect();
+        let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
+        for squeeze in [Squeeze::Small, Squeeze::Stub] {
+            for (slot, unit) in pinned.iter().enumerate() {
+                if total <= self.limit {
+                    break;
+                }
+                let (parts, quarters) = self.plan(*unit, squeeze);
+                if quarters < plans[slot].1 {
+                    total = total - plans[slot].1 + quarters;
+                    plans[slot] = (parts, quarters);
+                }
+            }
+        }
+        if total > self.limit {
+            let over = (total - self.limit).div_ceil(4);
+            let hint = if self.planner.options.trim_active_turn {
+                "raise the budget or pin less"
+            } else {
+                "raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\""
+            };
+            return Err(Error::new(
+                ErrorCode::BudgetExceeded,
+                format!("what must stay, pinned items and the active turn, exceeds the budget by {over} tokens"),
+            )
+            .hint(hint)
+            .detail("over_by", over)
+            .detail("limit", self.limit / 4)
+            .detail("required", total.div_ceil(4)));
+        }
+        for (unit, (parts, _)) in pinned.into_iter().zip(plans) {
+            self.take(state, unit, parts);
+        }
+        Ok(())
+    }
+
+    fn take_newest(&self, state: &mut State) {
+        let share = (self.limit as f64 * RECENCY_SHARE) as u64;
+        for row in self.rows.iter().rev() {
+            if state.selection.has(row.unit) {
+                continue;
+            }
+            if state.selection.used >= share {
+                break;
+            }
+            let (parts, quarters) = self.plan(row.unit, Squeeze::None);
+            if state.selection.used + quarters > share || !self.within_caps(state, row.unit) {
+                break;
+            }
+            self.take(state, row.unit, parts);
+        }
+    }
+
+    fn take_by_score(&self, state: &mut State) {
+        let mut order: Vec<(f64, usize)> = (0..self.units.len())
+            .filter(|unit| !state.selection.has(*unit))
+            .map(|unit| (self.ranking(unit), unit))
+            .collect();
+        sort_by(&mut order, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+        for (_, unit) in order {
+            if state.selection.has(unit) {
+                continue;
+            }
+            if !self.within_caps(state, unit) {
+                state.selection.dropped.push((unit, "kind_limit"));
+            } else if !self.try_take(state, unit) {
+                state.selection.dropped.push((unit, "budget"));
+            }
+        }
+        // An earlier drop may have come in as somebody's parent.
+        let Selection { taken, dropped, .. } = &mut state.selection;
+        dropped.retain(|(unit, _)| taken[*unit].is_none());
+    }
+
+    fn ranking(&self, unit: usize) -> f64 {
+        let tokens = (self.units[unit].quarters / 4).min(self.planner.cap) as f64;
+        self.units[unit].score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
+    }
+
+    fn try_take(&self, state: &mut State, unit: usize) -> bool {
+        let room = self.limit - state.selection.used;
+        // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
+        if room < 4 * REST_TOKENS {
+            return false;
+        }
+        if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap {
+            return false;
+        }
+        let (parts, quarters) = self.plan(unit, Squeeze::None);
+        state.selection.work += parts.len() as u64;
+        if quarters > room {
+            return false;
+        }
+        self.take(state, unit, parts);
+        self.take_parents(state, unit);
+        true
+    }
+
+    /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
+    fn take_parents(&self, state: &mut State, unit: usize) {
+        let room = (self.limit - state.selection.used).min(4 * self.planner.cap);
+        let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
+        while let Some(parent) = next.pop() {
+            if state.selection.has(parent) || chain.contains(&parent) {
+                continue;
+            }
+            cost += self.units[parent].quarters;
+            if cost > room || !self.within_caps(state, parent) {
+                return;
+            }
+            chain.push(parent);
+            next.extend(&self.units[parent].parents);
+        }
+        for parent in chain {
+            let parts = self.units[parent].rows.iter().map(|row| self.planner.whole(*row, &self.rows[*row])).collect();
+            self.take(state, parent, parts);
+            state.selection.closures += 1;
+        }
+    }
+
+    fn within_caps(&self, state: &State, unit: usize) -> bool {
+        if self.policy.max_items_per_kind.is_empty() {
+            return true;
+        }
+        let mut counts = state.counts;
+        self.units[unit].rows.iter().all(|row| {
+            let kind = self.planner.items[self.rows[*row].at].kind;
+            counts[kind.index()] += 1;
+            self.policy.cap_of(kind).is_none_or(|cap| counts[kind.index()] <= cap)
+        })
+    }
+}
+
+struct State {
+    selection: Selection,
+    counts: [u64; ItemKind::ALL.len()],
+}

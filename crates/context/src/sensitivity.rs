@@ -1,0 +1,132 @@
+//! Stage 3: labels and what they forbid.
+
+use super::callbacks::Answers;
+use super::options::{Classifier, ManagerOptions};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
+use contextweaver_text::classify::{ClassifierRules, DetectedLevel, detect};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// What becomes of an item under the policy.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Verdict {
+    /// It stays as it is.
+    Keep,
+    /// It leaves.
+    Drop,
+    /// It stays with another text.
+    Redact(Box<ContextItem>),
+}
+
+/// The rules for secrets that a mode uses.
+pub const fn secret_rules(compat: bool) -> SecretRules {
+    if compat { SecretRules::Reference } else { SecretRules::Full }
+}
+
+/// Returns the label of a text by the built-in patterns.
+pub fn detect_level(text: &str, compat: bool, pii: bool) -> Sensitivity {
+    match detect(text, ClassifierRules { reference: compat, pii }) {
+        DetectedLevel::Public => Sensitivity::Public,
+        DetectedLevel::Confidential => Sensitivity::Confidential,
+        DetectedLevel::Restricted => Sensitivity::Restricted,
+    }
+}
+
+/// Returns the label of an item after classification: never lower than what it has.
+pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &Answers) -> Sensitivity {
+    let found = match &options.classifier {
+        Classifier::None => return item.sensitivity,
+        Classifier::Heuristic { pii } => detect_level(&item.text, options.compat, *pii),
+        Classifier::Custom(_) => answers.level(item).unwrap_or(item.sensitivity),
+    };
+    item.sensitivity.max(found)
+}
+
+/// Names the classifier for `metadata.sensitivity_raised_by`.
+pub fn classifier_name(classifier: &Classifier) -> &str {
+    match classifier {
+        Classifier::None => "",
+        Classifier::Heuristic { .. } => "HeuristicSensitivityClassifier",
+        Classifier::Custom(name) => name,
+    }
+}
+
+/// Checks the names of redaction hooks, which matter only where redaction happens.
+pub fn check_hooks(policy: &ContextPolicy, custom: &[String]) -> Result<()> {
+    if policy.sensitivity_action != SensitivityAction::Redact {
+        return Ok(());
+    }
+    for (index, hook) in policy.effective_hooks().into_iter().enumerate() {
+        if !matches!(hook, "mask" | "secret") && !custom.iter().any(|name| name == hook) {
+            return Err(Error::new(ErrorCode::InvalidInput, format!("unknown redaction hook {}", quote(hook)))
+                .at(format!("/policy/redaction_hooks/{index}"))
+                .hint("mask, secret, or a name of redaction_hooks"));
+        }
+    }
+    Ok(())
+}
+
+/// Judges an item whose label is already classified.
+pub fn judge(item: &ContextItem, level: Sensitivity, options: &ManagerOptions, answers: &Answers) -> Verdict {
+    let policy = &options.policy;
+    if level < policy.sensitivity_floor {
+        return Verdict::Keep;
+    }
+    if policy.sensitivity_action == SensitivityAction::Drop {
+        return Verdict::Drop;
+    }
+    let mut redacted = ContextItem { sensitivity: level, ..item.clone() };
+    for hook in policy.effective_hooks() {
+        match hook {
+            "mask" => mask(&mut redacted, &options.estimator),
+            "secret" => scrub(&mut redacted, options.compat),
+            custom => {
+                redacted.text = answers.redaction(custom, &redacted).unwrap_or_default();
+                redacted.token_estimate = 0;
+            }
+        }
+    }
+    Verdict::Redact(Box::new(redacted))
+}
+
+/// Replaces the text by a placeholder and forgets the artifact.
+pub fn mask(item: &mut ContextItem, estimator: &Estimator) {
+    item.text = format!("[REDACTED: {}]", item.sensitivity);
+    item.token_estimate = estimator.tokens(&item.text);
+    item.artifact_ref = None;
+    item.metadata.insert("redacted".into(), true.into());
+}
+
+/// Masks secrets only; an item without any is untouched.
+pub fn scrub(item: &mut ContextItem, compat: bool) {
+    let clean = redact_secrets(&item.text, secret_rules(compat), SECRET_MASK);
+    if let std::borrow::Cow::Owned(text) = clean {
+        item.text = text;
+        item.token_estimate = Estimator::V2.tokens(&item.text);
+    }
+}
+
+/// Runs the stage over a list as the reference does: labels raised, then kept, redacted or dropped.
+pub fn filter(
+    items: Vec<ContextItem>,
+    options: &ManagerOptions,
+    answers: &Answers,
+) -> Result<(Vec<ContextItem>, Vec<ContextItem>)> {
+    check_hooks(&options.policy, &options.custom_hooks)?;
+    let (mut kept, mut dropped) = (Vec::with_capacity(items.len()), Vec::new());
+    for mut item in items {
+        let level = classified(&item, options, answers);
+        if level > item.sensitivity {
+            item.sensitivity = level;
+            item.metadata.insert("sensitivity_raised_by".into(), classifier_name(&options.classifier).into());
+        }
+        match judge(&item, level, options, answers) {
+            Verdict::Keep => kept.push(item),
+            Verdict::Drop => dropped.push(item),
+            Verdict::Redact(redacted) => kept.push(*redacted),
+        }
+    }
+    Ok((kept, dropped))
+}

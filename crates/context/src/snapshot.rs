@@ -1,0 +1,114 @@
+//! A manager as one JSON value, and back. A restored manager builds the same bytes.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::append::Manifest;
+use super::manager::ContextManager;
+use super::options::ManagerOptions;
+use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, missing_field, pointer};
+use contextweaver_model::{JsonMap, Phase, ResultEnvelope};
+
+/// Version of the snapshot format.
+pub const SNAPSHOT_VERSION: u64 = 1;
+
+/// What is said of something else that is restored.
+const SHAPE: &str = "a snapshot is what toJSON returned, {schema_version, event_log: {items}, artifact_store, \
+                     episodic_store, fact_store, ...}; schema_version and event_log.items must be there";
+
+/// The state of a manager. The four stores have the shapes of the Python library's `to_dict`.
+#[derive(Debug, Serialize)]
+pub struct Snapshot<'a> {
+    schema_version: u64,
+    event_log: &'a EventLog,
+    artifact_store: &'a ArtifactStore,
+    episodic_store: &'a EpisodicStore,
+    fact_store: &'a FactStore,
+    fact_sequence: Option<u64>,
+    #[serde(serialize_with = "pairs")]
+    envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
+    #[serde(serialize_with = "pairs")]
+    append: Vec<(Phase, &'a Manifest)>,
+    #[serde(flatten)]
+    unknown: &'a JsonMap,
+}
+
+fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> std::result::Result<S::Ok, S::Error> {
+    s.collect_map(pairs.iter().map(|(key, value)| (key, value)))
+}
+
+impl ContextManager {
+    /// Returns the snapshot.
+    pub fn snapshot(&self) -> Snapshot<'_> {
+        let items = self.events.items().iter();
+        let phases = Phase::ALL.iter();
+        Snapshot {
+            schema_version: SNAPSHOT_VERSION,
+            event_log: &self.events,
+            artifact_store: &self.artifacts,
+            episodic_store: &self.episodes,
+            fact_store: &self.facts,
+            fact_sequence: self.fact_sequence,
+            envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
+            append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
+            unknown: &self.unknown,
+        }
+    }
+
+    /// Restores a manager. Options are not part of a snapshot: they hold functions.
+    pub fn from_json(snapshot: Value, options: ManagerOptions) -> Result<Self> {
+        let mut fields = Fields::open(snapshot, "")?;
+        let version = fields.opt_uint("schema_version", u64::MAX)?;
+        if let Some(version) = version.filter(|version| *version != SNAPSHOT_VERSION) {
+            return Err(Error::new(ErrorCode::SnapshotVersion, format!("snapshot version {version} is not known"))
+                .at("/schema_version")
+                .hint(format!("this release reads version {SNAPSHOT_VERSION}")));
+        }
+        check_shape(&fields, version.is_some()).map_err(|error| error.hint(SHAPE))?;
+        let mut manager = Self::new(options);
+        let stores = StoreBundle::take(&mut fields, true)?;
+        if let Some(artifacts) = stores.artifact_store {
+            manager.artifacts = artifacts;
+            manager.artifacts.set_options(manager.options.limits.store);
+        }
+        manager.episodes = stores.episodic_store.unwrap_or_default();
+        manager.facts = stores.fact_store.unwrap_or_default();
+        manager.fact_sequence = fields.opt_uint("fact_sequence", limits::MAX_SEQUENCE)?;
+        manager.indexed_changes = Some(manager.artifacts.changes());
+        if let Some(log) = stores.event_log {
+            let (items, unknown) = log.into_parts();
+            manager.ingest_all(items)?;
+            manager.events.keep_unknown(unknown);
+        }
+        for (id, envelope) in fields.object("envelopes")? {
+            let at = pointer("/envelopes", &id);
+            manager.envelopes.insert(id, ResultEnvelope::from_value(envelope, &at)?);
+        }
+        for (phase, manifest) in fields.object("append")? {
+            let at = pointer("/append", &phase);
+            let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
+            manager.manifests[phase as usize] = Some(Manifest::from_value(manifest, &at, manager.events.len())?);
+        }
+        manager.unknown = fields.rest();
+        Ok(manager)
+    }
+}
+
+/// Refuses what is no snapshot: restored as an empty manager, it would be saved over the session that it stands for. The
+/// Python library writes no version, but always its four stores, each of which may be null or empty.
+fn check_shape(fields: &Fields, has_version: bool) -> Result<()> {
+    if !has_version {
+        let stores = ["artifact_store", "event_log", "episodic_store", "fact_store"];
+        let is_python = stores.iter().all(|store| fields.has(store));
+        return if is_python { Ok(()) } else { Err(missing_field(fields.path(), "schema_version")) };
+    }
+    let log = fields.required("event_log")?;
+    // What is no object at all is told where it is read.
+    if log.as_object().is_some_and(|log| log.get("items").is_none_or(Value::is_null)) {
+        return Err(missing_field(&fields.at("event_log"), "items"));
+    }
+    Ok(())
+}

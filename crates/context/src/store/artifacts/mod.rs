@@ -1,0 +1,345 @@
+//! Bytes by handle: what the prompt leaves out stays here, unchanged.
+//!
+//! Equal bytes are kept once, whatever their handles. The store has no clock: [`ArtifactStore::set_now`] tells it the
+//! time, and artifacts whose time has come leave it then.
+
+mod options;
+mod room;
+mod snapshot;
+
+pub use options::{Eviction, StoreOptions};
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::sync::Arc;
+
+use sha2::{Digest as _, Sha256};
+
+use self::room::{Lost, Tombstones};
+use super::unknown::Unknown;
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::ArtifactRef;
+use contextweaver_text::hash::hex;
+use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
+use contextweaver_text::unicode::quote;
+
+/// The SHA-256 of bytes, by which equal ones are found.
+type Digest = [u8; 32];
+
+/// Returns the lower-case hexadecimal SHA-256 of bytes.
+pub fn content_hash(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Artifacts in memory; equal content is kept once.
+#[derive(Debug, Clone, Default)]
+pub struct ArtifactStore {
+    options: StoreOptions,
+    entries: SortedMap<String, Entry>,
+    blobs: SortedMap<Digest, Blob>,
+    total_bytes: usize,
+    pins: SortedMap<String, ()>,
+    now: f64,
+    /// Counts puts and reads. A cell, because reading an artifact counts as using it.
+    ticks: Cell<u64>,
+    /// Handles by the tick of their last use as it was when they were entered here; pinned ones are left out. Empty
+    /// unless the store evicts.
+    queue: SortedMap<u64, String>,
+    /// Handles that will expire, in the order in which they do.
+    expiring: SortedMap<Expiry, String>,
+    gone: Tombstones,
+    changes: u64,
+    unknown: Unknown,
+}
+
+#[derive(Debug, Clone)]
+struct Entry {
+    reference: ArtifactRef,
+    /// The bytes; a reference restored without them has none.
+    blob: Option<Digest>,
+    /// Tick of the put.
+    stored: u64,
+    /// Tick of the last use.
+    used: Cell<u64>,
+    /// Tick under which the handle stands in the queue, 0 for not.
+    queued: u64,
+    expires: Option<f64>,
+}
+
+/// When an artifact expires, as the bits of a number that is not negative, and the tick of its put.
+type Expiry = (u64, u64);
+
+impl Entry {
+    fn expiry(&self) -> Option<Expiry> {
+        self.expires.map(|seconds| (seconds.max(0.0).to_bits(), self.stored))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Blob {
+    bytes: Arc<[u8]>,
+    handles: usize,
+}
+
+/// An artifact to be stored.
+#[derive(Debug, Clone, Copy)]
+pub struct NewArtifact<'a> {
+    /// The name under which the bytes will be found.
+    pub handle: &'a str,
+    /// The bytes; they are copied.
+    pub bytes: &'a [u8],
+    /// MIME type.
+    pub media_type: &'a str,
+    /// A line for people.
+    pub label: &'a str,
+    /// Handles that must not be evicted for it, beside the pinned ones.
+    pub live: &'a [&'a str],
+}
+
+impl ArtifactStore {
+    /// Makes an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes an empty store with options.
+    pub fn with_options(options: StoreOptions) -> Self {
+        Self { options, ..Self::default() }
+    }
+
+    /// Changes the options; what is stored stays, and expires when it would have.
+    pub fn set_options(&mut self, options: StoreOptions) {
+        self.options = options;
+        self.queue.clear();
+        let handles: Vec<String> = self.entries.keys().cloned().collect();
+        for handle in handles {
+            self.enqueue(&handle);
+        }
+    }
+
+    /// Returns the options.
+    pub fn options(&self) -> &StoreOptions {
+        &self.options
+    }
+
+    /// Tells the time in seconds; time that goes back is ignored. What has expired leaves the store, pinned or not.
+    pub fn set_now(&mut self, seconds: f64) {
+        if seconds > self.now {
+            self.now = seconds;
+            self.sweep();
+        }
+    }
+
+    /// Checks that bytes of this size could be stored under a handle.
+    pub fn check(&self, handle: &str, size: usize) -> Result<()> {
+        self.check_beside(handle, size, &[], (0, 0))
+    }
+
+    /// Checks that bytes of this size could be stored under a handle after so many others of so many bytes together, and
+    /// with what must not be evicted for them.
+    pub fn check_beside(&self, handle: &str, size: usize, live: &[&str], others: (usize, usize)) -> Result<()> {
+        if self.options.strict_handles {
+            options::check_handle(handle)?;
+        }
+        self.check_room(handle, size, live, others)
+    }
+
+    /// Stores bytes under a handle, replacing what was there.
+    pub fn put(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
+        self.put_new(&NewArtifact { handle, bytes, media_type, label, live: &[] })
+    }
+
+    /// Stores an artifact, replacing what was under its handle. A full store evicts if it may, or refuses and is
+    /// unchanged.
+    pub fn put_new(&mut self, new: &NewArtifact) -> Result<ArtifactRef> {
+        if self.options.strict_handles {
+            options::check_handle(new.handle)?;
+        }
+        let bytes = self.masked(new.bytes);
+        self.make_room(new.handle, bytes.len(), new.live)?;
+        let digest: Digest = Sha256::digest(&bytes).into();
+        let reference = ArtifactRef {
+            handle: new.handle.to_owned(),
+            media_type: new.media_type.to_owned(),
+            size_bytes: bytes.len() as u64,
+            label: new.label.to_owned(),
+            content_hash: hex(&digest),
+        };
+        let expires = self.options.ttl_seconds.map(|seconds| self.now + seconds);
+        self.insert(reference.clone(), Some((digest, &bytes)), expires);
+        self.gone.forget(new.handle);
+        self.sweep();
+        Ok(reference)
+    }
+
+    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        match (self.options.redact_secrets, std::str::from_utf8(bytes)) {
+            (Some(rules), Ok(text)) => match redact_secrets(text, rules, SECRET_MASK) {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            },
+            _ => Cow::Borrowed(bytes),
+        }
+    }
+
+    /// Puts an entry in place of the one with its handle.
+    fn insert(&mut self, reference: ArtifactRef, content: Option<(Digest, &[u8])>, expires: Option<f64>) {
+        let handle = reference.handle.clone();
+        self.take_out(&handle);
+        self.unknown.forget(&handle);
+        let tick = self.tick();
+        if let Some((digest, bytes)) = content {
+            self.total_bytes += bytes.len();
+            match self.blobs.get_mut(&digest) {
+                Some(blob) => blob.handles += 1,
+                None => drop(self.blobs.insert(digest, Blob { bytes: Arc::from(bytes), handles: 1 })),
+            }
+        }
+        let blob = content.map(|(digest, _)| digest);
+        let entry = Entry { reference, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
+        self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.clone())));
+        self.entries.insert(handle.clone(), entry);
+        self.enqueue(&handle);
+    }
+
+    /// Takes an entry out, with its bytes when no other handle has them.
+    fn take_out(&mut self, handle: &str) {
+        let Some(entry) = self.entries.remove(handle) else { return };
+        self.changes += 1;
+        self.queue.remove(&entry.queued);
+        if let Some(expiry) = entry.expiry() {
+            self.expiring.remove(&expiry);
+        }
+        let Some(digest) = entry.blob else { return };
+        let Some(blob) = self.blobs.get_mut(&digest) else { return };
+        self.total_bytes -= blob.bytes.len();
+        blob.handles -= 1;
+        if blob.handles == 0 {
+            self.blobs.remove(&digest);
+        }
+    }
+
+    fn tick(&self) -> u64 {
+        self.ticks.set(self.ticks.get() + 1);
+        self.ticks.get()
+    }
+
+    fn find(&self, handle: &str) -> Option<(&Entry, &Arc<[u8]>)> {
+        let entry = self.entries.get(handle)?;
+        Some((entry, &self.blobs.get(&entry.blob?)?.bytes))
+    }
+
+    fn size_of(&self, handle: &str) -> usize {
+        self.find(handle).map_or(0, |(_, bytes)| bytes.len())
+    }
+
+    /// Makes the error for a handle that leads to nothing.
+    fn missing(&self, handle: &str) -> Error {
+        if self.options.strict_handles
+            && let Err(error) = options::check_handle(handle)
+        {
+            return error;
+        }
+        let named = quote(handle);
+        match self.gone.of(handle) {
+            None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}")),
+            Some(lost) => {
+                let why = match lost {
+                    Lost::Ttl => "has expired",
+                    Lost::Lru => "was evicted to make room",
+                };
+                Error::new(ErrorCode::ArtifactExpired, format!("the artifact {named} {why}"))
+                    .detail("reason", lost.as_str())
+            }
+        }
+    }
+
+    /// Returns the bytes under a handle; the artifact counts as used.
+    pub fn get(&self, handle: &str) -> Result<&[u8]> {
+        let (entry, bytes) = self.find(handle).ok_or_else(|| self.missing(handle))?;
+        entry.used.set(self.tick());
+        Ok(bytes)
+    }
+
+    /// Returns the text under a handle if the bytes are UTF-8, without copying; that is no use of the artifact.
+    pub fn text(&self, handle: &str) -> Option<&str> {
+        self.peek(handle).and_then(|bytes| std::str::from_utf8(bytes).ok())
+    }
+
+    /// Returns the bytes under a handle; that is no use of the artifact.
+    pub fn peek(&self, handle: &str) -> Option<&[u8]> {
+        self.find(handle).map(|(_, bytes)| &**bytes)
+    }
+
+    /// Returns the reference under a handle.
+    pub fn reference(&self, handle: &str) -> Result<&ArtifactRef> {
+        self.entries.get(handle).map(|entry| &entry.reference).ok_or_else(|| self.missing(handle))
+    }
+
+    /// Tells whether bytes are stored under a handle.
+    pub fn exists(&self, handle: &str) -> bool {
+        self.find(handle).is_some()
+    }
+
+    /// Removes the bytes under a handle.
+    pub fn delete(&mut self, handle: &str) -> Result<()> {
+        self.find(handle).ok_or_else(|| self.missing(handle))?;
+        self.remove(handle);
+        Ok(())
+    }
+
+    fn remove(&mut self, handle: &str) {
+        self.take_out(handle);
+        self.pins.remove(handle);
+        self.unknown.forget(handle);
+    }
+
+    /// Returns all references, sorted by handle.
+    pub fn list(&self) -> impl Iterator<Item = &ArtifactRef> {
+        self.entries.values().map(|entry| &entry.reference)
+    }
+
+    /// Returns the number of references.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Tells whether the store is empty.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Returns the bytes in the store as they count against its limit: equal ones each time.
+    pub fn total_bytes(&self) -> usize {
+        self.total_bytes
+    }
+
+    /// Returns the bytes in the store as they take memory: equal ones once.
+    pub fn resident_bytes(&self) -> usize {
+        self.blobs.values().map(|blob| blob.bytes.len()).sum()
+    }
+
+    /// Returns how often bytes were removed or replaced: whoever keeps something derived from them compares.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Takes over what a changed clone of this store has more or less; handles known here keep their bytes.
+    pub fn adopt_new(&mut self, mut other: Self) {
+        for (handle, entry) in std::mem::take(&mut self.entries).into_entries() {
+            // What is not there any more had to make room.
+            let Some(theirs) = other.entries.get(&handle) else { continue };
+            if theirs.blob == entry.blob && theirs.reference == entry.reference {
+                continue;
+            }
+            let kept = entry.blob.and_then(|digest| Some((digest, self.blobs.get(&digest)?.bytes.clone())));
+            let unknown = self.unknown.of(&handle).cloned().unwrap_or_default();
+            // Bytes that were here before matter more than a limit that two versions of them have exhausted.
+            let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[]);
+            other.insert(entry.reference, kept.as_ref().map(|(digest, bytes)| (*digest, &**bytes)), entry.expires);
+            other.unknown.keep(&handle, unknown);
+        }
+        *self = other;
+    }
+}

@@ -1,0 +1,191 @@
+//! Making room: limits, time, eviction, pins, and what is remembered of those that went.
+
+use serde::Serialize;
+
+use super::{ArtifactStore, Eviction};
+use contextweaver_base::limits;
+use contextweaver_base::order::{SortedMap, sort_distinct};
+use contextweaver_base::{Error, ErrorCode, Result};
+
+/// Why an artifact went without being deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lost {
+    Ttl,
+    Lru,
+}
+
+impl Lost {
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ttl => "ttl",
+            Self::Lru => "lru",
+        }
+    }
+
+    pub(super) fn parse(name: &str) -> Result<Self> {
+        match name {
+            "ttl" => Ok(Self::Ttl),
+            "lru" => Ok(Self::Lru),
+            _ => Err(Error::new(ErrorCode::InvalidInput, "expected ttl or lru")),
+        }
+    }
+}
+
+/// A handle that leads to nothing any more, as JSON.
+#[derive(Serialize)]
+pub(super) struct Gone<'a> {
+    handle: &'a str,
+    reason: &'static str,
+}
+
+/// The newest artifacts that expired or were evicted.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tombstones {
+    reasons: SortedMap<String, (u64, Lost)>,
+    order: SortedMap<u64, String>,
+    count: u64,
+}
+
+impl Tombstones {
+    pub(super) fn add(&mut self, handle: &str, lost: Lost) {
+        self.forget(handle);
+        self.count += 1;
+        self.reasons.insert(handle.to_owned(), (self.count, lost));
+        self.order.insert(self.count, handle.to_owned());
+        if self.order.len() > limits::MAX_TOMBSTONES
+            && let Some((_, oldest)) = self.order.pop_first()
+        {
+            self.reasons.remove(&oldest);
+        }
+    }
+
+    pub(super) fn forget(&mut self, handle: &str) {
+        if let Some((place, _)) = self.reasons.remove(handle) {
+            self.order.remove(&place);
+        }
+    }
+
+    pub(super) fn of(&self, handle: &str) -> Option<Lost> {
+        self.reasons.get(handle).map(|(_, lost)| *lost)
+    }
+
+    /// Returns the handles with their reasons, oldest first.
+    pub(super) fn list(&self) -> Vec<Gone<'_>> {
+        let reason = |handle: &str| self.of(handle).map_or("", Lost::as_str);
+        self.order.values().map(|handle| Gone { handle, reason: reason(handle) }).collect()
+    }
+}
+
+fn full(message: String) -> Error {
+    Error::new(ErrorCode::QuotaExceeded, message)
+}
+
+impl ArtifactStore {
+    /// Keeps an artifact from being evicted until it is unpinned; it can still expire, or be deleted.
+    pub fn pin(&mut self, handle: &str) -> Result<()> {
+        let queued = self.entries.get_mut(handle).map(|entry| std::mem::take(&mut entry.queued));
+        let queued = queued.ok_or_else(|| self.missing(handle))?;
+        self.queue.remove(&queued);
+        self.pins.insert(handle.to_owned(), ());
+        Ok(())
+    }
+
+    /// Lets an artifact be evicted again; one that is not pinned stays as it is.
+    pub fn unpin(&mut self, handle: &str) -> Result<()> {
+        self.reference(handle)?;
+        if self.pins.remove(handle).is_some() {
+            self.enqueue(handle);
+        }
+        Ok(())
+    }
+
+    /// Returns the pinned handles, sorted.
+    pub fn pinned(&self) -> impl Iterator<Item = &str> {
+        self.pins.keys().map(String::as_str)
+    }
+
+    /// Enters a handle into the queue of those that may be evicted.
+    pub(super) fn enqueue(&mut self, handle: &str) {
+        if self.options.eviction == Eviction::None || self.pins.contains_key(handle) {
+            return;
+        }
+        if let Some(entry) = self.entries.get_mut(handle) {
+            entry.queued = entry.used.get();
+            self.queue.insert(entry.queued, handle.to_owned());
+        }
+    }
+
+    /// Checks that bytes of this size could be stored under a handle, with eviction if the options say so; `before` is how
+    /// many artifacts of how many bytes will have been stored by then.
+    pub(super) fn check_room(&self, handle: &str, size: usize, live: &[&str], before: (usize, usize)) -> Result<()> {
+        let options = &self.options;
+        let is_new = !self.entries.contains_key(handle);
+        // What stays whatever happens: everything, or what must not be evicted.
+        let (mut others, mut bytes) =
+            (self.entries.len() - usize::from(!is_new) + before.0, self.total_bytes - self.size_of(handle) + before.1);
+        if options.eviction == Eviction::Lru && (others >= options.max_artifacts || bytes + size > options.store_bytes)
+        {
+            let mut pins: Vec<&str> = self.pinned().chain(live.iter().copied()).collect();
+            sort_distinct(&mut pins);
+            let is_held = |held: &&&str| **held != handle && self.entries.contains_key(**held);
+            let held = || pins.iter().filter(is_held);
+            let sizes = held().map(|held| self.size_of(held));
+            (others, bytes) = (held().count() + before.0, sizes.sum::<usize>() + before.1);
+        }
+        if is_new && others >= options.max_artifacts {
+            return Err(full(format!("the store has {others} artifacts, the limit is {}", options.max_artifacts)));
+        }
+        if size > options.artifact_bytes {
+            return Err(full(format!("the artifact has {size} bytes, the limit is {}", options.artifact_bytes)));
+        }
+        let total = bytes + size;
+        if total > options.store_bytes {
+            return Err(full(format!("the store would have {total} bytes, the limit is {}", options.store_bytes)));
+        }
+        Ok(())
+    }
+
+    /// Evicts until bytes of this size fit under a handle; if they cannot, nothing is evicted.
+    pub(super) fn make_room(&mut self, handle: &str, size: usize, live: &[&str]) -> Result<()> {
+        self.check_room(handle, size, live, (0, 0))?;
+        let mut spared = Vec::new();
+        while !self.fits(handle, size) {
+            let Some((tick, victim)) = self.queue.pop_first() else { break };
+            let used = self.entries.get(&victim).map_or(0, |entry| entry.used.get());
+            if used > tick {
+                // It was read since it was entered.
+                self.enqueue(&victim);
+            } else if victim == handle || live.contains(&victim.as_str()) {
+                spared.push((tick, victim));
+            } else {
+                self.lose(&victim, Lost::Lru);
+            }
+        }
+        self.queue.extend(spared);
+        Ok(())
+    }
+
+    fn fits(&self, handle: &str, size: usize) -> bool {
+        let others = self.entries.len() - usize::from(self.entries.contains_key(handle));
+        let is_counted = others < self.options.max_artifacts || self.entries.contains_key(handle);
+        is_counted && self.total_bytes - self.size_of(handle) + size <= self.options.store_bytes
+    }
+
+    /// Removes what has expired.
+    pub(super) fn sweep(&mut self) {
+        while let Some((_, first)) = self.expiring.first() {
+            let expires = self.entries.get(first).and_then(|entry| entry.expires);
+            if expires.is_some_and(|expires| expires > self.now) {
+                return;
+            }
+            if let Some((_, handle)) = self.expiring.pop_first() {
+                self.lose(&handle, Lost::Ttl);
+            }
+        }
+    }
+
+    fn lose(&mut self, handle: &str, lost: Lost) {
+        self.remove(handle);
+        self.gone.add(handle, lost);
+    }
+}

@@ -1,0 +1,184 @@
+//! The append-only log of a conversation.
+
+use std::collections::HashMap;
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::unknown::{ITEM, Record, Unknown, write_list};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::Fields;
+use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::unicode::quote;
+
+/// Items in the order they came, found by id and by parent in constant time; as JSON, `{"items": [...]}`.
+#[derive(Debug, Clone)]
+pub struct EventLog {
+    items: Vec<ContextItem>,
+    by_id: HashMap<String, usize>,
+    children: HashMap<String, Vec<usize>>,
+    limit: usize,
+    unknown: Unknown,
+}
+
+impl Default for EventLog {
+    fn default() -> Self {
+        Self::with_limit(limits::MAX_ITEMS)
+    }
+}
+
+impl EventLog {
+    /// Makes an empty log.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes an empty log of at most `limit` items.
+    pub fn with_limit(limit: usize) -> Self {
+        Self { items: Vec::new(), by_id: HashMap::new(), children: HashMap::new(), limit, unknown: Unknown::default() }
+    }
+
+    /// Checks that a batch could be appended: ids free, room left. Paths name the item of the batch at fault.
+    pub fn check(&self, batch: &[ContextItem]) -> Result<()> {
+        if self.items.len() + batch.len() > self.limit {
+            return Err(Error::new(
+                ErrorCode::QuotaExceeded,
+                format!("the log would have {} items, the limit is {}", self.items.len() + batch.len(), self.limit),
+            ));
+        }
+        let mut fresh = std::collections::HashSet::with_capacity(batch.len());
+        for (index, item) in batch.iter().enumerate() {
+            if self.by_id.contains_key(&item.id) || !fresh.insert(item.id.as_str()) {
+                return Err(Error::new(ErrorCode::DuplicateId, format!("an item with id {} exists", quote(&item.id)))
+                    .at(format!("/{index}/id")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a batch, all or nothing.
+    pub fn append_all(&mut self, batch: Vec<ContextItem>) -> Result<()> {
+        self.check(&batch)?;
+        for item in batch {
+            let position = self.items.len();
+            self.by_id.insert(item.id.clone(), position);
+            if let Some(parent) = &item.parent_id {
+                self.children.entry(parent.clone()).or_default().push(position);
+            }
+            self.items.push(item);
+        }
+        Ok(())
+    }
+
+    /// Appends one item.
+    pub fn append(&mut self, item: ContextItem) -> Result<()> {
+        self.append_all(vec![item])
+    }
+
+    /// Puts an item in the place of another with the same id and parent.
+    pub fn replace(&mut self, position: usize, item: ContextItem) {
+        let same = |old: &ContextItem| old.id == item.id && old.parent_id == item.parent_id;
+        if self.items.get(position).is_some_and(same) {
+            self.items[position] = item;
+        }
+    }
+
+    /// Returns all items, oldest first.
+    pub fn items(&self) -> &[ContextItem] {
+        &self.items
+    }
+
+    /// Takes the log apart: its items, and what its snapshot held beside them.
+    pub fn into_parts(self) -> (Vec<ContextItem>, Unknown) {
+        (self.items, self.unknown)
+    }
+
+    /// Keeps what a snapshot held that is not known.
+    pub fn keep_unknown(&mut self, unknown: Unknown) {
+        self.unknown = unknown;
+    }
+
+    /// Returns the number of items.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether the log is empty.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the position of an id.
+    pub fn position(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// Returns the item with this id.
+    pub fn get(&self, id: &str) -> Result<&ContextItem> {
+        self.position(id)
+            .map(|position| &self.items[position])
+            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no item with id {}", quote(id))))
+    }
+
+    /// Returns the last items, oldest first.
+    pub fn tail(&self, count: usize) -> &[ContextItem] {
+        &self.items[self.items.len().saturating_sub(count)..]
+    }
+
+    /// Returns the items whose parent is this id, which itself need not exist.
+    pub fn children(&self, id: &str) -> impl Iterator<Item = &ContextItem> {
+        self.child_positions(id).iter().map(|position| &self.items[*position])
+    }
+
+    /// Returns the positions of the items whose parent is this id, ascending.
+    pub fn child_positions(&self, id: &str) -> &[usize] {
+        self.children.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the parent of an item, if it has one in the log.
+    pub fn parent(&self, id: &str) -> Result<Option<&ContextItem>> {
+        let item = self.get(id)?;
+        Ok(item.parent_id.as_deref().and_then(|parent| self.position(parent)).map(|position| &self.items[position]))
+    }
+
+    /// Returns the items of a kind from a position on, at most `limit` of them.
+    pub fn query(&self, kinds: Option<&[ItemKind]>, since: usize, limit: usize) -> Vec<&ContextItem> {
+        self.items
+            .iter()
+            .skip(since)
+            .filter(|item| kinds.is_none_or(|kinds| kinds.contains(&item.kind)))
+            .take(limit)
+            .collect()
+    }
+
+    /// Returns the items of some kinds, in log order.
+    pub fn filter_by_kind(&self, kinds: &[ItemKind]) -> Vec<&ContextItem> {
+        self.query(Some(kinds), 0, usize::MAX)
+    }
+
+    /// Reads a snapshot; a missing list is an empty log.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let at = fields.at("items");
+        let mut log = Self::new();
+        let mut items = Vec::new();
+        for (item, unknown) in ITEM.take(&mut fields, "items", ContextItem::from_value)? {
+            log.unknown.keep(&item.id, unknown);
+            items.push(item);
+        }
+        log.append_all(items).map_err(|error| {
+            let path = format!("{at}{}", error.path());
+            error.under(path)
+        })?;
+        log.unknown.top = fields.rest();
+        Ok(log)
+    }
+}
+
+impl Serialize for EventLog {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let records = self.items.iter().map(|item| Record(item, self.unknown.of(&item.id)));
+        write_list(s, "items", &records.collect::<Vec<_>>(), &self.unknown.top)
+    }
+}

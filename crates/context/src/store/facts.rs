@@ -1,0 +1,118 @@
+//! Remembered facts.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::unknown::{FACT, Record, Unknown, write_list};
+use contextweaver_base::limits;
+use contextweaver_base::order::{SortedMap, sort_distinct};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::Fact;
+use contextweaver_model::json::Fields;
+use contextweaver_text::unicode::quote;
+
+/// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
+#[derive(Debug, Clone, Default)]
+pub struct FactStore {
+    facts: SortedMap<String, Fact>,
+    unknown: Unknown,
+}
+
+/// Returns the whole number after the last colon of an id; one that JavaScript could not count on from is none.
+pub fn sequence_of(id: &str) -> Option<u64> {
+    id.rsplit(':').next().and_then(|tail| tail.parse::<u64>().ok()).filter(|number| *number < limits::MAX_SEQUENCE)
+}
+
+impl FactStore {
+    /// Makes an empty store.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stores a fact under its id, replacing the one before.
+    pub fn put(&mut self, fact: Fact) -> Result<()> {
+        if self.facts.len() >= limits::MAX_MEMORY_ENTRIES && !self.facts.contains_key(&fact.fact_id) {
+            return Err(Error::new(
+                ErrorCode::QuotaExceeded,
+                format!("the store has {} facts, its limit", limits::MAX_MEMORY_ENTRIES),
+            ));
+        }
+        self.unknown.forget(&fact.fact_id);
+        self.facts.insert(fact.fact_id.clone(), fact);
+        Ok(())
+    }
+
+    /// Returns the fact with this id.
+    pub fn get(&self, id: &str) -> Result<&Fact> {
+        self.facts.get(id).ok_or_else(|| missing(id))
+    }
+
+    /// Removes the fact with this id.
+    pub fn delete(&mut self, id: &str) -> Result<()> {
+        self.facts.remove(id).ok_or_else(|| missing(id))?;
+        self.unknown.forget(id);
+        Ok(())
+    }
+
+    /// Tells whether the id is taken.
+    pub fn contains(&self, id: &str) -> bool {
+        self.facts.contains_key(id)
+    }
+
+    /// Returns all facts, sorted by id.
+    pub fn all(&self) -> impl Iterator<Item = &Fact> {
+        self.facts.values()
+    }
+
+    /// Returns the facts about a key, sorted by id.
+    pub fn get_by_key(&self, key: &str) -> impl Iterator<Item = &Fact> {
+        self.all().filter(move |fact| fact.key == key)
+    }
+
+    /// Returns the keys that start with a prefix, each once, sorted.
+    pub fn list_keys(&self, prefix: &str) -> Vec<&str> {
+        let keys = self.all().map(|fact| fact.key.as_str());
+        let mut keys: Vec<&str> = keys.filter(|key| key.starts_with(prefix)).collect();
+        sort_distinct(&mut keys);
+        keys
+    }
+
+    /// Returns the number of facts.
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Tells whether the store is empty.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Returns one more than the largest number at the end of an id, 0 when there is none: where a sequence goes on.
+    pub fn next_sequence(&self) -> u64 {
+        self.facts.keys().filter_map(|id| sequence_of(id)).max().map_or(0, |highest| highest + 1)
+    }
+
+    /// Reads a snapshot; of repeated ids the last one stays.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let mut store = Self::new();
+        for (fact, unknown) in FACT.take(&mut fields, "facts", Fact::from_value)? {
+            let id = fact.fact_id.clone();
+            store.put(fact)?;
+            store.unknown.keep(&id, unknown);
+        }
+        store.unknown.top = fields.rest();
+        Ok(store)
+    }
+}
+
+fn missing(id: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no fact with id {}", quote(id)))
+}
+
+impl Serialize for FactStore {
+    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let records = self.all().map(|fact| Record(fact, self.unknown.of(&fact.fact_id)));
+        write_list(s, "facts", &records.collect::<Vec<_>>(), &self.unknown.top)
+    }
+}

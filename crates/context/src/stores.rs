@@ -1,0 +1,109 @@
+//! What a caller may do to the stores of a manager beside the log.
+
+use super::index::LogIndex;
+use super::manager::ContextManager;
+use crate::store::{ArtifactStore, NewArtifact, sequence_of};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{ArtifactRef, Episode, Fact};
+use contextweaver_text::unicode::quote;
+
+impl ContextManager {
+    /// Returns the stored bytes, to be deleted, pinned, or told the time.
+    pub fn artifacts_mut(&mut self) -> &mut ArtifactStore {
+        &mut self.artifacts
+    }
+
+    /// Stores bytes under a handle of the caller's choosing.
+    pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
+        let reference = self.artifacts.put_new(&NewArtifact { handle, bytes, media_type, label, live: &[] })?;
+        let refers = |artifact: &ArtifactRef| artifact.handle == handle;
+        if self.events.items().iter().filter_map(|item| item.artifact_ref.as_ref()).any(refers) {
+            self.indexed_changes = None;
+        }
+        Ok(reference)
+    }
+
+    /// Makes the index agree with the stored bytes, as after a restore: what was deleted, replaced or evicted since must
+    /// not be quoted, and what an item referred to before it was stored may.
+    pub(super) fn refresh_index(&mut self) {
+        let changes = Some(self.artifacts.changes());
+        if self.indexed_changes == changes {
+            return;
+        }
+        // Most results are small, and the index has nothing of their bytes that is not in their text.
+        if self.indexed_changes.is_none() || self.quotes_what_is_gone() {
+            self.index = LogIndex::new();
+            for item in self.events.items() {
+                self.index.push(item, &self.options, &self.artifacts, false);
+            }
+        }
+        self.indexed_changes = changes;
+    }
+
+    fn quotes_what_is_gone(&self) -> bool {
+        let mut items = self.events.items().iter().enumerate();
+        items.any(|(at, item)| {
+            let artifact = item.artifact_ref.as_ref().filter(|_| self.index.entry(at).is_summarised());
+            artifact.is_some_and(|artifact| !self.artifacts.exists(&artifact.handle))
+        })
+    }
+
+    /// Adds an episode.
+    pub fn add_episode(&mut self, episode: Episode) -> Result<()> {
+        self.episodes.add(episode)
+    }
+
+    /// Removes the oldest episode with this id.
+    pub fn delete_episode(&mut self, id: &str) -> Result<()> {
+        self.episodes.delete(id)
+    }
+
+    /// Returns the episodes that a query is about, best first.
+    pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
+        if self.options.compat {
+            self.episodes.search_reference(query, i64::from(top_k))
+        } else {
+            self.episodes.search(query, top_k as usize)
+        }
+    }
+
+    fn next_fact(&self) -> u64 {
+        self.fact_sequence.unwrap_or_else(|| self.facts.next_sequence())
+    }
+
+    /// Adds a fact. Without an id it gets `fact:<key>:<n>`, `n` counting up over all keys. Returns the id.
+    pub fn add_fact(&mut self, id: Option<String>, mut fact: Fact) -> Result<String> {
+        let next = self.next_fact();
+        let made = id.is_none();
+        fact.fact_id = id.unwrap_or_else(|| format!("fact:{}:{next}", fact.key));
+        if self.facts.contains(&fact.fact_id) {
+            return Err(Error::new(ErrorCode::DuplicateId, format!("a fact with id {} exists", quote(&fact.fact_id)))
+                .at("/fact_id"));
+        }
+        let id = fact.fact_id.clone();
+        self.put_fact(fact)?;
+        if made {
+            self.fact_sequence = Some(next + 1);
+        }
+        Ok(id)
+    }
+
+    /// Stores a fact under its id, replacing the one before.
+    pub fn put_fact(&mut self, fact: Fact) -> Result<()> {
+        let number = sequence_of(&fact.fact_id);
+        self.facts.put(fact)?;
+        // The counter must not run into an id of the caller's; the reference's does.
+        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.options.compat) {
+            self.fact_sequence = Some(next.max(number + 1));
+        }
+        Ok(())
+    }
+
+    /// Removes the fact with this id; its number is not used again.
+    pub fn delete_fact(&mut self, id: &str) -> Result<()> {
+        let next = self.next_fact();
+        self.facts.delete(id)?;
+        self.fact_sequence = Some(next);
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! Summaries that take their time: which results want one, and a summary for one of them.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::callbacks::Outcome;
+use super::firewall::{clean, readable};
+use super::ingest::Ingested;
+use super::manager::ContextManager;
+use super::options::provider_of;
+use super::reduce::within;
+use super::{footer, sensitivity};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_model::{ContextItem, ItemKind, Status, Strategy};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// A result whose digest a better summary may replace.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SummaryRequest {
+    /// The item.
+    pub item_id: String,
+    /// The tool that returned it.
+    pub tool_name: String,
+    /// MIME type of the text.
+    pub media_type: String,
+    /// The whole text, secrets masked.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Tokens up to which a summary stays uncut.
+    pub max_tokens: u64,
+}
+
+/// A summary and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SuppliedSummary {
+    /// The item.
+    pub item_id: String,
+    /// The summary.
+    pub summary: String,
+    /// Facts, where the summarizer found some.
+    pub facts: Option<Vec<String>>,
+    /// Whether a model wrote it.
+    pub is_llm: bool,
+    /// What the model says of itself.
+    pub provider: JsonMap,
+}
+
+impl SuppliedSummary {
+    /// Reads a closed record.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let supplied = Self {
+            item_id: fields.string("item_id")?,
+            summary: fields.string("summary")?,
+            facts: fields.has("facts").then(|| fields.strings("facts")).transpose()?,
+            is_llm: fields.bool_or("is_llm", true)?,
+            provider: provider_of(&mut fields)?,
+        };
+        fields.finish()?;
+        Ok(supplied)
+    }
+}
+
+impl ContextManager {
+    /// Returns the results that stand in the log as digests of our own, oldest first, at most `limit` of them: all but
+    /// those at or above the sensitivity floor, whose text is for nobody's model.
+    pub fn summary_requests(&mut self, limit: usize) -> Outcome<Vec<SummaryRequest>> {
+        self.answers.reset();
+        let wants = |item: &&ContextItem| {
+            let stats = self.envelopes.get(&item.id).and_then(|envelope| envelope.firewall_stats.as_ref());
+            let digested = stats.is_some_and(|stats| stats.triggered && stats.strategy == Strategy::Summary);
+            digested && item.kind == ItemKind::ToolResult && {
+                sensitivity::classified(item, &self.options, &self.answers) < self.options.policy.sensitivity_floor
+            }
+        };
+        let wanted: Vec<&ContextItem> = self.events.items().iter().filter(wants).take(limit).collect();
+        if self.answers.is_waiting() {
+            return Outcome::Need(self.answers.take_needs());
+        }
+        let requests = wanted.into_iter().filter_map(|item| self.summary_request(item)).collect();
+        self.answers.settle(self.events.len());
+        Outcome::Done(requests)
+    }
+
+    fn summary_request(&self, item: &ContextItem) -> Option<SummaryRequest> {
+        let bytes = self.artifacts.peek(&item.artifact_ref.as_ref()?.handle)?;
+        let media_type = item.metadata_str("media_type").unwrap_or("text/plain");
+        let raw = readable(bytes, media_type)?;
+        let text = clean(&raw, &self.options).into_owned();
+        Some(SummaryRequest {
+            item_id: item.id.clone(),
+            tool_name: item.metadata_str("tool_name").unwrap_or("").to_owned(),
+            media_type: media_type.to_owned(),
+            tokens: self.options.estimator.tokens(&text),
+            max_tokens: self.options.firewall.threshold_tokens,
+            text,
+        })
+    }
+
+    /// Puts a summary in place of a digest. It is refused when it saves nothing, cut above the gate, and its secrets are
+    /// masked; the stored bytes stay as they are. Prompts built after that show it.
+    pub fn supply_summary(&mut self, supplied: SuppliedSummary) -> Result<Ingested> {
+        if self.options.firewall.deterministic && supplied.is_llm {
+            return Err(Error::new(
+                ErrorCode::Determinism,
+                "a summary by a model, and the firewall is to be deterministic",
+            )
+            .at("/summary"));
+        }
+        if supplied.facts.as_ref().is_some_and(|facts| facts.len() > limits::MAX_FACTS) {
+            let message = format!("more than {} facts", limits::MAX_FACTS);
+            return Err(Error::new(ErrorCode::TooLarge, message).at("/facts"));
+        }
+        let at = self.events.position(&supplied.item_id).ok_or_else(|| unknown(&supplied.item_id))?;
+        let Some(envelope) = self.envelopes.get(&supplied.item_id) else { return Err(unknown(&supplied.item_id)) };
+        let mut envelope = envelope.clone();
+        let Some(stats) = envelope.firewall_stats.as_mut().filter(|stats| stats.triggered) else {
+            return Err(
+                Error::new(ErrorCode::InvalidInput, "the item is shown as it is, it has no digest").at("/item_id")
+            );
+        };
+        let mut item = self.events.items()[at].clone();
+        let text = clean(&supplied.summary, &self.options);
+        let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
+        let total = footer::tokens(&item).unwrap_or(stats.original_tokens);
+        if text.is_empty() || self.options.estimator.tokens(&text) >= total {
+            return Err(
+                Error::new(ErrorCode::InvalidInput, "the summary is empty or no shorter than the text").at("/summary")
+            );
+        }
+        stats.strategy = if supplied.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
+        stats.summarized_by_llm = supplied.is_llm;
+        stats.llm_provider = (supplied.is_llm && !supplied.provider.is_empty()).then_some(supplied.provider);
+        (stats.summary_chars, stats.summary_tokens) = (text.chars().count() as u64, Estimator::V2.tokens(&text));
+        let strategy = stats.strategy;
+        if let Some(facts) = supplied.facts {
+            envelope.facts = facts.iter().map(|fact| clean(fact, &self.options).into_owned()).collect();
+        }
+        envelope.status = Status::Ok;
+        envelope.summary.clone_from(&text);
+        item.token_estimate = Estimator::V2.tokens(&text);
+        item.text = text;
+        let view = footer::view(&item);
+        footer::record(&mut item, strategy, total, view);
+        self.events.replace(at, item.clone());
+        self.index.show(at, &item, &self.options);
+        self.envelopes.insert(item.id.clone(), envelope.clone());
+        Ok(self.outward(Ingested { item, envelope }))
+    }
+}
+
+fn unknown(id: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("no summarised result with id {}", quote(id))).at("/item_id")
+}

@@ -1,0 +1,95 @@
+//! Work grows near-linearly with the log: counted in operations, because a clock proves nothing.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+
+use crate::support;
+
+use contextweaver_content::reference::facts;
+use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+use contextweaver_model::{ContextItem, ItemKind, Phase};
+
+/// User, agent, call and result in turn, 40 random words each from a vocabulary of 2,000.
+fn synthetic(count: usize) -> Vec<ContextItem> {
+    let mut state = 42_u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let kinds = [ItemKind::UserTurn, ItemKind::AgentMsg, ItemKind::ToolCall, ItemKind::ToolResult];
+    (0..count)
+        .map(|n| {
+            let words: Vec<String> = (0..40).map(|_| format!("w{}", random(2000))).collect();
+            let mut item = ContextItem::new(format!("i{n}"), kinds[n % 4], words.join(" "));
+            item.parent_id = (n % 4 == 3).then(|| format!("i{}", n - 1));
+            item
+        })
+        .collect()
+}
+
+fn work(count: usize, query: &str) -> u64 {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_all(synthetic(count)).unwrap();
+    support::build(&mut manager, &BuildRequest::new(Phase::Answer, query)).unwrap();
+    manager.last_work()
+}
+
+#[test]
+fn a_build_touches_near_linearly_many_things() {
+    let query = "w1 w22 w333 w444";
+    let counts: Vec<(usize, u64)> = [1_000, 10_000, 100_000].map(|count| (count, work(count, query))).to_vec();
+    for pair in counts.windows(2) {
+        let (small, large) = (pair[0], pair[1]);
+        let growth = large.1 as f64 / small.1 as f64;
+        assert!(growth < 13.0, "{small:?} -> {large:?}");
+    }
+    for (count, work) in counts {
+        println!("{count} items: {work} operations, {:.1} an item", work as f64 / count as f64);
+        assert!(work < 60 * count as u64, "{count} items took {work} operations");
+    }
+}
+
+#[test]
+fn long_chains_and_wide_families_are_no_trap() {
+    let mut chain = vec![ContextItem::new("i0", ItemKind::UserTurn, "start")];
+    for n in 1..50_000 {
+        let mut item = ContextItem::new(format!("i{n}"), ItemKind::AgentMsg, format!("step {n}"));
+        item.parent_id = Some(format!("i{}", n - 1));
+        chain.push(item);
+    }
+    let mut request = BuildRequest::new(Phase::Answer, "step 7");
+    request.pin = vec!["i0".into()];
+    // Everything follows the only user turn, so everything is the active turn; kept whole it is too much, and said quickly.
+    let kept = ManagerOptions { trim_active_turn: false, ..ManagerOptions::default() };
+    for (options, fits) in [(kept, false), (ManagerOptions::default(), true)] {
+        let mut manager = ContextManager::new(options);
+        manager.ingest_all(chain.clone()).unwrap();
+        assert_eq!(support::build(&mut manager, &request).is_ok(), fits);
+    }
+
+    let mut family = vec![ContextItem::new("call", ItemKind::ToolCall, "f()")];
+    for n in 0..50_000 {
+        let mut item = ContextItem::new(format!("r{n}"), ItemKind::ToolResult, format!("row {n}"));
+        item.parent_id = Some("call".into());
+        family.push(item);
+    }
+    family.push(ContextItem::new("u", ItemKind::UserTurn, "and now?"));
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_all(family).unwrap();
+    assert!(support::build(&mut manager, &BuildRequest::new(Phase::Answer, "row 7")).is_ok());
+}
+
+#[test]
+fn a_result_of_many_distinct_keys_is_no_trap() {
+    // Searching all keys for each line takes a quarter of an hour here.
+    let keys = 750_000;
+    let mut lines: Vec<String> = (0..keys).map(|n| format!("k{n}=0")).collect();
+    lines.push("k0=last".into());
+    let text = lines.join("\n");
+    let found = facts(&text);
+    assert_eq!(found.len(), keys);
+    // A repeated key keeps its first place and takes its last value.
+    assert_eq!((found[0].as_str(), found[keys - 1].as_str()), ("k0: last", "k749999: 0"));
+    // What of it stands beside a digest shares the digest's room.
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let ingested = support::ingest_result(&mut manager, "call", &text).unwrap();
+    assert!(ingested.envelope.facts.len() < 200);
+}

@@ -1,0 +1,208 @@
+//! What is found in a result, and how much of it there may be.
+
+use serde_json::{Value, json};
+
+use super::result::{Binary, cloned, reference_to};
+use contextweaver_base::limits;
+use contextweaver_model::json::{JsonMap, type_name};
+use contextweaver_model::{ArtifactRef, Warning};
+use contextweaver_text::markdown::one_line;
+use contextweaver_text::unicode;
+
+/// Characters of a label, a name or an address where people or models read it.
+const LABEL_CHARS: usize = 200;
+
+/// What is found in a result.
+pub(super) struct Reader<'a> {
+    /// The name of the tool, or the id of what was read.
+    pub source: &'a str,
+    /// What handles begin with.
+    prefix: String,
+    /// Texts for the model, in order, everything in them visible.
+    pub texts: Vec<String>,
+    /// Facts stated by lines of texts, and how many facts there may be for one more of them.
+    pub facts: Vec<(String, usize)>,
+    pub artifacts: Vec<ArtifactRef>,
+    pub binaries: Vec<Binary>,
+    pub warnings: Vec<Warning>,
+    pub provenance: JsonMap,
+    pub is_partial: bool,
+    /// Bytes that may still be kept.
+    pub room: usize,
+    /// Bytes of text that may still be shown.
+    pub text_room: usize,
+    /// Bytes that the server may still put into the provenance.
+    note_room: usize,
+}
+
+/// A block with where it stands.
+pub(super) struct Block<'a> {
+    pub map: &'a JsonMap,
+    pub index: usize,
+    pub path: String,
+    /// Whether the model is not among those it is meant for.
+    pub withheld: bool,
+}
+
+impl Block<'_> {
+    pub fn at(&self, key: &str) -> String {
+        format!("{}/{key}", self.path)
+    }
+
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.map.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the value of a field that is there and not null.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the result of a tool.
+    pub fn of_tool(tool: &'a str, room: usize) -> Self {
+        Self::new(tool, format!("mcp:{tool}"), room, &[("tool", tool), ("protocol", "mcp")])
+    }
+
+    /// Reads what is behind a resource or a prompt.
+    pub fn of_primitive(kind: &'static str, id: &'a str, room: usize) -> Self {
+        let key = format!("{kind}_id");
+        Self::new(id, format!("{kind}:{id}"), room, &[(&key, id), ("protocol", "mcp"), ("primitive", kind)])
+    }
+
+    fn new(source: &'a str, prefix: String, room: usize, provenance: &[(&str, &str)]) -> Self {
+        let provenance = provenance.iter().map(|(key, value)| ((*key).to_owned(), (*value).into())).collect();
+        Self {
+            source,
+            prefix,
+            texts: Vec::new(),
+            facts: Vec::new(),
+            artifacts: Vec::new(),
+            binaries: Vec::new(),
+            warnings: Vec::new(),
+            provenance,
+            is_partial: false,
+            room,
+            text_room: room.min(limits::MAX_STRING_BYTES),
+            note_room: limits::MCP_NOTE_BYTES,
+        }
+    }
+
+    /// Says that something was not as it should be, and that it did no harm.
+    pub fn warn(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
+        self.warnings.push(Warning::new(code, message, path));
+    }
+
+    /// Says that something did not come through as it was meant.
+    pub fn degrade(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
+        self.is_partial = true;
+        self.warn(code, message, path);
+    }
+
+    /// Keeps bytes; tells whether there was room for them.
+    pub fn store(&mut self, kind: &str, bytes: Vec<u8>, media_type: &str, label: String, path: &str) -> bool {
+        let Some(room) = self.room.checked_sub(bytes.len()) else {
+            self.degrade("too-large", format!("{} bytes, and there is room for {}", bytes.len(), self.room), path);
+            return false;
+        };
+        self.room = room;
+        let handle = format!("{}:{kind}", self.prefix);
+        let binary = Binary { handle, bytes, media_type: media_type.to_owned(), label };
+        self.artifacts.push(reference_to(&binary));
+        self.binaries.push(binary);
+        true
+    }
+
+    /// Keeps JSON as it came.
+    pub fn keep_json(&mut self, kind: &str, value: &impl serde::Serialize, path: &str) {
+        // Values that were parsed can be written.
+        let bytes = serde_json::to_vec(value).unwrap_or_default();
+        let label = self.label(None, kind.split(':').next().unwrap_or(kind));
+        self.store(kind, bytes, "application/json", label, path);
+    }
+
+    /// Puts something of the server's into the provenance; what is too large for that is kept as JSON.
+    pub fn note(&mut self, key: &'static str, value: Value, path: &str) {
+        let size = value.to_string().len();
+        if let Some(room) = self.note_room.checked_sub(size) {
+            self.note_room = room;
+            self.provenance.insert(key.into(), value);
+        } else {
+            self.degrade("too-much-metadata", format!("{size} bytes do not fit into the provenance"), path);
+            self.keep_json(key, &value, path);
+        }
+    }
+
+    /// Adds to a list in the provenance; once something is too large for it, the lists end there.
+    fn note_of_part(&mut self, key: &str, value: Value, path: &str) {
+        let Some(room) = self.note_room.checked_sub(value.to_string().len()) else {
+            if std::mem::take(&mut self.note_room) > 0 {
+                let message =
+                    format!("metadata of parts is left out from here on, beyond {} bytes", limits::MCP_NOTE_BYTES);
+                self.degrade("too-much-metadata", message, path);
+            }
+            return;
+        };
+        self.note_room = room;
+        self.list(key, value);
+    }
+
+    pub fn list(&mut self, key: &str, value: Value) {
+        if let Value::Array(list) = self.provenance.entry(key).or_insert_with(|| json!([])) {
+            list.push(value);
+        }
+    }
+
+    /// Keeps the annotations of a block; tells whether it is meant for the user only.
+    pub fn annotations(&mut self, block: &Block, given: Option<&Value>) -> bool {
+        let path = block.at("annotations");
+        let map = match given {
+            None | Some(Value::Null) => return false,
+            Some(Value::Object(map)) => map,
+            Some(other) => {
+                self.warn("malformed-annotations", format!("annotations are {}", type_name(other)), path);
+                return false;
+            }
+        };
+        if map.is_empty() {
+            return false;
+        }
+        let mut kept = JsonMap::new();
+        kept.insert("part_index".into(), block.index.into());
+        for (key, value) in map {
+            match (key.as_str(), value.as_f64()) {
+                ("part_index", _) => {
+                    self.warn("malformed-annotations", "`part_index` is not the server's", path.as_str());
+                }
+                ("priority", number) if number.is_none_or(|number| !(0.0..=1.0).contains(&number)) => {
+                    self.warn("malformed-annotations", "`priority` is no number from 0 to 1", path.as_str());
+                    kept.extend(number.map(|number| (key.clone(), json!(number.clamp(0.0, 1.0)))));
+                }
+                _ => kept.extend([cloned((key, value))]),
+            }
+        }
+        self.note_of_part("content_annotations", Value::Object(kept), &path);
+        let audience = map.get("audience").and_then(Value::as_array);
+        audience.is_some_and(|audience| !audience.is_empty() && audience.iter().all(|who| who == "user"))
+    }
+
+    /// Keeps the fields of a block that nothing else of the result shows.
+    pub fn extra(&mut self, block: &Block, read: &[&str]) {
+        let known = |key: &str| read.contains(&key) || matches!(key, "type" | "annotations");
+        let rest: JsonMap = block.map.iter().filter(|(key, _)| !known(key)).map(cloned).collect();
+        if !rest.is_empty() {
+            let note = json!({ "part_index": block.index, "fields": rest });
+            self.note_of_part("content_extra", note, &block.path);
+        }
+    }
+
+    pub fn label(&self, name: Option<&str>, kind: &str) -> String {
+        name.map_or_else(|| format!("{kind} from {}", self.source), short)
+    }
+}
+
+/// Returns a name of the server's as one short line.
+pub(super) fn short(text: &str) -> String {
+    unicode::truncate(&one_line(unicode::prefix(text, LABEL_CHARS)), LABEL_CHARS)
+}

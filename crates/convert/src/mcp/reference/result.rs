@@ -1,0 +1,213 @@
+//! Results of tools as the reference reads them. Where it fails, on values of a type that nobody should send, the value
+//! is kept as text, a warning says so, and the status is `partial`.
+
+use serde_json::Value;
+
+use crate::mcp::base64::decode_as_reference;
+use crate::mcp::result::{Binary, Converted, NO_CONTENT, reference_to, repeat};
+use contextweaver_base::limits;
+use contextweaver_model::json::python::{is_truthy, text as text_of};
+use contextweaver_model::json::{JsonMap, to_sorted_ascii, type_name};
+use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
+use contextweaver_text::lines::lines;
+use contextweaver_text::unicode::{prefix, trim};
+
+/// What is found in a result.
+struct Reader<'a> {
+    tool: &'a str,
+    texts: Vec<String>,
+    artifacts: Vec<ArtifactRef>,
+    binaries: Vec<Binary>,
+    annotations: Vec<Value>,
+    warnings: Vec<Warning>,
+}
+
+/// Takes a result apart.
+pub(in crate::mcp) fn convert(map: &JsonMap, tool: &str) -> Converted {
+    let mut reader = Reader {
+        tool,
+        texts: Vec::new(),
+        artifacts: Vec::new(),
+        binaries: Vec::new(),
+        annotations: Vec::new(),
+        warnings: Vec::new(),
+    };
+    reader.content(map.get("content").filter(|content| is_truthy(content)));
+    if let Some(value) = map.get("structuredContent").filter(|value| !value.is_null()) {
+        reader.structured(value);
+    }
+    reader.finish(map.get("isError").is_some_and(is_truthy))
+}
+
+impl Reader<'_> {
+    fn warn(&mut self, message: String, path: String) {
+        self.warnings.push(Warning::new("malformed-part", message, path));
+    }
+
+    fn content(&mut self, content: Option<&Value>) {
+        let parts = match content {
+            None => &[],
+            Some(Value::Array(list)) => list.as_slice(),
+            Some(other) => {
+                self.warn(format!("`content` is {}, not an array", type_name(other)), "/content".to_owned());
+                std::slice::from_ref(other)
+            }
+        };
+        for (index, part) in parts.iter().enumerate() {
+            match part {
+                Value::Object(map) => self.part(index, map),
+                other => {
+                    let message = format!("the part is {}, not an object", type_name(other));
+                    self.warn(message, format!("/content/{index}"));
+                    if !other.is_null() {
+                        self.texts.push(text_of(other));
+                    }
+                }
+            }
+        }
+    }
+
+    fn part(&mut self, index: usize, map: &JsonMap) {
+        if let Some(Value::Object(annotations)) = map.get("annotations")
+            && !annotations.is_empty()
+        {
+            let mut entry = JsonMap::new();
+            entry.insert("part_index".into(), index.into());
+            entry.extend(annotations.iter().map(|(key, value)| (key.clone(), value.clone())));
+            self.annotations.push(Value::Object(entry));
+        }
+        match map.get("type").map(Value::as_str) {
+            None | Some(Some("text")) => {
+                let text = match map.get("text") {
+                    None => String::new(),
+                    Some(Value::String(text)) => text.clone(),
+                    Some(other) => {
+                        self.warn(format!("the text is {}", type_name(other)), format!("/content/{index}/text"));
+                        text_of(other)
+                    }
+                };
+                self.texts.push(text);
+            }
+            Some(Some("image")) => self.media(index, map, "image", "image/png"),
+            Some(Some("audio")) => self.media(index, map, "audio", "audio/wav"),
+            Some(Some("resource")) => self.resource(index, map),
+            Some(Some("resource_link")) => self.link(index, map),
+            Some(_) => {}
+        }
+    }
+
+    fn keep(&mut self, kind: &str, bytes: Vec<u8>, media_type: String, label: String) {
+        let handle = format!("mcp:{}:{kind}", self.tool);
+        let binary = Binary { handle, bytes, media_type, label };
+        self.artifacts.push(reference_to(&binary));
+        self.binaries.push(binary);
+    }
+
+    fn media(&mut self, index: usize, map: &JsonMap, kind: &str, default: &str) {
+        let bytes = match map.get("data").filter(|data| is_truthy(data)) {
+            None => Vec::new(),
+            Some(data) => {
+                let text = text_of(data);
+                let decoded = if data.is_string() { decode_as_reference(&text) } else { None };
+                decoded.unwrap_or_else(|| text.into_bytes())
+            }
+        };
+        let label = format!("{kind} from {}", self.tool);
+        let media_type = self.media_type(map, default, &format!("/content/{index}"));
+        self.keep(&format!("{kind}:{index}"), bytes, media_type, label);
+    }
+
+    /// The reference lets anything pass for a media type.
+    fn media_type(&mut self, map: &JsonMap, default: &str, path: &str) -> String {
+        match map.get("mimeType") {
+            None => default.to_owned(),
+            Some(Value::String(name)) => name.clone(),
+            Some(other) => {
+                self.warn(format!("`mimeType` is {}, not a string", type_name(other)), format!("{path}/mimeType"));
+                default.to_owned()
+            }
+        }
+    }
+
+    fn resource(&mut self, index: usize, map: &JsonMap) {
+        let path = format!("/content/{index}/resource");
+        let none = JsonMap::new();
+        let resource = match map.get("resource") {
+            None => &none,
+            Some(Value::Object(resource)) => resource,
+            Some(other) => {
+                self.warn(format!("`resource` is {}, not an object", type_name(other)), path.clone());
+                &none
+            }
+        };
+        let value = resource.get("text");
+        let text = value.map_or_else(String::new, text_of);
+        if value.is_some_and(is_truthy) {
+            self.texts.push(text.clone());
+        }
+        let label = resource.get("uri").filter(|uri| is_truthy(uri));
+        let label = label.map_or_else(|| format!("resource from {}", self.tool), text_of);
+        let media_type = self.media_type(resource, "application/octet-stream", &path);
+        self.keep(&format!("resource:{index}"), text.into_bytes(), media_type, label);
+    }
+
+    fn link(&mut self, index: usize, map: &JsonMap) {
+        let path = format!("/content/{index}");
+        let uri = match map.get("uri") {
+            None => String::new(),
+            Some(Value::String(uri)) => uri.clone(),
+            Some(other) => {
+                self.warn(format!("`uri` is {}, not a string", type_name(other)), format!("{path}/uri"));
+                if other.is_null() { String::new() } else { text_of(other) }
+            }
+        };
+        let names = [map.get("name"), map.get("uri")];
+        let label = names.into_iter().flatten().find(|name| is_truthy(name));
+        let label = label.map_or_else(|| format!("resource link from {}", self.tool), text_of);
+        let target = self.media_type(map, "application/octet-stream", &path);
+        self.keep(&format!("resource_link:{index}"), uri.into_bytes(), "text/uri-list".to_owned(), label);
+        if let Some(artifact) = self.artifacts.last_mut() {
+            artifact.media_type = target;
+        }
+    }
+
+    fn structured(&mut self, value: &Value) {
+        let label = format!("structured content from {}", self.tool);
+        let bytes = to_sorted_ascii(value, None).into_bytes();
+        self.keep("structured_content", bytes, "application/json".to_owned(), label);
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let rendered = text_of(value);
+            if rendered.chars().count() < limits::MCP_FACT_CHARS {
+                self.texts.push(format!("{key}: {rendered}"));
+            }
+        }
+    }
+
+    fn finish(self, is_error: bool) -> Converted {
+        let full_text = if self.texts.is_empty() { NO_CONTENT.to_owned() } else { self.texts.join("\n") };
+        let is_fact = |line: &&str| line.contains(':') && line.chars().count() < limits::MCP_FACT_CHARS;
+        let stated = self.texts.iter().flat_map(|text| lines(text)).map(trim).filter(is_fact);
+        let facts = stated.take(limits::MCP_FACTS).map(str::to_owned).collect();
+        let mut provenance = JsonMap::new();
+        provenance.insert("tool".into(), self.tool.into());
+        provenance.insert("protocol".into(), "mcp".into());
+        if !self.annotations.is_empty() {
+            provenance.insert("content_annotations".into(), self.annotations.into());
+        }
+        repeat(&mut provenance, &self.warnings);
+        let envelope = ResultEnvelope {
+            status: match (is_error, self.warnings.is_empty()) {
+                (true, _) => Status::Error,
+                (false, true) => Status::Ok,
+                (false, false) => Status::Partial,
+            },
+            summary: prefix(&full_text, limits::SUMMARY_CHARS).to_owned(),
+            facts,
+            artifacts: self.artifacts,
+            views: Vec::new(),
+            provenance,
+            firewall_stats: None,
+        };
+        Converted { envelope, binaries: self.binaries, full_text, warnings: self.warnings }
+    }
+}

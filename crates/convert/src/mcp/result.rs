@@ -1,0 +1,263 @@
+//! The result of a tool call as an envelope, with its bytes apart.
+
+use serde_json::{Value, json};
+
+use super::facts;
+use super::reader::Reader;
+use super::reference;
+use super::revision::Revision;
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+use contextweaver_base::order::WordSet;
+use contextweaver_model::json::python::is_truthy;
+use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
+use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
+use contextweaver_text::lines::lines;
+use contextweaver_text::markdown::one_line;
+use contextweaver_text::unicode::{self, quote};
+
+/// How a result is read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultOptions {
+    /// Whether the result is read as the reference reads it.
+    pub compat: bool,
+    /// The revision of the protocol that the server speaks; without one, shapes of all revisions are taken.
+    pub revision: Option<Revision>,
+    /// Bytes that the result may unpack to; what is beyond is left out with a warning.
+    pub max_bytes: usize,
+}
+
+impl Default for ResultOptions {
+    fn default() -> Self {
+        Self { compat: false, revision: None, max_bytes: limits::MCP_RESULT_BYTES }
+    }
+}
+
+/// Bytes of a result, to be stored under a handle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Binary {
+    /// The name under which to store them.
+    pub handle: String,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+    /// MIME type of the bytes; of a link this is not the type of what it leads to.
+    pub media_type: String,
+    /// A line for people.
+    pub label: String,
+}
+
+/// A result taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converted {
+    /// What a model and a program need to know of it.
+    pub envelope: ResultEnvelope,
+    /// The bytes, in the order of the content, structured content last.
+    pub binaries: Vec<Binary>,
+    /// All the text that a model may read.
+    pub full_text: String,
+    /// What could not be used as it was.
+    pub warnings: Vec<Warning>,
+}
+
+/// What stands for a result that has no text.
+pub(super) const NO_CONTENT: &str = "(no content)";
+
+/// Takes the result of a tool call apart.
+///
+/// Whatever the server sent, an object becomes an envelope: what is malformed is kept as well as it goes and named in
+/// the warnings, and the status is `partial` then. Nothing is validated, fetched or believed.
+pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultOptions) -> Result<Converted> {
+    let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
+    if options.compat {
+        return Ok(reference::result::convert(map, tool_name));
+    }
+    let mut reader = Reader::of_tool(tool_name, options.max_bytes);
+    reader.content(map.get("content").unwrap_or(&Value::Null));
+    let stand_in = outcome(&mut reader, map);
+    let is_error = is_error(&mut reader, map.get("isError"));
+    let facts = structured(&mut reader, map, options.revision);
+    keep_rest(&mut reader, map, READ);
+    Ok(finish(reader, facts, stand_in, is_error))
+}
+
+/// The fields of a result that are read.
+const READ: &[&str] =
+    &["content", "structuredContent", "isError", "resultType", "inputRequests", "requestState", "task"];
+
+/// Keeps the fields of a result that are not read.
+pub(super) fn keep_rest(reader: &mut Reader, map: &JsonMap, read: &[&str]) {
+    let rest: JsonMap = map.iter().filter(|(key, _)| !read.contains(&key.as_str())).map(cloned).collect();
+    if !rest.is_empty() {
+        reader.note("extra", Value::Object(rest), "");
+    }
+}
+
+pub(super) fn cloned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
+}
+
+/// Reads how far the call came. A result that only asks for something, or is only promised, is none yet; the text that
+/// says so is returned.
+pub(super) fn outcome(reader: &mut Reader, map: &JsonMap) -> Option<String> {
+    let kind = map.get("resultType").unwrap_or(&Value::Null);
+    let task = map.get("task").filter(|task| task.is_object());
+    match kind.as_str() {
+        Some("input_required") => {
+            let asked = [("inputRequests", map.get("inputRequests")), ("requestState", map.get("requestState"))];
+            let asked = asked.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?.clone())));
+            reader.is_partial = true;
+            reader.note("input_required", Value::Object(asked.collect()), "/inputRequests");
+            let names = map.get("inputRequests").and_then(Value::as_object);
+            let names: Vec<&str> = names.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+            return Some(stand_in("input required", &names.join(", ")));
+        }
+        Some("complete") => {}
+        Some(_) if task.is_some() => {}
+        None if kind.is_null() => {}
+        _ => {
+            let name = kind.as_str().map_or_else(|| json::type_name(kind).to_owned(), quote);
+            reader.degrade("result-type", format!("unknown result type {name}"), "/resultType");
+            reader.provenance.insert("result_type".into(), unicode::prefix(&one_line(&name), 80).into());
+        }
+    }
+    let task = task?;
+    reader.is_partial = true;
+    reader.note("task", task.clone(), "/task");
+    let words: Vec<&str> = [&task["taskId"], &task["status"]].into_iter().filter_map(Value::as_str).collect();
+    Some(stand_in("task", &words.join(" ")))
+}
+
+fn stand_in(what: &str, names: &str) -> String {
+    let names = unicode::truncate(&one_line(names), limits::MCP_FACT_CHARS);
+    if names.is_empty() { format!("({what})") } else { format!("({what}: {names})") }
+}
+
+fn is_error(reader: &mut Reader, flag: Option<&Value>) -> bool {
+    match flag.unwrap_or(&Value::Null) {
+        Value::Null => false,
+        Value::Bool(flag) => *flag,
+        other => {
+            reader.degrade("malformed-result", "`isError` is neither true nor false", "/isError");
+            // Who says so in other words is taken at the word that means failure.
+            is_truthy(other) && other.as_str().is_none_or(|text| !text.eq_ignore_ascii_case("false"))
+        }
+    }
+}
+
+/// Keeps the structured content and adds its fields to the text; returns those that are facts.
+fn structured(reader: &mut Reader, map: &JsonMap, revision: Option<Revision>) -> Vec<String> {
+    const PATH: &str = "/structuredContent";
+    let Some(value) = map.get("structuredContent") else { return Vec::new() };
+    // Only results of revisions that allow any value say of what type they are.
+    let any = revision.map_or_else(|| map.contains_key("resultType"), |known| known.rules().any_structured_content);
+    if value.is_null() && !any {
+        return Vec::new();
+    }
+    if !value.is_object() && !any && revision.is_some() {
+        reader.warn("structured-type", format!("structured content is {}", json::type_name(value)), PATH);
+    }
+    let label = format!("structured content from {}", reader.source);
+    reader.store("structured_content", to_sorted_ascii(value, None).into_bytes(), "application/json", label, PATH);
+    let Value::Object(fields) = value else {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || is_the_same(said, value);
+        if !reader.texts.iter().any(is_said) {
+            reader.texts.push(unicode::sanitize(&text));
+        }
+        return Vec::new();
+    };
+    if fields.len() > limits::MCP_FACT_KEYS {
+        let message = format!("{} fields, of which the first {} are shown", fields.len(), limits::MCP_FACT_KEYS);
+        reader.degrade("too-many-fields", message, PATH);
+    }
+    let found = facts::lines_of(fields, limits::MCP_FACT_KEYS);
+    let is_said = reader.texts.iter().any(|text| is_the_same(text, value));
+    if !is_said {
+        let wanted = WordSet::new(found.iter().map(|line| line.text.clone()).collect());
+        let said = reader.texts.iter().flat_map(|text| lines(text)).map(unicode::trim);
+        let said = WordSet::new(said.filter(|line| wanted.contains(line)).map(str::to_owned).collect());
+        let new = found.iter().filter(|line| !said.contains(&line.text));
+        let new: Vec<String> = new.map(|line| line.text.clone()).collect();
+        reader.texts.extend(new);
+    }
+    found.into_iter().filter(|line| line.is_fact).map(|line| line.text).collect()
+}
+
+/// Tells whether a text is the JSON of a value: servers send structured content as text too, for clients that know no
+/// other.
+fn is_the_same(text: &str, value: &Value) -> bool {
+    json::parse(text).is_ok_and(|parsed| parsed == *value)
+}
+
+pub(super) fn finish(
+    mut reader: Reader,
+    structured: Vec<String>,
+    stand_in: Option<String>,
+    is_error: bool,
+) -> Converted {
+    let mut facts: Vec<String> = Vec::new();
+    let scraped = std::mem::take(&mut reader.facts);
+    for fact in structured.into_iter().map(|fact| (fact, limits::MCP_FACT_KEYS)).chain(scraped) {
+        let (fact, room) = fact;
+        if facts.len() < room && !facts.contains(&fact) {
+            facts.push(fact);
+        }
+    }
+    let full_text = if reader.texts.is_empty() {
+        stand_in.unwrap_or_else(|| NO_CONTENT.to_owned())
+    } else {
+        reader.texts.join("\n")
+    };
+    let summary = summary(&full_text);
+    let mut provenance = reader.provenance;
+    if summary.len() < full_text.len() {
+        provenance.insert("truncated".into(), true.into());
+    }
+    repeat(&mut provenance, &reader.warnings);
+    let status = match (is_error, reader.is_partial) {
+        (true, _) => Status::Error,
+        (false, true) => Status::Partial,
+        (false, false) => Status::Ok,
+    };
+    let envelope = ResultEnvelope {
+        status,
+        summary: summary.to_owned(),
+        facts,
+        artifacts: reader.artifacts,
+        views: Vec::new(),
+        provenance,
+        firewall_stats: None,
+    };
+    Converted { envelope, binaries: reader.binaries, full_text, warnings: reader.warnings }
+}
+
+/// Says in the provenance what the first warnings are.
+pub(super) fn repeat(provenance: &mut JsonMap, warnings: &[Warning]) {
+    let first = warnings.iter().take(limits::MCP_WARNINGS);
+    let first: Vec<Value> = first.map(|warning| json!({ "code": warning.code, "path": warning.path })).collect();
+    if !first.is_empty() {
+        provenance.insert("warnings".into(), first.into());
+    }
+}
+
+/// Returns the beginning of a text that stands for it, without a part of an escape at its end.
+pub(super) fn summary(text: &str) -> &str {
+    let cut = unicode::prefix(text, limits::SUMMARY_CHARS);
+    match cut.rfind('\\') {
+        Some(at) if cut.len() < text.len() && cut.len() - at < "\\u{10ffff}".len() && !cut[at..].contains('}') => {
+            &cut[..at]
+        }
+        _ => cut,
+    }
+}
+
+/// Makes the reference to bytes that nobody has stored yet.
+pub(super) fn reference_to(binary: &Binary) -> ArtifactRef {
+    ArtifactRef {
+        handle: binary.handle.clone(),
+        media_type: binary.media_type.clone(),
+        size_bytes: binary.bytes.len() as u64,
+        label: binary.label.clone(),
+        content_hash: String::new(),
+    }
+}

@@ -1,0 +1,209 @@
+//! The published revisions of the protocol and what differs between them: one file each, and one codec for all.
+
+mod v2025_06_18;
+mod v2025_11_25;
+mod v2026_07_28;
+
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// A published revision of the protocol; a later one is greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Revision {
+    /// 2025-06-18.
+    V2025_06_18,
+    /// 2025-11-25.
+    V2025_11_25,
+    /// 2026-07-28, the newest.
+    #[default]
+    V2026_07_28,
+}
+
+/// What a revision knows. A reader takes the shapes of all revisions; a writer keeps to those of one.
+#[derive(Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "a table of what differs")]
+pub struct Rules {
+    /// The name of the revision: its date.
+    pub name: &'static str,
+    /// The fields of a tool. Others are not taken away: servers add their own, and readers must ignore those.
+    pub tool_fields: &'static [&'static str],
+    /// The fields of a tool that only other revisions know.
+    pub foreign_tool_fields: &'static [&'static str],
+    /// Whether an output schema may describe any value; otherwise only objects.
+    pub any_output_schema: bool,
+    /// Whether the structured content of a result may be any value; otherwise only an object.
+    pub any_structured_content: bool,
+    /// Whether a result says with `resultType` if it is complete; without one it is.
+    pub result_type: bool,
+    /// Whether the result of a call may be a task, `{task: …}`, without an extension being agreed on.
+    pub task_results: bool,
+    /// Names in `_meta` that belong to the protocol although they have no prefix.
+    pub meta_names: &'static [&'static str],
+    /// Tells whether the labels of a prefix in `_meta` belong to the protocol.
+    is_reserved: fn(labels: &[&str]) -> bool,
+    /// Codes of errors and what they mean.
+    pub error_codes: &'static [(i64, &'static str)],
+}
+
+impl Revision {
+    /// All revisions, oldest first.
+    pub const ALL: &'static [Self] = &[Self::V2025_06_18, Self::V2025_11_25, Self::V2026_07_28];
+
+    /// Returns the name of the revision, which is its date.
+    pub const fn name(self) -> &'static str {
+        self.rules().name
+    }
+
+    /// Reads the name of a revision. Fails with `UNSUPPORTED`.
+    pub fn parse(name: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|revision| revision.name() == name).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|revision| revision.name()).collect();
+            Error::new(ErrorCode::Unsupported, format!("{} is no revision of MCP known here", quote(name)))
+                .hint(format!("one of {}", names.join(", ")))
+        })
+    }
+
+    /// Returns what the revision knows.
+    pub const fn rules(self) -> &'static Rules {
+        match self {
+            Self::V2025_06_18 => &v2025_06_18::RULES,
+            Self::V2025_11_25 => &v2025_11_25::RULES,
+            Self::V2026_07_28 => &v2026_07_28::RULES,
+        }
+    }
+
+    /// Returns what an error code means, if the revision defines it.
+    pub fn error_name(self, code: i64) -> Option<&'static str> {
+        self.rules().error_codes.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
+    }
+}
+
+/// Why a key of `_meta` is not one to make up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MetaKeyProblem {
+    /// The key breaks the grammar `[prefix "/"] name`.
+    Malformed,
+    /// The prefix belongs to the protocol.
+    ReservedPrefix,
+    /// The name belongs to the protocol.
+    ReservedName,
+}
+
+/// The words that make a prefix the protocol's own.
+const OWN_LABELS: &[&str] = &["modelcontextprotocol", "mcp"];
+
+fn is_own_label(label: &str) -> bool {
+    OWN_LABELS.iter().any(|own| label.eq_ignore_ascii_case(own))
+}
+
+/// Checks that a key of `_meta` is well formed and not the protocol's own.
+///
+/// A prefix is labels joined by dots; a name may be empty. Who writes for unknown receivers checks with every revision.
+pub fn check_meta_key(key: &str, revision: Revision) -> std::result::Result<(), MetaKeyProblem> {
+    let rules = revision.rules();
+    let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
+    if !is_name(name) {
+        return Err(MetaKeyProblem::Malformed);
+    }
+    let Some(prefix) = prefix else {
+        return if rules.meta_names.contains(&name) { Err(MetaKeyProblem::ReservedName) } else { Ok(()) };
+    };
+    let labels: Vec<&str> = prefix.split('.').collect();
+    if !labels.iter().all(|label| is_label(label)) {
+        return Err(MetaKeyProblem::Malformed);
+    }
+    if (rules.is_reserved)(&labels) { Err(MetaKeyProblem::ReservedPrefix) } else { Ok(()) }
+}
+
+/// Tells whether a text is empty, or begins and ends with a letter or digit and has only those and `-_.` between.
+fn is_name(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    let ends = [text.bytes().next(), text.bytes().last()];
+    text.bytes().all(inner) && ends.into_iter().flatten().all(|byte| byte.is_ascii_alphanumeric())
+}
+
+/// Tells whether a text begins with a letter, ends with a letter or digit, and has only those and `-` between.
+fn is_label(text: &str) -> bool {
+    text.starts_with(|ch: char| ch.is_ascii_alphabetic())
+        && text.ends_with(|ch: char| ch.is_ascii_alphanumeric())
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Tells whether the second label of a prefix is the protocol's, as later revisions reserve it.
+fn is_reserved_second(labels: &[&str]) -> bool {
+    labels.get(1).is_some_and(|label| is_own_label(label))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_have_names() {
+        for revision in Revision::ALL {
+            assert_eq!(Revision::parse(revision.name()).unwrap(), *revision);
+        }
+        assert_eq!(Revision::parse("2024-11-05").unwrap_err().code(), ErrorCode::Unsupported);
+        assert_eq!(Revision::default(), *Revision::ALL.last().unwrap());
+        assert!(Revision::ALL.is_sorted());
+    }
+
+    #[test]
+    fn keys_of_meta_are_checked_by_revision() {
+        use MetaKeyProblem::{Malformed, ReservedName, ReservedPrefix};
+        let fine = Ok(());
+        // By the oldest revision, and by the two later ones.
+        for (key, oldest, later) in [
+            ("tenantId", fine, fine),
+            ("a", fine, fine),
+            ("", fine, fine),
+            ("com.example/", fine, fine),
+            ("com.example/a.b_c-d", fine, fine),
+            ("x/y", fine, fine),
+            ("mcp/x", fine, fine),
+            ("modelcontextprotocol.io/x", Err(ReservedPrefix), fine),
+            ("mcp.dev/x", Err(ReservedPrefix), fine),
+            ("api.modelcontextprotocol.org/x", Err(ReservedPrefix), Err(ReservedPrefix)),
+            ("tools.mcp.com/x", Err(ReservedPrefix), Err(ReservedPrefix)),
+            ("a.b.mcp.c/x", Err(ReservedPrefix), fine),
+            ("io.modelcontextprotocol/serverInfo", fine, Err(ReservedPrefix)),
+            ("IO.ModelContextProtocol/serverInfo", fine, Err(ReservedPrefix)),
+            ("dev.mcp/x", fine, Err(ReservedPrefix)),
+            ("com.mcp.tools/x", Err(ReservedPrefix), Err(ReservedPrefix)),
+            ("com.example.mcp/x", fine, fine),
+            ("com.example.mcpx/x", fine, fine),
+            ("progressToken", Err(ReservedName), Err(ReservedName)),
+            ("com.example/progressToken", fine, fine),
+            ("_a", Err(Malformed), Err(Malformed)),
+            ("a_", Err(Malformed), Err(Malformed)),
+            ("a b", Err(Malformed), Err(Malformed)),
+            ("é", Err(Malformed), Err(Malformed)),
+            ("a\n", Err(Malformed), Err(Malformed)),
+            ("/a", Err(Malformed), Err(Malformed)),
+            ("a/b/c", Err(Malformed), Err(Malformed)),
+            ("1a/b", Err(Malformed), Err(Malformed)),
+            ("a-/b", Err(Malformed), Err(Malformed)),
+            ("a..b/c", Err(Malformed), Err(Malformed)),
+            ("a_b/c", Err(Malformed), Err(Malformed)),
+            (".a/c", Err(Malformed), Err(Malformed)),
+        ] {
+            assert_eq!(check_meta_key(key, Revision::V2025_06_18), oldest, "{key}");
+            assert_eq!(check_meta_key(key, Revision::V2025_11_25), later, "{key}");
+            assert_eq!(check_meta_key(key, Revision::V2026_07_28), later, "{key}");
+        }
+        for key in ["traceparent", "tracestate", "baggage"] {
+            assert_eq!(check_meta_key(key, Revision::V2025_11_25), fine);
+            assert_eq!(check_meta_key(key, Revision::V2026_07_28), Err(ReservedName));
+        }
+    }
+
+    #[test]
+    fn codes_of_errors_differ() {
+        let codes = |code: i64| Revision::ALL.iter().filter(|revision| revision.error_name(code).is_some()).count();
+        assert_eq!([-32602, -32002, -32042, -32020, -1].map(codes), [3, 2, 1, 1, 0]);
+        for revision in Revision::ALL {
+            let codes = revision.rules().error_codes;
+            assert!(codes.windows(2).all(|pair| pair[0].0 < pair[1].0), "{revision:?}");
+        }
+    }
+}

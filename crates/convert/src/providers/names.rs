@@ -1,0 +1,101 @@
+//! Ids of calls and names of tools that a provider accepts.
+
+use super::Format;
+use contextweaver_base::order::SortedMap;
+use contextweaver_text::hash::of_text;
+
+/// Tells how long an id of a call may be, and whether it has to be of letters, digits, `_` and `-`.
+///
+/// `OpenAI` refuses ids of more than 40 characters in chat completions and of more than 64 in Responses; Anthropic refuses
+/// other characters.
+const fn id_rule(format: Format) -> (usize, bool) {
+    match format {
+        Format::OpenAiChat => (40, false),
+        Format::OpenAiResponses => (64, false),
+        Format::Anthropic => (64, true),
+        Format::Gemini | Format::AiSdkUi | Format::AiSdkModel => (usize::MAX, false),
+    }
+}
+
+/// Returns the id if the provider accepts it, else one as near to it as may be.
+pub fn legal_id(id: &str, format: Format) -> String {
+    let (longest, is_plain) = id_rule(format);
+    legal(id, longest, is_plain, "")
+}
+
+/// Returns the name of a tool if the provider accepts it, else one as near to it as may be.
+pub fn legal_name(name: &str, format: Format) -> String {
+    match format {
+        Format::AiSdkUi | Format::AiSdkModel if !name.is_empty() => name.to_owned(),
+        // Gemini allows dots and colons besides.
+        Format::Gemini => legal(name, 64, true, ".:"),
+        _ => legal(name, 64, true, ""),
+    }
+}
+
+fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
+    let fits = |ch: char| !is_plain || ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-') || more.contains(ch);
+    if !text.is_empty() && text.chars().count() <= longest && text.chars().all(fits) {
+        return text.to_owned();
+    }
+    // Texts that differ only where they are cut or replaced stay apart.
+    let mark = format!("_{:08x}", of_text(text) as u32);
+    let kept = text.chars().map(|ch| if fits(ch) { ch } else { '_' });
+    kept.take(longest.min(64) - mark.len()).chain(mark.chars()).collect()
+}
+
+/// Ids given out so far.
+#[derive(Debug, Default)]
+pub struct Ids(SortedMap<String, usize>);
+
+impl Ids {
+    /// Tells whether an id was given out.
+    pub fn has(&self, id: &str) -> bool {
+        self.0.contains_key(id)
+    }
+
+    /// Returns the id, or where it is taken the same with a number.
+    pub fn unique(&mut self, id: &str, format: Format) -> String {
+        let count = self.0.get_or_insert(&id.to_owned(), 0);
+        *count += 1;
+        let mut number = *count;
+        if number == 1 {
+            return id.to_owned();
+        }
+        loop {
+            let numbered = legal_id(&format!("{id}_{number}"), format);
+            if !self.0.contains_key(&numbered) {
+                self.0.insert(numbered.clone(), 1);
+                self.0.insert(id.to_owned(), number);
+                return numbered;
+            }
+            number += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn illegal_ids_and_names_are_made_legal_and_stay_apart() {
+        let long = "x".repeat(50);
+        assert_eq!(legal_id("call_1", Format::Anthropic), "call_1");
+        assert_eq!(legal_id("call 1", Format::OpenAiChat), "call 1");
+        assert!(legal_id("call 1", Format::Anthropic).starts_with("call_1_"));
+        assert_ne!(legal_id("call 1", Format::Anthropic), legal_id("call.1", Format::Anthropic));
+        assert_eq!(legal_id(&long, Format::OpenAiChat).len(), 40);
+        assert_eq!(legal_id(&long, Format::OpenAiResponses), long);
+        assert_eq!(legal_name("a.b", Format::Gemini), "a.b");
+        assert!(legal_name("天気", Format::OpenAiChat).is_ascii());
+        assert!(!legal_name("", Format::AiSdkUi).is_empty());
+    }
+
+    #[test]
+    fn ids_are_unique() {
+        let mut ids = Ids::default();
+        let given: Vec<String> = ["a", "a_2", "a", "a"].iter().map(|id| ids.unique(id, Format::Anthropic)).collect();
+        assert_eq!(given, ["a", "a_2", "a_3", "a_4"]);
+    }
+}

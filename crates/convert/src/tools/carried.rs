@@ -1,0 +1,58 @@
+//! What travels in `_meta` because MCP has no field for it.
+
+use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// Whose keys these are, unless the caller says otherwise: a domain turned round, as MCP asks for.
+pub const DEFAULT_PREFIX: &str = "dev.contextweaver";
+
+/// A prefix of keys in `_meta` that MCP leaves to others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prefix(String);
+
+impl Default for Prefix {
+    fn default() -> Self {
+        Self(DEFAULT_PREFIX.to_owned())
+    }
+}
+
+impl Prefix {
+    /// Takes a prefix that no revision reserves; otherwise `INVALID_INPUT` with the reason `reserved_prefix`.
+    pub fn new(prefix: &str) -> Result<Self> {
+        let own = Self(prefix.to_owned());
+        let problem = Revision::ALL.iter().find_map(|revision| check_meta_key(&own.key("x"), *revision).err());
+        let message = match problem {
+            None => return Ok(own),
+            Some(MetaKeyProblem::Malformed) => format!("{} is no prefix: labels joined by dots", quote(prefix)),
+            Some(_) => format!("the prefix {} belongs to the protocol", quote(prefix)),
+        };
+        Err(Error::new(ErrorCode::InvalidInput, message)
+            .detail("reason", "reserved_prefix")
+            .hint("use the name of a domain of yours, turned round"))
+    }
+
+    /// Returns a key with the prefix.
+    pub(super) fn key(&self, name: &str) -> String {
+        format!("{}/{name}", self.0)
+    }
+
+    /// Returns the key of a definition.
+    pub(super) fn definition(&self) -> String {
+        self.key("tool-definition")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_of_the_protocol_are_refused() {
+        assert!(Prefix::new(DEFAULT_PREFIX).is_ok() && Prefix::new("com.example.mcp-tools").is_ok());
+        for bad in ["io.modelcontextprotocol", "dev.mcp.x", "com.MCP.tools", "mcp.dev", "", "a b", "a/b", ".a", "1a"] {
+            let error = Prefix::new(bad).unwrap_err();
+            assert_eq!(error.details()["reason"], "reserved_prefix", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! A tool as its author defines it, and the tool of MCP it becomes.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::annotations::{CATEGORIES, LEVELS, annotations};
+use super::carried::Prefix;
+use super::names::{humanized, is_mcp_name, is_snake_case};
+use super::schema::{Role, SchemaOptions, normalized};
+use crate::mcp::revision::Rules;
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::Warning;
+use contextweaver_model::json::{Fields, JsonMap, pointer};
+use contextweaver_text::unicode::{quote, trim};
+
+/// What of a definition travels in `_meta`: MCP has no field for it.
+pub(super) const CARRIED: &[&str] = &[
+    "category",
+    "consequenceLevel",
+    "requiresConfirmation",
+    "timeout",
+    "tags",
+    "version",
+    "dependsOn",
+    "idempotent",
+    "openWorld",
+    "annotations",
+    "inferAnnotations",
+    "examples",
+];
+/// What a definition and a tool have both, under whatever name.
+pub(super) const SHARED: &[&str] =
+    &["name", "title", "description", "inputSchema", "outputSchema", "icons", "annotations"];
+/// What is noted beside the carried fields, so that the way back finds the title and the description as they were.
+pub(super) const TITLE_MADE: &str = "titleMade";
+pub(super) const TAGS_SHOWN: &str = "tagsShown";
+pub(super) const ICONS: &str = "icons";
+
+/// How definitions become tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForwardOptions {
+    /// Schemas, and the revision to write for.
+    pub schema: SchemaOptions,
+    /// Whose keys in `_meta` are.
+    pub prefix: Prefix,
+    /// Whether what MCP has no field for travels in `_meta`.
+    pub meta: bool,
+    /// Whether a tool without a title gets one made of its name.
+    pub humanize_title: bool,
+    /// Whether the description ends with a line of the tags.
+    pub tags_in_description: bool,
+}
+
+impl Default for ForwardOptions {
+    fn default() -> Self {
+        let schema = SchemaOptions::default();
+        Self { schema, prefix: Prefix::default(), meta: true, humanize_title: false, tags_in_description: false }
+    }
+}
+
+/// A definition that was read.
+#[derive(Debug, Clone)]
+pub(super) struct Definition {
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) title: Option<String>,
+    pub(super) schema: Value,
+    pub(super) output_schema: Option<Value>,
+    pub(super) icons: Option<Value>,
+    pub(super) category: Option<&'static str>,
+    pub(super) level: Option<&'static str>,
+    pub(super) confirm: bool,
+    pub(super) timeout: u64,
+    pub(super) tags: Vec<String>,
+    pub(super) depends_on: Vec<String>,
+    pub(super) examples: Vec<String>,
+    pub(super) idempotent: Option<bool>,
+    pub(super) open_world: Option<bool>,
+    pub(super) annotations: JsonMap,
+    pub(super) infer: bool,
+    /// Fields of a tool of MCP that are no fields of a definition.
+    pub(super) mcp: JsonMap,
+    /// The fields that travel in `_meta`, as they were given.
+    pub(super) carried: JsonMap,
+}
+
+fn fault(code: ErrorCode, reason: &'static str, message: String) -> Error {
+    Error::new(code, message).detail("reason", reason)
+}
+
+impl Definition {
+    /// Reads a definition; what is not understood of it is a warning, what is needed and missing an error.
+    pub(super) fn read(value: &Value, path: &str, warnings: &mut Vec<Warning>) -> Result<Self> {
+        let mut fields = Fields::open(value.clone(), path)?;
+        let carried = CARRIED.iter().filter_map(|key| Some(((*key).to_owned(), fields.peek(key)?.clone())));
+        let carried: JsonMap = carried.filter(|(_, value)| !value.is_null()).collect();
+        let name = read_name(&mut fields, warnings)?;
+        let description = fields.opt_string("description")?.unwrap_or_default();
+        if trim(&description).is_empty() {
+            let message = "the description is empty, and it is all a model has to choose by".to_owned();
+            return Err(fault(ErrorCode::MissingField, "empty_description", message).at(fields.at("description")));
+        }
+        let schema = fields.take("schema").ok_or_else(|| {
+            let message = "the definition has no schema".to_owned();
+            fault(ErrorCode::MissingField, "invalid_schema", message).at(fields.at("schema"))
+        })?;
+        let flag = |fields: &mut Fields, key: &str| -> Result<Option<bool>> {
+            if fields.peek(key).is_none_or(Value::is_null) { Ok(None) } else { fields.bool_or(key, false).map(Some) }
+        };
+        let definition = Self {
+            name,
+            description,
+            schema,
+            title: fields.opt_string("title")?,
+            output_schema: fields.take("outputSchema"),
+            icons: fields.take("icons"),
+            category: one_of(&mut fields, "category", CATEGORIES, "unknown_category", warnings)?,
+            level: one_of(&mut fields, "consequenceLevel", LEVELS, "unknown_consequence_level", warnings)?,
+            confirm: fields.bool_or("requiresConfirmation", false)?,
+            timeout: read_timeout(&mut fields)?,
+            tags: fields.strings("tags")?,
+            depends_on: fields.strings("dependsOn")?,
+            examples: fields.strings("examples")?,
+            idempotent: flag(&mut fields, "idempotent")?,
+            open_world: flag(&mut fields, "openWorld")?,
+            annotations: fields.object("annotations")?,
+            infer: fields.bool_or("inferAnnotations", true)?,
+            mcp: fields.object("mcp")?,
+            carried,
+        };
+        fields.opt_string("version")?;
+        fields.take("execute");
+        for key in fields.rest().keys() {
+            let message = format!("a definition has no field {}; ignored", quote(key));
+            warnings.push(Warning::new("unknown_field", message, pointer(path, key)));
+        }
+        Ok(definition)
+    }
+}
+
+fn read_name(fields: &mut Fields, warnings: &mut Vec<Warning>) -> Result<String> {
+    let name = fields.opt_string("name")?.unwrap_or_default();
+    let at = fields.at("name");
+    if !is_mcp_name(&name) {
+        let message = format!("{} is no name of a tool", quote(&name));
+        let code = if name.is_empty() { ErrorCode::MissingField } else { ErrorCode::InvalidInput };
+        return Err(fault(code, "invalid_name", message).at(at).hint("1 to 128 of A-Z a-z 0-9 _ - ."));
+    }
+    if !is_snake_case(&name) {
+        let message = format!("{} is not in snake case; kept as it is", quote(&name));
+        warnings.push(Warning::new("name_not_snake_case", message, at));
+    }
+    Ok(name)
+}
+
+fn read_timeout(fields: &mut Fields) -> Result<u64> {
+    let invalid = |error: Error| error.detail("reason", "invalid_timeout");
+    match fields.opt_uint("timeout", limits::MAX_TOOL_TIMEOUT_MS).map_err(invalid)? {
+        None => Ok(limits::TOOL_TIMEOUT_MS),
+        Some(0) => {
+            let message = "a timeout is a number of milliseconds above 0".to_owned();
+            Err(fault(ErrorCode::OutOfRange, "invalid_timeout", message).at(fields.at("timeout")))
+        }
+        Some(timeout) => Ok(timeout),
+    }
+}
+
+/// Takes one of several words; another one counts as none.
+fn one_of(
+    fields: &mut Fields,
+    key: &str,
+    known: &'static [&'static str],
+    code: &'static str,
+    warnings: &mut Vec<Warning>,
+) -> Result<Option<&'static str>> {
+    let Some(given) = fields.opt_string(key)? else { return Ok(None) };
+    let found = known.iter().copied().find(|word| *word == given);
+    if found.is_none() {
+        let message = format!("{} is none of {}; it counts as unknown", quote(&given), known.join(", "));
+        warnings.push(Warning::new(code, message, fields.at(key)));
+    }
+    Ok(found)
+}
+
+/// What a host needs to run a tool and MCP does not say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Handler {
+    /// The name of the tool.
+    pub name: String,
+    /// Milliseconds it may run.
+    pub timeout: u64,
+}
+
+/// A tool of MCP and what goes with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ForwardTool {
+    /// The tool as a server lists it.
+    pub tool: Value,
+    /// How to run it.
+    pub handler: Handler,
+    /// What was passed over or stands in contradiction.
+    pub warnings: Vec<Warning>,
+}
+
+/// Maps a definition to a tool of MCP. The paths of errors and warnings begin with `path`.
+///
+/// Fails with a reason in the details: `invalid_name`, `empty_description`, `invalid_schema`, `root_not_object`,
+/// `remote_ref`, `schema_too_large`, `invalid_timeout`.
+pub fn to_mcp_tool(definition: &Value, path: &str, options: &ForwardOptions) -> Result<ForwardTool> {
+    let mut warnings = Vec::new();
+    let definition = Definition::read(definition, path, &mut warnings)?;
+    let tool = written(&definition, path, options, &mut warnings)?;
+    let handler = Handler { name: definition.name, timeout: definition.timeout };
+    Ok(ForwardTool { tool, handler, warnings })
+}
+
+pub(super) fn written(
+    definition: &Definition,
+    path: &str,
+    options: &ForwardOptions,
+    warnings: &mut Vec<Warning>,
+) -> Result<Value> {
+    let rules = options.schema.revision.rules();
+    let mut notes = definition.carried.clone();
+    let mut tool = JsonMap::new();
+    let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
+    put("name", definition.name.clone().into());
+    if let Some(title) = &definition.title {
+        put("title", title.clone().into());
+    } else if options.humanize_title {
+        put("title", humanized(&definition.name).into());
+        notes.insert(TITLE_MADE.to_owned(), true.into());
+    }
+    let mut description = definition.description.clone();
+    if options.tags_in_description && !definition.tags.is_empty() {
+        description += &tag_line(&definition.tags);
+        notes.insert(TAGS_SHOWN.to_owned(), true.into());
+    }
+    put("description", description.into());
+    if let Some(icons) = &definition.icons {
+        if rules.foreign_tool_fields.contains(&"icons") {
+            left_out("icons", &pointer(path, "icons"), rules.name, warnings);
+            notes.insert(ICONS.to_owned(), icons.clone());
+        } else {
+            put("icons", icons.clone());
+        }
+    }
+    let at = pointer(path, "schema");
+    put("inputSchema", normalized(&definition.schema, &at, Role::Input, &options.schema, warnings)?);
+    if let Some(schema) = &definition.output_schema {
+        let at = pointer(path, "outputSchema");
+        put("outputSchema", normalized(schema, &at, Role::Output, &options.schema, warnings)?);
+    }
+    let annotations = annotations(definition, path, warnings);
+    if !annotations.is_empty() {
+        put("annotations", Value::Object(annotations));
+    }
+    let mut meta = foreign(definition, path, rules, &mut tool, warnings);
+    if options.meta {
+        meta.insert(options.prefix.definition(), Value::Object(notes));
+    }
+    if !meta.is_empty() {
+        tool.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    Ok(Value::Object(tool))
+}
+
+/// Puts back what a tool of MCP had and a definition has no field for; returns what was in its `_meta`.
+fn foreign(
+    definition: &Definition,
+    path: &str,
+    rules: &Rules,
+    tool: &mut JsonMap,
+    warnings: &mut Vec<Warning>,
+) -> JsonMap {
+    let mut meta = JsonMap::new();
+    for (key, value) in &definition.mcp {
+        let at = pointer(&pointer(path, "mcp"), key);
+        match value {
+            Value::Object(map) if key == "_meta" => meta.clone_from(map),
+            _ if rules.foreign_tool_fields.contains(&key.as_str()) => left_out(key, &at, rules.name, warnings),
+            _ if key == "_meta" || SHARED.contains(&key.as_str()) => {
+                let message = format!("{} is not taken from here; ignored", quote(key));
+                warnings.push(Warning::new("unknown_field", message, at));
+            }
+            _ => {
+                tool.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    meta
+}
+
+fn left_out(key: &str, at: &str, revision: &str, warnings: &mut Vec<Warning>) {
+    let message = format!("tools of {revision} have no field {}; left out", quote(key));
+    warnings.push(Warning::new("field_unknown_to_revision", message, at));
+}
+
+/// The line of tags at the end of a description.
+pub(super) fn tag_line(tags: &[String]) -> String {
+    format!("\nTags: {}", tags.join(", "))
+}
+
+/// What became of a list of definitions.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ForwardTools {
+    /// The tools, in the order of their definitions.
+    pub tools: Vec<Value>,
+    /// How to run each of them.
+    pub handlers: Vec<Handler>,
+    /// Why the others are missing: records of errors, with the `index` of the definition.
+    pub errors: Vec<Value>,
+    /// What was passed over or stands in contradiction.
+    pub warnings: Vec<Warning>,
+}
+
+/// Maps definitions to tools of MCP. A bad one does not keep the others out, unless `strict`: then the first error is
+/// the answer. Of definitions with one name the first counts.
+pub fn to_mcp_tools(definitions: &[Value], options: &ForwardOptions, strict: bool) -> Result<ForwardTools> {
+    let mut out = ForwardTools::default();
+    let mut indices: Vec<usize> = Vec::new();
+    let mut names = super::dependencies::Names::default();
+    for (index, value) in definitions.iter().enumerate() {
+        let path = format!("/{index}");
+        let converted = to_mcp_tool(value, &path, options).and_then(|converted| {
+            let name = &converted.handler.name;
+            if let Some(place) = names.get(name) {
+                return Err(duplicate(name, indices[*place], index));
+            }
+            names.insert(name.clone(), indices.len());
+            Ok(converted)
+        });
+        match converted {
+            Ok(converted) => {
+                indices.push(index);
+                out.tools.push(converted.tool);
+                out.handlers.push(converted.handler);
+                out.warnings.extend(converted.warnings);
+            }
+            Err(error) if strict => return Err(error),
+            Err(error) => out.errors.push(indexed(&error, index)),
+        }
+    }
+    super::dependencies::check(definitions, &indices, &names, &mut out.warnings);
+    Ok(out)
+}
+
+fn duplicate(name: &str, first: usize, second: usize) -> Error {
+    let message = format!("the definitions {first} and {second} have the name {}", quote(name));
+    fault(ErrorCode::DuplicateId, "duplicate_name", message)
+        .detail("indices", json!([first, second]))
+        .at(format!("/{second}/name"))
+}
+
+/// Returns the record of an error with the place of the definition or tool in its list.
+pub(super) fn indexed(error: &Error, index: usize) -> Value {
+    let mut record = error.to_json();
+    record["index"] = index.into();
+    record
+}

@@ -1,0 +1,84 @@
+//! Filling in what a schema gives by default.
+
+use serde_json::Value;
+
+use crate::tools::schema::resolve;
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+
+/// Returns a copy of a value in which absent properties have their default. A default is taken as it stands: nothing is
+/// filled into it, so that a schema that contains itself comes to an end.
+pub(super) fn filled(schema: &Value, value: &Value) -> Result<Value> {
+    let mut value = value.clone();
+    Filler { root: schema, steps: 0 }.fill(schema, &mut value, 0)?;
+    Ok(value)
+}
+
+struct Filler<'s> {
+    root: &'s Value,
+    steps: usize,
+}
+
+impl<'s> Filler<'s> {
+    fn fill(&mut self, schema: &'s Value, value: &mut Value, depth: usize) -> Result<()> {
+        self.spend(1)?;
+        if depth > limits::MAX_SCHEMA_DEPTH {
+            return Ok(());
+        }
+        if let Some(target) = self.target(schema) {
+            self.fill(target, value, depth + 1)?;
+        }
+        for one in schema.get("allOf").and_then(Value::as_array).into_iter().flatten() {
+            self.fill(one, value, depth + 1)?;
+        }
+        match value {
+            Value::Object(object) => {
+                for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+                    self.spend(1)?;
+                    if let Some(value) = object.get_mut(name) {
+                        self.fill(property, value, depth + 1)?;
+                    } else if let Some(default) = self.default_of(property) {
+                        self.spend(default.to_string().len() / 8)?;
+                        object.insert(name.clone(), default.clone());
+                    }
+                }
+            }
+            Value::Array(list) => {
+                let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                for (index, item) in list.iter_mut().enumerate() {
+                    if let Some(schema) = first.get(index).or_else(|| schema.get("items")) {
+                        self.fill(schema, item, depth + 1)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn target(&self, schema: &Value) -> Option<&'s Value> {
+        resolve(self.root, schema.get("$ref")?.as_str()?)
+    }
+
+    /// Returns the default of a schema or of what it refers to.
+    fn default_of(&self, schema: &'s Value) -> Option<&'s Value> {
+        let mut schema = schema;
+        // References may go in circles.
+        for _ in 0..8 {
+            if let Some(default) = schema.get("default") {
+                return Some(default);
+            }
+            schema = self.target(schema)?;
+        }
+        None
+    }
+
+    fn spend(&mut self, steps: usize) -> Result<()> {
+        self.steps = self.steps.saturating_add(steps);
+        if self.steps <= limits::MAX_SCHEMA_STEPS {
+            return Ok(());
+        }
+        Err(Error::new(ErrorCode::TooLarge, "there are too many defaults to fill in")
+            .detail("reason", "schema_too_large"))
+    }
+}

@@ -1,0 +1,188 @@
+//! Keywords of arrays and objects.
+
+use serde_json::Value;
+
+use super::{Checker, Step, values, words};
+use contextweaver_base::Result;
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::unicode::quote;
+
+fn list_of(rule: &Value) -> &[Value] {
+    rule.as_array().map_or(&[], Vec::as_slice)
+}
+
+impl<'s, 'v> Checker<'s, 'v> {
+    pub(super) fn array(
+        &mut self,
+        schema: &'s JsonMap,
+        keyword: &'s str,
+        rule: &'s Value,
+        list: &'v [Value],
+        report: bool,
+    ) -> Result<bool> {
+        let fits = match keyword {
+            "minItems" | "maxItems" => values::count_fits(keyword == "minItems", rule, list.len()),
+            "uniqueItems" if rule == &Value::Bool(true) => {
+                self.spend(list.len())?;
+                values::are_unique(list)
+            }
+            // Before 2020-12 a list below `items` was what `prefixItems` is now.
+            "prefixItems" | "items" if rule.is_array() => return self.items(list_of(rule), None, list, report),
+            "items" => return self.items(schema.get("prefixItems").map_or(&[], list_of), Some(rule), list, report),
+            "additionalItems" => match schema.get("items") {
+                Some(Value::Array(before)) => return self.items(before, Some(rule), list, report),
+                _ => true,
+            },
+            "contains" => {
+                let mut found = 0;
+                for item in list {
+                    found += usize::from(self.check(rule, item, false)?);
+                }
+                let bound = |key: &str, otherwise| schema.get(key).and_then(values::as_count).unwrap_or(otherwise);
+                (bound("minContains", 1)..=bound("maxContains", usize::MAX)).contains(&found)
+            }
+            _ => true,
+        };
+        Ok(fits || self.fail(report, keyword, || words::bound(keyword, rule)))
+    }
+
+    /// Checks the items that schemas stand for one by one or, with `rest`, those after them.
+    fn items(&mut self, first: &'s [Value], rest: Option<&'s Value>, list: &'v [Value], report: bool) -> Result<bool> {
+        let mut fits = true;
+        for (index, item) in list.iter().enumerate() {
+            let schema = match (first.get(index), rest) {
+                (Some(_), Some(_)) | (None, None) => continue,
+                (Some(schema), None) | (None, Some(schema)) => schema,
+            };
+            fits &= self.part(Step::Index(index), schema, item, report)?;
+            if self.is_done(fits, report) {
+                break;
+            }
+        }
+        Ok(fits)
+    }
+
+    pub(super) fn object(
+        &mut self,
+        schema: &'s JsonMap,
+        keyword: &'s str,
+        rule: &'s Value,
+        (value, object): (&'v Value, &'v JsonMap),
+        report: bool,
+    ) -> Result<bool> {
+        let mut fits = true;
+        match (keyword, rule) {
+            ("minProperties" | "maxProperties", _) => {
+                fits = values::count_fits(keyword == "minProperties", rule, object.len())
+                    || self.fail(report, keyword, || words::bound(keyword, rule));
+            }
+            ("required", _) => fits = self.required(keyword, rule, object, report)?,
+            ("dependentRequired", Value::Object(all)) => {
+                for (_, names) in all.iter().filter(|(name, _)| object.contains_key(*name)) {
+                    fits &= self.required(keyword, names, object, report)?;
+                }
+            }
+            ("dependentSchemas", Value::Object(all)) => {
+                for (_, wanted) in all.iter().filter(|(name, _)| object.contains_key(*name)) {
+                    fits &= self.check(wanted, value, report)?;
+                }
+            }
+            ("properties", Value::Object(all)) => fits = self.properties(all, object, report)?,
+            ("patternProperties" | "additionalProperties" | "propertyNames", _) => {
+                for (name, value) in object {
+                    fits &= match rule {
+                        Value::Object(patterns) if keyword == "patternProperties" => {
+                            self.by_pattern(patterns, name, value, report)?
+                        }
+                        _ if keyword == "propertyNames" => {
+                            self.name_fits(rule, name)?
+                                || self.fail(report, keyword, || "other names of properties".to_owned())
+                        }
+                        _ => self.additional(schema, rule, (name, value), report)?,
+                    };
+                    if self.is_done(fits, report) {
+                        break;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(fits)
+    }
+
+    fn properties(&mut self, all: &'s JsonMap, object: &'v JsonMap, report: bool) -> Result<bool> {
+        self.spend(all.len())?;
+        let mut fits = true;
+        for (name, wanted) in all {
+            if let Some((name, value)) = object.get_key_value(name) {
+                fits &= self.part(Step::Key(name), wanted, value, report)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    fn required(&mut self, keyword: &'s str, names: &Value, object: &JsonMap, report: bool) -> Result<bool> {
+        let names = list_of(names);
+        self.spend(names.len())?;
+        let mut fits = true;
+        for name in names.iter().filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
+            fits = self.fail(report, keyword, || format!("the property {}", quote(name)));
+        }
+        Ok(fits)
+    }
+
+    fn by_pattern(&mut self, all: &'s JsonMap, name: &'v str, value: &'v Value, report: bool) -> Result<bool> {
+        let mut fits = true;
+        for (pattern, wanted) in all {
+            if self.matches(pattern, name)? == Some(true) {
+                fits &= self.part(Step::Key(name), wanted, value, report)?;
+            }
+        }
+        Ok(fits)
+    }
+
+    /// Checks a property that its neighbours say nothing about.
+    fn additional(
+        &mut self,
+        schema: &'s JsonMap,
+        rule: &'s Value,
+        (name, value): (&'v str, &'v Value),
+        report: bool,
+    ) -> Result<bool> {
+        self.spend(1)?;
+        if schema.get("properties").is_some_and(|all| all.get(name).is_some()) {
+            return Ok(true);
+        }
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        for pattern in patterns.into_iter().flat_map(JsonMap::keys) {
+            // A pattern that cannot be used may have meant this one.
+            if self.matches(pattern, name)? != Some(false) {
+                return Ok(true);
+            }
+        }
+        if rule != &Value::Bool(false) {
+            return self.part(Step::Key(name), rule, value, report);
+        }
+        self.place.push(Step::Key(name));
+        let fits = self.fail(report, "additionalProperties", || "no such property".to_owned());
+        self.place.pop();
+        Ok(fits)
+    }
+
+    fn name_fits(&mut self, rule: &'s Value, name: &str) -> Result<bool> {
+        let value = Value::from(name);
+        let patterns = std::mem::take(&mut self.patterns);
+        // Lives as long as the name.
+        let mut inner = Checker {
+            root: self.root,
+            patterns,
+            failures: Vec::new(),
+            place: Vec::new(),
+            depth: self.depth,
+            steps: self.steps,
+        };
+        let fits = inner.check(rule, &value, false);
+        (self.patterns, self.steps) = (inner.patterns, inner.steps);
+        fits
+    }
+}

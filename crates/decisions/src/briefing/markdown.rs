@@ -1,0 +1,229 @@
+//! A briefing as Markdown.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use super::Briefing;
+use super::plain::plain;
+use crate::profile::Profile;
+use crate::ready::OVERDUE;
+use contextweaver_model::json::numbers::fixed;
+use contextweaver_model::json::{float_text, number_text};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::tokens::Estimator;
+
+/// How long the Markdown may be.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Budget {
+    /// Characters.
+    pub chars: Option<u64>,
+    /// Estimated tokens.
+    pub tokens: Option<u64>,
+}
+
+/// Markdown, and how many lines did not fit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The Markdown.
+    pub markdown: String,
+    /// Lines that were left out.
+    pub omitted: usize,
+}
+
+/// A section: a heading, and lines that can be left out from the end.
+struct Section {
+    /// What is left out first: the lowest rank.
+    rank: u8,
+    heading: String,
+    lines: Vec<String>,
+    /// Whether the heading stands without lines.
+    bare: bool,
+}
+
+impl Section {
+    fn new(rank: u8, heading: &str, lines: Vec<String>) -> Self {
+        Self { rank, heading: format!("### {heading}"), lines, bare: false }
+    }
+
+    fn is_shown(&self) -> bool {
+        self.bare || !self.lines.is_empty()
+    }
+}
+
+pub(super) fn write(briefing: &Briefing, agent: &str, budget: Budget) -> Written {
+    let mut sections = sections(briefing, agent);
+    if briefing.redact_secrets {
+        for section in &mut sections {
+            for line in std::iter::once(&mut section.heading).chain(&mut section.lines) {
+                if let Cow::Owned(masked) = redact_secrets(line, SecretRules::Full, SECRET_MASK) {
+                    *line = masked;
+                }
+            }
+        }
+    }
+    let omitted = fit(&mut sections, budget);
+    let mut markdown = String::new();
+    for section in sections.iter().filter(|section| section.is_shown()) {
+        for line in std::iter::once(&section.heading).chain(&section.lines) {
+            markdown.push_str(line);
+            markdown.push('\n');
+        }
+        markdown.push('\n');
+    }
+    markdown.truncate(markdown.trim_end().len());
+    Written { markdown, omitted }
+}
+
+fn sections(briefing: &Briefing, agent: &str) -> Vec<Section> {
+    let each = |list: &[Value], line: fn(&Value) -> String| list.iter().map(line).collect::<Vec<_>>();
+    let none = Vec::new();
+    let pending = format!("Pending Actions ({})", briefing.ready.len());
+    let mut table = Section::new(3, "Calibration by Category", calibration(briefing));
+    table.heading.push_str("\n| Category | Accuracy | Brier | Decisions |\n|---|---|---|---|");
+    vec![
+        Section { rank: 9, heading: format!("## CSTP Decision Context ({})", plain(agent)), lines: vec![], bare: true },
+        Section::new(8, "Profile", profile(&briefing.profile)),
+        Section::new(7, "Active Guardrails", each(&briefing.guardrails, guardrail)),
+        Section::new(6, "Circuit Breakers", each(&briefing.breakers, breaker)),
+        table,
+        Section::new(5, &pending, ready(briefing)),
+        Section::new(2, "Confirmed Patterns", patterns(briefing)),
+        Section::new(1, "Contradictions", each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction)),
+        Section::new(0, "Wisdom", each(briefing.wisdom.as_ref().unwrap_or(&none), lesson)),
+        Section::new(4, "Relevant Decisions", each(&briefing.relevant, relevant)),
+        Section::new(8, "Protocol", vec![
+            "Call `pre_action` before anything that matters: it finds what was decided before, checks the guardrails and \
+             records the decision. Call `review_outcome` when the outcome is known."
+                .to_owned(),
+        ]),
+    ]
+}
+
+/// Leaves out lines until the rest fits: the last of the least important section first.
+fn fit(sections: &mut [Section], budget: Budget) -> usize {
+    let estimator = Estimator::V3;
+    let cost = |text: &str| (text.chars().count() as u64 + 1, estimator.quarters(text) + 1);
+    let whole = |section: &Section| {
+        let lines = std::iter::once(&section.heading).chain(&section.lines).map(|line| cost(line));
+        // The empty line between sections, too.
+        lines.fold((1, 1), |sum, line| (sum.0 + line.0, sum.1 + line.1))
+    };
+    let shown = sections.iter().filter(|section| section.is_shown()).map(whole);
+    let mut size = shown.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+    // The last two line feeds are not written.
+    let fits = |size: (u64, u64)| {
+        budget.chars.is_none_or(|chars| size.0 <= chars.saturating_add(2))
+            && budget.tokens.is_none_or(|tokens| size.1 <= tokens.saturating_mul(4).saturating_add(2))
+    };
+    let mut omitted = 0;
+    while !fits(size) {
+        let least = sections.iter_mut().filter(|section| section.is_shown()).min_by_key(|section| section.rank);
+        let Some(section) = least else { break };
+        let mut gone = (0, 0);
+        if let Some(line) = section.lines.pop() {
+            gone = cost(&line);
+            omitted += 1;
+        } else {
+            section.bare = false;
+        }
+        if !section.is_shown() {
+            let heading = whole(section);
+            gone = (gone.0 + heading.0, gone.1 + heading.1);
+        }
+        size = (size.0.saturating_sub(gone.0), size.1.saturating_sub(gone.1));
+    }
+    omitted
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn percent(ratio: f64) -> String {
+    fixed(ratio * 100.0, 0) + "%"
+}
+
+fn profile(profile: &Profile) -> Vec<String> {
+    let mut out = vec![format!("- **Decisions:** {} total, {} reviewed", profile.total_decisions, profile.reviewed)];
+    if let (Some(accuracy), Some(brier), Some(tendency)) =
+        (profile.overall_accuracy, profile.brier_score, profile.tendency)
+    {
+        let (accuracy, brier) = (percent(accuracy), float_text(brier));
+        out.push(format!("- **Accuracy:** {accuracy} | **Brier:** {brier} | **Tendency:** {tendency}"));
+    }
+    let named = [("Strongest", &profile.strongest_category), ("Weakest", &profile.weakest_category)];
+    let named: Vec<String> = named
+        .iter()
+        .filter_map(|(name, category)| Some(format!("**{name}:** {}", plain(category.as_deref()?))))
+        .collect();
+    if !named.is_empty() {
+        out.push(format!("- {}", named.join(" | ")));
+    }
+    out
+}
+
+fn guardrail(rule: &Value) -> String {
+    let description = text(rule, "description");
+    let name = if description.is_empty() { text(rule, "id") } else { description };
+    format!("- [{}] {}", text(rule, "action"), plain(name))
+}
+
+fn breaker(breaker: &Value) -> String {
+    let number = |key: &str| breaker.get(key).and_then(Value::as_i64);
+    let resets = number("resetsInMs").map_or_else(String::new, |millis| {
+        let seconds = millis.div_euclid(1000);
+        if seconds < 60 { format!(", resets in {seconds}s") } else { format!(", resets in {}m", seconds / 60) }
+    });
+    let state = text(breaker, "state").to_uppercase();
+    let (failures, threshold) = (number("failures").unwrap_or(0), number("threshold").unwrap_or(0));
+    format!("- [{state}] {} — {failures}/{threshold} failures{resets}", plain(text(breaker, "scope")))
+}
+
+fn calibration(briefing: &Briefing) -> Vec<String> {
+    let row = |(category, figures): &(String, crate::calibration::Calibration)| {
+        let (accuracy, brier) = (percent(figures.accuracy), float_text(figures.brier_score));
+        format!("| {} | {accuracy} | {brier} | {} |", plain(category), figures.reviewed_decisions)
+    };
+    briefing.calibration.iter().map(row).collect()
+}
+
+fn ready(briefing: &Briefing) -> Vec<String> {
+    let lines = briefing.ready.iter().map(|due| {
+        let sign = if due.kind == OVERDUE { "OVERDUE" } else { "STALE" };
+        let of = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
+        format!("- [{sign}] {}: {} ({})", of(&due.decision_id), of(&due.title), of(&due.detail))
+    });
+    lines.collect()
+}
+
+fn patterns(briefing: &Briefing) -> Vec<String> {
+    let lines = briefing.patterns.iter().map(|pattern| {
+        let facts: Vec<String> = std::iter::once(format!("{}x", pattern.count))
+            .chain(pattern.categories.iter().map(|category| plain(category)))
+            .collect();
+        format!("- {} ({})", plain(&pattern.pattern), facts.join(", "))
+    });
+    lines.collect()
+}
+
+fn contradiction(item: &Value) -> String {
+    let [a, b, detail] = ["aId", "bId", "detail"].map(|key| plain(text(item, key)));
+    format!("- {a} and {b}: {detail}")
+}
+
+fn lesson(item: &Value) -> String {
+    let [lesson, category, outcome] = ["lesson", "category", "outcome"].map(|key| plain(text(item, key)));
+    format!("- {lesson} ({category}, {outcome})")
+}
+
+fn relevant(decision: &Value) -> String {
+    let confidence = match decision.get("confidence") {
+        Some(Value::Number(number)) => number.as_f64().map_or_else(|| number_text(number), float_text),
+        _ => "?".to_owned(),
+    };
+    let outcome = Some(text(decision, "outcome")).filter(|outcome| !outcome.is_empty()).unwrap_or("pending");
+    let superseded = if decision.get("superseded").is_some() { ", superseded" } else { "" };
+    let [title, category, outcome] = [text(decision, "title"), text(decision, "category"), outcome].map(plain);
+    format!("- [{confidence}] {title} ({category}, {outcome}{superseded})")
+}

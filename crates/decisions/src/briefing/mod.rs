@@ -1,0 +1,110 @@
+//! What an agent should know at the start of a session.
+
+mod markdown;
+mod plain;
+
+use serde_json::{Value, json};
+
+pub use self::markdown::{Budget, Written};
+use super::calibration::Calibration;
+use super::compaction::Level;
+use super::figures::round;
+use super::profile::{Pattern, Profile};
+use super::ready::{Due, OVERDUE};
+use super::record::Decision;
+use super::words::folded;
+use contextweaver_base::order::WordSet;
+use contextweaver_model::json::JsonMap;
+
+/// Lessons that are shown.
+const MAX_LESSONS: usize = 10;
+
+/// Everything a session starts with; what was not asked for is empty.
+#[derive(Debug, Clone, Default)]
+pub struct Briefing {
+    /// Whether credentials are masked in Markdown, before it is made to fit.
+    pub redact_secrets: bool,
+    /// What past decisions say about the agent.
+    pub profile: Profile,
+    /// Decisions like the task, as they are shown elsewhere.
+    pub relevant: Vec<Value>,
+    /// The rules in force.
+    pub guardrails: Vec<Value>,
+    /// Calibration by category.
+    pub calibration: Vec<(String, Calibration)>,
+    /// What is due.
+    pub ready: Vec<Due>,
+    /// Rules that several decisions follow.
+    pub patterns: Vec<Pattern>,
+    /// Breakers that saw failures; nothing where there is none.
+    pub breakers: Vec<Value>,
+    /// Decisions that contradict each other.
+    pub contradictions: Option<Vec<Value>>,
+    /// What was learned.
+    pub wisdom: Option<Vec<Value>>,
+}
+
+impl Briefing {
+    /// Writes the briefing as JSON; sections that were not asked for are empty, those that are ours are absent.
+    pub fn to_json(&self) -> JsonMap {
+        let calibration: JsonMap =
+            self.calibration.iter().map(|(category, figures)| (category.clone(), json!(figures))).collect();
+        let mut out = JsonMap::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        put("agentProfile", json!(self.profile));
+        put("relevantDecisions", self.relevant.clone().into());
+        put("activeGuardrails", self.guardrails.clone().into());
+        put("calibrationByCategory", Value::Object(calibration));
+        put("readyQueue", self.ready.iter().map(due).collect());
+        put("confirmedPatterns", json!(self.patterns));
+        if let Some(wisdom) = &self.wisdom {
+            put("wisdom", wisdom.clone().into());
+        }
+        if !self.breakers.is_empty() {
+            put("circuitBreakers", self.breakers.clone().into());
+        }
+        if let Some(contradictions) = &self.contradictions {
+            put("contradictions", contradictions.clone().into());
+        }
+        put("queryTimeMs", 0.into());
+        out
+    }
+
+    /// Writes the briefing as Markdown within a budget.
+    pub fn to_markdown(&self, agent: &str, budget: Budget) -> Written {
+        markdown::write(self, agent, budget)
+    }
+}
+
+fn due(due: &Due) -> Value {
+    let reason = if due.kind == OVERDUE { "overdue_review" } else { due.kind };
+    json!({ "id": due.decision_id, "title": due.title, "reason": reason, "date": due.date, "detail": due.detail })
+}
+
+/// Returns what was learned from decisions so old that the rest of them is not shown any more, each lesson once.
+pub fn wisdom<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64) -> Vec<Value> {
+    let mut seen = WordSet::default();
+    let mut out = Vec::new();
+    for decision in decisions.filter(|decision| Level::of(decision, now) == Level::Wisdom) {
+        let lesson = decision.lessons.as_deref().unwrap_or_default();
+        let key = folded(lesson);
+        if key.is_empty() || seen.contains(&key) {
+            continue;
+        }
+        seen = WordSet::new(seen.words().iter().cloned().chain([key]).collect());
+        out.push(json!({
+            "id": decision.id,
+            "lesson": lesson,
+            "category": decision.category,
+            "outcome": decision.outcome,
+            "confidence": decision.confidence.map(|confidence| round(confidence, 2)),
+        }));
+        if out.len() == MAX_LESSONS {
+            break;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! How confidence is spread.
+
+use serde_json::{Value, json};
+
+use super::Sample;
+use crate::figures::{mean, round};
+use contextweaver_model::json::JsonMap;
+
+/// The classes of the reference, by the confidence they end at; the first begins at nothing.
+const CLASSES: &[(&str, f64)] =
+    &[("0.5-0.6", 0.6), ("0.6-0.7", 0.7), ("0.7-0.8", 0.8), ("0.8-0.9", 0.9), ("0.9-1.0", f64::INFINITY)];
+
+/// How confidence is spread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spread {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation.
+    pub deviation: f64,
+    /// The least.
+    pub least: f64,
+    /// The most.
+    pub most: f64,
+    /// How many decisions say how confident they are.
+    pub count: u64,
+    /// How many of them are in each class.
+    classes: Vec<u64>,
+    /// How many of the first class are below 0.5.
+    low: u64,
+    variance: f64,
+}
+
+/// Returns how confidence is spread over decisions, reviewed or not.
+pub fn spread(samples: &[Sample]) -> Option<Spread> {
+    let all = samples.iter().filter_map(|sample| sample.confidence);
+    let (average, count) = mean(all.clone());
+    if count == 0 {
+        return None;
+    }
+    let (variance, _) = mean(all.clone().map(|confidence| (confidence - average) * (confidence - average)));
+    let mut classes = vec![0; CLASSES.len()];
+    for confidence in all.clone() {
+        let class = CLASSES.iter().position(|(_, end)| confidence < *end).unwrap_or(CLASSES.len() - 1);
+        classes[class] += 1;
+    }
+    Some(Spread {
+        mean: round(average, 3),
+        deviation: round(variance.sqrt(), 3),
+        least: round(all.clone().fold(f64::INFINITY, f64::min), 2),
+        most: round(all.clone().fold(f64::NEG_INFINITY, f64::max), 2),
+        count,
+        classes,
+        low: all.filter(|confidence| *confidence < 0.5).count() as u64,
+        variance: round(variance, 4),
+    })
+}
+
+impl Spread {
+    /// Returns the part of the decisions that the fullest class has.
+    pub fn fullest(&self) -> f64 {
+        self.classes.iter().copied().max().unwrap_or(0) as f64 / self.count as f64
+    }
+
+    /// Writes it with the reference's classes, and beside them ours, in which low confidence has its own.
+    pub fn to_json(&self) -> Value {
+        let pairs = CLASSES.iter().zip(&self.classes);
+        let counts: JsonMap = pairs.map(|((name, _), count)| ((*name).to_owned(), (*count).into())).collect();
+        let mut distribution = JsonMap::new();
+        distribution.insert("0.0-0.5".to_owned(), self.low.into());
+        distribution.extend(counts.clone());
+        distribution.insert("0.5-0.6".to_owned(), (self.classes[0] - self.low).into());
+        json!({
+            "mean": self.mean,
+            "stdDev": self.deviation,
+            "min": self.least,
+            "max": self.most,
+            "count": self.count,
+            "bucketCounts": counts,
+            "variance": self.variance,
+            "distribution": distribution,
+        })
+    }
+}

@@ -1,0 +1,69 @@
+//! What comes with a call besides its arguments.
+
+use super::records::Records;
+use contextweaver_base::order::SortedMap;
+
+/// Who calls, when, and what the host answered.
+#[derive(Debug, Clone, Copy)]
+pub struct Call<'a> {
+    /// The calling agent; `mcp-client` when nobody said.
+    pub agent: &'a str,
+    /// A handle of the transport or of an earlier call that thoughts are collected under.
+    pub trace: Option<&'a str>,
+    /// Milliseconds since 1970-01-01T00:00:00 UTC.
+    pub now: i64,
+    /// What the host answered to the needs of this call.
+    pub answers: &'a Answers,
+}
+
+/// What the host must supply before a tool can run; nothing has changed by then.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// A new id for a decision.
+    Id,
+    /// Vectors of these texts.
+    Embed {
+        /// The texts, each once.
+        texts: Vec<String>,
+    },
+}
+
+/// What the host supplied for one call.
+#[derive(Debug, Default)]
+pub struct Answers {
+    ids: Vec<String>,
+    vectors: SortedMap<String, Vec<f32>>,
+    embedder_failure: Option<String>,
+}
+
+impl Answers {
+    /// Adds an id the host made.
+    pub fn add_id(&mut self, id: String) {
+        self.ids.push(id);
+    }
+
+    /// Adds the vector of a text.
+    pub fn add_vector(&mut self, text: String, vector: Vec<f32>) {
+        self.vectors.insert(text, vector);
+    }
+
+    /// Notes that the host's embedder failed, so that what needs vectors does without.
+    pub fn fail_embedder(&mut self, message: String) {
+        self.embedder_failure = Some(message);
+    }
+
+    /// Returns the first id of the host that no decision has yet.
+    pub fn next_id(&self, records: &Records) -> Option<&str> {
+        self.ids.iter().map(String::as_str).find(|id| records.get(id).is_none())
+    }
+
+    /// Returns the vector of a text.
+    pub fn vector(&self, text: &str) -> Option<&[f32]> {
+        self.vectors.get(text).map(Vec::as_slice)
+    }
+
+    /// Returns how the embedder failed.
+    pub fn embedder_failure(&self) -> Option<&str> {
+        self.embedder_failure.as_deref()
+    }
+}

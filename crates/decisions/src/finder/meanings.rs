@@ -1,0 +1,142 @@
+//! Vectors of one side of the decisions, and what they lack.
+
+use super::super::call::Answers;
+use super::super::records::Records;
+use super::embedding::embed;
+use super::texts::{Side, meaning};
+use super::vectors::Vectors;
+use contextweaver_base::order::SortedMap;
+use contextweaver_text::hash::of_text;
+
+/// What is known of the vector of a slot.
+#[derive(Debug, Clone, Copy, Default)]
+struct State {
+    /// Hash of the text it was made of.
+    text: u64,
+    is_made: bool,
+    /// Whether the decision changed since.
+    is_stale: bool,
+}
+
+/// Vectors of one side. Until a search asks for the side nothing is made of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Meanings {
+    vectors: Vectors,
+    states: Vec<State>,
+    stale: Vec<u32>,
+    is_wanted: bool,
+}
+
+impl Meanings {
+    /// Notes that the decision of a slot changed.
+    pub fn touch(&mut self, slot: u32) {
+        if self.is_wanted {
+            self.note(slot);
+        }
+    }
+
+    fn note(&mut self, slot: u32) {
+        let state = self.state(slot);
+        if !std::mem::replace(&mut state.is_stale, true) {
+            self.stale.push(slot);
+        }
+    }
+
+    fn state(&mut self, slot: u32) -> &mut State {
+        let slot = slot as usize;
+        if self.states.len() <= slot {
+            self.states.resize(slot + 1, State::default());
+        }
+        &mut self.states[slot]
+    }
+
+    /// Forgets a slot.
+    pub fn remove(&mut self, slot: u32) {
+        self.vectors.remove(slot);
+        if let Some(state) = self.states.get_mut(slot as usize) {
+            // It may still be listed as stale, and be taken by another decision before the list is worked off.
+            *state = State { is_stale: state.is_stale, ..State::default() };
+        }
+    }
+
+    /// Takes the vector of a text; one of another length than the others is refused.
+    pub fn set(&mut self, slot: u32, text: &str, vector: &[f32]) -> bool {
+        if !self.vectors.fits(vector) {
+            return false;
+        }
+        self.vectors.set(slot, vector);
+        let state = self.state(slot);
+        *state = State { text: of_text(text), is_made: true, is_stale: state.is_stale };
+        true
+    }
+
+    /// Returns the vector of a slot if it is the one of the decision as it is now, or as it was when it was last needed.
+    pub fn made(&self, slot: u32) -> Option<Vec<f32>> {
+        let state = self.states.get(slot as usize)?;
+        if state.is_made && !state.is_stale { self.vectors.get(slot) } else { None }
+    }
+
+    /// Returns the vectors.
+    pub fn vectors(&self) -> &Vectors {
+        &self.vectors
+    }
+
+    /// Calls `each` for the text of every decision whose vector is to be made.
+    pub fn lacking(&self, side: Side, ids: &Ids, records: &Records, each: &mut dyn FnMut(String)) {
+        let mut ask = |slot: u32| {
+            let Some(decision) = records.get(&ids.by_slot[slot as usize]) else { return };
+            let text = meaning(decision, side);
+            if !self.is_of(slot, &text) {
+                each(text);
+            }
+        };
+        if self.is_wanted {
+            self.stale.iter().for_each(|slot| ask(*slot));
+        } else {
+            ids.by_id.values().for_each(|slot| ask(*slot));
+        }
+    }
+
+    fn is_of(&self, slot: u32, text: &str) -> bool {
+        self.states.get(slot as usize).is_some_and(|state| state.is_made && state.text == of_text(text))
+    }
+
+    /// Makes the vectors that are lacking, or takes them from the answers where the host makes them; returns how many
+    /// are still lacking and how many of the host's had another length than the others.
+    pub fn settle(&mut self, side: Side, ids: &Ids, records: &Records, host: Option<&Answers>) -> (usize, usize) {
+        if !self.is_wanted {
+            self.is_wanted = true;
+            ids.by_id.values().for_each(|slot| self.note(*slot));
+        }
+        let mut unlike = 0;
+        for slot in std::mem::take(&mut self.stale) {
+            self.state(slot).is_stale = false;
+            let Some(decision) = records.get(&ids.by_slot[slot as usize]) else { continue };
+            let text = meaning(decision, side);
+            if self.is_of(slot, &text) {
+                continue;
+            }
+            let made = match host {
+                None => self.set(slot, &text, &embed(&text)),
+                Some(answers) => answers.vector(&text).is_some_and(|vector| {
+                    let fits = self.set(slot, &text, vector);
+                    unlike += usize::from(!fits);
+                    fits
+                }),
+            };
+            if !made {
+                self.remove(slot);
+                self.note(slot);
+            }
+        }
+        (self.stale.len(), unlike)
+    }
+}
+
+/// The ids of the decisions and their slots.
+pub(super) struct Ids<'a> {
+    /// Slots by id.
+    pub by_id: &'a SortedMap<String, u32>,
+    /// Ids by slot, empty for a free one.
+    pub by_slot: &'a [String],
+}

@@ -1,0 +1,128 @@
+//! Finding decisions by words and by meaning.
+//!
+//! Words are indexed with every change. Vectors are made when a search first needs them: here, or by the host, which is
+//! asked for those of the changed decisions and of the query before the search runs.
+
+pub mod embedding;
+mod filters;
+mod fusion;
+mod keywords;
+mod meanings;
+mod options;
+mod search;
+mod summary;
+mod texts;
+mod vectors;
+
+pub use filters::Filters;
+pub use fusion::{Fused, Fusion, fuse, normalised};
+pub use keywords::{Keywords, Weighting};
+pub use options::{FinderOptions, Mode};
+pub use search::{Found, Hit, Query, search, texts_needed};
+pub use summary::{LONG_TITLE, SHORT_TITLE, summary};
+pub use texts::{Side, meaning, searchable};
+pub use vectors::cosine_distance;
+pub(super) use vectors::distance;
+
+use self::filters::Facts;
+use self::meanings::Meanings;
+use super::call::Answers;
+use super::record::Decision;
+use super::records::Records;
+use contextweaver_base::order::SortedMap;
+use contextweaver_text::numbered::Terms;
+
+/// The index of a store.
+#[derive(Debug, Default)]
+pub struct Finder {
+    slots: SortedMap<String, u32>,
+    /// Ids by slot, empty for a free one.
+    ids: Vec<String>,
+    free: Vec<u32>,
+    keywords: Keywords,
+    facts: Vec<Facts>,
+    names: Terms,
+    /// In the order of [`Side::ALL`].
+    meanings: [Meanings; 3],
+    /// Texts of queries with the vectors the host made of them, the oldest first.
+    queries: Vec<(String, Vec<f32>)>,
+}
+
+impl Finder {
+    /// Puts a decision in, in place of the one with its id.
+    pub fn put(&mut self, decision: &Decision) {
+        let slot = self.slots.get(decision.id.as_str()).copied();
+        let slot = slot.unwrap_or_else(|| self.new_slot(&decision.id));
+        self.keywords.set(slot, &searchable(decision));
+        self.facts[slot as usize] = Facts::of(decision, &mut self.names);
+        for meanings in &mut self.meanings {
+            meanings.touch(slot);
+        }
+    }
+
+    fn new_slot(&mut self, id: &str) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.ids.push(String::new());
+            self.facts.push(Facts::default());
+            self.ids.len() as u32 - 1
+        });
+        id.clone_into(&mut self.ids[slot as usize]);
+        self.slots.insert(id.to_owned(), slot);
+        slot
+    }
+
+    /// Removes a decision.
+    pub fn remove(&mut self, id: &str) {
+        let Some(slot) = self.slots.remove(id) else { return };
+        self.keywords.remove(slot);
+        for meanings in &mut self.meanings {
+            meanings.remove(slot);
+        }
+        self.facts[slot as usize] = Facts::default();
+        self.ids[slot as usize].clear();
+        self.free.push(slot);
+    }
+
+    /// Returns the number of decisions.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Makes the vectors of whole decisions up to date, as far as the answers hold those that the host makes.
+    pub(super) fn prepare(&mut self, records: &Records, host: Option<&Answers>) {
+        self.settle(Side::Both, records, host);
+    }
+
+    /// Returns the slot of a decision.
+    pub(super) fn slot(&self, id: &str) -> Option<u32> {
+        self.slots.get(id).copied()
+    }
+
+    /// Returns the vector of a slot, if it is made.
+    pub(super) fn vector(&self, slot: u32) -> Option<Vec<f32>> {
+        self.meanings[0].made(slot)
+    }
+
+    /// Returns the slots of wanted decisions that share the most rare words with that of a slot.
+    pub(super) fn kin(&self, slot: u32, most: usize, wanted: &dyn Fn(u32) -> bool) -> Vec<u32> {
+        self.keywords.kin(slot, most, wanted)
+    }
+
+    /// Returns the vectors that stand for whole decisions, as far as they are made, by id; each has length one.
+    pub fn vectors(&self) -> impl Iterator<Item = (&str, Vec<f32>)> {
+        let made = |slot| self.meanings[0].made(slot);
+        self.slots.iter().filter_map(move |(id, slot)| Some((id.as_str(), made(*slot)?)))
+    }
+
+    /// Takes the vector of a decision that the store has from a snapshot of the same model; tells whether its length
+    /// is that of the others.
+    pub fn take_vector(&mut self, decision: &Decision, vector: &[f32]) -> bool {
+        let Some(slot) = self.slots.get(decision.id.as_str()) else { return false };
+        self.meanings[0].set(*slot, &meaning(decision, Side::Both), vector)
+    }
+}

@@ -1,0 +1,147 @@
+//! How a store searches unless a call says otherwise.
+
+use super::fusion::Fusion;
+use super::keywords::Weighting;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::Fields;
+use contextweaver_text::unicode::quote;
+
+/// Weight of meaning in a ranking that merges both.
+const SEMANTIC_WEIGHT: f64 = 0.7;
+/// Characters of the name of a model.
+const MAX_MODEL_CHARS: usize = 200;
+
+/// How decisions are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// By both, merged.
+    #[default]
+    Hybrid,
+    /// By meaning.
+    Semantic,
+    /// By words.
+    Keyword,
+}
+
+impl Mode {
+    /// Returns the name of the mode.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+            Self::Keyword => "keyword",
+        }
+    }
+
+    /// Reads the name of a mode.
+    pub fn parse(name: &str) -> Result<Self> {
+        let all = [Self::Hybrid, Self::Semantic, Self::Keyword];
+        all.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| unknown(name, "hybrid, semantic or keyword"))
+    }
+}
+
+fn unknown(name: &str, wanted: &str) -> Error {
+    Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", quote(name)))
+}
+
+/// Options of the search and of the graph.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FinderOptions {
+    /// How queries search that do not say.
+    pub retrieval_mode: Mode,
+    /// How related decisions are searched before an action and for the context of a session.
+    pub context_retrieval_mode: Mode,
+    /// Weight of meaning beside words, from 0 to 1.
+    pub hybrid_weight: f64,
+    /// How the two rankings become one.
+    pub fusion: Fusion,
+    /// How words are weighted.
+    pub bm25: Weighting,
+    /// The model of the vectors that the host makes; without one they are made here.
+    pub embedding_model: Option<String>,
+    /// Whether decisions may be linked with ids that the store does not have.
+    pub allow_stubs: bool,
+}
+
+impl Default for FinderOptions {
+    fn default() -> Self {
+        Self {
+            retrieval_mode: Mode::default(),
+            context_retrieval_mode: Mode::default(),
+            hybrid_weight: SEMANTIC_WEIGHT,
+            fusion: Fusion::default(),
+            bm25: Weighting::default(),
+            embedding_model: None,
+            allow_stubs: false,
+        }
+    }
+}
+
+impl FinderOptions {
+    /// Takes the options of the search and of the graph out of those of a store.
+    ///
+    /// `embedding_model` is the name of the model of the host's vectors; without it the store makes its own.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let retrieval_mode = fields.parsed_or("retrieval_mode", Mode::default(), Mode::parse)?;
+        let embedding_model = fields.opt_string("embedding_model")?;
+        if let Some(model) = &embedding_model
+            && (model.is_empty() || model.chars().nth(MAX_MODEL_CHARS).is_some())
+        {
+            let message = format!("expected a name of 1 to {MAX_MODEL_CHARS} characters");
+            return Err(Error::new(ErrorCode::OutOfRange, message).at(fields.at("embedding_model")));
+        }
+        Ok(Self {
+            retrieval_mode,
+            context_retrieval_mode: fields.parsed_or("context_retrieval_mode", retrieval_mode, Mode::parse)?,
+            hybrid_weight: fields.number_or("hybrid_weight", SEMANTIC_WEIGHT, 0.0, 1.0)?,
+            fusion: fields.parsed_or("fusion", Fusion::default(), |name| match name {
+                "minmax" => Ok(Fusion::Minmax),
+                "rrf" => Ok(Fusion::Rrf),
+                other => Err(unknown(other, "minmax or rrf")),
+            })?,
+            bm25: fields.parsed_or("bm25", Weighting::default(), |name| match name {
+                "smooth" => Ok(Weighting::Smooth),
+                "okapi" => Ok(Weighting::Okapi),
+                other => Err(unknown(other, "smooth or okapi")),
+            })?,
+            embedding_model,
+            allow_stubs: fields.bool_or("allow_stubs", false)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn options_are_read_and_checked() {
+        let read = |value| {
+            let mut fields = Fields::open(value, "").map_err(|error| error.to_string())?;
+            FinderOptions::take(&mut fields).map_err(|error| format!("{} {}", error.code().as_str(), error.path()))
+        };
+        assert_eq!(read(json!({})), Ok(FinderOptions::default()));
+        let all = json!({ "retrieval_mode": "keyword", "hybrid_weight": 1, "fusion": "rrf", "bm25": "okapi",
+            "embedding_model": "m", "allow_stubs": true });
+        let expected = FinderOptions {
+            retrieval_mode: Mode::Keyword,
+            context_retrieval_mode: Mode::Keyword,
+            hybrid_weight: 1.0,
+            fusion: Fusion::Rrf,
+            bm25: Weighting::Okapi,
+            embedding_model: Some("m".to_owned()),
+            allow_stubs: true,
+        };
+        assert_eq!(read(all), Ok(expected));
+        for (bad, problem) in [
+            (json!({ "retrieval_mode": "fuzzy" }), "INVALID_INPUT /retrieval_mode"),
+            (json!({ "fusion": "sum" }), "INVALID_INPUT /fusion"),
+            (json!({ "bm25": "" }), "INVALID_INPUT /bm25"),
+            (json!({ "hybrid_weight": 1.5 }), "OUT_OF_RANGE /hybrid_weight"),
+            (json!({ "embedding_model": "" }), "OUT_OF_RANGE /embedding_model"),
+        ] {
+            assert_eq!(read(bad), Err(problem.to_owned()));
+        }
+    }
+}

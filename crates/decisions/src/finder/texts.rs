@@ -1,0 +1,189 @@
+//! What of a decision is searched.
+
+use super::super::record::Decision;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// Which side of a decision a query speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Side {
+    /// Everything.
+    #[default]
+    Both,
+    /// What it looks like.
+    Structure,
+    /// What it is for.
+    Function,
+}
+
+impl Side {
+    /// All sides, in the order of their vectors.
+    pub const ALL: [Self; 3] = [Self::Both, Self::Structure, Self::Function];
+
+    /// Reads the name of a side.
+    pub fn parse(name: &str) -> Result<Self> {
+        match name {
+            "both" => Ok(Self::Both),
+            "structure" => Ok(Self::Structure),
+            "function" => Ok(Self::Function),
+            other => {
+                let message = format!("expected structure, function or both, got {}", quote(other));
+                Err(Error::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
+
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Both => "",
+            Self::Structure => "Structure: ",
+            Self::Function => "Function: ",
+        }
+    }
+
+    /// Returns a query as it is compared with the vectors of this side.
+    pub fn query(self, text: &str) -> String {
+        [self.label(), text].concat()
+    }
+}
+
+impl Decision {
+    /// Returns what was decided, in the words that lists show.
+    pub fn title(&self) -> &str {
+        if self.summary.is_empty() { &self.decision } else { &self.summary }
+    }
+}
+
+/// Returns the words that are searched, in one line.
+pub fn searchable(decision: &Decision) -> String {
+    let mut parts: Vec<&str> = vec![&decision.summary, &decision.decision];
+    parts.push(decision.context.as_deref().unwrap_or_default());
+    parts.push(&decision.category);
+    parts.extend(decision.tags.iter().map(String::as_str));
+    parts.extend(decision.reasons.iter().flat_map(|reason| [reason.text.as_str(), reason.kind.as_str()]));
+    parts.retain(|part| !part.is_empty());
+    parts.join(" ")
+}
+
+/// Returns the text that stands for one side of a decision in a vector; for all of it where there is no such side.
+pub fn meaning(decision: &Decision, side: Side) -> String {
+    let bridge = decision.bridge.as_ref();
+    let text = match side {
+        Side::Both => None,
+        Side::Structure => bridge.map(|bridge| bridge.structure.as_str()),
+        Side::Function => bridge.map(|bridge| bridge.function.as_str()),
+    };
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) => side.query(text),
+        None => whole(decision),
+    }
+}
+
+fn whole(decision: &Decision) -> String {
+    let mut out = String::new();
+    let text = if decision.decision.is_empty() { &decision.summary } else { &decision.decision };
+    line(&mut out, "Decision: ", Some(text));
+    line(&mut out, "Context: ", decision.context.as_deref());
+    line(&mut out, "Category: ", Some(&decision.category));
+    let reasons: Vec<&str> = decision.reasons.iter().map(|reason| reason.text.as_str()).collect();
+    line(&mut out, "Reasons: ", Some(&reasons.join(" | ")));
+    if !decision.trace.is_empty() {
+        line(&mut out, "", Some("Reasoning Trace:"));
+    }
+    for step in &decision.trace {
+        let output = step.output.as_deref().filter(|output| !output.is_empty());
+        let arrow = if output.is_some() { " -> " } else { "" };
+        let said = [step.thought.as_str(), arrow, output.unwrap_or_default()].concat();
+        line(&mut out, &format!("Step {}: ", step.step), Some(&said));
+    }
+    line(&mut out, "Tags: ", Some(&decision.tags.join(", ")));
+    line(&mut out, "Pattern: ", decision.pattern.as_deref());
+    line(&mut out, "Project: ", decision.project.as_deref());
+    line(&mut out, "Feature: ", decision.feature.as_deref());
+    line(&mut out, "File: ", decision.file.as_deref());
+    line(&mut out, "PR #", decision.pr.map(|number| number.to_string()).as_deref());
+    if let Some(bridge) = &decision.bridge {
+        line(&mut out, "Structure: ", Some(&bridge.structure));
+        line(&mut out, "Function: ", Some(&bridge.function));
+    }
+    line(&mut out, "Outcome: ", decision.outcome.as_deref());
+    line(&mut out, "Lessons: ", decision.lessons.as_deref());
+    out
+}
+
+fn line(out: &mut String, label: &str, text: Option<&str>) {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return };
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    out.push_str(label);
+    out.push_str(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::{Bridge, Reason, TraceStep};
+
+    fn example() -> Decision {
+        Decision {
+            summary: "Use Redis".to_owned(),
+            decision: "Use Redis".to_owned(),
+            category: "architecture".to_owned(),
+            context: Some("Slow sessions".to_owned()),
+            reasons: vec![
+                Reason {
+                    kind: "analysis".to_owned(),
+                    text: "Fast".to_owned(),
+                    strength: 0.8,
+                    unknown: serde_json::Map::new(),
+                },
+                Reason {
+                    kind: String::new(),
+                    text: "Known".to_owned(),
+                    strength: 0.8,
+                    unknown: serde_json::Map::new(),
+                },
+            ],
+            trace: vec![
+                TraceStep {
+                    step: 1,
+                    thought: "Measured".to_owned(),
+                    output: Some("40 ms".to_owned()),
+                    ..TraceStep::default()
+                },
+                TraceStep { step: 2, thought: "Compared".to_owned(), ..TraceStep::default() },
+            ],
+            tags: vec!["cache".to_owned(), "db".to_owned()],
+            pr: Some(7),
+            bridge: Some(Bridge {
+                structure: "A store in memory".to_owned(),
+                function: "Quick sessions".to_owned(),
+                ..Bridge::default()
+            }),
+            outcome: Some("success".to_owned()),
+            ..Decision::default()
+        }
+    }
+
+    #[test]
+    fn words_come_from_what_was_decided_and_why() {
+        assert_eq!(
+            searchable(&example()),
+            "Use Redis Use Redis Slow sessions architecture cache db Fast analysis Known"
+        );
+        assert_eq!(searchable(&Decision::default()), "");
+    }
+
+    #[test]
+    fn meaning_has_a_line_for_each_part_that_is_there() {
+        let whole = "Decision: Use Redis\nContext: Slow sessions\nCategory: architecture\nReasons: Fast | Known\n\
+            Reasoning Trace:\nStep 1: Measured -> 40 ms\nStep 2: Compared\nTags: cache, db\nPR #7\n\
+            Structure: A store in memory\nFunction: Quick sessions\nOutcome: success";
+        assert_eq!(meaning(&example(), Side::Both), whole);
+        assert_eq!(meaning(&example(), Side::Structure), "Structure: A store in memory");
+        assert_eq!(meaning(&example(), Side::Function), "Function: Quick sessions");
+        let bare = Decision { decision: "x".to_owned(), ..Decision::default() };
+        assert_eq!(meaning(&bare, Side::Function), "Decision: x");
+    }
+}

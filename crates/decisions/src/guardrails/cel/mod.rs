@@ -1,0 +1,281 @@
+//! The part of the Common Expression Language that rules are written in, with bounded work.
+//!
+//! Literals, lists, `action.…` and `[…]`, `== != < <= > >= in`, `&& || !` (a false or true side decides whatever became of
+//! the other), `?:`, `+ - * / %`, `size startsWith endsWith contains matches`, `has(a.b)`, `list.exists(x, …)` and
+//! `list.all(x, …)`. Numbers compare by value, whole or not, because JSON does not keep them apart. Regular expressions
+//! run without backtracking.
+
+mod parse;
+mod run;
+mod values;
+
+pub(super) use values::is_equal;
+
+use serde_json::Value;
+
+use contextweaver_text::pattern::Pattern;
+
+/// Bytes of one expression, nesting of it, and steps of one evaluation.
+const MAX_SOURCE: usize = 4096;
+const MAX_DEPTH: u32 = 32;
+const MAX_STEPS: usize = 10_000;
+
+/// An expression that is not of the supported kind: what is wrong, and the byte where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// What is wrong.
+    pub message: String,
+    /// The byte of the expression.
+    pub position: usize,
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A member that is looked at does not exist; the rule does not match.
+    Missing,
+    /// The values do not go together, or the work is too much; the rule cannot be evaluated.
+    Wrong(String),
+}
+
+/// An expression that was checked.
+#[derive(Debug, Clone)]
+pub struct Expression(Node);
+
+impl Expression {
+    /// Reads an expression over `action`.
+    pub fn parse(source: &str) -> Result<Self, Problem> {
+        parse::expression(source).map(Self)
+    }
+
+    /// Tells whether the expression holds for a value of `action`.
+    pub fn holds(&self, action: &Value) -> Result<bool, Fault> {
+        run::holds(&self.0, action)
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    kind: Kind,
+    depth: u32,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Literal(Value),
+    /// A variable by its place, counted from the innermost; the outermost is `action`.
+    Variable(usize),
+    Member(Box<Node>, String),
+    Index(Box<Node>, Box<Node>),
+    Has(Box<Node>, String),
+    Not(Box<Node>),
+    Minus(Box<Node>),
+    /// All of them hold, or any of them.
+    Chain {
+        all: bool,
+        parts: Vec<Node>,
+    },
+    Compare(Comparison, Box<Node>, Box<Node>),
+    Arithmetic(char, Box<Node>, Box<Node>),
+    Choice(Box<[Node; 3]>),
+    List(Vec<Node>),
+    Call(Function, Vec<Node>),
+    Matches(Box<Node>, Box<Pattern>),
+    /// The condition holds for all elements, or for any.
+    Each {
+        all: bool,
+        list: Box<Node>,
+        condition: Box<Node>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    In,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Function {
+    Size,
+    StartsWith,
+    EndsWith,
+    Contains,
+    Matches,
+}
+
+/// The functions by name, with how many arguments they take, the receiver among them.
+const FUNCTIONS: &[(&str, Function, usize)] = &[
+    ("size", Function::Size, 1),
+    ("startsWith", Function::StartsWith, 2),
+    ("endsWith", Function::EndsWith, 2),
+    ("contains", Function::Contains, 2),
+    ("matches", Function::Matches, 2),
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn holds(source: &str) -> Result<bool, Fault> {
+        let action = json!({
+            "stakes": "high", "confidence": 0.4, "tags": ["db", "ops"], "category": "",
+            "context": { "n": 5, "half": 2.5, "none": null, "list": [1, 2.0, "x"], "env": "prod", "a b": { "c": true },
+                "text": "Deploy naïve 😀", "flag": false, "big": 9_223_372_036_854_775_807_i64 },
+        });
+        Expression::parse(source).unwrap_or_else(|problem| panic!("{source}: {problem:?}")).holds(&action)
+    }
+
+    #[test]
+    fn expressions_hold() {
+        for source in [
+            "action.stakes == 'high' && action.confidence < 0.5",
+            "action.stakes in ['high', \"critical\"]",
+            "!(action.stakes in [])",
+            "'env' in action.context",
+            "!('x' in action.context)",
+            "size(action.tags) == 2 && action.tags.size() == 2 && size('😀ï') == 2 && size(action.context['a b']) == 1",
+            "action.context.text.startsWith('Deploy') && action.context.text.endsWith('😀')",
+            "action.context.text.contains('naïve') && !action.context.text.contains('x')",
+            "action.context.text.matches('^De.*n') && matches(action.stakes, r'h\\w+h$')",
+            "action.context['a b'].c && action.context.list[2] == 'x' && action.tags[0] == 'db'",
+            "has(action.context.env) && !has(action.context.nothing) && has(action.context.none)",
+            "action.context.none == null && action.context.env != null",
+            "action.context.n / 2 == 2 && action.context.n % 2 == 1 && action.context.half * 2 == 5",
+            "1 + 2 * 3 - 4 == 3 && -action.context.n == -5 && (1 + 2) * 3 == 9 && 7 - 2 - 1 == 4",
+            "1 == 1.0 && [1, 2] == [1.0, 2] && 'a' + 'b' == 'ab' && [1] + [2] == [1, 2] && 2 in action.context.list",
+            "action.tags.exists(t, t == 'ops') && !action.tags.all(t, t == 'ops') && action.tags.all(t, size(t) > 1)",
+            "action.tags.exists(t, action.context.list.exists(x, x == 'x' && t == 'db'))",
+            "action.context.flag ? false : action.stakes == 'high' ? true : false",
+            "1 < 2 && 2 <= 2 && 'a' < 'b' && 'b' >= 'b' && 3 > 2.5 && false < true",
+            "action.context.missing == 1 || true",
+            "true || action.stakes < 5",
+            "!(false && action.context.missing)",
+            "action.stakes != 1 && action.context.list != 'x'",
+            "1e3 == 1000.0 && .5 == 0.5 && 0x1F == 31",
+            "'a\\'\\n\\u00e9' == \"a'\\né\"",
+            "[true, false].exists(x, x) // why\n && true",
+            "[1, 0].exists(x, 1 / x == 1)",
+        ] {
+            assert_eq!(holds(source), Ok(true), "{source}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_told_apart() {
+        for source in [
+            "action.context.missing == 1",
+            "action.context.missing.deeper",
+            "action.context.missing == 1 || false",
+            "action.nothing",
+            "has(action.nothing.more)",
+            "action.context['zz']",
+            "action.tags[7] == 'x'",
+            "action.context.missing && action.context.env",
+        ] {
+            assert_eq!(holds(source), Err(Fault::Missing), "{source}");
+        }
+        for source in [
+            "action.stakes < 5",
+            "action.stakes",
+            "!action.stakes",
+            "action.stakes.deeper",
+            "1 / 0 == 1",
+            "5 % 0 == 1",
+            "5.5 % 2 == 1",
+            "action.context.big + 1 > 0",
+            "-action.stakes == 1",
+            "size(5) == 1",
+            "action.stakes + 1 == 'high1'",
+            "action.stakes.matches(action.stakes + '(')",
+            "action.tags.exists(t, t)",
+            "action.confidence ? true : false",
+            "1 in 2",
+            "action.context.env && true",
+        ] {
+            assert!(matches!(holds(source), Err(Fault::Wrong(_))), "{source}: {:?}", holds(source));
+        }
+    }
+
+    #[test]
+    fn bad_expressions_name_the_place() {
+        for (source, position) in [
+            ("", 0),
+            ("action.stakes = 'high'", 14),
+            ("action.stakes ==", 16),
+            ("stakes == 'high'", 0),
+            ("action.stakes == 'high", 17),
+            ("action.stakes.lower() == 'x'", 14),
+            ("(true", 5),
+            ("true)", 4),
+            ("[1, 2", 5),
+            ("1 < 2 < 3", 6),
+            ("has(action)", 0),
+            ("size()", 0),
+            ("true ? 1", 8),
+            ("action.tags.exists(action, true)", 19),
+            ("action.tags.exists(t.u, true)", 19),
+            ("action.stakes.matches('(')", 22),
+            ("99999999999999999999 == 1", 0),
+            ("'\\q'", 1),
+            ("1.5.5", 4),
+            ("true and false", 5),
+            ("b'x' == 1", 0),
+        ] {
+            assert_eq!(Expression::parse(source).map(|_| ()).unwrap_err().position, position, "{source}");
+        }
+    }
+
+    #[test]
+    fn work_is_bounded() {
+        assert!(Expression::parse(&"x".repeat(MAX_SOURCE + 1)).is_err());
+        for deep in ["(".repeat(2000), "!".repeat(2000), "[".repeat(2000), "-".repeat(2000), "action.x".repeat(400)] {
+            assert!(Expression::parse(&deep).is_err());
+        }
+        assert!(Expression::parse(&format!("1{} == 1", "+1".repeat(40))).is_err());
+        assert!(Expression::parse(&format!("true{}", " ? true".repeat(300))).is_err());
+        assert_eq!(holds(&vec!["true"; 500].join(" && ")), Ok(true));
+        let many = json!({ "list": vec![json!(1); 200] });
+        let nested = Expression::parse("action.list.all(a, action.list.all(b, action.list.all(c, a == 1)))");
+        assert!(matches!(nested.unwrap().holds(&many), Err(Fault::Wrong(_))));
+        let long = json!({ "text": "a".repeat(1 << 20) });
+        assert_eq!(Expression::parse("action.text.matches('(a*)*b')").unwrap().holds(&long), Ok(false));
+        for source in ["action.text.matches('(a{50}){20}b')", "action.text + action.text + action.text == ''"] {
+            assert!(matches!(Expression::parse(source).unwrap().holds(&long), Err(Fault::Wrong(_))), "{source}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_written_is_read_or_refused() {
+        let words = [
+            "action", ".", "tags", "context", "[", "]", "(", ")", "'a'", "1", "2.5", "==", "<", "&&", "||", "!", "-",
+            "+", "%", "?", ":", ",", "in", "size", "exists", "all", "has", "x", "matches", "true", "null", "é", "'",
+            "\\", " ", "0x",
+        ];
+        let action = json!({ "tags": ["a", 1, null], "context": { "x": [1, { "a": 2 }] } });
+        let mut state = 7_u64;
+        let mut next = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        let mut read = 0;
+        for _ in 0..20_000 {
+            let source: String = (0..=next(12)).map(|_| words[next(words.len())]).collect();
+            match Expression::parse(&source) {
+                Ok(expression) => {
+                    read += 1;
+                    let _ = expression.holds(&action);
+                }
+                Err(problem) => assert!(problem.position <= source.len(), "{source}"),
+            }
+        }
+        assert!(read > 100, "{read}");
+    }
+}

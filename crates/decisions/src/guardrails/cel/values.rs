@@ -1,0 +1,101 @@
+//! What values do with each other.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::run::Held;
+use super::{Comparison, Fault};
+
+/// Makes the fault of values that do not go together.
+pub(super) fn wrong(message: &str) -> Fault {
+    Fault::Wrong(message.to_owned())
+}
+
+/// Looks up a member; only objects have members.
+pub(super) fn member<'v>(target: Held<'v>, name: &str) -> Result<Option<Held<'v>>, Fault> {
+    match target {
+        Cow::Borrowed(Value::Object(map)) => Ok(map.get(name).map(Cow::Borrowed)),
+        Cow::Owned(Value::Object(mut map)) => Ok(map.get_mut(name).map(Value::take).map(Cow::Owned)),
+        _ => Err(wrong("only objects have members")),
+    }
+}
+
+/// Compares two numbers by value; large whole numbers exactly.
+fn order_numbers(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+/// Tells whether two values are equal; numbers by value, different kinds never. Depth is bounded by the parser of JSON.
+pub(in crate::guardrails) fn is_equal(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(_), Value::Number(_)) => order_numbers(a, b) == Some(Ordering::Equal),
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_equal(value, other)))
+        }
+        _ => a == b,
+    }
+}
+
+/// Compares two values.
+pub(super) fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, Fault> {
+    let order = match (comparison, right) {
+        (Comparison::Equal, _) => return Ok(is_equal(left, right)),
+        (Comparison::Unequal, _) => return Ok(!is_equal(left, right)),
+        (Comparison::In, Value::Array(list)) => return Ok(list.iter().any(|entry| is_equal(left, entry))),
+        (Comparison::In, Value::Object(map)) => return Ok(left.as_str().is_some_and(|key| map.contains_key(key))),
+        (Comparison::In, _) => return Err(wrong("`in` takes a list or an object")),
+        _ => match (left, right) {
+            (Value::Number(_), Value::Number(_)) => order_numbers(left, right),
+            (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+            (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
+            _ => None,
+        },
+    };
+    let order = order.ok_or_else(|| {
+        let (left, right) = (contextweaver_model::json::type_name(left), contextweaver_model::json::type_name(right));
+        wrong(&format!("{left} and {right} have no order"))
+    })?;
+    Ok(match comparison {
+        Comparison::Less => order.is_lt(),
+        Comparison::LessOrEqual => order.is_le(),
+        Comparison::Greater => order.is_gt(),
+        _ => order.is_ge(),
+    })
+}
+
+/// Adds numbers, joins texts and lists.
+pub(super) fn add(left: &Value, right: &Value) -> Result<Value, Fault> {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) => Ok([left.as_str(), right].concat().into()),
+        (Value::Array(left), Value::Array(right)) => Ok(Value::Array([left.as_slice(), right].concat())),
+        _ => calculate('+', left, right),
+    }
+}
+
+/// Calculates with numbers; whole ones give whole ones.
+pub(super) fn calculate(sign: char, left: &Value, right: &Value) -> Result<Value, Fault> {
+    if let (Some(a), Some(b)) = (left.as_i64(), right.as_i64()) {
+        let whole = match sign {
+            '+' => a.checked_add(b),
+            '-' => a.checked_sub(b),
+            '*' => a.checked_mul(b),
+            '/' => a.checked_div(b),
+            _ => a.checked_rem(b),
+        };
+        return whole.map(Value::from).ok_or_else(|| wrong("the result is no whole number of 64 bits"));
+    }
+    let float = match (left.as_f64(), right.as_f64(), sign) {
+        (Some(a), Some(b), '+') => a + b,
+        (Some(a), Some(b), '-') => a - b,
+        (Some(a), Some(b), '*') => a * b,
+        (Some(a), Some(b), '/') => a / b,
+        _ => return Err(wrong("these values do not calculate")),
+    };
+    if float.is_finite() { Ok(float.into()) } else { Err(wrong("the result is no number")) }
+}

@@ -1,0 +1,138 @@
+//! Checking an action: rules, circuit breakers, and the note of it for the host.
+
+use serde_json::{Value, json};
+
+use super::Added;
+use super::breakers::scopes_of;
+use super::verdict::Verdict;
+use crate::call::Call;
+use crate::record::Decision;
+use crate::store::DecisionStore;
+use crate::times;
+use contextweaver_model::json::JsonMap;
+
+/// An action that is to be checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// What is to be done.
+    pub description: &'a str,
+    /// The category, if said.
+    pub category: Option<&'a str>,
+    /// How much depends on it.
+    pub stakes: &'a str,
+    /// How sure the agent is, if said.
+    pub confidence: Option<f64>,
+    /// What else the agent says; never overrides what is said above.
+    pub context: Option<&'a JsonMap>,
+    /// Tags.
+    pub tags: &'a [String],
+    /// The rule it follows.
+    pub pattern: Option<&'a str>,
+    /// How many reasons are given, where reasons can be given.
+    pub reasons: Option<usize>,
+}
+
+impl Subject<'_> {
+    /// Returns what rules see of the action. Who calls cannot talk rules out of what the call itself says.
+    fn context(&self) -> JsonMap {
+        let mut out = JsonMap::new();
+        out.insert("description".to_owned(), self.description.into());
+        out.insert("category".to_owned(), self.category.into());
+        out.insert("stakes".to_owned(), self.stakes.into());
+        out.insert("confidence".to_owned(), self.confidence.into());
+        if !self.tags.is_empty() {
+            out.insert("tags".to_owned(), self.tags.into());
+        }
+        if let Some(pattern) = self.pattern {
+            out.insert("pattern".to_owned(), pattern.into());
+        }
+        if let Some(reasons) = self.reasons {
+            out.insert("reason_count".to_owned(), reasons.into());
+        }
+        for (key, value) in self.context.into_iter().flatten() {
+            if out.get(key).is_none_or(Value::is_null) {
+                out.insert(key.clone(), value.clone());
+            }
+        }
+        out
+    }
+}
+
+/// An action that was checked.
+#[derive(Debug, Clone)]
+pub struct Checked {
+    /// What rules and breakers say.
+    pub verdict: Verdict,
+    /// The scopes of breakers that the action is in.
+    scopes: Vec<String>,
+}
+
+impl Checked {
+    /// Notes that the action goes ahead, as the one that tries whether a breaker may close again.
+    pub fn goes_ahead(&self, store: &mut DecisionStore, now: i64) {
+        store.breakers.take_probes(&self.scopes, now);
+    }
+}
+
+impl DecisionStore {
+    /// Adds guardrails: a list, one rule, or `{guardrails: […]}`. Where one is bad, none is added.
+    pub fn add_guardrails(&mut self, rules: &Value) -> Added {
+        self.rules.add(rules)
+    }
+
+    /// Hands out what was checked since the last time: `{timestamp, agent, action, allowed, violations, evaluated}` each.
+    pub fn take_checks(&mut self) -> Vec<Value> {
+        self.rules.take_checks()
+    }
+}
+
+/// Checks an action and notes that it was checked.
+pub fn check(store: &mut DecisionStore, call: &Call<'_>, subject: &Subject<'_>) -> Checked {
+    let context = subject.context();
+    let mut verdict = store.rules.evaluate(&context, store.options.on_rule_error);
+    let category = context.get("category").and_then(Value::as_str);
+    let scopes = scopes_of(category, Some(subject.stakes), Some(call.agent), subject.tags);
+    for finding in store.breakers.findings(&scopes, call.now) {
+        verdict.add(finding);
+    }
+    note(store, call, subject.description, &verdict);
+    Checked { verdict, scopes }
+}
+
+/// Checks a decision as it is recorded, with the quality of its record.
+pub fn check_record(store: &mut DecisionStore, call: &Call<'_>, decision: &Decision, quality: f64) -> Verdict {
+    let inputs = decision.deliberation.as_ref().map_or(0, |deliberation| deliberation.inputs.len());
+    let steps = decision.deliberation.iter().flat_map(|deliberation| &deliberation.steps);
+    let has_reasoning = steps.filter_map(|step| step.kind.as_deref()).any(|kind| kind == "reasoning");
+    let context = json!({
+        "description": decision.decision,
+        "category": decision.category,
+        "stakes": decision.stakes,
+        "confidence": decision.confidence,
+        "tags": decision.tags,
+        "pattern": decision.pattern,
+        "reason_count": decision.reasons.len(),
+        "project": decision.project,
+        "deliberation_inputs_count": inputs,
+        "has_deliberation": inputs > 0 || has_reasoning,
+        "has_reasoning": has_reasoning,
+        "phase": "record",
+        "quality_score": quality,
+    });
+    let context = context.as_object().cloned().unwrap_or_default();
+    let verdict = store.rules.evaluate(&context, store.options.on_rule_error);
+    note(store, call, &decision.decision, &verdict);
+    verdict
+}
+
+fn note(store: &mut DecisionStore, call: &Call<'_>, action: &str, verdict: &Verdict) {
+    let violations: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
+    store.rules.note(json!({
+        "timestamp": times::iso(call.now),
+        "agent": call.agent,
+        "action": action,
+        "allowed": verdict.allowed,
+        "violations": violations,
+        "evaluated": verdict.evaluated,
+    }));
+}

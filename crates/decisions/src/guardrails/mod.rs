@@ -1,0 +1,183 @@
+//! Rules that actions must keep, checked before something is done and when it is recorded.
+//!
+//! Whether a rule is well formed is decided when it is added; what then still can go wrong while it is evaluated is
+//! decided by the store's policy, never silently.
+
+pub mod breakers;
+mod cel;
+mod check;
+mod cornerstone;
+pub mod rule;
+mod verdict;
+
+use serde::Serialize;
+use serde_json::Value;
+
+pub use self::check::{Checked, Subject, check, check_record};
+use self::rule::Rule;
+pub use self::verdict::{Finding, OnRuleError, Verdict};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::JsonMap;
+use contextweaver_model::json::type_name;
+use contextweaver_text::unicode::quote;
+
+/// Rules of one store.
+const MAX_RULES: usize = 1000;
+/// Checks that are kept until the host takes them.
+const MAX_CHECKS: usize = 1000;
+
+/// The rules of a store.
+#[derive(Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    /// What was checked since the host last asked.
+    checks: Vec<Value>,
+}
+
+/// What became of rules that were added. Where one is bad, none is added.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Added {
+    /// How many were added.
+    pub added: usize,
+    /// Ids that were there already; the first rule with an id stays.
+    pub duplicates: Vec<String>,
+    /// What is wrong.
+    pub errors: Vec<Refused>,
+}
+
+/// A rule that was refused.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// Where, as a JSON pointer into what was added.
+    pub path: String,
+    /// The id of the rule, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What is wrong.
+    pub message: String,
+    /// The byte in the expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position: Option<usize>,
+}
+
+impl Rules {
+    /// Adds rules: a list, one rule, or `{guardrails: […]}`.
+    pub fn add(&mut self, value: &Value) -> Added {
+        let (list, path) = match value {
+            Value::Array(list) => (list.as_slice(), String::new()),
+            Value::Object(map) if map.contains_key("guardrails") => match &map["guardrails"] {
+                Value::Array(list) => (list.as_slice(), "/guardrails".to_owned()),
+                other => return Added::refuse("/guardrails", format!("expected a list, got {}", type_name(other))),
+            },
+            one => (std::slice::from_ref(one), String::new()),
+        };
+        let mut report = Added::default();
+        let mut rules: Vec<Rule> = Vec::new();
+        for (index, entry) in list.iter().enumerate() {
+            let path = if value.is_array() || !path.is_empty() { format!("{path}/{index}") } else { String::new() };
+            match Rule::read(entry, &path) {
+                Ok(rule) if self.rules.iter().chain(&rules).any(|known| known.id == rule.id) => {
+                    report.duplicates.push(rule.id);
+                }
+                Ok(rule) => rules.push(rule),
+                Err(fault) => {
+                    let id = entry.get("id").and_then(Value::as_str).map(str::to_owned);
+                    let rule::Fault { path, message, position } = fault;
+                    report.errors.push(Refused { path, id, message, position });
+                }
+            }
+        }
+        if self.rules.len() + rules.len() > MAX_RULES {
+            return Added::refuse("", format!("a store has at most {MAX_RULES} rules"));
+        }
+        if report.errors.is_empty() {
+            report.added = rules.len();
+            self.rules.extend(rules);
+        }
+        report
+    }
+
+    /// Adds rules of which none may be bad; `path` is their place in the caller's input.
+    pub fn add_all(&mut self, value: &Value, path: &str) -> Result<()> {
+        match self.add(value).errors.into_iter().next() {
+            None => Ok(()),
+            Some(refused) => {
+                let mut error =
+                    Error::new(ErrorCode::InvalidInput, refused.message).at(path.to_owned() + &refused.path);
+                if let Some(position) = refused.position {
+                    error = error.detail("position", position);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds the rules of a preset; there is `cornerstone`.
+    pub fn add_preset(&mut self, name: &str) -> Result<()> {
+        if name != "cornerstone" {
+            let message = format!("there is no preset {}", quote(name));
+            return Err(Error::new(ErrorCode::InvalidInput, message).hint("the preset is called `cornerstone`"));
+        }
+        self.add_all(&cornerstone::rules(), "")
+    }
+
+    /// Removes all rules.
+    pub fn clear(&mut self) {
+        self.rules.clear();
+    }
+
+    /// Removes a rule; tells whether it was there.
+    pub fn remove(&mut self, id: &str) -> bool {
+        let before = self.rules.len();
+        self.rules.retain(|rule| rule.id != id);
+        self.rules.len() < before
+    }
+
+    /// Returns the number of rules.
+    pub fn len(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// Tells whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Returns the rules as they were written, for a snapshot.
+    pub fn sources(&self) -> Vec<Value> {
+        self.rules.iter().map(|rule| Value::Object(rule.source.clone())).collect()
+    }
+
+    /// Describes the rules.
+    pub fn active(&self) -> Vec<Value> {
+        self.rules.iter().map(Rule::describe).collect()
+    }
+
+    /// Evaluates the rules, in their order, on what is known of an action.
+    pub fn evaluate(&self, context: &JsonMap, on_error: OnRuleError) -> Verdict {
+        verdict::evaluate(&self.rules, context, on_error)
+    }
+
+    /// Notes a check for the host.
+    fn note(&mut self, event: Value) {
+        if self.checks.len() == MAX_CHECKS {
+            self.checks.remove(0);
+        }
+        self.checks.push(event);
+    }
+
+    /// Hands out what was checked since the last time: `{timestamp, agent, action, allowed, violations, evaluated}` each.
+    pub fn take_checks(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.checks)
+    }
+}
+
+impl Added {
+    fn refuse(path: &str, message: String) -> Self {
+        let refused = Refused { path: path.to_owned(), id: None, message, position: None };
+        Self { errors: vec![refused], ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

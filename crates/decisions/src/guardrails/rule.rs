@@ -1,0 +1,331 @@
+//! Rules as they are written, and what they mean.
+
+use serde_json::{Value, json};
+
+use super::cel::{Expression, Problem};
+use contextweaver_model::json::{JsonMap, number_text, parse_float, pointer, type_name};
+use contextweaver_text::unicode::{quote, trim};
+
+/// Fields of a rule besides `condition_…` and `requires_…`.
+const FIELDS: &[&str] = &["id", "description", "scope", "action", "message", "condition", "requires", "template"];
+/// Suffixes of fields in a `condition` object that compare.
+const SUFFIXES: &[(&str, Operator)] = &[
+    ("_lte", Operator::LessOrEqual),
+    ("_gte", Operator::GreaterOrEqual),
+    ("_lt", Operator::Less),
+    ("_gt", Operator::Greater),
+];
+/// Signs before an operand, longer ones first.
+const SIGNS: &[(&str, Operator)] = &[
+    ("<=", Operator::LessOrEqual),
+    (">=", Operator::GreaterOrEqual),
+    ("==", Operator::Equal),
+    ("!=", Operator::Unequal),
+    ("<", Operator::Less),
+    (">", Operator::Greater),
+    ("=", Operator::Equal),
+];
+
+/// What a rule compares with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operator {
+    /// `==`, also without a sign.
+    Equal,
+    /// `!=`.
+    Unequal,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+}
+
+impl Operator {
+    /// Returns the name in lists of active rules.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "eq",
+            Self::Unequal => "ne",
+            Self::Less => "lt",
+            Self::LessOrEqual => "lte",
+            Self::Greater => "gt",
+            Self::GreaterOrEqual => "gte",
+        }
+    }
+}
+
+/// What a rule does to an action that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// The action is not allowed.
+    Block,
+    /// The action is allowed with a warning.
+    Warn,
+    /// The action is allowed; the warning is for the record.
+    Log,
+}
+
+impl Action {
+    /// Returns the word rules use.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Block => "block",
+            Self::Warn => "warn",
+            Self::Log => "log",
+        }
+    }
+}
+
+/// One comparison with a field of the action.
+#[derive(Debug, Clone)]
+pub struct Test {
+    /// The field.
+    pub field: String,
+    /// How to compare.
+    pub operator: Operator,
+    /// What with.
+    pub operand: Value,
+    /// Whether an operator sign was written, so that numbers in texts count.
+    pub written: bool,
+    /// Whether fields that are absent have the defaults that expressions see.
+    pub defaults: bool,
+}
+
+/// One part of when a rule is about an action.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// A comparison.
+    Test(Test),
+    /// An expression, with its text.
+    Expression(Expression, String),
+}
+
+/// What an action must have.
+#[derive(Debug, Clone)]
+pub struct Requirement {
+    /// The field.
+    pub field: String,
+    /// What it must be.
+    pub expected: Value,
+}
+
+/// A rule that actions must keep.
+#[derive(Debug, Clone)]
+pub struct Rule {
+    /// Its id.
+    pub id: String,
+    /// What it is for.
+    pub description: String,
+    /// The projects it is for; all when empty.
+    pub scope: Vec<String>,
+    /// What it does.
+    pub action: Action,
+    /// What it says; `{field}` stands for a value of the action.
+    pub message: Option<String>,
+    /// When it is about an action: all of them hold.
+    pub conditions: Vec<Condition>,
+    /// What the action must have then.
+    pub requirements: Vec<Requirement>,
+    /// The rule as it was written.
+    pub source: JsonMap,
+}
+
+/// What is wrong with a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// The place in the rule, as a JSON pointer.
+    pub path: String,
+    /// What is wrong.
+    pub message: String,
+    /// The byte in an expression.
+    pub position: Option<usize>,
+}
+
+impl Fault {
+    fn new(path: &str, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), message: message.into(), position: None }
+    }
+}
+
+type Read<T> = Result<T, Fault>;
+
+impl Rule {
+    /// Reads a rule; `path` is its place in what it came with.
+    pub fn read(value: &Value, path: &str) -> Read<Self> {
+        let Value::Object(source) = value else {
+            return Err(Fault::new(path, format!("expected an object, got {}", type_name(value))));
+        };
+        let known = |key: &str| FIELDS.contains(&key) || named(key, "condition_") || named(key, "requires_");
+        if let Some(key) = source.keys().find(|key| !known(key)) {
+            return Err(Fault::new(&pointer(path, key), format!("unknown field {}", quote(key))));
+        }
+        let id = text(source, "id", path)?.filter(|id| !trim(id).is_empty());
+        let id = id.ok_or_else(|| Fault::new(&pointer(path, "id"), "a rule needs an id"))?;
+        Ok(Self {
+            id,
+            description: text(source, "description", path)?.unwrap_or_default(),
+            scope: scope(source, path)?,
+            action: action(source, path)?,
+            message: text(source, "message", path)?,
+            conditions: conditions(source, path)?,
+            requirements: requirements(source, path)?,
+            source: source.clone(),
+        })
+    }
+
+    /// Returns what the rule is called.
+    pub fn name(&self) -> &str {
+        if self.description.is_empty() { &self.id } else { &self.description }
+    }
+
+    /// Describes the rule for the list of active rules.
+    pub fn describe(&self) -> Value {
+        let conditions = self.conditions.iter().map(|condition| match condition {
+            Condition::Test(test) => {
+                json!({ "field": test.field, "operator": test.operator.name(), "value": test.operand })
+            }
+            Condition::Expression(_, source) => json!({ "field": "cel", "operator": "cel", "value": source }),
+        });
+        let requirements =
+            self.requirements.iter().map(|needed| json!({ "field": needed.field, "expected": needed.expected }));
+        json!({
+            "id": self.id,
+            "description": self.description,
+            "action": self.action.as_str(),
+            "scope": self.scope,
+            "conditions": conditions.collect::<Vec<_>>(),
+            "requirements": requirements.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn named(key: &str, start: &str) -> bool {
+    key.strip_prefix(start).is_some_and(|field| !field.is_empty())
+}
+
+fn text(source: &JsonMap, key: &str, path: &str) -> Read<Option<String>> {
+    match source.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(Fault::new(&pointer(path, key), format!("expected a string, got {}", type_name(other)))),
+    }
+}
+
+fn scope(source: &JsonMap, path: &str) -> Read<Vec<String>> {
+    let wrong = || Fault::new(&pointer(path, "scope"), "expected a project or a list of projects");
+    match source.get("scope") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(one)) => Ok(vec![one.clone()]),
+        Some(Value::Array(list)) => {
+            list.iter().map(|entry| entry.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+fn action(source: &JsonMap, path: &str) -> Read<Action> {
+    match text(source, "action", path)?.as_deref() {
+        None | Some("warn") => Ok(Action::Warn),
+        Some("block") => Ok(Action::Block),
+        Some("log") => Ok(Action::Log),
+        Some(other) => {
+            let message = format!("expected block, warn or log, got {}", quote(other));
+            Err(Fault::new(&pointer(path, "action"), message))
+        }
+    }
+}
+
+fn conditions(source: &JsonMap, path: &str) -> Read<Vec<Condition>> {
+    let mut out = Vec::new();
+    for (key, value) in source {
+        if let Some(field) = key.strip_prefix("condition_") {
+            out.push(Condition::Test(test(field, None, value, false)));
+        }
+    }
+    let at = pointer(path, "condition");
+    match source.get("condition") {
+        None | Some(Value::Null) => {}
+        Some(Value::String(source)) => out.push(expression(source, &at)?),
+        Some(Value::Object(fields)) => {
+            for (key, value) in fields {
+                out.push(match (key.as_str(), value) {
+                    ("cel", Value::String(source)) => expression(source, &pointer(&at, key))?,
+                    _ => field_condition(key, value, &at)?,
+                });
+            }
+        }
+        Some(other) => {
+            let message = format!("expected an expression or an object, got {}", type_name(other));
+            return Err(Fault::new(&at, message));
+        }
+    }
+    Ok(out)
+}
+
+fn expression(source: &str, path: &str) -> Read<Condition> {
+    match Expression::parse(source) {
+        Ok(expression) => Ok(Condition::Expression(expression, source.to_owned())),
+        Err(Problem { message, position }) => Err(Fault { path: path.to_owned(), message, position: Some(position) }),
+    }
+}
+
+/// Reads an entry of a `condition` object.
+fn field_condition(key: &str, value: &Value, path: &str) -> Read<Condition> {
+    let suffix = SUFFIXES.iter().find_map(|(suffix, operator)| Some((key.strip_suffix(suffix)?, *operator)));
+    let (field, operator) = suffix.map_or((key, None), |(field, operator)| (field, Some(operator)));
+    if field.is_empty() {
+        return Err(Fault::new(&pointer(path, key), "a condition needs a field"));
+    }
+    // The reference's spelling: `quality_lt` speaks of the quality score.
+    let field = if operator.is_some() && field == "quality" { "quality_score" } else { field };
+    Ok(Condition::Test(test(field, operator, value, true)))
+}
+
+fn test(field: &str, operator: Option<Operator>, value: &Value, defaults: bool) -> Test {
+    let written = value.as_str().and_then(comparison).filter(|_| operator.is_none());
+    let is_written = written.is_some() || operator.is_some();
+    let (operator, operand) = written.unwrap_or_else(|| (operator.unwrap_or(Operator::Equal), value.clone()));
+    Test { field: field.to_owned(), operator, operand, written: is_written, defaults }
+}
+
+/// Reads a text such as `>= 0.5`: an operator and an operand, which is a number if it reads as one.
+pub(super) fn comparison(text: &str) -> Option<(Operator, Value)> {
+    let text = trim(text);
+    let (sign, operator) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
+    let operand = trim(&text[sign.len()..]);
+    let number = parse_float(operand).filter(|number| number.is_finite());
+    Some((*operator, number.map_or_else(|| operand.into(), Value::from)))
+}
+
+fn requirements(source: &JsonMap, path: &str) -> Read<Vec<Requirement>> {
+    let mut out = Vec::new();
+    for (key, value) in source {
+        if let Some(field) = key.strip_prefix("requires_") {
+            out.push(Requirement { field: field.to_owned(), expected: value.clone() });
+        }
+    }
+    match source.get("requires") {
+        None | Some(Value::Null) => {}
+        Some(Value::Object(fields)) => {
+            let fields = fields.iter();
+            out.extend(fields.map(|(key, value)| Requirement { field: key.clone(), expected: value.clone() }));
+        }
+        Some(other) => {
+            let message = format!("expected an object, got {}", type_name(other));
+            return Err(Fault::new(&pointer(path, "requires"), message));
+        }
+    }
+    Ok(out)
+}
+
+/// Writes a value in a message: text as it is, everything else as JSON.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number_text(number),
+        other => other.to_string(),
+    }
+}

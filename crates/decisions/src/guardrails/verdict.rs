@@ -1,0 +1,293 @@
+//! What rules say of an action.
+
+use serde_json::{Map, Value, json};
+
+use super::cel::Fault;
+use super::cel::is_equal as same_value;
+use super::rule::{Action, Condition, Operator, Requirement, Rule, Test, comparison, shown};
+use crate::words::cut;
+use contextweaver_base::{Error, ErrorCode};
+use contextweaver_model::json::JsonMap;
+use contextweaver_model::json::python::{float, is_equal, is_truthy};
+use contextweaver_text::unicode::quote;
+
+/// Characters of a message with its values filled in.
+const MAX_MESSAGE: usize = 8192;
+
+/// Fields of the action that expressions name, beside `context`.
+const NAMED: &[&str] = &[
+    "description",
+    "stakes",
+    "confidence",
+    "category",
+    "tags",
+    "reason_count",
+    "pattern",
+    "quality_score",
+    "has_pattern",
+    "has_tags",
+    "phase",
+    "deliberation_inputs_count",
+    "has_deliberation",
+    "has_reasoning",
+    "scope",
+    "project",
+];
+
+/// What becomes of a rule that cannot be evaluated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnRuleError {
+    /// It is listed among the warnings.
+    #[default]
+    Warn,
+    /// A rule that blocks does block.
+    Block,
+    /// Nothing.
+    Ignore,
+}
+
+impl OnRuleError {
+    /// Reads the name of a policy.
+    pub fn parse(name: &str) -> contextweaver_base::Result<Self> {
+        match name {
+            "warn" => Ok(Self::Warn),
+            "block" => Ok(Self::Block),
+            "ignore" => Ok(Self::Ignore),
+            other => {
+                let message = format!("expected warn, block or ignore, got {}", quote(other));
+                Err(Error::new(ErrorCode::InvalidInput, message))
+            }
+        }
+    }
+}
+
+/// One thing that rules say.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Finding {
+    /// The id of the rule.
+    pub id: String,
+    /// What the rule is called.
+    pub name: String,
+    /// What it says.
+    pub message: String,
+    /// `block`, `warn` or `log`.
+    pub severity: &'static str,
+    /// More fields: `type`, and what circuit breakers add.
+    pub more: Map<String, Value>,
+}
+
+impl Finding {
+    /// Writes the finding with the keys of `pre_action`.
+    pub fn to_json(&self) -> Value {
+        let mut out = json!({
+            "guardrailId": self.id, "name": self.name, "message": self.message, "severity": self.severity,
+        });
+        if let Some(out) = out.as_object_mut() {
+            out.extend(self.more.clone());
+        }
+        out
+    }
+}
+
+/// What the rules say of an action.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Verdict {
+    /// Whether no rule blocks it.
+    pub allowed: bool,
+    /// What blocks it.
+    pub violations: Vec<Finding>,
+    /// What else was found.
+    pub warnings: Vec<Finding>,
+    /// How many rules there are.
+    pub evaluated: usize,
+}
+
+/// Evaluates rules, in their order.
+pub(super) fn evaluate(rules: &[Rule], context: &JsonMap, on_error: OnRuleError) -> Verdict {
+    let mut verdict = Verdict { allowed: true, evaluated: rules.len(), ..Verdict::default() };
+    let subject = Subject { context, action: action_of(context) };
+    for rule in rules {
+        match subject.judge(rule) {
+            Ok(None) => {}
+            Ok(Some(message)) => {
+                let severity = rule.action.as_str();
+                verdict.add(Finding { severity, ..finding(rule, message) });
+            }
+            Err(problem) => verdict.add_error(rule, &problem, on_error),
+        }
+    }
+    verdict
+}
+
+fn finding(rule: &Rule, message: String) -> Finding {
+    Finding { id: rule.id.clone(), name: rule.name().to_owned(), message, ..Finding::default() }
+}
+
+impl Verdict {
+    /// Adds a finding where its severity puts it.
+    pub fn add(&mut self, finding: Finding) {
+        if finding.severity == Action::Block.as_str() {
+            self.allowed = false;
+            self.violations.push(finding);
+        } else {
+            self.warnings.push(finding);
+        }
+    }
+
+    fn add_error(&mut self, rule: &Rule, problem: &str, on_error: OnRuleError) {
+        if on_error == OnRuleError::Ignore {
+            return;
+        }
+        let blocks = on_error == OnRuleError::Block && rule.action == Action::Block;
+        let mut finding = finding(rule, format!("Guardrail {} could not be evaluated: {problem}", rule.id));
+        finding.severity = if blocks { Action::Block } else { Action::Warn }.as_str();
+        finding.more.insert("type".to_owned(), "rule_error".into());
+        self.add(finding);
+    }
+}
+
+/// Makes the value that expressions call `action`.
+fn action_of(context: &JsonMap) -> Value {
+    let mut action = json!({
+        "description": "", "stakes": "medium", "category": "", "tags": [], "reason_count": 0, "pattern": "",
+        "quality_score": 0,
+    });
+    let mut others = JsonMap::new();
+    if let Some(action) = action.as_object_mut() {
+        for (key, value) in context {
+            if !NAMED.contains(&key.as_str()) {
+                others.insert(key.clone(), value.clone());
+            } else if !value.is_null() {
+                action.insert(key.clone(), value.clone());
+            }
+        }
+        // Never taken from the caller's word for it.
+        let has = |action: &JsonMap, key: &str| action.get(key).is_some_and(is_truthy).into();
+        let (has_pattern, has_tags) = (has(action, "pattern"), has(action, "tags"));
+        action.insert("has_pattern".to_owned(), has_pattern);
+        action.insert("has_tags".to_owned(), has_tags);
+        action.insert("context".to_owned(), Value::Object(others));
+    }
+    action
+}
+
+struct Subject<'c> {
+    context: &'c JsonMap,
+    action: Value,
+}
+
+impl Subject<'_> {
+    /// Returns the message of a rule that is broken; why, when it cannot be told.
+    fn judge(&self, rule: &Rule) -> Result<Option<String>, String> {
+        if !self.in_scope(&rule.scope) {
+            return Ok(None);
+        }
+        for condition in &rule.conditions {
+            if !self.meets(condition)? {
+                return Ok(None);
+            }
+        }
+        let failed: Vec<String> = rule.requirements.iter().filter_map(|needed| self.lacks(needed)).collect();
+        if failed.is_empty() && !rule.requirements.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(match (&rule.message, failed.is_empty()) {
+            (Some(message), _) => self.fill(message),
+            (None, false) => format!("{}: {}", rule.id, failed.join("; ")),
+            (None, true) => format!("Guardrail {} triggered", rule.id),
+        }))
+    }
+
+    /// A rule for some projects does not speak of others; an action of no project keeps all rules.
+    fn in_scope(&self, scope: &[String]) -> bool {
+        let named = |key: &str| self.context.get(key).and_then(Value::as_str).filter(|name| !name.is_empty());
+        let project = named("project").or_else(|| named("scope"));
+        scope.is_empty() || project.is_none_or(|project| scope.iter().any(|entry| entry == project))
+    }
+
+    fn meets(&self, condition: &Condition) -> Result<bool, String> {
+        match condition {
+            Condition::Expression(expression, _) => match expression.holds(&self.action) {
+                Ok(holds) => Ok(holds),
+                Err(Fault::Missing) => Ok(false),
+                Err(Fault::Wrong(problem)) => Err(problem),
+            },
+            Condition::Test(test) => match self.field(test).filter(|value| !value.is_null()) {
+                None => Ok(false),
+                Some(value) => compare(test, value),
+            },
+        }
+    }
+
+    fn field(&self, test: &Test) -> Option<&Value> {
+        if test.defaults && (NAMED.contains(&test.field.as_str())) {
+            return self.action.get(&test.field);
+        }
+        self.context.get(&test.field)
+    }
+
+    /// Says how a requirement is not met.
+    fn lacks(&self, needed: &Requirement) -> Option<String> {
+        let field = &needed.field;
+        let Some(value) = self.context.get(field).filter(|value| !value.is_null()) else {
+            return Some(format!("Missing: {field}"));
+        };
+        let written = needed.expected.as_str().and_then(comparison);
+        let met = match (&needed.expected, written) {
+            (Value::Bool(expected), _) => is_truthy(value) == *expected,
+            (_, Some((operator, operand))) => {
+                let test = Test { field: field.clone(), operator, operand, written: true, defaults: false };
+                compare(&test, value).unwrap_or(false)
+            }
+            (expected, None) => is_equal(expected, value),
+        };
+        (!met).then(|| format!("{field}: expected {}, got {}", shown(&needed.expected), shown(value)))
+    }
+
+    /// Fills values into a message, once: what a value brings along stands for itself.
+    fn fill(&self, message: &str) -> String {
+        let mut out = String::new();
+        let mut rest = message;
+        while let Some(open) = rest.find('{') {
+            out.push_str(&rest[..open]);
+            let inner = &rest[open + 1..];
+            let close = inner.find(['{', '}']).filter(|at| inner.as_bytes()[*at] == b'}');
+            if let Some((close, value)) = close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
+                out.push_str(&cut(&shown(value), MAX_MESSAGE));
+                rest = &inner[close + 1..];
+            } else {
+                out.push('{');
+                rest = inner;
+            }
+            if out.len() > MAX_MESSAGE {
+                break;
+            }
+        }
+        out.push_str(rest);
+        cut(&out, MAX_MESSAGE).into_owned()
+    }
+}
+
+/// Compares a value. Values and operands with a written operator count as numbers where they read as such.
+fn compare(test: &Test, value: &Value) -> Result<bool, String> {
+    let numbers = || Some((float(value)?, float(&test.operand)?));
+    if matches!(test.operator, Operator::Equal | Operator::Unequal) {
+        let equal = match numbers().filter(|_| test.written) {
+            Some((left, right)) => left.partial_cmp(&right).is_some_and(std::cmp::Ordering::is_eq),
+            None if test.defaults => same_value(value, &test.operand),
+            None => is_equal(value, &test.operand),
+        };
+        return Ok(equal == (test.operator == Operator::Equal));
+    }
+    let (left, right) = numbers().ok_or_else(|| {
+        let (left, right) =
+            (contextweaver_model::json::type_name(value), contextweaver_model::json::type_name(&test.operand));
+        format!("{}: {left} and {right} do not compare as numbers", test.field)
+    })?;
+    Ok(match test.operator {
+        Operator::Less => left < right,
+        Operator::LessOrEqual => left <= right,
+        Operator::Greater => left > right,
+        _ => left >= right,
+    })
+}

@@ -1,0 +1,64 @@
+//! How a store behaves.
+
+use super::finder::FinderOptions;
+use super::guardrails::OnRuleError;
+use super::service::options::ServiceOptions;
+use contextweaver_base::Result;
+use contextweaver_model::json::Fields;
+
+/// Options of a store; each part reads its own.
+#[derive(Debug, Clone, Default)]
+pub struct StoreOptions {
+    /// Categories besides the five that every store knows.
+    pub categories: Vec<String>,
+    /// How the store shows itself to clients.
+    pub service: ServiceOptions,
+    /// What becomes of a guardrail that cannot be evaluated.
+    pub on_rule_error: OnRuleError,
+    /// Whether guardrails of the record phase refuse a decision before it is stored.
+    pub enforce_record_guardrails: bool,
+    /// How decisions are found and linked.
+    pub finder: FinderOptions,
+    /// How much a store takes.
+    pub limits: Limits,
+}
+
+/// How much a store takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Decisions.
+    pub decisions: usize,
+    /// Bytes of one text.
+    pub text_bytes: usize,
+    /// Tags of one decision, and other short lists.
+    pub tags: usize,
+    /// Reasons of one decision.
+    pub reasons: usize,
+    /// Steps, and inputs, of one deliberation.
+    pub steps: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { decisions: 50_000, text_bytes: 16 * 1024, tags: 64, reasons: 64, steps: 1000 }
+    }
+}
+
+impl Limits {
+    /// Reads limits, each as usual where it is not said.
+    pub fn from_fields(mut fields: Fields) -> Result<Self> {
+        let usual = Self::default();
+        let mut take = |key: &str, usual: usize, most: u64| -> Result<usize> {
+            Ok(fields.uint_or(key, usual as u64, most)? as usize)
+        };
+        let limits = Self {
+            decisions: take("decisions", usual.decisions, 1_000_000)?,
+            text_bytes: take("text_bytes", usual.text_bytes, 1 << 20)?,
+            tags: take("tags", usual.tags, 1000)?,
+            reasons: take("reasons", usual.reasons, 1000)?,
+            steps: take("steps", usual.steps, 10_000)?,
+        };
+        fields.finish()?;
+        Ok(limits)
+    }
+}

@@ -1,0 +1,132 @@
+//! Recording a decision: what was collected is attached, both sides are told apart, related decisions are linked.
+
+use serde_json::{Value, json};
+
+use super::bridge;
+use super::call::Call;
+use super::changes::ChangeKind;
+use super::draft;
+use super::guardrails::{Verdict, check_record};
+use super::quality::{Quality, quality};
+use super::reading::is_id;
+use super::record::Decision;
+use super::store::DecisionStore;
+use super::times;
+use super::tracker::Scope;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::numbers::round;
+use contextweaver_text::unicode::quote;
+
+/// What became of a decision that was recorded.
+#[derive(Debug, Clone)]
+pub struct Recorded {
+    /// The new id.
+    pub id: String,
+    /// When.
+    pub timestamp: String,
+    /// How well it is documented.
+    pub quality: Quality,
+    /// How many inputs were collected and attached.
+    pub collected: usize,
+    /// How its two sides were found, where nobody gave them.
+    pub bridge_method: Option<&'static str>,
+    /// How many decisions were found beforehand.
+    pub related: usize,
+    /// How many of them were linked.
+    pub edges: usize,
+    /// What guardrails say of the record.
+    pub verdict: Verdict,
+}
+
+/// Records a draft; `scope` names the decision that thoughts were collected for, if one. Nothing changes on failure.
+pub fn record(
+    store: &mut DecisionStore,
+    call: &Call<'_>,
+    mut decision: Decision,
+    scope: Option<&str>,
+) -> Result<Recorded> {
+    draft::check(&decision, &store.options)?;
+    if store.records.len() >= store.options.limits.decisions {
+        let message = format!("the store is full, its limit is {} decisions", store.options.limits.decisions);
+        return Err(Error::new(ErrorCode::TooLarge, message));
+    }
+    decision.id = new_id(store, call)?;
+    let scope = Scope::of(call, scope);
+    let taken = store.tracker.peek(&scope, decision.deliberation.take(), call.now);
+    decision.deliberation = taken.deliberation;
+    if decision.related_to.is_empty() {
+        decision.related_to = taken.related;
+        for related in &mut decision.related_to {
+            related.distance = round(related.distance, 3);
+        }
+    }
+    let mut bridge_method = None;
+    if decision.bridge.is_none() {
+        decision.bridge = bridge::extract(&decision);
+        bridge_method = decision.bridge.is_some().then_some("rule");
+    }
+    draft::check_limits(&decision, store.options.limits, "")?;
+    let quality = quality(&decision);
+    let verdict = check_record(store, call, &decision, quality.score);
+    if store.options.enforce_record_guardrails && !verdict.allowed {
+        return Err(refused(&verdict));
+    }
+    store.tracker.forget(&scope);
+    let (id, related) = (decision.id.clone(), decision.related_to.len());
+    let edges = insert(store, call, decision);
+    let timestamp = times::iso(call.now);
+    Ok(Recorded { id, timestamp, quality, collected: taken.collected, bridge_method, related, edges, verdict })
+}
+
+fn new_id(store: &DecisionStore, call: &Call<'_>) -> Result<String> {
+    let id = call.answers.next_id(&store.records);
+    let id = id.ok_or_else(|| Error::new(ErrorCode::CallbackFailed, "the host gave no new id"))?;
+    if !is_id(id) {
+        let message = format!("an id has 1 to 64 letters, digits, underscores and hyphens, got {}", quote(id));
+        return Err(Error::new(ErrorCode::CallbackFailed, message));
+    }
+    Ok(id.to_owned())
+}
+
+fn refused(verdict: &Verdict) -> Error {
+    let messages: Vec<&str> = verdict.violations.iter().map(|finding| finding.message.as_str()).collect();
+    let ids: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
+    Error::new(ErrorCode::PolicyViolation, format!("guardrails refuse the record: {}", messages.join("; ")))
+        .detail("guardrails", json!(ids))
+}
+
+/// Stores a decision and links what was found beforehand; returns how many links are new.
+fn insert(store: &mut DecisionStore, call: &Call<'_>, mut decision: Decision) -> usize {
+    let now = times::iso(call.now);
+    decision.created_at.clone_from(&decision.date);
+    decision.updated_at = Some(now.clone());
+    let (id, related) = (decision.id.clone(), decision.related_to.clone());
+    store.save(ChangeKind::Recorded, decision);
+    let records = &store.records;
+    let edges = store.graph.link_related(&id, &related, &now, &|other| records.get(other).is_some());
+    if edges > 0 {
+        store.changes.touch_edge(&id);
+    }
+    edges
+}
+
+/// Writes what guardrails say of a record the way `log_decision` does.
+pub fn warnings(verdict: &Verdict) -> Vec<Value> {
+    let findings = verdict.violations.iter().chain(&verdict.warnings);
+    findings
+        .map(|finding| {
+            let mut warning =
+                json!({ "guardrail_id": finding.id, "guardrailId": finding.id, "message": finding.message });
+            if finding.severity == "block" {
+                warning["severity"] = "block".into();
+            }
+            warning
+        })
+        .collect()
+}
+
+/// Returns the place a decision has in the reference's folders; here it names nothing but the decision.
+pub fn virtual_path(date: &str, id: &str) -> String {
+    let day = date.get(..10).unwrap_or("0000-00-00");
+    format!("{}/{}/{day}-decision-{id}.yaml", &day[..4], &day[5..7])
+}

@@ -1,0 +1,79 @@
+//! The records by id and by time.
+
+use std::cmp::Ordering;
+
+use super::record::Decision;
+use contextweaver_base::order::SortedMap;
+
+/// Decisions, the latest first.
+#[derive(Debug, Default)]
+pub struct Records {
+    by_time: SortedMap<Place, Box<Decision>>,
+    /// When each was created, to find its place.
+    created: SortedMap<String, String>,
+}
+
+/// The latest first, then by id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Place {
+    created: String,
+    id: String,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.created.cmp(&self.created).then_with(|| self.id.cmp(&other.id))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Records {
+    /// Returns the number of decisions.
+    pub fn len(&self) -> usize {
+        self.by_time.len()
+    }
+
+    /// Tells whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.by_time.is_empty()
+    }
+
+    fn place(&self, id: &str) -> Option<Place> {
+        self.created.get(id).map(|created| Place { created: created.clone(), id: id.to_owned() })
+    }
+
+    /// Returns the decision with an id.
+    pub fn get(&self, id: &str) -> Option<&Decision> {
+        self.by_time.get(&self.place(id)?).map(AsRef::as_ref)
+    }
+
+    /// Puts a decision in, in place of the one with its id.
+    pub fn put(&mut self, decision: Decision) {
+        self.remove(&decision.id);
+        let place = Place { created: decision.created_at.clone(), id: decision.id.clone() };
+        self.created.insert(place.id.clone(), place.created.clone());
+        self.by_time.insert(place, Box::new(decision));
+    }
+
+    /// Takes a decision out.
+    pub fn remove(&mut self, id: &str) -> Option<Decision> {
+        let place = self.place(id)?;
+        self.created.remove(id);
+        self.by_time.remove(&place).map(|decision| *decision)
+    }
+
+    /// Returns the decisions, the latest first, then by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Decision> + Clone {
+        self.by_time.values().map(AsRef::as_ref)
+    }
+
+    /// Returns the ids that start so, in order.
+    pub fn ids_starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        self.created.keys().map(String::as_str).filter(move |id| id.starts_with(prefix))
+    }
+}

@@ -1,0 +1,257 @@
+//! The store as a set of tools: what clients list, how a call is checked and run, and what it answers.
+
+pub mod arguments;
+mod furniture;
+pub mod options;
+pub mod rpc;
+pub mod table;
+
+use serde_json::{Map, Value, json};
+
+use self::arguments::Allowed;
+use self::table::Tool;
+use super::call::{Answers, Call, Need};
+use super::store::DecisionStore;
+use super::tools;
+use super::tracker::NOBODY;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
+use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
+
+/// A call of a tool, and what the host says of it.
+#[derive(Debug)]
+pub struct Request<'a> {
+    /// The name of the tool, with the prefix of the store.
+    pub name: &'a str,
+    /// The arguments.
+    pub arguments: Value,
+    /// Who calls, and when.
+    pub host: Host<'a>,
+}
+
+/// What the host knows of a call and answered to its needs.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// The agent, if the host knows it; what the arguments say does not count then.
+    pub agent: Option<&'a str>,
+    /// The transport or session, likewise.
+    pub trace: Option<&'a str>,
+    /// Milliseconds since 1970-01-01T00:00:00 UTC.
+    pub now: i64,
+    /// The ids and vectors that came so far.
+    pub answers: &'a Answers,
+}
+
+/// The end of an operation, or what the host must answer first; nothing has changed by then.
+#[derive(Debug)]
+pub enum Reply {
+    /// Answer these and call again.
+    Need(Vec<Need>),
+    /// Finished.
+    Done(Value),
+}
+
+/// Returns the tools that a store offers, as `tools/list` gives them.
+pub fn list(store: &DecisionStore) -> Vec<Value> {
+    offered(store).map(|tool| listed(store, tool)).collect()
+}
+
+fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static Tool> {
+    let only = &store.options.service.tools;
+    table::tools().iter().filter(move |tool| only.is_empty() || only.contains(&tool.name))
+}
+
+/// Returns the tool that a store offers under a name.
+fn find(store: &DecisionStore, name: &str) -> Option<&'static Tool> {
+    let own = name.strip_prefix(store.options.service.tool_name_prefix.as_str())?;
+    offered(store).find(|tool| tool.name == own)
+}
+
+fn listed(store: &DecisionStore, tool: &Tool) -> Value {
+    let mut input = tool.input.clone();
+    if let Some(Value::Array(categories)) = input.pointer_mut("/properties/category/enum") {
+        categories.extend(store.options.categories.iter().map(|name| Value::from(name.as_str())));
+    }
+    json!({
+        "name": format!("{}{}", store.options.service.tool_name_prefix, tool.name),
+        "title": tool.title,
+        "description": tool.description,
+        "inputSchema": input,
+        "outputSchema": tool.output,
+        "annotations": {
+            "title": tool.title,
+            "readOnlyHint": !tool.writes,
+            "destructiveHint": false,
+            "idempotentHint": !tool.writes,
+            "openWorldHint": false,
+        },
+    })
+}
+
+/// Runs a tool; what is wrong with the call is part of its result.
+pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
+    let name = request.name;
+    let Some(tool) = find(store, name) else {
+        let error = Error::new(ErrorCode::InvalidInput, format!("there is no tool {}", quote(name)));
+        return Reply::Done(failed(store, &error));
+    };
+    match called(store, tool, request) {
+        Ok(Outcome::Need(needs)) => Reply::Need(needs),
+        Ok(Outcome::Content(content)) => Reply::Done(succeeded(&content)),
+        Err(error) => Reply::Done(failed(store, &error)),
+    }
+}
+
+/// What past decisions say about a task, for a prompt.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// The task.
+    pub query: String,
+    /// Most tokens of the text.
+    pub budget: u64,
+    /// The sections, if not the usual ones.
+    pub include: Option<Value>,
+}
+
+/// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
+pub fn context(store: &mut DecisionStore, asked: &Context, host: Host<'_>) -> Result<Reply> {
+    let Some(tool) = table::tool("get_session_context") else { return Ok(Reply::Done(Value::Null)) };
+    let arguments = json!({
+        "task_description": asked.query,
+        "max_tokens": asked.budget,
+        "include": asked.include,
+        "format": "markdown",
+    });
+    let content = match called(store, tool, Request { name: &tool.name, arguments, host })? {
+        Outcome::Need(needs) => return Ok(Reply::Need(needs)),
+        Outcome::Content(content) => content,
+    };
+    let text = content["markdown"].as_str().unwrap_or_default();
+    let mut out = json!({ "text": text, "tokens": Estimator::V3.tokens(text), "trace_id": content["trace_id"] });
+    if let Some(warnings) = content.get("warnings") {
+        out["warnings"] = warnings.clone();
+    }
+    Ok(Reply::Done(out))
+}
+
+enum Outcome {
+    Need(Vec<Need>),
+    Content(Value),
+}
+
+fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Result<Outcome> {
+    let Request { arguments, host, .. } = request;
+    let allowed = Allowed { categories: &store.options.categories };
+    let mut arguments = arguments::checked(&tool.input, arguments, allowed)?;
+    let agent = known(&mut arguments, "agent_id", host.agent);
+    let trace = known(&mut arguments, "trace_id", host.trace);
+    let agent = agent.as_deref().unwrap_or(NOBODY);
+    let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
+    let needs = needs(store, tool, &call, &arguments)?;
+    if !needs.is_empty() {
+        return Ok(Outcome::Need(needs));
+    }
+    let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
+    let content = run(store, &call, &arguments)?;
+    Ok(Outcome::Content(said(store, content)))
+}
+
+/// Masks the credentials of what is said, in names as well; what is stored keeps them.
+fn said(store: &DecisionStore, value: Value) -> Value {
+    if !store.options.service.redact_secrets {
+        return value;
+    }
+    mask_names(redact_value(&value, SecretRules::Full, SECRET_MASK))
+}
+
+fn mask_names(value: Value) -> Value {
+    let masked = |name: &str| redact_secrets(name, SecretRules::Full, SECRET_MASK).into_owned();
+    match value {
+        Value::Array(items) => items.into_iter().map(mask_names).collect(),
+        Value::Object(map) => map.into_iter().map(|(name, value)| (masked(&name), mask_names(value))).collect(),
+        other => other,
+    }
+}
+
+/// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
+fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> Option<String> {
+    match host {
+        Some(host) => {
+            arguments.insert(key.to_owned(), host.into());
+            Some(host.to_owned())
+        }
+        None => arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned),
+    }
+}
+
+/// Returns what a tool needs to know before it runs.
+fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<Need>> {
+    let mut needs = Vec::new();
+    let records = match tool.name.as_str() {
+        "pre_action" => tools::pre_action::records(arguments),
+        name => name == "log_decision",
+    };
+    if records && call.answers.next_id(&store.records).is_none() {
+        needs.push(Need::Id);
+    }
+    let texts = match tool.name.as_str() {
+        "pre_action" => tools::pre_action::texts(store, call, arguments)?,
+        "get_session_context" => tools::get_session_context::texts(store, call, arguments)?,
+        "query_decisions" => tools::query_decisions::texts(store, call, arguments)?,
+        _ => Vec::new(),
+    };
+    if !texts.is_empty() {
+        needs.push(Need::Embed { texts });
+    }
+    Ok(needs)
+}
+
+type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Value>;
+
+fn runner(name: &str) -> Option<Run> {
+    Some(match name {
+        "pre_action" => tools::pre_action::run,
+        "get_session_context" => tools::get_session_context::run,
+        "ready" => tools::ready::run,
+        "query_decisions" => tools::query_decisions::run,
+        "check_action" => tools::check_action::run,
+        "log_decision" => tools::log_decision::run,
+        "review_outcome" => tools::review_outcome::run,
+        "get_stats" => tools::get_stats::run,
+        "get_decision" => tools::get_decision::run,
+        "get_reason_stats" => tools::get_reason_stats::run,
+        "update_decision" => tools::update_decision::run,
+        "record_thought" => tools::record_thought::run,
+        "link_decisions" => tools::link_decisions::run,
+        "get_graph" => tools::get_graph::run,
+        "get_neighbors" => tools::get_neighbors::run,
+        _ => return None,
+    })
+}
+
+/// Makes the result of a call that went well: the content, and the same as text for those who read no other.
+fn succeeded(content: &Value) -> Value {
+    let text = serde_json::to_string_pretty(content).unwrap_or_default();
+    json!({ "content": [{ "type": "text", "text": text }], "structuredContent": content })
+}
+
+/// Makes the result of a call that did not.
+fn failed(store: &DecisionStore, error: &Error) -> Value {
+    let kind = if is_callers(error.code()) { "validation_error" } else { "internal_error" };
+    let content = said(store, json!({ "error": kind, "message": error.message() }));
+    let text = serde_json::to_string_pretty(&content).unwrap_or_default();
+    json!({ "content": [{ "type": "text", "text": text }], "isError": true })
+}
+
+/// Tells whether a failure is the caller's to mend.
+const fn is_callers(code: ErrorCode) -> bool {
+    !matches!(
+        code,
+        ErrorCode::Internal
+            | ErrorCode::Poisoned
+            | ErrorCode::Disposed
+            | ErrorCode::Reentrant
+            | ErrorCode::CallbackFailed
+    )
+}

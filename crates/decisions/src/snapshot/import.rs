@@ -1,0 +1,376 @@
+//! Taking a snapshot or records in. Every record comes in whole or not at all; what is wrong with one is reported.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{FORMAT, VERSION, edges, vector};
+use crate::draft::check_limits;
+use crate::guardrails::Rules;
+use crate::guardrails::breakers::Breakers;
+use crate::record::Decision;
+use crate::store::DecisionStore;
+use crate::tracker::Tracker;
+use crate::yaml;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::Warning;
+use contextweaver_model::json::{Fields, JsonMap, as_string, pointer, wrong_type};
+use contextweaver_text::unicode::quote;
+
+/// What becomes of the decisions that are there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ImportMode {
+    /// They stay, beside those that come.
+    #[default]
+    Merge,
+    /// They go.
+    Replace,
+}
+
+/// What becomes of a record whose id is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnConflict {
+    /// The one that changed last stays.
+    #[default]
+    Newer,
+    /// The one that is there stays.
+    Keep,
+    /// The one that is there stays, and the other is reported.
+    Error,
+}
+
+/// How to import.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ImportOptions {
+    /// What becomes of the decisions that are there.
+    pub mode: ImportMode,
+    /// What becomes of a record whose id is taken.
+    pub on_conflict: OnConflict,
+}
+
+impl ImportOptions {
+    /// Takes the options out of a call's: `mode` and `on_conflict`.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let unknown = |wanted: &str, name: &str| {
+            Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", quote(name)))
+        };
+        let mode = fields.opt_string("mode")?;
+        let mode = match mode.as_deref() {
+            None | Some("merge") => ImportMode::Merge,
+            Some("replace") => ImportMode::Replace,
+            Some(other) => return Err(unknown("replace or merge", other).at(fields.at("mode"))),
+        };
+        let on_conflict = fields.opt_string("on_conflict")?;
+        let on_conflict = match on_conflict.as_deref() {
+            None | Some("newer") => OnConflict::Newer,
+            Some("keep") => OnConflict::Keep,
+            Some("error") => OnConflict::Error,
+            Some(other) => return Err(unknown("newer, keep or error", other).at(fields.at("on_conflict"))),
+        };
+        Ok(Self { mode, on_conflict })
+    }
+}
+
+/// What was imported.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct Imported {
+    /// Records that came in.
+    pub imported: usize,
+    /// Records that did not because another with their id stayed.
+    pub skipped: usize,
+    /// Records and edges that could not be used.
+    pub errors: Vec<Refused>,
+    /// What else was passed over.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
+}
+
+/// A record or an edge that could not be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The place in the input.
+    pub path: String,
+    /// The id of the record, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// The code of the error.
+    pub code: &'static str,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// An import at work.
+pub(super) struct Import<'a> {
+    pub(super) store: &'a mut DecisionStore,
+    pub(super) on_conflict: OnConflict,
+    report: Imported,
+    /// Ids of the records that came in.
+    taken: Vec<String>,
+}
+
+/// Records or edges with their places; what cannot even be read is reported in its place.
+pub(super) type Entries = Vec<(String, Result<Value>)>;
+
+/// What is said of an object that is neither a snapshot nor a record, for which a store must not be emptied.
+const SHAPE: &str =
+    "a snapshot is what export returned, {format, version, decisions, ...}; a record has at least an id and a decision";
+
+/// A snapshot taken apart. What a bare list of records does not speak of stays as it is.
+struct Parts {
+    records: Entries,
+    edges: Entries,
+    guardrails: Option<Value>,
+    breakers: Option<Vec<Value>>,
+    tracker: Option<Value>,
+    embeddings: Option<Value>,
+    unknown: JsonMap,
+}
+
+/// What is checked before anything changes.
+struct Around {
+    rules: Option<Rules>,
+    breakers: Option<Breakers>,
+    tracker: Option<Tracker>,
+}
+
+impl DecisionStore {
+    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On
+    /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
+    /// object that is neither a snapshot nor a record is refused.
+    pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<Imported> {
+        let parts = parts(value)?;
+        let around = self.read_around(&parts, options.mode)?;
+        if options.mode == ImportMode::Replace {
+            self.empty();
+            self.unknown = parts.unknown;
+        } else {
+            for (key, value) in parts.unknown {
+                self.unknown.entry(key).or_insert(value);
+            }
+        }
+        around.settle(self);
+        let report = Imported::default();
+        let mut import = Import { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
+        for (path, record) in parts.records {
+            match record {
+                Ok(record) => import.take_record(record, &path),
+                Err(error) => import.refuse(None, &error, &path),
+            }
+        }
+        import.take_edges(parts.edges);
+        if let Some(embeddings) = parts.embeddings {
+            import.take_embeddings(embeddings);
+        }
+        let report = import.report;
+        self.changes.note_import();
+        Ok(report)
+    }
+
+    /// Forgets decisions and edges; the numbers of changes go on.
+    fn empty(&mut self) {
+        let options = std::mem::take(&mut self.options);
+        let old = std::mem::replace(self, Self::new(options));
+        self.changes.continue_from(old.changes.revision());
+        (self.rules, self.breakers, self.tracker) = (old.rules, old.breakers, old.tracker);
+    }
+
+    /// Reads what is around the decisions, together with what is there unless that goes.
+    fn read_around(&self, parts: &Parts, mode: ImportMode) -> Result<Around> {
+        let merges = mode == ImportMode::Merge;
+        let rules = parts.guardrails.as_ref().map(|list| {
+            let mut rules = Rules::default();
+            if merges {
+                rules.add_all(&Value::Array(self.rules.sources()), "")?;
+            }
+            rules.add_all(list, "/guardrails").map(|()| rules)
+        });
+        let breakers = parts.breakers.as_ref().map(|list| {
+            let mut breakers = Breakers::default();
+            for own in self.breakers.snapshot().into_iter().filter(|_| merges) {
+                breakers.add(own, "")?;
+            }
+            for (index, other) in list.iter().enumerate() {
+                match breakers.add(other.clone(), &format!("/breakers/{index}")) {
+                    Err(error) if !(merges && error.code() == ErrorCode::DuplicateId) => return Err(error),
+                    _ => {}
+                }
+            }
+            Ok(breakers)
+        });
+        let tracker = parts.tracker.as_ref().map(|value| match value {
+            Value::Null => Ok(Tracker::default()),
+            value => Tracker::from_value(value.clone(), "/tracker"),
+        });
+        // What is being collected here is not mixed with what was collected elsewhere.
+        let tracker = tracker.transpose()?.filter(|_| !merges || self.tracker.is_empty());
+        Ok(Around { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker })
+    }
+}
+
+impl Around {
+    fn settle(self, store: &mut DecisionStore) {
+        if let Some(rules) = self.rules {
+            store.rules = rules;
+        }
+        if let Some(breakers) = self.breakers {
+            store.breakers = breakers;
+        }
+        if let Some(tracker) = self.tracker {
+            store.tracker = tracker;
+        }
+    }
+}
+
+fn parts(value: Value) -> Result<Parts> {
+    let mut parts = Parts {
+        records: Vec::new(),
+        edges: Vec::new(),
+        guardrails: None,
+        breakers: None,
+        tracker: None,
+        embeddings: None,
+        unknown: JsonMap::new(),
+    };
+    let mut fields = match value {
+        Value::Array(records) => return Ok(Parts { records: numbered(records, ""), ..parts }),
+        Value::Object(map) => Fields::open(Value::Object(map), "")?,
+        other => return Err(wrong_type("", "a snapshot, a list of records or a record", &other)),
+    };
+    let is_snapshot = fields.has("format");
+    if !is_snapshot && !fields.has("decisions") && !fields.has("files") {
+        let record = Value::Object(fields.rest());
+        Decision::from_value(record.clone(), "").map_err(|error| error.hint(SHAPE))?;
+        return Ok(Parts { records: vec![(String::new(), Ok(record))], ..parts });
+    }
+    if is_snapshot {
+        check_header(&mut fields)?;
+        fields.required("decisions").map_err(|error| error.hint(SHAPE))?;
+    }
+    parts.records = numbered(fields.list("decisions")?, "/decisions");
+    parts.records.extend(fields.object("files")?.into_iter().map(|(name, text)| {
+        let path = pointer("/files", &name);
+        let record = file(&name, text, &path);
+        (path, record)
+    }));
+    parts.edges = edges::entries(fields.take("edges").unwrap_or_default())?;
+    parts.guardrails = fields.take("guardrails").or(is_snapshot.then(|| Value::Array(Vec::new())));
+    let says_breakers = is_snapshot || fields.has("breakers");
+    let breakers = fields.list("breakers")?;
+    parts.breakers = says_breakers.then_some(breakers);
+    parts.tracker = fields.take("tracker").or(is_snapshot.then_some(Value::Null));
+    parts.embeddings = fields.take("embeddings");
+    if is_snapshot {
+        parts.unknown = fields.rest();
+    }
+    Ok(parts)
+}
+
+fn numbered(list: Vec<Value>, path: &str) -> Entries {
+    list.into_iter().enumerate().map(|(index, value)| (format!("{path}/{index}"), Ok(value))).collect()
+}
+
+/// Reads a file of the reference; the end of its name is the id of a record that has none.
+fn file(name: &str, text: Value, path: &str) -> Result<Value> {
+    let mut record = yaml::parse(&as_string(text, path)?)?;
+    let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let stem = stem.strip_suffix(".yaml").or_else(|| stem.strip_suffix(".yml")).unwrap_or(stem);
+    if let (Value::Object(record), Some((_, id))) = (&mut record, stem.rsplit_once("-decision-")) {
+        record.entry("id").or_insert_with(|| id.into());
+    }
+    Ok(record)
+}
+
+fn check_header(fields: &mut Fields) -> Result<()> {
+    let format = fields.string("format")?;
+    if format != FORMAT {
+        let message = format!("expected the format {FORMAT}, got {}", quote(&format));
+        return Err(Error::new(ErrorCode::InvalidInput, message).at("/format"));
+    }
+    let version = fields.uint_or("version", VERSION, u64::MAX)?;
+    if version != VERSION {
+        let message = format!("the snapshot has version {version}, this release reads version {VERSION}");
+        return Err(Error::new(ErrorCode::SnapshotVersion, message).at("/version"));
+    }
+    for own in ["revision", "since"] {
+        fields.take(own);
+    }
+    Ok(())
+}
+
+impl Import<'_> {
+    pub(super) fn refuse(&mut self, id: Option<String>, error: &Error, path: &str) {
+        let path = if error.path().is_empty() { path } else { error.path() }.to_owned();
+        let refused = Refused { path, id, code: error.code().as_str(), message: error.message().to_owned() };
+        self.report.errors.push(refused);
+    }
+
+    fn take_record(&mut self, record: Value, path: &str) {
+        let id = record.get("id").and_then(Value::as_str).map(str::to_owned);
+        match self.read(record, path) {
+            Err(error) => self.refuse(id, &error, path),
+            Ok(None) => self.report.skipped += 1,
+            Ok(Some(decision)) => {
+                self.report.imported += 1;
+                self.taken.push(decision.id.clone());
+                self.store.changes.touch(&decision.id);
+                self.store.put(decision);
+            }
+        }
+    }
+
+    /// Reads a record; nothing when the one that is there stays.
+    fn read(&self, record: Value, path: &str) -> Result<Option<Decision>> {
+        let decision = Decision::from_value(record, path)?;
+        let limits = self.store.options.limits;
+        check_limits(&decision, limits, path)?;
+        let Some(known) = self.store.records.get(&decision.id) else {
+            if self.store.records.len() >= limits.decisions {
+                let message = format!("the store is full, its limit is {} decisions", limits.decisions);
+                return Err(Error::new(ErrorCode::TooLarge, message).at(path));
+            }
+            return Ok(Some(decision));
+        };
+        match self.on_conflict {
+            OnConflict::Newer if changed(&decision) > changed(known) => Ok(Some(decision)),
+            OnConflict::Newer | OnConflict::Keep => Ok(None),
+            OnConflict::Error => {
+                let message = format!("the id {} is taken", quote(&decision.id));
+                Err(Error::new(ErrorCode::DuplicateId, message).at(path))
+            }
+        }
+    }
+
+    fn warn(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
+        self.report.warnings.push(Warning::new(code, message, path));
+    }
+
+    /// Takes the vectors of the records that came in, if they are of the model that the store uses.
+    fn take_embeddings(&mut self, value: Value) {
+        let Value::Object(map) = value else {
+            return self.warn("embedding_mismatch", "the vectors are no object", "/embeddings");
+        };
+        if map.get("model").and_then(Value::as_str) != self.store.options.finder.embedding_model.as_deref() {
+            let message = "the vectors are of another model and are made again";
+            return self.warn("embedding_mismatch", message, "/embeddings/model");
+        }
+        let mut wrong = 0;
+        for id in &self.taken {
+            let Some(text) = map.get("vectors").and_then(|vectors| vectors.get(id)).and_then(Value::as_str) else {
+                continue;
+            };
+            let (Some(vector), Some(decision)) = (vector(text), self.store.records.get(id)) else {
+                wrong += 1;
+                continue;
+            };
+            wrong += usize::from(!self.store.finder.take_vector(decision, &vector));
+        }
+        if wrong > 0 {
+            let message = format!("{wrong} vectors cannot be used and are made again");
+            self.warn("embedding_mismatch", message, "/embeddings/vectors");
+        }
+    }
+}
+
+/// Returns when a record changed last, in the form in which times compare.
+fn changed(decision: &Decision) -> &str {
+    decision.updated_at.as_deref().unwrap_or(&decision.created_at)
+}

@@ -1,0 +1,113 @@
+//! The whole store as one JSON value, and back.
+
+mod edges;
+mod import;
+
+pub use import::{ImportMode, ImportOptions, Imported, OnConflict, Refused};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::record::Decision;
+use super::store::DecisionStore;
+use contextweaver_base::order::SortedMap;
+use contextweaver_model::json::JsonMap;
+
+/// What the snapshot says it is.
+const FORMAT: &str = "cstp-snapshot";
+/// The form of snapshots; another one cannot be read.
+const VERSION: u64 = 1;
+
+/// A store, or what is new in it, as it is written.
+#[derive(Debug, Serialize)]
+pub struct Snapshot<'a> {
+    format: &'static str,
+    version: u64,
+    revision: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<u64>,
+    decisions: Vec<&'a Decision>,
+    edges: Vec<Value>,
+    guardrails: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    embeddings: Option<Embeddings<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    breakers: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tracker: Option<Value>,
+    #[serde(flatten)]
+    unknown: &'a JsonMap,
+}
+
+/// The host's vectors: 32-bit floats in little-endian order, in base64.
+#[derive(Debug, Serialize)]
+struct Embeddings<'a> {
+    model: &'a str,
+    dim: usize,
+    vectors: SortedMap<String, String>,
+}
+
+impl DecisionStore {
+    /// Returns the whole store; importing it makes an equal one.
+    pub fn export(&self) -> Snapshot<'_> {
+        self.snapshot(None)
+    }
+
+    /// Returns the decisions and edges that changed after a revision, in the form of a snapshot that can be merged.
+    ///
+    /// What an import replaced does not show here; its event tells hosts to export the whole store.
+    pub fn export_since(&self, revision: u64) -> Snapshot<'_> {
+        self.snapshot(Some(revision))
+    }
+
+    fn snapshot(&self, since: Option<u64>) -> Snapshot<'_> {
+        let is_new = |id: &str| since.is_none_or(|revision| self.changes.is_newer(id, revision));
+        let has_new = |id: &str| since.is_none_or(|revision| self.changes.has_newer_edge(id, revision));
+        let edges = self.graph.edges().filter(|edge| has_new(&edge.source));
+        Snapshot {
+            format: FORMAT,
+            version: VERSION,
+            revision: self.changes.revision(),
+            since,
+            decisions: self.records.iter().filter(|decision| is_new(&decision.id)).collect(),
+            edges: edges.map(super::graph::Edge::to_record).collect(),
+            guardrails: self.rules.sources(),
+            embeddings: if since.is_none() { self.embeddings() } else { None },
+            breakers: self.breakers.snapshot(),
+            tracker: (!self.tracker.is_empty()).then(|| self.tracker.to_value()),
+            unknown: &self.unknown,
+        }
+    }
+
+    /// Returns the host's vectors; those made here are made again faster than read.
+    fn embeddings(&self) -> Option<Embeddings<'_>> {
+        let model = self.options.finder.embedding_model.as_deref()?;
+        let (mut dim, mut vectors) = (0, SortedMap::new());
+        for (id, vector) in self.finder.vectors() {
+            dim = vector.len();
+            let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
+            vectors.insert(id.to_owned(), STANDARD.encode(bytes));
+        }
+        (dim > 0).then_some(Embeddings { model, dim, vectors })
+    }
+}
+
+/// Reads a vector out of base64.
+fn vector(text: &str) -> Option<Vec<f32>> {
+    let bytes = STANDARD.decode(text).ok()?;
+    let number = |bytes: &[u8]| bytes.try_into().map(f32::from_le_bytes).unwrap_or_default();
+    let numbers: Vec<f32> = bytes.chunks_exact(4).map(number).collect();
+    (bytes.len() % 4 == 0 && !numbers.is_empty() && numbers.iter().all(|it| it.is_finite())).then_some(numbers)
+}
+
+impl Snapshot<'_> {
+    /// Returns the snapshot as a value.
+    pub fn to_value(&self) -> Value {
+        json!(self)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,231 @@
+use super::*;
+use crate::call::{Answers, Call};
+use crate::options::{Limits, StoreOptions};
+use crate::tools::{get_decision, log_decision, record_thought, review_outcome, update_decision};
+use contextweaver_base::ErrorCode;
+
+const NOW: i64 = 1_773_576_000_000;
+
+type Tool = fn(&mut DecisionStore, &Call<'_>, &JsonMap) -> contextweaver_base::Result<Value>;
+
+/// Runs a tool so many seconds after the beginning, with an id made of them.
+fn run(store: &mut DecisionStore, tool: Tool, seconds: i64, arguments: &Value) -> Value {
+    let mut answers = Answers::default();
+    answers.add_id(format!("{seconds:08x}"));
+    let call = Call { agent: "a", trace: None, now: NOW + seconds * 1000, answers: &answers };
+    tool(store, &call, arguments.as_object().unwrap()).unwrap()
+}
+
+fn log(store: &mut DecisionStore, seconds: i64, text: &str) -> Value {
+    run(store, log_decision::run, seconds, &json!({ "decision": text, "confidence": 0.5, "category": "process" }))
+}
+
+/// A store with something in every part.
+fn full() -> DecisionStore {
+    let mut store = DecisionStore::default();
+    store.rules.add_all(&json!([{ "id": "r", "condition_stakes": "high", "action": "block" }]), "").unwrap();
+    store.breakers.add(json!({ "scope": "global" }), "").unwrap();
+    log(&mut store, 1, "use PostgreSQL for the new service");
+    log(&mut store, 2, "write migrations by hand");
+    run(&mut store, review_outcome::run, 3, &json!({ "id": "00000001", "outcome": "failure", "lessons": "none" }));
+    run(&mut store, record_thought::run, 4, &json!({ "text": "next time" }));
+    let edge = json!({ "source_id": "00000002", "target_id": "00000001", "edge_type": "supersedes", "weight": 0.5 });
+    store.graph.link(crate::graph::Edge::from_record(edge, "").unwrap()).unwrap();
+    store
+}
+
+fn import(store: &mut DecisionStore, value: Value, mode: ImportMode, on_conflict: OnConflict) -> Imported {
+    store.import(value, ImportOptions { mode, on_conflict }).unwrap()
+}
+
+#[test]
+fn stores_come_back() {
+    let store = full();
+    let mut snapshot = store.export().to_value();
+    snapshot["later"] = json!({ "x": 1 });
+    snapshot["decisions"][0]["later"] = json!([null]);
+    let mut other = full();
+    log(&mut other, 9, "this goes");
+    let report = import(&mut other, snapshot.clone(), ImportMode::Replace, OnConflict::Newer);
+    assert_eq!((report.imported, report.skipped, report.errors.len()), (2, 0, 0));
+    let mut back = other.export().to_value();
+    assert!(other.revision() > store.revision());
+    back["revision"] = snapshot["revision"].clone();
+    assert_eq!(back, snapshot);
+}
+
+#[test]
+fn bad_records_are_reported_and_the_others_come_in() {
+    let mut store = DecisionStore::default();
+    let records = json!([
+        { "id": "a", "decision": "good" },
+        { "id": "a/b", "decision": "bad id" },
+        { "id": "c", "decision": "bad", "reasons": [{ "text": 1 }] },
+        { "id": "d", "decision": "x".repeat(20_000) },
+        "no record"
+    ]);
+    let report = import(&mut store, records, ImportMode::Merge, OnConflict::Newer);
+    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let wanted = [
+        ("/1/id", "INVALID_INPUT"),
+        ("/2/reasons/0/text", "INVALID_INPUT"),
+        ("/3/decision", "TOO_LARGE"),
+        ("/4", "INVALID_INPUT"),
+    ];
+    assert_eq!((report.imported, told), (1, wanted.to_vec()));
+    let limits = Limits { decisions: 1, ..Limits::default() };
+    let mut small = DecisionStore::new(StoreOptions { limits, ..StoreOptions::default() });
+    let records = json!({ "decisions": [{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }] });
+    let report = import(&mut small, records, ImportMode::Merge, OnConflict::Newer);
+    assert_eq!((report.errors[0].path.as_str(), report.errors[0].code), ("/decisions/1", "TOO_LARGE"));
+}
+
+#[test]
+fn conflicts_are_settled_as_asked() {
+    let record = |text: &str, day: &str| json!([{ "id": "a", "decision": text, "date": day, "updated_at": day }]);
+    let cases = [
+        (OnConflict::Newer, "2026-03-16", (1, 0, 0), "theirs"),
+        (OnConflict::Newer, "2026-03-15", (0, 1, 0), "ours"),
+        (OnConflict::Newer, "2026-03-15T01:00:00+02:00", (0, 1, 0), "ours"),
+        (OnConflict::Keep, "2026-03-16", (0, 1, 0), "ours"),
+        (OnConflict::Error, "2026-03-16", (0, 0, 1), "ours"),
+    ];
+    for (on_conflict, day, counts, left) in cases {
+        let mut store = DecisionStore::default();
+        import(&mut store, record("ours", "2026-03-15"), ImportMode::Merge, on_conflict);
+        let report = import(&mut store, record("theirs", day), ImportMode::Merge, on_conflict);
+        assert_eq!((report.imported, report.skipped, report.errors.len()), counts, "{on_conflict:?} {day}");
+        assert_eq!(store.records.get("a").unwrap().decision, left);
+        let report = import(&mut store, record("theirs", "2020-01-01"), ImportMode::Replace, on_conflict);
+        assert_eq!((report.imported, store.records.get("a").unwrap().decision.as_str()), (1, "theirs"));
+    }
+}
+
+#[test]
+fn edges_of_the_reference_are_read_line_by_line() {
+    let mut store = DecisionStore::default();
+    let lines = concat!(
+        "{\"source_id\":\"a\",\"target_id\":\"b\",\"edge_type\":\"relates_to\",\"weight\":0.5,\"created_at\":\"\"}\n",
+        "\n{\"source_id\":\"a\",\n",
+        "{\"source_id\":\"a\",\"target_id\":\"z\",\"edge_type\":\"relates_to\"}\r\n",
+        "{\"source_id\":\"a\",\"target_id\":\"b\",\"edge_type\":\"likes\"}",
+    );
+    let records = json!([{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }]);
+    let snapshot = json!({ "decisions": records, "edges": lines });
+    let report = import(&mut store, snapshot, ImportMode::Merge, OnConflict::Newer);
+    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let wanted =
+        [("/edges/2", "DECODE_FAILED"), ("/edges/3/target_id", "NOT_FOUND"), ("/edges/4/edge_type", "INVALID_INPUT")];
+    assert_eq!((store.graph.len(), told), (1, wanted.to_vec()));
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_used_changes_nothing() {
+    let bad_rule = json!([{ "id": "x", "nonsense": 1 }]);
+    let cases = [
+        (json!(1), "", ErrorCode::InvalidInput),
+        (json!({}), "/id", ErrorCode::MissingField),
+        (json!({ "error": "not found" }), "/id", ErrorCode::MissingField),
+        (json!({ "format": "cstp-snapshot", "version": 1 }), "/decisions", ErrorCode::MissingField),
+        (json!({ "format": "other" }), "/format", ErrorCode::InvalidInput),
+        (json!({ "format": "cstp-snapshot", "version": 2 }), "/version", ErrorCode::SnapshotVersion),
+        (json!({ "format": "cstp-snapshot", "decisions": 1 }), "/decisions", ErrorCode::InvalidInput),
+        (json!({ "format": "cstp-snapshot", "decisions": [], "edges": 1 }), "/edges", ErrorCode::InvalidInput),
+        (json!({ "format": "cstp-snapshot", "decisions": [], "tracker": [] }), "/tracker", ErrorCode::InvalidInput),
+        (
+            json!({ "format": "cstp-snapshot", "decisions": [], "breakers": [{ "scope": "x" }] }),
+            "/breakers/0/scope",
+            ErrorCode::InvalidInput,
+        ),
+        (
+            json!({ "format": "cstp-snapshot", "decisions": [], "guardrails": bad_rule }),
+            "/guardrails/0/nonsense",
+            ErrorCode::InvalidInput,
+        ),
+    ];
+    for (snapshot, path, code) in cases {
+        for mode in [ImportMode::Merge, ImportMode::Replace] {
+            let mut store = full();
+            let before = store.export().to_value();
+            let options = ImportOptions { mode, on_conflict: OnConflict::Newer };
+            let error = store.import(snapshot.clone(), options).unwrap_err();
+            assert_eq!((error.path(), error.code()), (path, code), "{snapshot}");
+            assert_eq!(store.export().to_value(), before);
+        }
+    }
+}
+
+#[test]
+fn what_is_new_can_be_exported_alone() {
+    let mut store = full();
+    let copy = store.export().to_value();
+    let revision = store.revision();
+    store.take_events();
+    run(&mut store, update_decision::run, 20, &json!({ "id": "00000001", "tags": ["t"] }));
+    log(&mut store, 21, "one more decision");
+    let kinds: Vec<Value> = store.take_events().iter().map(|event| json!(event)["type"].clone()).collect();
+    assert_eq!(kinds, ["updated", "recorded"]);
+    let news = store.export_since(revision).to_value();
+    let ids: Vec<&str> = news["decisions"].as_array().unwrap().iter().filter_map(|it| it["id"].as_str()).collect();
+    assert_eq!((ids, news["since"].as_u64()), (vec!["00000015", "00000001"], Some(revision)));
+    let mut other = DecisionStore::default();
+    import(&mut other, copy, ImportMode::Replace, OnConflict::Newer);
+    import(&mut other, news, ImportMode::Merge, OnConflict::Newer);
+    assert_eq!(other.export().to_value()["decisions"], store.export().to_value()["decisions"]);
+}
+
+#[test]
+fn reviews_and_lookups_keep_what_was() {
+    let mut store = full();
+    run(&mut store, review_outcome::run, 30, &json!({ "id": "00000001", "outcome": "success" }));
+    let found = run(&mut store, get_decision::run, 31, &json!({ "id": "00000001" }));
+    assert_eq!(found["decision"]["review_history"][0]["outcome"], "failure");
+    assert_eq!(found["decision"]["review_history"][0]["lessons"], "none");
+    assert_eq!((&found["decision"]["outcome"], found["decision"].get("lessons")), (&json!("success"), None));
+    let several = run(&mut store, get_decision::run, 32, &json!({ "id": "0000" }));
+    assert_eq!((&several["found"], &several["candidates"]), (&json!(false), &json!(["00000001", "00000002"])));
+    let none = run(&mut store, get_decision::run, 33, &json!({ "id": "000" }));
+    assert_eq!((&none["found"], none.get("candidates")), (&json!(false), None));
+    assert_eq!(run(&mut store, update_decision::run, 34, &json!({ "id": "00000001" }))["error"], "No fields to update");
+    let answers = Answers::default();
+    let call = Call { agent: "a", trace: None, now: NOW, answers: &answers };
+    let arguments = json!({ "id": "00000001", "confidence": 0.1 });
+    let error = update_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
+    assert_eq!(error.path(), "/confidence");
+}
+
+#[test]
+fn a_record_that_guardrails_refuse_changes_nothing() {
+    let mut store = full();
+    store.options.enforce_record_guardrails = true;
+    run(&mut store, record_thought::run, 40, &json!({ "text": "kept for the next attempt" }));
+    let before = store.export().to_value();
+    let mut answers = Answers::default();
+    answers.add_id("new".to_owned());
+    let call = Call { agent: "a", trace: None, now: NOW + 41_000, answers: &answers };
+    let arguments = json!({ "decision": "d", "confidence": 0.5, "category": "process", "stakes": "high" });
+    let error = log_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::PolicyViolation);
+    assert_eq!(store.export().to_value(), before);
+    store.options.enforce_record_guardrails = false;
+    let out = log_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap();
+    assert_eq!(out["guardrail_warnings"][0]["severity"], "block");
+    assert_eq!(out["path"], "2026/03/2026-03-15-decision-new.yaml");
+}
+
+#[test]
+fn files_of_the_reference_come_in() {
+    let mut store = DecisionStore::default();
+    let files = json!({ "files": {
+        "2026/03/2026-03-15-decision-0000abcd.yaml": "summary: x\ndate: '2026-03-15T12:00:00+00:00'\nconfidence: 1.0\n",
+        "2026/03/2026-03-15-decision-b.yaml": "id: own\ndecision: 'yes: no # comment'\n",
+        "broken.yaml": "a: 'b",
+        "list.yaml": "- 1"
+    } });
+    let report = import(&mut store, files, ImportMode::Merge, OnConflict::Newer);
+    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let wanted = [("/files/broken.yaml", "DECODE_FAILED"), ("/files/list.yaml", "INVALID_INPUT")];
+    assert_eq!((report.imported, told), (2, wanted.to_vec()));
+    assert_eq!(store.records.get("0000abcd").unwrap().decision, "x");
+    assert_eq!(store.records.get("own").unwrap().decision, "yes: no # comment");
+}

@@ -1,0 +1,227 @@
+//! Looks, checks and records before an action, in one call.
+
+use serde_json::{Map, Value, json};
+
+use crate::calibration::{Calibration, Sample, calibration};
+use crate::call::Call;
+use crate::compaction::Level;
+use crate::draft::{self, draft};
+use crate::finder::{Filters, Found, Hit, LONG_TITLE, Query, Side, search, summary, texts_needed};
+use crate::guardrails::{Finding, Subject, Verdict, check};
+use crate::record::Related;
+use crate::recording::record;
+use crate::store::DecisionStore;
+use contextweaver_base::{ErrorCode, Result};
+use contextweaver_model::Warning;
+use contextweaver_model::json::numbers::round;
+use contextweaver_model::json::{Fields, JsonMap};
+
+/// Similar decisions unless a call says otherwise, and most of them.
+const LIMIT: usize = 5;
+const MAX_LIMIT: u64 = 20;
+/// The category and the confidence of a record whose action has none.
+const CATEGORY: &str = "process";
+const CONFIDENCE: f64 = 0.5;
+/// Examples of a pattern.
+const EXAMPLES: usize = 3;
+
+/// What is to be done, and how it is looked at.
+struct Action {
+    description: String,
+    category: Option<String>,
+    stakes: String,
+    confidence: Option<f64>,
+    context: JsonMap,
+    reasons: Vec<Value>,
+    tags: Vec<String>,
+    pattern: Option<String>,
+    limit: usize,
+    records: bool,
+    shows_patterns: bool,
+    filters: Filters,
+}
+
+impl Action {
+    fn read(arguments: &Map<String, Value>) -> Result<Self> {
+        let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
+        let mut action = Fields::open(fields.require("action")?, "/action")?;
+        let mut options = fields.nested("options")?.map_or_else(|| Fields::open(json!({}), ""), Ok)?;
+        let category = action.opt_string("category")?.filter(|category| !category.is_empty());
+        Ok(Self {
+            description: action.string("description")?,
+            stakes: action.string_or("stakes", "medium")?,
+            confidence: action.opt_number("confidence", 0.0, 1.0)?,
+            context: action.object("context")?,
+            reasons: fields.list("reasons")?,
+            tags: fields.strings("tags")?,
+            pattern: fields.opt_string("pattern")?,
+            limit: options.opt_uint("query_limit", MAX_LIMIT)?.map_or(LIMIT, |limit| limit as usize),
+            records: options.bool_or("auto_record", true)?,
+            shows_patterns: options.bool_or("include_patterns", true)?,
+            filters: Filters { category: category.clone(), ..Filters::default() },
+            category,
+        })
+    }
+
+    fn query<'a>(&'a self, store: &DecisionStore) -> Query<'a> {
+        let mode = store.options.finder.context_retrieval_mode;
+        Query { text: &self.description, limit: self.limit, mode, side: Side::Both, filters: &self.filters }
+    }
+
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            description: &self.description,
+            category: self.category.as_deref(),
+            stakes: &self.stakes,
+            confidence: self.confidence,
+            context: Some(&self.context),
+            tags: &self.tags,
+            pattern: self.pattern.as_deref(),
+            reasons: Some(self.reasons.len()),
+        }
+    }
+
+    /// Returns the arguments of the record.
+    fn record(&self) -> Map<String, Value> {
+        let mut out = Map::new();
+        let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
+        put("decision", self.description.as_str().into());
+        put("confidence", self.confidence.unwrap_or(CONFIDENCE).into());
+        put("category", self.category.as_deref().unwrap_or(CATEGORY).into());
+        put("stakes", self.stakes.as_str().into());
+        if !self.reasons.is_empty() {
+            put("reasons", self.reasons.clone().into());
+        }
+        if !self.tags.is_empty() {
+            put("tags", json!(self.tags));
+        }
+        if let Some(pattern) = &self.pattern {
+            put("pattern", pattern.as_str().into());
+        }
+        out
+    }
+}
+
+/// Returns the texts whose vectors the host must make before the tool runs.
+pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+    let action = Action::read(arguments)?;
+    Ok(texts_needed(store, call.answers, &action.query(store)))
+}
+
+/// Tells whether the tool may record a decision.
+pub fn records(arguments: &Map<String, Value>) -> bool {
+    arguments.get("options").and_then(|options| options.get("auto_record")) != Some(&Value::Bool(false))
+}
+
+/// Runs the tool.
+pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+    let action = Action::read(arguments)?;
+    // What could not be recorded is refused before anything is done.
+    let draft = action.records.then(|| draft(&action.record(), call.agent, call.now)).transpose()?;
+    draft.iter().try_for_each(|draft| draft::check(draft, &store.options))?;
+    // A search that fails must not keep an action from being checked.
+    let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| Found {
+        warnings: vec![Warning::new("search_failed", error.message().to_owned(), "/action/description")],
+        ..Found::default()
+    });
+    let relevant: Vec<JsonMap> = shown(store, call, &found);
+    track(store, call, &action, &found, &relevant);
+    let checked = check(store, call, &action.subject());
+    let verdict = &checked.verdict;
+    store.tracker.track_check(call, &action.description, verdict.allowed, verdict.violations.len());
+    let calibration = in_category(store, action.category.as_deref());
+    let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
+    let mut out = answer(verdict, &relevant, &calibration, &patterns);
+    if let Some(draft) = draft.filter(|_| verdict.allowed) {
+        match record(store, call, draft, None) {
+            Ok(recorded) => {
+                out["decisionId"] = recorded.id.into();
+                checked.goes_ahead(store, call.now);
+            }
+            // Guardrails of the record speak of the action, too.
+            Err(error) if error.code() == ErrorCode::PolicyViolation => {
+                out["allowed"] = false.into();
+                out["blockReasons"] = json!([error.message()]);
+            }
+            Err(error) => {
+                found.warnings.push(Warning::new("record_failed", error.message().to_owned(), "/action"));
+            }
+        }
+    }
+    out["trace_id"] = store.tracker.trace_id(call).into();
+    if !found.warnings.is_empty() {
+        out["warnings"] = json!(found.warnings);
+    }
+    Ok(out)
+}
+
+fn shown(store: &DecisionStore, call: &Call<'_>, found: &Found) -> Vec<JsonMap> {
+    let one = |hit: &Hit| {
+        let decision = store.records.get(&hit.id)?;
+        let mut summary = summary(decision, hit, LONG_TITLE);
+        summary.insert("compactionLevel".to_owned(), Level::of(decision, call.now).as_str().into());
+        Some(summary)
+    };
+    found.hits.iter().filter_map(one).collect()
+}
+
+/// Notes the search for the deliberation of the decision.
+fn track(store: &mut DecisionStore, call: &Call<'_>, action: &Action, found: &Found, relevant: &[JsonMap]) {
+    let text = |summary: &JsonMap, key: &str| summary.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let related = relevant.iter().zip(&found.hits).map(|(summary, hit)| Related {
+        id: text(summary, "id"),
+        summary: text(summary, "title"),
+        distance: round(hit.distance, 3),
+        ..Related::default()
+    });
+    let related = related.collect();
+    store.tracker.track_query(call, &action.description, relevant.len(), found.mode.as_str(), related);
+}
+
+/// Returns how well confidence foretold outcomes in a category, or in all.
+fn in_category(store: &DecisionStore, category: Option<&str>) -> Value {
+    let is_in = |name: &str| category.is_none_or(|category| category == name);
+    let samples: Vec<Sample> =
+        store.records.iter().filter(|decision| is_in(&decision.category)).map(Sample::of).collect();
+    let reviewed = samples.iter().filter(|sample| sample.value.is_some()).count();
+    let mut out = json!({ "reviewedDecisions": reviewed });
+    if let Some(Calibration { brier_score, accuracy, calibration_gap, interpretation, .. }) = calibration(&samples, 5) {
+        out["brierScore"] = brier_score.into();
+        out["accuracy"] = accuracy.into();
+        out["calibrationGap"] = calibration_gap.into();
+        out["interpretation"] = interpretation.into();
+    }
+    out
+}
+
+/// Groups what was found by pattern, in the order in which it was found.
+fn patterns(relevant: &[JsonMap]) -> Vec<Value> {
+    let mut groups: Vec<(&str, Vec<&Value>)> = Vec::new();
+    for summary in relevant {
+        let Some(pattern) = summary.get("pattern").and_then(Value::as_str) else { continue };
+        let id = &summary["id"];
+        match groups.iter_mut().find(|(known, _)| *known == pattern) {
+            Some((_, ids)) => ids.push(id),
+            None => groups.push((pattern, vec![id])),
+        }
+    }
+    let group = |(pattern, ids): (&str, Vec<&Value>)| json!({ "pattern": pattern, "count": ids.len(), "exampleIds": ids.iter().take(EXAMPLES).collect::<Vec<_>>() });
+    groups.into_iter().map(group).collect()
+}
+
+fn answer(verdict: &Verdict, relevant: &[JsonMap], calibration: &Value, patterns: &[Value]) -> Value {
+    let findings = verdict.violations.iter().chain(&verdict.warnings);
+    let mut out = json!({
+        "allowed": verdict.allowed,
+        "decisionId": null,
+        "relevantDecisions": relevant,
+        "guardrailResults": findings.map(Finding::to_json).collect::<Vec<_>>(),
+        "calibrationContext": calibration,
+        "patternsSummary": patterns,
+        "queryTimeMs": 0,
+    });
+    if !verdict.allowed {
+        out["blockReasons"] = verdict.violations.iter().map(|finding| finding.message.as_str()).collect();
+    }
+    out
+}

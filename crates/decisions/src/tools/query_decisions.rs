@@ -1,0 +1,81 @@
+//! Finds decisions like a text.
+
+use serde_json::{Map, Value, json};
+
+use crate::call::Call;
+use crate::finder::{Filters, Mode, Query, SHORT_TITLE, Side, search, summary, texts_needed};
+use crate::store::DecisionStore;
+use contextweaver_base::Result;
+use contextweaver_model::json::Fields;
+
+/// Hits unless a call says otherwise.
+const LIMIT: usize = 5;
+/// Most hits of a call.
+const MAX_LIMIT: u64 = 50;
+
+struct Arguments {
+    query: String,
+    limit: usize,
+    mode: Mode,
+    side: Side,
+    filters: Filters,
+}
+
+impl Arguments {
+    fn read(store: &DecisionStore, arguments: &Map<String, Value>, agent: &str) -> Result<Self> {
+        let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
+        let mut filters = fields.nested("filters")?.map_or_else(|| Ok(Filters::default()), Filters::from_fields)?;
+        if fields.opt_string("scope")?.as_deref() == Some("agent") {
+            filters.agent = Some(agent.to_owned());
+        }
+        Ok(Self {
+            query: fields.string("query")?,
+            limit: fields.opt_uint("limit", MAX_LIMIT)?.map_or(LIMIT, |limit| limit as usize),
+            mode: fields.parsed_or("retrieval_mode", store.options.finder.retrieval_mode, Mode::parse)?,
+            side: fields.parsed_or("bridge_side", Side::Both, Side::parse)?,
+            filters,
+        })
+    }
+
+    fn query(&self) -> Query<'_> {
+        Query { text: &self.query, limit: self.limit, mode: self.mode, side: self.side, filters: &self.filters }
+    }
+}
+
+/// Returns the texts whose vectors the host must make before the tool runs.
+pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+    let arguments = Arguments::read(store, arguments, call.agent)?;
+    Ok(texts_needed(store, call.answers, &arguments.query()))
+}
+
+/// Runs the tool.
+pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+    let arguments = Arguments::read(store, arguments, call.agent)?;
+    let found = search(store, call.answers, &arguments.query())?;
+    let related = found.related(&store.records);
+    store.tracker.track_query(call, &arguments.query, found.hits.len(), found.mode.as_str(), related);
+    let (mut decisions, mut scores) = (Vec::new(), Map::new());
+    for hit in &found.hits {
+        let Some(decision) = store.records.get(&hit.id) else { continue };
+        decisions.push(Value::Object(summary(decision, hit, SHORT_TITLE)));
+        let parts = json!({ "semantic": hit.semantic, "keyword": hit.keyword, "combined": hit.combined });
+        scores.insert(hit.id.clone(), parts);
+    }
+    let mut out = json!({
+        "decisions": decisions,
+        "total": decisions.len(),
+        "query": arguments.query,
+        "queryTimeMs": 0,
+        "agent": call.agent,
+        "retrievalMode": found.mode.as_str(),
+    });
+    if let Some(out) = out.as_object_mut() {
+        if !scores.is_empty() {
+            out.insert("scores".to_owned(), Value::Object(scores));
+        }
+        if !found.warnings.is_empty() {
+            out.insert("warnings".to_owned(), json!(found.warnings));
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,283 @@
+//! What an agent looked at and thought before it decides: collected by key, and taken by the decision.
+
+mod merge;
+mod snapshot;
+
+use super::call::Call;
+use super::record::{Deliberation, Related};
+use super::words::cut;
+use contextweaver_base::order::{SortedMap, sort_by};
+use contextweaver_model::json::numbers::fixed;
+
+/// How long an input counts.
+const INPUT_MS: i64 = 300_000;
+/// How long a key nobody uses is kept.
+const IDLE_MS: i64 = 1_800_000;
+/// Inputs under one key; the oldest go.
+const MAX_INPUTS: usize = 200;
+/// Keys; the longest unused go.
+const MAX_KEYS: usize = 1000;
+/// Characters of a query, a description or a title in an input.
+const QUOTED_CHARS: usize = 50;
+/// Decisions kept of what one query found.
+const MAX_RELATED: usize = 50;
+
+/// The agent of calls that name none.
+pub const NOBODY: &str = "mcp-client";
+/// The transport of calls whose host names none.
+const ANYWHERE: &str = "default";
+
+/// Inputs collected under keys until a decision takes them.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tracker {
+    keys: SortedMap<String, Session>,
+    /// Inputs and handles that were given numbers.
+    numbered: u64,
+}
+
+/// What was collected under one key.
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Session {
+    inputs: Vec<Tracked>,
+    /// When the key was last used.
+    used: i64,
+}
+
+/// The kinds of inputs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Query,
+    Check,
+    Lookup,
+    Stats,
+    Thought,
+}
+
+impl Kind {
+    const ALL: [Self; 5] = [Self::Query, Self::Check, Self::Lookup, Self::Stats, Self::Thought];
+
+    /// Returns the letter of ids, the source and the type of steps.
+    const fn names(self) -> (&'static str, &'static str, &'static str) {
+        match self {
+            Self::Query => ("q", "cstp:queryDecisions", "analysis"),
+            Self::Check => ("g", "cstp:checkGuardrails", "constraint"),
+            Self::Lookup => ("l", "cstp:getDecision", "analysis"),
+            Self::Stats => ("s", "cstp:getReasonStats", "empirical"),
+            Self::Thought => ("r", "cstp:recordThought", "reasoning"),
+        }
+    }
+}
+
+/// One thing looked at or thought.
+#[derive(Debug, Clone, PartialEq)]
+struct Tracked {
+    id: String,
+    kind: Kind,
+    text: String,
+    at: i64,
+    related: Vec<Related>,
+    /// The handle that was made for the call this is of, besides its key.
+    handle: Option<String>,
+}
+
+/// Who an input is of: the parts of its key.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Scope<'a> {
+    /// The agent.
+    pub agent: Option<&'a str>,
+    /// The decision the input is for.
+    pub decision: Option<&'a str>,
+    /// The transport, session or handle.
+    pub transport: Option<&'a str>,
+}
+
+impl<'a> Scope<'a> {
+    /// Returns the scope of a call: every call has a transport, if only the one of those whose host names none.
+    pub fn of(call: &Call<'a>, decision: Option<&'a str>) -> Self {
+        Self {
+            agent: Some(call.agent).filter(|agent| *agent != NOBODY),
+            decision,
+            transport: call.trace.filter(|trace| !trace.is_empty()).or(Some(ANYWHERE)),
+        }
+    }
+
+    /// Returns the keys that inputs are taken from, in their order; the first is the one they are put under.
+    pub fn keys(&self) -> Vec<String> {
+        let named = |part: Option<&'a str>| part.filter(|part| !part.is_empty());
+        let (agent, decision) = (named(self.agent), named(self.decision));
+        let both = agent.zip(decision).map(|(agent, decision)| format!("agent:{agent}:decision:{decision}"));
+        let keys = [
+            both,
+            decision.map(|decision| format!("decision:{decision}")),
+            agent.map(|agent| format!("agent:{agent}")),
+            named(self.transport).map(str::to_owned),
+        ];
+        keys.into_iter().flatten().collect()
+    }
+}
+
+/// What a decision takes from the tracker.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Taken {
+    /// What was found beforehand, the nearest first.
+    pub related: Vec<Related>,
+    /// What was given and what was collected, together.
+    pub deliberation: Option<Deliberation>,
+    /// How many inputs were collected.
+    pub collected: usize,
+}
+
+impl Tracker {
+    /// Notes a query and what it found.
+    pub fn track_query(&mut self, call: &Call<'_>, query: &str, count: usize, mode: &str, found: Vec<Related>) {
+        let text = format!("Queried '{}': {count} results ({mode})", cut(query, QUOTED_CHARS));
+        self.track(&Scope::of(call, None), Kind::Query, text, call.now, found);
+    }
+
+    /// Notes a check of an action.
+    pub fn track_check(&mut self, call: &Call<'_>, action: &str, is_allowed: bool, violations: usize) {
+        self.track(
+            &Scope::of(call, None),
+            Kind::Check,
+            check_text(action, is_allowed, violations),
+            call.now,
+            Vec::new(),
+        );
+    }
+
+    /// Notes that a decision was looked up.
+    pub fn track_lookup(&mut self, call: &Call<'_>, id: &str, title: &str) {
+        let text = lookup_text(id, title);
+        self.track(&Scope::of(call, None), Kind::Lookup, text, call.now, Vec::new());
+    }
+
+    /// Notes that statistics of reasons were looked at.
+    pub fn track_stats(&mut self, call: &Call<'_>, decisions: usize, types: usize, diversity: Option<f64>) {
+        let text = stats_text(decisions, types, diversity);
+        self.track(&Scope::of(call, None), Kind::Stats, text, call.now, Vec::new());
+    }
+
+    /// Notes a thought, on a decision to come if one is named; returns the key it is kept under.
+    pub fn track_thought(&mut self, call: &Call<'_>, decision: Option<&str>, text: &str) -> String {
+        self.track(&Scope::of(call, decision), Kind::Thought, text.to_owned(), call.now, Vec::new())
+    }
+
+    /// Returns the handle of a call, for later calls to name: the one it came with, or a new one that what this call
+    /// noted is found under too. Call it after noting.
+    pub fn trace_id(&mut self, call: &Call<'_>) -> String {
+        if let Some(trace) = call.trace.filter(|trace| !trace.is_empty()) {
+            return trace.to_owned();
+        }
+        let handle = self.number("t");
+        for tracked in self.keys.get_mut(ANYWHERE).into_iter().flat_map(|session| &mut session.inputs) {
+            if tracked.at == call.now && tracked.handle.is_none() {
+                tracked.handle = Some(handle.clone());
+            }
+        }
+        handle
+    }
+
+    fn number(&mut self, letter: &str) -> String {
+        self.numbered += 1;
+        format!("{letter}-{:08x}", self.numbered)
+    }
+
+    fn track(&mut self, scope: &Scope<'_>, kind: Kind, text: String, now: i64, mut related: Vec<Related>) -> String {
+        let key = scope.keys().into_iter().next().unwrap_or_else(|| ANYWHERE.to_owned());
+        related.truncate(MAX_RELATED);
+        let id = self.number(kind.names().0);
+        if !self.keys.contains_key(&key) {
+            self.make_room(now);
+        }
+        let session = self.keys.get_or_insert(&key, Session::default());
+        if now - session.used > IDLE_MS {
+            session.inputs.clear();
+        }
+        session.used = session.used.max(now);
+        session.inputs.push(Tracked { id, kind, text, at: now, related, handle: None });
+        if session.inputs.len() > MAX_INPUTS {
+            session.inputs.remove(0);
+        }
+        key
+    }
+
+    /// Forgets keys that nobody used for long, and the longest unused one if there are too many still.
+    fn make_room(&mut self, now: i64) {
+        let idle = |session: &Session| now - session.used > IDLE_MS || session.inputs.is_empty();
+        let mut gone: Vec<String> =
+            self.keys.iter().filter(|(_, session)| idle(session)).map(|(key, _)| key.clone()).collect();
+        if self.keys.len() - gone.len() >= MAX_KEYS {
+            let oldest = self.keys.iter().filter(|(_, session)| !idle(session)).min_by_key(|(_, session)| session.used);
+            gone.extend(oldest.map(|(key, _)| key.clone()));
+        }
+        for key in gone {
+            self.keys.remove(&key);
+        }
+    }
+
+    /// Returns what a decision would take: what it says itself, and what was collected under its keys.
+    pub fn peek(&self, scope: &Scope<'_>, explicit: Option<Deliberation>, now: i64) -> Taken {
+        let mut taken = Taken { deliberation: explicit, ..Taken::default() };
+        for group in self.groups(scope, now) {
+            taken.collected += group.len();
+            for found in group.iter().flat_map(|tracked| &tracked.related) {
+                match taken.related.iter_mut().find(|known| known.id == found.id) {
+                    None => taken.related.push(found.clone()),
+                    Some(known) if found.distance < known.distance => *known = found.clone(),
+                    Some(_) => {}
+                }
+            }
+            taken.deliberation = Some(merge::attach(taken.deliberation.take(), &group));
+        }
+        sort_by(&mut taken.related, |a, b| a.distance.total_cmp(&b.distance));
+        taken
+    }
+
+    /// Returns the inputs that still count, by key, without empty ones.
+    fn groups(&self, scope: &Scope<'_>, now: i64) -> Vec<Vec<&Tracked>> {
+        let lives = |tracked: &&Tracked| now - tracked.at <= INPUT_MS;
+        let keys = scope.keys();
+        let under = keys.iter().map(|key| self.keys.get(key).into_iter().flat_map(|session| &session.inputs));
+        let mut groups: Vec<Vec<&Tracked>> = under.map(|inputs| inputs.filter(lives).collect()).collect();
+        let handle = scope.transport.filter(|handle| *handle != ANYWHERE);
+        let anywhere = self.keys.get(ANYWHERE).into_iter().flat_map(|session| &session.inputs);
+        let named = |tracked: &&Tracked| handle.is_some() && tracked.handle.as_deref() == handle;
+        groups.push(anywhere.filter(named).filter(lives).collect());
+        groups.retain(|group| !group.is_empty());
+        groups
+    }
+
+    /// Forgets what a decision took.
+    pub fn forget(&mut self, scope: &Scope<'_>) {
+        for key in scope.keys() {
+            self.keys.remove(&key);
+        }
+        if let (Some(handle), Some(anywhere)) = (scope.transport, self.keys.get_mut(ANYWHERE)) {
+            anywhere.inputs.retain(|tracked| tracked.handle.as_deref() != Some(handle));
+        }
+    }
+}
+
+fn check_text(action: &str, is_allowed: bool, violations: usize) -> String {
+    let action = cut(action, QUOTED_CHARS);
+    if is_allowed {
+        return format!("Checked '{action}': allowed");
+    }
+    format!("Checked '{action}': blocked ({violations} violations)")
+}
+
+fn lookup_text(id: &str, title: &str) -> String {
+    format!("Retrieved decision {id}: {}", cut(title, QUOTED_CHARS))
+}
+
+fn stats_text(decisions: usize, types: usize, diversity: Option<f64>) -> String {
+    let mut text = format!("Reviewed reason stats: {types} types, {decisions} decisions");
+    if let Some(diversity) = diversity {
+        text.push_str(", diversity=");
+        text.push_str(&fixed(diversity, 2));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! Words as the keyword search and the built-in vectors see them.
+
+use std::borrow::Cow;
+
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::terms::is_mark;
+use contextweaver_text::unicode::{is_word, prefix};
+
+/// Calls `each` for every run of letters, digits, marks and underscores of the lower-cased text, in order.
+pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
+    let lower = lower(text);
+    for word in lower.split(|ch: char| !is_word(ch) && !is_mark(ch)) {
+        if !word.is_empty() {
+            each(word);
+        }
+    }
+}
+
+/// Returns the words of a text.
+pub fn words(text: &str) -> Vec<String> {
+    let mut out = Vec::new();
+    for_each_word(text, &mut |word| out.push(word.to_owned()));
+    out
+}
+
+/// Returns the beginning of a text. What is cut short is masked before, whatever the options say: half of a credential is
+/// not recognised as one later.
+pub fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+    let part = prefix(text, chars);
+    if part.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    match redact_secrets(text, SecretRules::Full, SECRET_MASK) {
+        Cow::Borrowed(_) => Cow::Borrowed(part),
+        Cow::Owned(masked) => Cow::Owned(prefix(&masked, chars).to_owned()),
+    }
+}
+
+/// Returns a text as it is compared: lower case, trimmed, with single spaces.
+pub fn folded(text: &str) -> String {
+    let lower = lower(text);
+    let mut out = String::with_capacity(lower.len());
+    for word in lower.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+fn lower(text: &str) -> Cow<'_, str> {
+    let is_lower = text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+    if is_lower { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_runs_of_letters_digits_marks_and_underscores() {
+        let cases: &[(&str, &[&str])] = &[
+            ("Hello, World! foo_bar CSRF-2", &["hello", "world", "foo_bar", "csrf", "2"]),
+            ("Ünï çödé 日本語 text", &["ünï", "çödé", "日本語", "text"]),
+            ("it's a.b 1.2", &["it", "s", "a", "b", "1", "2"]),
+            ("e\u{301}te\u{301} हिन्दी ½ Ⅷ", &["e\u{301}te\u{301}", "हिन्दी", "½", "ⅷ"]),
+            ("!!! — \u{1f600}", &[]),
+            ("", &[]),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(&words(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn folding_ignores_case_and_space() {
+        assert_eq!(folded("  Retry\twith \n BACKOFF "), "retry with backoff");
+        assert_eq!(folded("\u{3000}ÉTÉ"), "été");
+        assert_eq!(folded(" \n"), "");
+    }
+}

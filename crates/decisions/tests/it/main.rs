@@ -1,0 +1,4 @@
+//! What decision memory finds, and how records come in and out.
+
+mod finding;
+mod records;

@@ -1,0 +1,227 @@
+//! The closed sets of strings that records are made of.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// Declares an enum whose variants are stable strings on the wire.
+macro_rules! string_enum {
+    ($(#[$doc:meta])* $name:ident, $what:literal { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// Lists every value in declaration order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Returns the wire string.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// Parses the wire string; anything else is `INVALID_INPUT` naming the accepted values.
+            pub fn parse(text: &str) -> Result<Self> {
+                match text {
+                    $($text => Ok(Self::$variant),)+
+                    other => Err(Error::new(
+                        ErrorCode::InvalidInput,
+                        format!(concat!("unknown ", $what, " {}"), quote(other)),
+                    ).hint(concat!("one of:", $(" ", $text),+))),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { f.write_str(self.as_str()) }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+                s.serialize_str(self.as_str())
+            }
+        }
+
+        #[cfg(feature = "ts")]
+        contextweaver_base::wire_strings!($name);
+    };
+}
+
+string_enum! {
+    /// How far a text may travel, in ascending order.
+    Sensitivity, "sensitivity" {
+        /// No restriction.
+        Public = "public",
+        /// For the organisation.
+        Internal = "internal",
+        /// For few; dropped by default.
+        Confidential = "confidential",
+        /// For nobody's prompt; dropped by default.
+        Restricted = "restricted",
+    }
+}
+
+string_enum! {
+    /// What an item of the event log is.
+    ItemKind, "kind" {
+        /// What the user said.
+        UserTurn = "user_turn",
+        /// What the assistant said.
+        AgentMsg = "agent_msg",
+        /// A tool invocation.
+        ToolCall = "tool_call",
+        /// What a tool returned; its `parent_id` is the call.
+        ToolResult = "tool_result",
+        /// A piece of a document the caller put in.
+        DocSnippet = "doc_snippet",
+        /// A document found by retrieval.
+        RetrievedDoc = "retrieved_doc",
+        /// A remembered fact.
+        MemoryFact = "memory_fact",
+        /// The current plan.
+        PlanState = "plan_state",
+        /// A rule the model must follow.
+        Policy = "policy",
+    }
+}
+
+impl ItemKind {
+    /// Returns the heading of a section of this kind.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::UserTurn => "USER",
+            Self::AgentMsg => "ASSISTANT",
+            Self::ToolCall => "TOOL CALL",
+            Self::ToolResult => "TOOL RESULT",
+            Self::DocSnippet => "DOCUMENT",
+            Self::RetrievedDoc => "RETRIEVED",
+            Self::MemoryFact => "FACT",
+            Self::PlanState => "PLAN",
+            Self::Policy => "POLICY",
+        }
+    }
+
+    /// Tells the position in the declaration, for tables indexed by kind.
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+string_enum! {
+    /// What the prompt is for.
+    Phase, "phase" {
+        /// Choose a tool.
+        Route = "route",
+        /// Fill in the arguments of a chosen tool.
+        Call = "call",
+        /// Understand a result.
+        Interpret = "interpret",
+        /// Answer the user.
+        Answer = "answer",
+    }
+}
+
+string_enum! {
+    /// The reference's run mode; all three behave the same, no randomness exists.
+    Mode, "mode" {
+        /// No variation.
+        Strict = "strict",
+        /// Kept for profiles of the reference.
+        Seeded = "seeded",
+        /// Kept for profiles of the reference.
+        Adaptive = "adaptive",
+    }
+}
+
+string_enum! {
+    /// What happens to an item at or above the sensitivity floor.
+    SensitivityAction, "sensitivity_action" {
+        /// It leaves, with the call or results it belongs to.
+        Drop = "drop",
+        /// Its text is replaced by the redaction hooks.
+        Redact = "redact",
+    }
+}
+
+string_enum! {
+    /// What happens when items were dropped for the budget.
+    OverflowAction, "overflow_action" {
+        /// Nothing beyond the record in the stats.
+        Drop = "drop",
+        /// A warning in the pack.
+        Warn = "warn",
+        /// `BUDGET_EXCEEDED` instead of a pack.
+        Raise = "raise",
+    }
+}
+
+string_enum! {
+    /// Outcome of a tool.
+    Status, "status" {
+        /// Complete.
+        Ok = "ok",
+        /// Something is missing.
+        Partial = "partial",
+        /// The tool failed.
+        Error = "error",
+    }
+}
+
+string_enum! {
+    /// How the firewall treated a result.
+    Strategy, "strategy" {
+        /// Nothing happened.
+        Noop = "noop",
+        /// Below the threshold, unchanged.
+        Passthrough = "passthrough",
+        /// Replaced by a summary.
+        Summary = "summary",
+        /// The same content in fewer tokens: white space, repeats and repeated keys gone, nothing lost.
+        Reshaped = "reshaped",
+        /// Replaced by a projection of kept paths.
+        Structured = "structured",
+        /// Replaced by the summary of a model-backed summarizer.
+        LlmSummary = "llm_summary",
+        /// Several strategies, in a roll-up only.
+        Mixed = "mixed",
+    }
+}
+
+string_enum! {
+    /// The stage of a build that decided about an item.
+    Stage, "stage" {
+        /// Kinds allowed in the phase.
+        Candidates = "candidates",
+        /// Parents, calls and results that belong together.
+        Closure = "closure",
+        /// Labels at or above the floor.
+        Sensitivity = "sensitivity",
+        /// Large results.
+        Firewall = "firewall",
+        /// Relevance.
+        Score = "score",
+        /// Repeats.
+        Dedup = "dedup",
+        /// Budget and kind limits.
+        Select = "select",
+        /// Output.
+        Render = "render",
+    }
+}
+
+string_enum! {
+    /// In which form an included item stands in the prompt.
+    RenderedAs, "form" {
+        /// Its whole text.
+        Whole = "whole",
+        /// The pieces that matter for the query, gaps marked.
+        Excerpt = "excerpt",
+        /// One line saying that it exists, because its kind is not shown in this phase.
+        Stub = "stub",
+        /// Text replaced by redaction hooks.
+        Redacted = "redacted",
+    }
+}

@@ -1,0 +1,135 @@
+//! Why every candidate was kept or dropped.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ItemKind, JsonMap, Phase, RenderedAs, Sensitivity, Stage};
+use crate::json::Fields;
+use contextweaver_base::Result;
+
+/// The parts a score is made of, before the sum.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ScoreParts {
+    /// Words of the query and of the current turn found in the item, relative to the best item.
+    pub text: f64,
+    /// What its neighbours add.
+    pub neighbours: f64,
+    /// What the caller's weights and scores add.
+    pub caller: f64,
+}
+
+/// One candidate's fate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CandidateExplanation {
+    /// The item.
+    pub item_id: String,
+    /// Its kind.
+    pub kind: ItemKind,
+    /// Its label after classification.
+    pub sensitivity: Sensitivity,
+    /// Its score, 4 decimals; none when it left before scoring.
+    pub score: Option<f64>,
+    /// Whether it is in the prompt.
+    pub included: bool,
+    /// Why not; empty when included.
+    pub drop_reason: String,
+    /// Whether it came in because another item needs it.
+    pub dependency_closure: bool,
+    /// What only the default mode knows.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(skip))]
+    pub detail: Option<CandidateDetail>,
+}
+
+/// What the default mode adds to a candidate's record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CandidateDetail {
+    /// The stage that decided.
+    pub stage: Stage,
+    /// Tokens it costs in the prompt, or would cost whole.
+    pub tokens: u64,
+    /// The items that enter and leave with it share this number.
+    pub unit: u32,
+    /// Its form in the prompt.
+    pub rendered_as: Option<RenderedAs>,
+    /// What the score is made of.
+    pub parts: ScoreParts,
+    /// Whether it had to be in the prompt, and why.
+    pub pinned: Option<&'static str>,
+}
+
+/// The record of one build. It holds no text of any item.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Explanation {
+    /// Version of this record.
+    pub version: u32,
+    /// The phase.
+    pub phase: Phase,
+    /// The query as given, secrets redacted.
+    pub query: String,
+    /// Items considered.
+    pub total_candidates: u64,
+    /// Items in the prompt.
+    pub included_count: u64,
+    /// Items not in the prompt.
+    pub dropped_count: u64,
+    /// Drops per reason.
+    #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
+    pub dropped_reasons: JsonMap,
+    /// Items brought in because another one needs them.
+    pub dependency_closures: u64,
+    /// Drops for sensitivity.
+    pub sensitivity_drops: u64,
+    /// Drops as repeats.
+    pub dedup_removed: u64,
+    /// Tokens left for items after header and footer.
+    pub budget_tokens: u64,
+    /// The weights in force.
+    pub resolved_weights: JsonMap,
+    /// Included first, then by score descending, then by id.
+    pub candidates: Vec<CandidateExplanation>,
+}
+
+impl CandidateExplanation {
+    /// Reads a candidate's record; what only the default mode knows is left aside.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            item_id: fields.string("item_id")?,
+            kind: ItemKind::parse(&fields.string("kind")?).map_err(|error| error.at(fields.at("kind")))?,
+            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
+            score: fields.opt_number("score", f64::MIN, f64::MAX)?,
+            included: fields.bool_or("included", false)?,
+            drop_reason: fields.string_or("drop_reason", "")?,
+            dependency_closure: fields.bool_or("dependency_closure", false)?,
+            detail: None,
+        })
+    }
+}
+
+impl Explanation {
+    /// Reads the record of a build; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let count = |fields: &mut Fields, key: &str| fields.uint_or(key, 0, u64::MAX);
+        Ok(Self {
+            version: fields.uint_or("version", 1, 1)? as u32,
+            phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
+            query: fields.string_or("query", "")?,
+            total_candidates: count(&mut fields, "total_candidates")?,
+            included_count: count(&mut fields, "included_count")?,
+            dropped_count: count(&mut fields, "dropped_count")?,
+            dropped_reasons: fields.object("dropped_reasons")?,
+            dependency_closures: count(&mut fields, "dependency_closures")?,
+            sensitivity_drops: count(&mut fields, "sensitivity_drops")?,
+            dedup_removed: count(&mut fields, "dedup_removed")?,
+            budget_tokens: count(&mut fields, "budget_tokens")?,
+            resolved_weights: fields.object("resolved_weights")?,
+            candidates: fields.records("candidates", CandidateExplanation::from_value)?,
+        })
+    }
+}

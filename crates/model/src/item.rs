@@ -1,0 +1,83 @@
+//! The entries of the event log.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::envelope::number_in_text;
+use super::{ArtifactRef, ItemKind, JsonMap, Sensitivity};
+use crate::json::python::is_truthy;
+use crate::json::{Fields, as_uint};
+use contextweaver_base::Result;
+use contextweaver_base::limits;
+
+/// One entry of the event log.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ContextItem {
+    /// Unique in the log.
+    pub id: String,
+    /// What the entry is.
+    pub kind: ItemKind,
+    /// What the model may read.
+    pub text: String,
+    /// Tokens of the text as the caller counted them; 0 means unknown, then it is estimated.
+    pub token_estimate: u64,
+    /// How far the text may travel.
+    pub sensitivity: Sensitivity,
+    /// Anything the caller wants kept; `tags`, `section`, `function_name`, `pinned` and `handoff_category` have a meaning.
+    pub metadata: JsonMap,
+    /// The item this one answers to: of a result, its call.
+    pub parent_id: Option<String>,
+    /// Where the full content is kept.
+    pub artifact_ref: Option<ArtifactRef>,
+}
+
+impl ContextItem {
+    /// Makes a public item without metadata.
+    pub fn new(id: impl Into<String>, kind: ItemKind, text: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            kind,
+            text: text.into(),
+            token_estimate: 0,
+            sensitivity: Sensitivity::Public,
+            metadata: JsonMap::new(),
+            parent_id: None,
+            artifact_ref: None,
+        }
+    }
+
+    /// Reads an item; unknown fields are ignored, as the reference does. `token_estimate` may be a number in text.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            id: fields.string("id")?,
+            kind: ItemKind::parse(&fields.string("kind")?).map_err(|e| e.at(fields.at("kind")))?,
+            text: fields.string("text")?,
+            token_estimate: match fields.take("token_estimate").map(number_in_text) {
+                None => 0,
+                Some(count) => as_uint(&count, &fields.at("token_estimate"), limits::MAX_TOKEN_ESTIMATE)?,
+            },
+            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
+            metadata: fields.object("metadata")?,
+            parent_id: fields.opt_string("parent_id")?,
+            artifact_ref: ArtifactRef::take(&mut fields, "artifact_ref")?,
+        })
+    }
+
+    /// Returns a non-empty string of the metadata.
+    pub fn metadata_str(&self, key: &str) -> Option<&str> {
+        self.metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty())
+    }
+
+    /// Tells whether a metadata flag is set to something truthy.
+    pub fn metadata_flag(&self, key: &str) -> bool {
+        // An empty list or object counts as set, as it does in JavaScript: these flags withhold.
+        self.metadata.get(key).is_some_and(|value| is_truthy(value) || value.is_array() || value.is_object())
+    }
+
+    /// Returns the strings of `metadata.tags`.
+    pub fn tags(&self) -> impl Iterator<Item = &str> {
+        self.metadata.get("tags").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    }
+}

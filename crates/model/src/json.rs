@@ -1,0 +1,471 @@
+//! Reading caller-shaped JSON with a path for every complaint, and writing JSON in two canonical forms.
+
+mod floats;
+pub mod numbers;
+pub mod python;
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+pub use floats::{float_text, parse_float, plain_text};
+
+/// A JSON object in the caller's key order.
+pub type JsonMap = serde_json::Map<String, Value>;
+
+/// Parses JSON text within the size and depth limits.
+pub fn parse(text: &str) -> Result<Value> {
+    parse_within(text, limits::MAX_INPUT_BYTES)
+}
+
+/// Parses a snapshot, which may be as large as a full store and log.
+pub fn parse_snapshot(text: &str) -> Result<Value> {
+    parse_within(text, limits::MAX_SNAPSHOT_BYTES)
+}
+
+fn parse_within(text: &str, limit: usize) -> Result<Value> {
+    if text.len() > limit {
+        return Err(Error::new(ErrorCode::TooLarge, format!("input has {} bytes, the limit is {limit}", text.len())));
+    }
+    check_depth(text)?;
+    serde_json::from_str(text).map_err(|error| {
+        Error::new(ErrorCode::DecodeFailed, format!("input is not valid JSON: {error}"))
+            .detail("line", error.line())
+            .detail("column", error.column())
+    })
+}
+
+/// Refuses JSON text nested deeper than [`limits::MAX_DEPTH`] levels below the argument's own, before anything walks it.
+fn check_depth(text: &str) -> Result<()> {
+    let bytes = text.as_bytes();
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => {
+                while let Some(byte) = bytes.get(at) {
+                    at += 1;
+                    match byte {
+                        b'"' => break,
+                        // What is escaped does not end the string.
+                        b'\\' => at += 1,
+                        _ => {}
+                    }
+                }
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                // An argument wraps the caller's value in at most four levels (record, list, item, metadata).
+                if depth > limits::MAX_DEPTH + 4 {
+                    return Err(Error::new(
+                        ErrorCode::TooDeep,
+                        format!("input nests deeper than {} levels", limits::MAX_DEPTH),
+                    ));
+                }
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Escapes one reference token of a JSON pointer.
+pub fn pointer(base: &str, key: &str) -> String {
+    format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"))
+}
+
+/// Names the JSON type of a value for messages.
+pub fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// The fields of one object under a path; taking a field removes it, so that what is left is unknown.
+///
+/// A list: an object of the caller has few fields, and finding one by comparing is faster than hashing its name.
+pub struct Fields {
+    entries: Vec<(String, Value)>,
+    path: String,
+}
+
+impl Fields {
+    /// Opens an object; anything else is `INVALID_INPUT` at `path`.
+    pub fn open(value: Value, path: &str) -> Result<Self> {
+        match value {
+            Value::Object(map) => Ok(Self { entries: map.into_iter().collect(), path: path.to_owned() }),
+            other => Err(wrong_type(path, "an object", &other)),
+        }
+    }
+
+    /// Opens an object that has no fields but the known ones.
+    pub fn open_closed(value: Value, path: &str, known: &[&str]) -> Result<Self> {
+        let fields = Self::open(value, path)?;
+        match fields.entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            None => Ok(fields),
+            Some((key, _)) => Err(unknown_field(path, key)),
+        }
+    }
+
+    /// Returns the path of the object.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the path of one field.
+    pub fn at(&self, key: &str) -> String {
+        pointer(&self.path, key)
+    }
+
+    /// Takes a field; null counts as absent.
+    pub fn take(&mut self, key: &str) -> Option<Value> {
+        let place = self.place(key)?;
+        Some(self.entries.remove(place).1).filter(|value| !value.is_null())
+    }
+
+    fn place(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|(known, _)| known == key)
+    }
+
+    /// Returns a field and leaves it there.
+    pub fn peek(&self, key: &str) -> Option<&Value> {
+        self.place(key).map(|place| &self.entries[place].1)
+    }
+
+    /// Tells whether the field is present, even as null.
+    pub fn has(&self, key: &str) -> bool {
+        self.place(key).is_some()
+    }
+
+    /// Takes a required field.
+    pub fn require(&mut self, key: &str) -> Result<Value> {
+        self.take(key).ok_or_else(|| missing_field(&self.path, key))
+    }
+
+    /// Returns a required field and leaves it there.
+    pub fn required(&self, key: &str) -> Result<&Value> {
+        self.peek(key).filter(|value| !value.is_null()).ok_or_else(|| missing_field(&self.path, key))
+    }
+
+    /// Takes a required string.
+    pub fn string(&mut self, key: &str) -> Result<String> {
+        let value = self.require(key)?;
+        self.text(key, value)
+    }
+
+    /// Takes a string, or gives the default.
+    pub fn string_or(&mut self, key: &str, default: &str) -> Result<String> {
+        Ok(self.opt_string(key)?.unwrap_or_else(|| default.to_owned()))
+    }
+
+    /// Takes a string if present.
+    pub fn opt_string(&mut self, key: &str) -> Result<Option<String>> {
+        self.take(key).map(|value| self.text(key, value)).transpose()
+    }
+
+    /// Reads a string; the path is made only for a complaint.
+    fn text(&self, key: &str, value: Value) -> Result<String> {
+        match value {
+            Value::String(text) if text.len() <= limits::MAX_STRING_BYTES => Ok(text),
+            other => as_string(other, &self.at(key)),
+        }
+    }
+
+    /// Takes a boolean, or gives the default.
+    pub fn bool_or(&mut self, key: &str, default: bool) -> Result<bool> {
+        match self.take(key) {
+            None => Ok(default),
+            Some(Value::Bool(flag)) => Ok(flag),
+            Some(other) => Err(wrong_type(&self.at(key), "true or false", &other)),
+        }
+    }
+
+    /// Takes a whole number of `0..=max` if present.
+    pub fn opt_uint(&mut self, key: &str, max: u64) -> Result<Option<u64>> {
+        self.take(key).map(|value| as_uint(&value, &self.at(key), max)).transpose()
+    }
+
+    /// Takes a whole number of `0..=max`, or gives the default.
+    pub fn uint_or(&mut self, key: &str, default: u64, max: u64) -> Result<u64> {
+        Ok(self.opt_uint(key, max)?.unwrap_or(default))
+    }
+
+    /// Takes a finite number within the range if present.
+    pub fn opt_number(&mut self, key: &str, min: f64, max: f64) -> Result<Option<f64>> {
+        self.take(key).map(|value| as_number(&value, &self.at(key), min, max)).transpose()
+    }
+
+    /// Takes a finite number within the range, or gives the default.
+    pub fn number_or(&mut self, key: &str, default: f64, min: f64, max: f64) -> Result<f64> {
+        Ok(self.opt_number(key, min, max)?.unwrap_or(default))
+    }
+
+    /// Takes a list of strings; absent is empty.
+    pub fn strings(&mut self, key: &str) -> Result<Vec<String>> {
+        let list = self.list(key)?.into_iter().enumerate();
+        list.map(|(index, value)| match value {
+            Value::String(text) if text.len() <= limits::MAX_STRING_BYTES => Ok(text),
+            other => as_string(other, &format!("{}/{index}", self.at(key))),
+        })
+        .collect()
+    }
+
+    /// Takes a list; absent is empty.
+    pub fn list(&mut self, key: &str) -> Result<Vec<Value>> {
+        match self.take(key) {
+            None => Ok(Vec::new()),
+            Some(Value::Array(list)) => Ok(list),
+            Some(other) => Err(wrong_type(&self.at(key), "an array", &other)),
+        }
+    }
+
+    /// Takes a list of records, each read under its own path; absent is empty.
+    pub fn records<T>(&mut self, key: &str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
+        let at = self.at(key);
+        self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
+    }
+
+    /// Takes an object; absent is empty.
+    pub fn object(&mut self, key: &str) -> Result<JsonMap> {
+        Ok(self.opt_object(key)?.unwrap_or_default())
+    }
+
+    /// Takes an object if present.
+    pub fn opt_object(&mut self, key: &str) -> Result<Option<JsonMap>> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(wrong_type(&self.at(key), "an object", &other)),
+        }
+    }
+
+    /// Takes a nested object if present.
+    pub fn nested(&mut self, key: &str) -> Result<Option<Self>> {
+        self.take(key).map(|value| Self::open(value, &self.at(key))).transpose()
+    }
+
+    /// Takes a string and parses it, or gives the default.
+    pub fn parsed_or<T>(&mut self, key: &str, default: T, parse: fn(&str) -> Result<T>) -> Result<T> {
+        match self.opt_string(key)? {
+            None => Ok(default),
+            Some(text) => parse(&text).map_err(|error| error.at(self.at(key))),
+        }
+    }
+
+    /// Takes everything that is left.
+    pub fn rest(self) -> JsonMap {
+        self.entries.into_iter().collect()
+    }
+
+    /// Refuses fields that nobody took: options are closed, so that a typing error does not pass in silence.
+    pub fn finish(self) -> Result<()> {
+        match self.entries.first() {
+            None => Ok(()),
+            Some((key, _)) => Err(unknown_field(&self.path, key)),
+        }
+    }
+}
+
+/// Makes the error for a required field that is absent or null.
+pub fn missing_field(path: &str, key: &str) -> Error {
+    Error::new(ErrorCode::MissingField, format!("missing field {}", quote(key))).at(pointer(path, key))
+}
+
+fn unknown_field(path: &str, key: &str) -> Error {
+    Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(pointer(path, key))
+}
+
+/// Makes the error for a value of the wrong type.
+pub fn wrong_type(path: &str, wanted: &str, got: &Value) -> Error {
+    Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", type_name(got))).at(path)
+}
+
+/// Reads a string within the size limit.
+pub fn as_string(value: Value, path: &str) -> Result<String> {
+    match value {
+        Value::String(text) if text.len() > limits::MAX_STRING_BYTES => Err(Error::new(
+            ErrorCode::TooLarge,
+            format!("string has {} bytes, the limit is {}", text.len(), limits::MAX_STRING_BYTES),
+        )
+        .at(path)),
+        Value::String(text) => Ok(text),
+        other => Err(wrong_type(path, "a string", &other)),
+    }
+}
+
+/// Reads a whole number of `0..=max`; a float without fraction counts, as JavaScript has no other numbers.
+pub fn as_uint(value: &Value, path: &str, max: u64) -> Result<u64> {
+    let out_of_range =
+        || Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 to {max}, got {value}")).at(path);
+    match value {
+        Value::Number(number) => {
+            let whole = number
+                .as_u64()
+                .or_else(|| number.as_f64().filter(|n| n.fract() == 0.0 && (0.0..=9e15).contains(n)).map(|n| n as u64));
+            whole.filter(|n| *n <= max).ok_or_else(out_of_range)
+        }
+        other => Err(wrong_type(path, "a whole number", other)),
+    }
+}
+
+/// Reads a finite number within a range.
+pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
+    match value.as_f64() {
+        Some(number) if number.is_finite() && (min..=max).contains(&number) => Ok(number),
+        Some(_) => {
+            let (min, max) = (plain_text(min), plain_text(max));
+            let message = format!("expected a number from {min} to {max}, got {value}");
+            Err(Error::new(ErrorCode::OutOfRange, message).at(path))
+        }
+        None => Err(wrong_type(path, "a number", value)),
+    }
+}
+
+/// Writes JSON with sorted keys, non-ASCII escaped; `indent` spaces per level, or one line with `", "` and `": "`.
+///
+/// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of the reference contain.
+pub fn to_sorted_ascii(value: &Value, indent: Option<usize>) -> String {
+    let mut out = String::new();
+    write_ascii(&mut out, value, Layout { indent, sorted: true }, 0);
+    out
+}
+
+/// Writes JSON on one line as [`to_sorted_ascii`] does, keys in their order.
+pub fn to_ascii(value: &Value) -> String {
+    let mut out = String::new();
+    write_ascii(&mut out, value, Layout { indent: None, sorted: false }, 0);
+    out
+}
+
+#[derive(Clone, Copy)]
+struct Layout {
+    indent: Option<usize>,
+    sorted: bool,
+}
+
+fn write_ascii(out: &mut String, value: &Value, layout: Layout, level: usize) {
+    let indent = layout.indent;
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) => out.push_str(&number_text(number)),
+        Value::String(text) => write_ascii_string(out, text),
+        Value::Array(list) if list.is_empty() => out.push_str("[]"),
+        Value::Object(map) if map.is_empty() => out.push_str("{}"),
+        Value::Array(list) => {
+            out.push('[');
+            for (index, entry) in list.iter().enumerate() {
+                break_line(out, indent, level + 1, index > 0);
+                write_ascii(out, entry, layout, level + 1);
+            }
+            break_line(out, indent, level, false);
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            if layout.sorted {
+                contextweaver_base::order::sort(&mut keys);
+            }
+            out.push('{');
+            for (index, key) in keys.into_iter().enumerate() {
+                break_line(out, indent, level + 1, index > 0);
+                write_ascii_string(out, key);
+                out.push_str(": ");
+                write_ascii(out, &map[key], layout, level + 1);
+            }
+            break_line(out, indent, level, false);
+            out.push('}');
+        }
+    }
+}
+
+fn break_line(out: &mut String, indent: Option<usize>, level: usize, comma: bool) {
+    match indent {
+        Some(width) => {
+            if comma {
+                out.push(',');
+            }
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', width * level));
+        }
+        None if comma => out.push_str(", "),
+        None => {}
+    }
+}
+
+fn write_ascii_string(out: &mut String, text: &str) {
+    out.push('"');
+    for ch in text.chars() {
+        match ch {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            ' '..='~' => out.push(ch),
+            _ => {
+                let mut units = [0_u16; 2];
+                for unit in ch.encode_utf16(&mut units) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// Writes a number as Python does: floats keep `.0`, exponents have a sign and two digits.
+pub fn number_text(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() => float_text(float),
+        _ => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn sorted_ascii_matches_the_reference_layout() {
+        let value = json!({"b": [1, 2.0, 1e-7, 1e16], "a": {"k": "naïve\u{7f}😀"}, "e": [], "o": {}});
+        assert_eq!(
+            to_sorted_ascii(&value, None),
+            r#"{"a": {"k": "na\u00efve\u007f\ud83d\ude00"}, "b": [1, 2.0, 1e-07, 1e+16], "e": [], "o": {}}"#
+        );
+        assert_eq!(
+            to_sorted_ascii(&json!({"z": null, "a": [1]}), Some(2)),
+            "{\n  \"a\": [\n    1\n  ],\n  \"z\": null\n}"
+        );
+    }
+
+    #[test]
+    fn depth_is_bounded_and_strings_do_not_count() {
+        let deep = "[".repeat(limits::MAX_DEPTH + 5);
+        assert_eq!(parse(&deep).unwrap_err().code(), ErrorCode::TooDeep);
+        assert!(parse(&format!("\"{}\"", "[".repeat(500))).is_ok());
+        assert!(parse(&format!("\"\\\"{}\"", "[".repeat(500))).is_ok());
+    }
+
+    #[test]
+    fn numbers_are_checked() {
+        assert_eq!(as_uint(&json!(3.0), "/n", 10).unwrap(), 3);
+        for bad in [json!(-1), json!(1.5), json!(11)] {
+            assert_eq!(as_uint(&bad, "/n", 10).unwrap_err().code(), ErrorCode::OutOfRange);
+        }
+        assert_eq!(as_uint(&json!("3"), "/n", 10).unwrap_err().code(), ErrorCode::InvalidInput);
+    }
+}

@@ -1,0 +1,100 @@
+//! The result of a build.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{BuildStats, Explanation, Phase, RenderedAs, ResultEnvelope};
+use crate::json::Fields;
+use contextweaver_base::Result;
+
+/// One item of the prompt, in prompt order.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RenderedItem {
+    /// The item.
+    pub id: String,
+    /// Its form.
+    pub rendered_as: RenderedAs,
+    /// Tokens with heading and separator.
+    pub tokens: u64,
+    /// First byte of the section in the prompt (UTF-8).
+    pub start: u64,
+    /// Byte after the section.
+    pub end: u64,
+    /// Characters of the item that the excerpt leaves out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub omitted_chars: Option<u64>,
+    /// Whether it stands out of log order because an append-only prompt recalled it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    pub recalled: bool,
+}
+
+/// How a prompt of append mode relates to the one before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct PrefixReport {
+    /// Bytes shared with the previous prompt of the phase.
+    pub shared_bytes: u64,
+    /// Bytes of the previous prompt.
+    pub previous_bytes: u64,
+    /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `changed` (an item was redacted, dropped or edited) or `options`.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"changed\" | \"options\"")
+    )]
+    pub reason: &'static str,
+}
+
+/// A compiled prompt with its record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ContextPack {
+    /// The text for the model.
+    pub prompt: String,
+    /// The numbers.
+    pub stats: BuildStats,
+    /// The phase.
+    pub phase: Phase,
+    /// Digests of results in the prompt.
+    pub envelopes: Vec<ResultEnvelope>,
+    /// The items of the prompt in prompt order; absent in packs of the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub items: Option<Vec<RenderedItem>>,
+    /// What the caller should know.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
+    pub warnings: Vec<String>,
+    /// Why every candidate was kept or dropped, on request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub explanation: Option<Explanation>,
+    /// How the prompt relates to the previous one, in append mode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub prefix: Option<PrefixReport>,
+}
+
+impl ContextPack {
+    /// Reads a pack as the reference writes it; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let prompt = fields.string("prompt")?;
+        let stats = match fields.take("stats") {
+            Some(value) => BuildStats::from_value(value, &fields.at("stats"))?,
+            None => BuildStats::empty(""),
+        };
+        Ok(Self {
+            prompt,
+            stats,
+            phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
+            envelopes: fields.records("envelopes", ResultEnvelope::from_value)?,
+            items: None,
+            warnings: Vec::new(),
+            explanation: None,
+            prefix: None,
+        })
+    }
+}

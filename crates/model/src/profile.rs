@@ -1,0 +1,126 @@
+//! Bundles of settings with names.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{ContextBudget, ContextPolicy, Mode, ReferenceWeights};
+use crate::json::Fields;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// Settings of the router, kept here because profiles carry them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RoutingConfig {
+    /// Paths followed at once.
+    pub beam_width: u64,
+    /// Deepest level.
+    pub max_depth: u64,
+    /// Tools returned.
+    pub top_k: u64,
+    /// Distance of the first score to the second below which a choice is ambiguous.
+    pub confidence_gap: f64,
+    /// Children of one node.
+    pub max_children: u64,
+}
+
+impl Default for RoutingConfig {
+    fn default() -> Self {
+        Self { beam_width: 2, max_depth: 8, top_k: 10, confidence_gap: 0.15, max_children: 20 }
+    }
+}
+
+impl RoutingConfig {
+    /// Reads settings over the defaults.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let base = Self::default();
+        Ok(Self {
+            beam_width: fields.uint_or("beam_width", base.beam_width, 1 << 20)?,
+            max_depth: fields.uint_or("max_depth", base.max_depth, 1 << 20)?,
+            top_k: fields.uint_or("top_k", base.top_k, 1 << 20)?,
+            confidence_gap: fields.number_or("confidence_gap", base.confidence_gap, 0.0, 1.0)?,
+            max_children: fields.uint_or("max_children", base.max_children, 1 << 20)?,
+        })
+    }
+}
+
+/// Budget, policy, scoring and routing under one name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ProfileConfig {
+    /// Run mode; all behave the same.
+    pub mode: Mode,
+    /// Seed of the reference's seeded mode; unused, kept.
+    pub seed: Option<i64>,
+    /// Tokens per phase.
+    pub budget: ContextBudget,
+    /// Who may enter.
+    pub policy: ContextPolicy,
+    /// Weights of the reference's scoring.
+    pub scoring: ReferenceWeights,
+    /// Settings of the router.
+    pub routing: RoutingConfig,
+}
+
+impl Default for ProfileConfig {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Strict,
+            seed: None,
+            budget: ContextBudget::default(),
+            policy: ContextPolicy::reference(),
+            scoring: ReferenceWeights::default(),
+            routing: RoutingConfig::default(),
+        }
+    }
+}
+
+impl ProfileConfig {
+    /// Returns the preset `fast`, `balanced` or `accurate`.
+    pub fn preset(name: &str) -> Result<Self> {
+        let (beam_width, max_depth, top_k, confidence_gap, max_children, answer) = match name {
+            "fast" => (1, 4, 5, 0.20, 15, 3000),
+            "balanced" => (2, 8, 10, 0.15, 20, 6000),
+            "accurate" => (4, 12, 20, 0.10, 30, 8000),
+            other => {
+                return Err(Error::new(ErrorCode::InvalidInput, format!("unknown profile {}", quote(other)))
+                    .hint("one of: fast balanced accurate"));
+            }
+        };
+        Ok(Self {
+            budget: ContextBudget { answer, ..ContextBudget::default() },
+            routing: RoutingConfig { beam_width, max_depth, top_k, confidence_gap, max_children },
+            ..Self::default()
+        })
+    }
+
+    /// Reads a profile as the reference writes it; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let base = Self::default();
+        let mode = fields.parsed_or("mode", base.mode, Mode::parse)?;
+        let seed =
+            match fields.take("seed") {
+                None => None,
+                Some(value) => Some(value.as_i64().ok_or_else(|| {
+                    Error::new(ErrorCode::InvalidInput, "expected a whole number").at(fields.at("seed"))
+                })?),
+            };
+        let mut sub = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
+        let budget = sub("budget").map(|(v, at)| ContextBudget::from_value(v, &at, false)).transpose()?;
+        let policy = sub("policy")
+            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::reference(), false))
+            .transpose()?;
+        let scoring = sub("scoring").map(|(v, at)| ReferenceWeights::from_value(v, &at, false)).transpose()?;
+        let routing = sub("routing").map(|(v, at)| RoutingConfig::from_value(v, &at)).transpose()?;
+        Ok(Self {
+            mode,
+            seed,
+            budget: budget.unwrap_or(base.budget),
+            policy: policy.unwrap_or(base.policy),
+            scoring: scoring.unwrap_or(base.scoring),
+            routing: routing.unwrap_or(base.routing),
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! What a build did, in numbers.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::Serializer;
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+use super::{FirewallStats, FirewallSummary, Stage};
+use crate::json::Fields;
+use contextweaver_base::Result;
+
+/// A candidate that is not in the prompt, and why.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct DroppedItem {
+    /// The item.
+    pub item_id: String,
+    /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget` or `pair` (what it belongs to was dropped).
+    pub reason: Cow<'static, str>,
+    /// The stage that decided; absent in records of the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub stage: Option<Stage>,
+    /// Tokens it would have cost as rendered; absent in records of the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub tokens: Option<u64>,
+}
+
+/// The numbers of one build.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct BuildStats {
+    /// Tokens of the prompt per kind, in order of first appearance.
+    #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
+    pub tokens_per_section: Vec<(String, u64)>,
+    /// Items considered.
+    pub total_candidates: u64,
+    /// Items in the prompt.
+    pub included_count: u64,
+    /// Items not in the prompt.
+    pub dropped_count: u64,
+    /// Drops per reason.
+    #[serde(serialize_with = "as_map")]
+    #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
+    pub dropped_reasons: Vec<(String, u64)>,
+    /// Every drop.
+    pub dropped_items: Vec<DroppedItem>,
+    /// Drops as repeats.
+    pub dedup_removed: u64,
+    /// Items brought in because another one needs them.
+    pub dependency_closures: u64,
+    /// Tokens of header and footer.
+    pub header_footer_tokens: u64,
+    /// Name of the token estimator.
+    pub token_estimator: String,
+    /// What the firewall did.
+    pub firewall_events: Vec<FirewallStats>,
+    /// Tokens of the whole prompt; absent in records of the reference, where it is derived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub prompt_tokens: Option<u64>,
+    /// Tokens the prompt may have; absent in records of the reference.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub budget_tokens: Option<u64>,
+}
+
+impl BuildStats {
+    /// Returns the stats of an empty build.
+    pub fn empty(token_estimator: &str) -> Self {
+        Self {
+            tokens_per_section: Vec::new(),
+            total_candidates: 0,
+            included_count: 0,
+            dropped_count: 0,
+            dropped_reasons: Vec::new(),
+            dropped_items: Vec::new(),
+            dedup_removed: 0,
+            dependency_closures: 0,
+            header_footer_tokens: 0,
+            token_estimator: token_estimator.to_owned(),
+            firewall_events: Vec::new(),
+            prompt_tokens: None,
+            budget_tokens: None,
+        }
+    }
+
+    /// Reads stats as either implementation writes them; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            tokens_per_section: read_counts(&mut fields, "tokens_per_section")?,
+            total_candidates: fields.uint_or("total_candidates", 0, u64::MAX)?,
+            included_count: fields.uint_or("included_count", 0, u64::MAX)?,
+            dropped_count: fields.uint_or("dropped_count", 0, u64::MAX)?,
+            dropped_reasons: read_counts(&mut fields, "dropped_reasons")?,
+            dropped_items: fields.records("dropped_items", read_drop)?,
+            dedup_removed: fields.uint_or("dedup_removed", 0, u64::MAX)?,
+            dependency_closures: fields.uint_or("dependency_closures", 0, u64::MAX)?,
+            header_footer_tokens: fields.uint_or("header_footer_tokens", 0, u64::MAX)?,
+            token_estimator: fields.string_or("token_estimator", "")?,
+            firewall_events: fields.records("firewall_events", FirewallStats::from_value)?,
+            prompt_tokens: fields.opt_uint("prompt_tokens", u64::MAX)?,
+            budget_tokens: fields.opt_uint("budget_tokens", u64::MAX)?,
+        })
+    }
+
+    /// Returns the tokens of the prompt: measured, or the reference's sum of sections, header and footer.
+    pub fn prompt_tokens(&self) -> u64 {
+        self.prompt_tokens.unwrap_or_else(|| {
+            self.tokens_per_section.iter().map(|(_, n)| n).fold(self.header_footer_tokens, |a, b| a.saturating_add(*b))
+        })
+    }
+
+    /// Sums up the firewall's events.
+    pub fn firewall_summary(&self) -> FirewallSummary {
+        FirewallSummary::of(&self.firewall_events)
+    }
+
+    /// Adds tokens to a section.
+    pub fn add_section(&mut self, section: &str, tokens: u64) {
+        match self.tokens_per_section.iter_mut().find(|(name, _)| name == section) {
+            Some((_, sum)) => *sum += tokens,
+            None => self.tokens_per_section.push((section.to_owned(), tokens)),
+        }
+    }
+
+    /// Records a drop; the counts follow.
+    pub fn add_drop(&mut self, drop: DroppedItem) {
+        match self.dropped_reasons.iter_mut().find(|(reason, _)| *reason == drop.reason) {
+            Some((_, count)) => *count += 1,
+            None => self.dropped_reasons.push((drop.reason.to_string(), 1)),
+        }
+        self.dropped_count += 1;
+        self.dropped_items.push(drop);
+    }
+}
+
+fn read_drop(value: Value, path: &str) -> Result<DroppedItem> {
+    let mut fields = Fields::open(value, path)?;
+    Ok(DroppedItem {
+        item_id: fields.string("item_id")?,
+        reason: fields.string("reason")?.into(),
+        stage: fields.opt_string("stage")?.map(|text| Stage::parse(&text)).transpose()?,
+        tokens: fields.opt_uint("tokens", u64::MAX)?,
+    })
+}
+
+fn read_counts(fields: &mut Fields, key: &str) -> Result<Vec<(String, u64)>> {
+    let at = fields.at(key);
+    fields
+        .object(key)?
+        .into_iter()
+        .map(|(name, value)| {
+            let count = crate::json::as_uint(&value, &crate::json::pointer(&at, &name), u64::MAX)?;
+            Ok((name, count))
+        })
+        .collect()
+}
+
+fn as_map<S: Serializer>(pairs: &[(String, u64)], s: S) -> std::result::Result<S::Ok, S::Error> {
+    let mut map = s.serialize_map(Some(pairs.len()))?;
+    for (name, count) in pairs {
+        map.serialize_entry(name, count)?;
+    }
+    map.end()
+}

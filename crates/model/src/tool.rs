@@ -1,0 +1,162 @@
+//! A tool, agent or skill, and what a call of it needs.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::JsonMap;
+use crate::json::Fields;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// What can be chosen.
+pub const TOOL_KINDS: &[&str] = &["tool", "agent", "skill", "internal", "flow", "resource", "prompt"];
+
+/// The key of metadata that belongs to this library.
+pub const RESERVED_KEY: &str = "_contextweaver";
+
+/// Something that can be chosen: a tool, an agent, a skill.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SelectableItem {
+    /// Unique in a catalog.
+    pub id: String,
+    /// One of [`TOOL_KINDS`].
+    pub kind: String,
+    /// The name the model calls.
+    pub name: String,
+    /// The name people read, where it is another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub title: Option<String>,
+    /// What it does.
+    pub description: String,
+    /// Free tags.
+    pub tags: Vec<String>,
+    /// Group, with dots between its levels.
+    pub namespace: String,
+    /// JSON Schema of the arguments.
+    pub args_schema: JsonMap,
+    /// JSON Schema of the result.
+    pub output_schema: Option<JsonMap>,
+    /// Example calls.
+    pub examples: Vec<String>,
+    /// Conditions on the arguments.
+    pub constraints: JsonMap,
+    /// Whether calling it changes something.
+    pub side_effects: bool,
+    /// Relative cost, 0 for unknown.
+    pub cost_hint: f64,
+    /// Anything the caller wants kept; the key `_contextweaver` is reserved.
+    pub metadata: JsonMap,
+    /// Ids of tools to call before this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub depends_on: Option<Vec<String>>,
+    /// What a call of it makes available to other tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub provides: Option<Vec<String>>,
+    /// What must have been provided before it is of use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub requires: Option<Vec<String>>,
+}
+
+impl SelectableItem {
+    /// Reads a tool; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let mut optional = |key: &str| -> Result<Option<Vec<String>>> {
+            let is_null = fields.peek(key).is_some_and(Value::is_null);
+            let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
+            Ok(list.filter(|_| !is_null))
+        };
+        let (depends_on, provides, requires) = (optional("depends_on")?, optional("provides")?, optional("requires")?);
+        Ok(Self {
+            id: fields.string("id")?,
+            kind: kind(&mut fields)?,
+            name: fields.string("name")?,
+            title: fields.opt_string("title")?,
+            description: fields.string("description")?,
+            tags: fields.strings("tags")?,
+            namespace: fields.string_or("namespace", "")?,
+            args_schema: fields.object("args_schema")?,
+            output_schema: fields.opt_object("output_schema")?,
+            examples: fields.strings("examples")?,
+            constraints: fields.object("constraints")?,
+            side_effects: fields.bool_or("side_effects", false)?,
+            cost_hint: fields.number_or("cost_hint", 0.0, f64::MIN, f64::MAX)?,
+            metadata: fields.object("metadata")?,
+            depends_on,
+            provides,
+            requires,
+        })
+    }
+}
+
+fn kind(fields: &mut Fields) -> Result<String> {
+    let kind = fields.string("kind")?;
+    if TOOL_KINDS.contains(&kind.as_str()) {
+        return Ok(kind);
+    }
+    let message = format!("no kind of tool is called {}", quote(&kind));
+    Err(Error::new(ErrorCode::InvalidInput, message)
+        .at(fields.at("kind"))
+        .hint(format!("one of {}", TOOL_KINDS.join(", "))))
+}
+
+/// What a call of a tool needs to know.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct HydrationResult {
+    /// The tool.
+    pub item: SelectableItem,
+    /// JSON Schema of its arguments.
+    pub args_schema: JsonMap,
+    /// Example calls.
+    pub examples: Vec<String>,
+    /// Conditions on the arguments.
+    pub constraints: JsonMap,
+    /// The arguments given and, after them, those found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub arguments: Option<JsonMap>,
+    /// Where each argument found came from: `{argument, source: {fact_id} | {item_id, path}}`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub context_used: Option<Vec<Value>>,
+    /// Required arguments that are neither given nor found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub missing: Option<Vec<String>>,
+}
+
+impl HydrationResult {
+    /// Returns a tool's own schema, examples and constraints.
+    pub fn of(tool: &SelectableItem) -> Self {
+        Self {
+            item: tool.clone(),
+            args_schema: tool.args_schema.clone(),
+            examples: tool.examples.clone(),
+            constraints: tool.constraints.clone(),
+            arguments: None,
+            context_used: None,
+            missing: None,
+        }
+    }
+
+    /// Reads a result; unknown fields are ignored.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let item = SelectableItem::from_value(fields.require("item")?, &fields.at("item"))?;
+        Ok(Self {
+            args_schema: fields.object("args_schema")?,
+            examples: fields.strings("examples")?,
+            constraints: fields.object("constraints")?,
+            arguments: fields.has("arguments").then(|| fields.object("arguments")).transpose()?,
+            context_used: fields.has("context_used").then(|| fields.list("context_used")).transpose()?,
+            missing: fields.has("missing").then(|| fields.strings("missing")).transpose()?,
+            item,
+        })
+    }
+}

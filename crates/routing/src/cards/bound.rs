@@ -1,0 +1,278 @@
+//! Cards that are small one by one.
+
+use serde::Serialize;
+
+use super::{CardStyle, ChoiceCard, card_line, card_tokens};
+use contextweaver_base::order::sort_by;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_text::unicode::{is_space, quote};
+
+/// How tools become cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CardOptions {
+    /// Cards at most.
+    pub max_cards: usize,
+    /// Tokens above which a description is shortened.
+    pub target_tokens: u64,
+    /// Tokens above which a tool has no card.
+    pub hard_cap_tokens: u64,
+    /// Whether secrets are masked.
+    pub redact: bool,
+    /// How cards are written, and so what they cost. In the reference's style one card over the hard cap is an error.
+    pub style: CardStyle,
+}
+
+impl Default for CardOptions {
+    fn default() -> Self {
+        Self { max_cards: 20, target_tokens: 60, hard_cap_tokens: 80, redact: true, style: CardStyle::default() }
+    }
+}
+
+impl CardOptions {
+    /// The reference's options.
+    pub fn reference() -> Self {
+        Self { redact: false, style: CardStyle::REFERENCE, ..Self::default() }
+    }
+}
+
+/// The scores of tools by id.
+pub type Scores<'a> = dyn Fn(&str) -> Option<f64> + 'a;
+
+/// A tool that has no card because even without a description it is too large.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SkippedCard {
+    /// The tool.
+    pub id: String,
+    /// Tokens of its smallest card.
+    #[cfg_attr(feature = "ts", ts(type = "number"))]
+    pub tokens: u64,
+}
+
+/// Cards, and the tools that have none.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MadeCards {
+    /// The cards, best first.
+    pub cards: Vec<ChoiceCard>,
+    /// Tools too large for a card.
+    pub skipped: Vec<SkippedCard>,
+}
+
+/// Shortens a description to so many tokens: to whole sentences, or else to a cut with `…`.
+pub fn truncate_description(text: &str, max_tokens: u64, count: &dyn Fn(&str) -> u64) -> String {
+    if max_tokens == 0 || card_tokens(text, count) <= max_tokens {
+        return if max_tokens == 0 { String::new() } else { text.to_owned() };
+    }
+    // A sentence ends behind a stop, so what is kept of it has no white space to trim.
+    let fitting = longest_beginning(text, &|part| card_tokens(part, count) <= max_tokens);
+    if let Some(end) = sentence_end(text, fitting) {
+        return text[..end].to_owned();
+    }
+    let cut = longest_beginning(text, &|part| card_tokens(part, count) < max_tokens);
+    text[..cut].trim_end_matches(is_space).to_owned() + "…"
+}
+
+/// Returns the length of the longest beginning that fits. A longer one never costs less, so the search is by halves.
+pub(super) fn longest_beginning(text: &str, fits: &dyn Fn(&str) -> bool) -> usize {
+    let (mut fitting, mut beyond) = (0, text.len() + 1);
+    while fitting + 1 < beyond {
+        let mut middle = usize::midpoint(fitting, beyond);
+        while !text.is_char_boundary(middle) {
+            middle -= 1;
+        }
+        if middle <= fitting {
+            // Only parts of one character are left below the middle.
+            middle = text[fitting..].chars().next().map_or(beyond, |ch| fitting + ch.len_utf8());
+            if middle >= beyond {
+                break;
+            }
+        }
+        if fits(&text[..middle]) {
+            fitting = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    fitting
+}
+
+/// Returns where the last sentence of a beginning ends: behind a full stop, exclamation or question mark that white
+/// space or the end of the text follows.
+fn sentence_end(text: &str, within: usize) -> Option<usize> {
+    let mut next = text[within..].chars().next();
+    for (at, ch) in text[..within].char_indices().rev() {
+        if matches!(ch, '.' | '!' | '?') && next.is_none_or(is_space) {
+            return Some(at + 1);
+        }
+        next = Some(ch);
+    }
+    None
+}
+
+/// Shortens the description of a card over the target; says what it costs then, and whether it was within the target.
+fn shorten(card: &mut ChoiceCard, target: u64, style: CardStyle, count: &dyn Fn(&str) -> u64) -> (u64, bool) {
+    let cost = |card: &ChoiceCard| card_tokens(&card_line(card, 1, 1, style), count);
+    let all = cost(card);
+    if all <= target {
+        return (all, true);
+    }
+    let description = std::mem::take(&mut card.description);
+    let room = target.saturating_sub(cost(card)).max(1);
+    card.description = truncate_description(&description, room, count);
+    (cost(card), false)
+}
+
+/// Sorts cards by falling score, then id.
+fn sort_by_score(cards: &mut [ChoiceCard]) {
+    let score = |card: &ChoiceCard| card.score.unwrap_or(0.0);
+    sort_by(cards, |a, b| {
+        score(b).partial_cmp(&score(a)).unwrap_or(std::cmp::Ordering::Equal).then_with(|| a.id.cmp(&b.id))
+    });
+}
+
+/// Makes the cards of tools: sorted by score where there are any, in their order otherwise; long descriptions are
+/// shortened.
+///
+/// A tool whose id and tags alone are over the hard cap is skipped and reported; in the reference's style it is
+/// `TOO_LARGE`.
+pub fn make_choice_cards<'a>(
+    items: impl Iterator<Item = &'a SelectableItem>,
+    scores: Option<&Scores>,
+    options: &CardOptions,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<MadeCards> {
+    let score = |item: &SelectableItem| scores.and_then(|scores| scores(&item.id));
+    let mut all: Vec<ChoiceCard> = items.map(|item| ChoiceCard::of(item, score(item), options.redact)).collect();
+    if scores.is_some() {
+        sort_by_score(&mut all);
+    }
+    let mut made = MadeCards::default();
+    for mut card in all {
+        // The reference looks at every tool, whether there is room for it or not, and lets a card within the target be
+        // over the hard cap.
+        if made.cards.len() >= options.max_cards && !options.style.reference {
+            break;
+        }
+        let (tokens, is_within) = shorten(&mut card, options.target_tokens, options.style, count);
+        if tokens <= options.hard_cap_tokens || options.style.reference && is_within {
+            made.cards.push(card);
+        } else if options.style.reference {
+            return Err(over_the_cap(&card, tokens, options.hard_cap_tokens));
+        } else {
+            made.skipped.push(SkippedCard { id: card.id, tokens });
+        }
+    }
+    made.cards.truncate(options.max_cards);
+    Ok(made)
+}
+
+fn over_the_cap(card: &ChoiceCard, tokens: u64, cap: u64) -> Error {
+    let message = format!("the card of {} has {tokens} tokens, the limit is {cap}", quote(&card.id));
+    Error::new(ErrorCode::TooLarge, message).hint("shorten its id or tags")
+}
+
+/// Bounds of one page of cards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrowseBounds {
+    /// Tokens above which a description is shortened.
+    pub target_tokens: u64,
+    /// Tokens above which a card is refused.
+    pub hard_cap_tokens: u64,
+    /// Tokens of what stands before the cards.
+    pub preamble_tokens: u64,
+    /// Tokens of the page; without it, the hard cap of each card, which bounds nothing but in the reference's style.
+    pub page_tokens: Option<u64>,
+}
+
+impl Default for BrowseBounds {
+    fn default() -> Self {
+        Self { target_tokens: 60, hard_cap_tokens: 80, preamble_tokens: 32, page_tokens: None }
+    }
+}
+
+/// Sorts cards by score, shortens each and leaves off from the end what the page has no room for.
+///
+/// Fails with `TOO_LARGE` when a card is over the hard cap.
+pub fn bound_browse_response(
+    mut cards: Vec<ChoiceCard>,
+    bounds: &BrowseBounds,
+    style: CardStyle,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<Vec<ChoiceCard>> {
+    sort_by_score(&mut cards);
+    let mut costs = Vec::new();
+    for card in &mut cards {
+        let (tokens, is_within) = shorten(card, bounds.target_tokens, style, count);
+        if tokens > bounds.hard_cap_tokens && !(style.reference && is_within) {
+            return Err(over_the_cap(card, tokens, bounds.hard_cap_tokens));
+        }
+        costs.push(tokens);
+    }
+    let mut used: u64 = costs.iter().sum();
+    let room = |cards: usize| match bounds.page_tokens {
+        Some(page) => page.saturating_sub(bounds.preamble_tokens),
+        None => bounds.hard_cap_tokens.saturating_mul(cards as u64),
+    };
+    while used > room(costs.len()) {
+        used -= costs.pop().unwrap_or(used);
+    }
+    cards.truncate(costs.len());
+    Ok(cards)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contextweaver_text::tokens::Estimator;
+
+    fn count(text: &str) -> u64 {
+        Estimator::V2.tokens(text)
+    }
+
+    #[test]
+    fn descriptions_end_with_a_sentence_or_a_mark() {
+        let cases = [
+            ("One. Two three four five six.", 2, "One."),
+            ("One. Two. Three four five six seven", 3, "One. Two."),
+            ("no sentence here at all", 3, "no sentence…"),
+            ("v1.2.3 of something", 2, "v1.2.3…"),
+            ("請求書を検索します。", 4, "請求書…"),
+            ("abc", 0, ""),
+            ("fits", 1, "fits"),
+        ];
+        for (text, max, wanted) in cases {
+            assert_eq!(truncate_description(text, max, &count), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_long_text_is_shortened_in_time() {
+        let text = "a. ".repeat(200_000);
+        assert_eq!(truncate_description(&text, 3, &count), "a. a. a. a. a.");
+    }
+
+    #[test]
+    fn a_tool_without_a_card_is_reported() {
+        let item =
+            |id: &str| SelectableItem { id: id.to_owned(), kind: "tool".to_owned(), ..SelectableItem::default() };
+        let items = [item("ok"), item(&"x".repeat(500)), item("too")];
+        let made = make_choice_cards(items.iter(), None, &CardOptions::default(), &count).unwrap();
+        assert_eq!(made.cards.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["ok", "too"]);
+        assert_eq!(made.skipped.len(), 1);
+        assert!(made.skipped[0].tokens > 80 && made.skipped[0].id == items[1].id);
+        let error = make_choice_cards(items.iter(), None, &CardOptions::reference(), &count).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::TooLarge);
+    }
+
+    #[test]
+    fn a_page_with_a_budget_is_bounded() {
+        let card = |id: &str| ChoiceCard { id: id.to_owned(), kind: "tool".to_owned(), ..ChoiceCard::default() };
+        let cards: Vec<ChoiceCard> = (0..50).map(|index| card(&format!("tool{index:02}"))).collect();
+        let bounds = BrowseBounds { page_tokens: Some(60), ..BrowseBounds::default() };
+        let style = CardStyle::default();
+        let kept = bound_browse_response(cards.clone(), &bounds, style, &count).unwrap();
+        assert_eq!(kept.len(), 7);
+        assert_eq!(bound_browse_response(cards, &BrowseBounds::default(), style, &count).unwrap().len(), 50);
+    }
+}

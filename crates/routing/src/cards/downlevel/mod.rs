@@ -1,0 +1,228 @@
+//! JSON Schemas in the words a provider understands, with a report of what was lost on the way.
+//!
+//! A provider refuses a whole request for one keyword it does not know. So what it does not know is written otherwise
+//! where that means the same, widened where it does not, and left out where nothing else is possible; a caller who
+//! checks arguments against the schema the tool came with loses nothing.
+
+mod children;
+mod gemini;
+mod merge;
+mod root;
+mod strict;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use contextweaver_base::limits;
+use contextweaver_model::json::{JsonMap, pointer};
+
+/// Schemas within one schema, references followed, that are looked at; what is beyond is left open.
+const MAX_SCHEMAS: usize = 5000;
+
+/// What a provider understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// JSON Schema; the outermost is an object without alternatives.
+    OpenAi,
+    /// The subset to which `OpenAI` holds a model: closed objects, all properties required, few keywords.
+    OpenAiStrict,
+    /// JSON Schema of 2020-12; the outermost is an object without alternatives, and properties have plain names.
+    Anthropic,
+    /// A part of the schemas of `OpenAPI` 3.0: no references, no constants, texts only in enumerations.
+    Gemini,
+}
+
+/// One change of a tool's schema.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct SchemaChange {
+    /// The tool.
+    pub tool_id: String,
+    /// JSON pointer within what the schema became, references followed.
+    pub path: String,
+    /// The keyword.
+    pub keyword: String,
+    /// `removed`, `rewritten` or `inlined`.
+    #[cfg_attr(feature = "ts", ts(type = "\"removed\" | \"rewritten\" | \"inlined\""))]
+    pub action: &'static str,
+    /// What that means.
+    pub note: String,
+}
+
+/// Writes the schema of a tool's arguments for a provider; the schema itself stays as it is.
+pub fn down_level(schema: &JsonMap, dialect: Dialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
+    let mut walk = Walk { root: schema, dialect, tool_id, report, open: Vec::new(), schemas: 0 };
+    let root = walk.root_object(schema.clone());
+    match dialect {
+        Dialect::Gemini | Dialect::OpenAiStrict => walk.schema(&Value::Object(root), "", 0),
+        Dialect::OpenAi | Dialect::Anthropic => Some(walk.kept(&Value::Object(root), "", 0)),
+    }
+    .unwrap_or_else(|| json!({ "type": "object", "properties": {} }))
+}
+
+/// One pass over a schema.
+struct Walk<'a> {
+    /// What references point into.
+    root: &'a JsonMap,
+    dialect: Dialect,
+    tool_id: &'a str,
+    report: &'a mut Vec<SchemaChange>,
+    /// References being followed, so that none is followed within itself.
+    open: Vec<String>,
+    /// Schemas looked at.
+    schemas: usize,
+}
+
+impl Walk<'_> {
+    fn changed(&mut self, path: &str, keyword: &str, action: &'static str, note: impl Into<String>) {
+        self.report.push(SchemaChange {
+            tool_id: self.tool_id.to_owned(),
+            path: path.to_owned(),
+            keyword: keyword.to_owned(),
+            action,
+            note: note.into(),
+        });
+    }
+
+    fn removed(&mut self, path: &str, keyword: &str, note: &str) {
+        self.changed(path, keyword, "removed", note);
+    }
+
+    fn rewritten(&mut self, path: &str, keyword: &str, note: &str) {
+        self.changed(path, keyword, "rewritten", note);
+    }
+
+    /// Rewrites one schema and all within, nothing for one that no value fits.
+    fn schema(&mut self, value: &Value, path: &str, depth: usize) -> Option<Value> {
+        self.schemas += 1;
+        if depth > limits::MAX_DEPTH || self.schemas > MAX_SCHEMAS {
+            self.removed(path, "", "the schema is too large or too deep; this part is left open");
+            return Some(json!({ "type": "string" }));
+        }
+        let before = self.open.len();
+        let node = match value {
+            Value::Object(map) => self.flat(map.clone(), path),
+            Value::Bool(false) => None,
+            _ => Some(JsonMap::new()),
+        };
+        let out = node.and_then(|node| match self.dialect {
+            Dialect::Gemini => self.gemini(node, path, depth),
+            _ => Some(self.strict(node, path, depth)),
+        });
+        self.open.truncate(before);
+        out.map(Value::Object)
+    }
+
+    /// Rewrites the properties of an object; those that no value fits are left out.
+    fn properties(&mut self, node: &mut JsonMap, path: &str, depth: usize) {
+        let Some(Value::Object(properties)) = node.get("properties") else {
+            if node.shift_remove("properties").is_some() {
+                self.removed(path, "properties", "not an object");
+            }
+            return;
+        };
+        let mut out = JsonMap::new();
+        for (name, property) in &properties.clone() {
+            let at = pointer(&pointer(path, "properties"), name);
+            match self.schema(property, &at, depth + 1) {
+                Some(schema) => {
+                    out.insert(name.clone(), schema);
+                }
+                None => self.removed(&at, name, "no value fits this property"),
+            }
+        }
+        node.insert("properties".to_owned(), Value::Object(out));
+    }
+
+    /// Rewrites a list of alternatives.
+    fn alternatives(&mut self, list: &[Value], path: &str, depth: usize) -> Vec<Value> {
+        let at = |index: usize| format!("{path}/anyOf/{index}");
+        list.iter().enumerate().filter_map(|(index, value)| self.schema(value, &at(index), depth + 1)).collect()
+    }
+
+    /// Makes one list of alternatives of `anyOf` and `oneOf`.
+    fn join_alternatives(&mut self, node: &mut JsonMap, path: &str) {
+        let Some(one_of) = node.shift_remove("oneOf") else {
+            return;
+        };
+        if node.contains_key("anyOf") {
+            self.removed(path, "oneOf", "there is anyOf beside it");
+        } else {
+            self.rewritten(path, "oneOf", "anyOf: a value may fit more than one");
+            node.insert("anyOf".to_owned(), one_of);
+        }
+    }
+
+    /// Makes one schema for all entries of the form that gives each entry its own.
+    fn join_items(&mut self, node: &mut JsonMap, path: &str) {
+        let tuple = match node.shift_remove("prefixItems") {
+            Some(Value::Array(list)) => Some(("prefixItems", list)),
+            _ => match node.get("items") {
+                Some(Value::Array(list)) => Some(("items", list.clone())),
+                _ => None,
+            },
+        };
+        if let Some((keyword, mut list)) = tuple {
+            let rest =
+                if keyword == "items" { node.shift_remove("additionalItems") } else { node.shift_remove("items") };
+            list.extend(rest.filter(Value::is_object));
+            self.rewritten(path, keyword, "any entry fits any place");
+            node.insert("items".to_owned(), json!({ "anyOf": list }));
+        }
+    }
+
+    /// Leaves out the keywords that are not in a list.
+    fn keep_only(&mut self, node: &mut JsonMap, path: &str, allowed: &[&str], why: &str) {
+        let others: Vec<String> = node.keys().filter(|key| !allowed.contains(&key.as_str())).cloned().collect();
+        for key in others {
+            node.shift_remove(&key);
+            self.removed(path, &key, why);
+        }
+    }
+}
+
+/// Returns the types a schema names.
+fn types(node: &JsonMap) -> Vec<String> {
+    const KNOWN: &[&str] = &["object", "array", "string", "number", "integer", "boolean", "null"];
+    let known = |value: &Value| value.as_str().filter(|name| KNOWN.contains(name)).map(str::to_owned);
+    let mut out: Vec<String> = Vec::new();
+    for name in match node.get("type") {
+        Some(Value::Array(list)) => list.iter().filter_map(known).collect(),
+        Some(one) => Vec::from_iter(known(one)),
+        None => Vec::new(),
+    } {
+        if !out.contains(&name) {
+            out.push(name);
+        }
+    }
+    out
+}
+
+/// Returns the type that the other keywords of a schema speak of.
+fn implied_type(node: &JsonMap) -> Option<&'static str> {
+    let has = |keys: &[&str]| keys.iter().any(|key| node.contains_key(*key));
+    if has(&["properties", "additionalProperties", "required", "patternProperties"]) {
+        Some("object")
+    } else if has(&["items", "prefixItems", "minItems", "maxItems"]) {
+        Some("array")
+    } else if has(&["pattern", "format", "minLength", "maxLength"]) {
+        Some("string")
+    } else if has(&["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]) {
+        Some("number")
+    } else {
+        None
+    }
+}
+
+/// Appends a sentence to the description.
+fn tell(node: &mut JsonMap, sentence: &str) {
+    let text = match node.get("description").and_then(Value::as_str) {
+        Some(text) if !text.is_empty() => format!("{text} {sentence}"),
+        _ => sentence.to_owned(),
+    };
+    node.insert("description".to_owned(), Value::from(text));
+}
+
+// The properties need a crate that does not exist on WebAssembly.
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests;

@@ -1,0 +1,195 @@
+//! The subset of JSON Schema to which `OpenAI` holds a model.
+
+use serde_json::{Value, json};
+
+use super::{Walk, implied_type, types};
+use contextweaver_model::json::{JsonMap, pointer};
+
+/// Keywords of the subset.
+const ALLOWED: &[&str] = &[
+    "type",
+    "title",
+    "description",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "anyOf",
+    "$ref",
+    "$defs",
+    "pattern",
+    "format",
+    "multipleOf",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "minItems",
+    "maxItems",
+];
+/// Formats of texts in the subset.
+const FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+impl Walk<'_> {
+    /// Rewrites a schema whose conjunctions are resolved.
+    pub(super) fn strict(&mut self, mut node: JsonMap, path: &str, depth: usize) -> JsonMap {
+        if node.contains_key("$ref") {
+            return node;
+        }
+        self.join_alternatives(&mut node, path);
+        self.join_items(&mut node, path);
+        if depth == 0 {
+            self.definitions(&mut node, path);
+        } else if node.shift_remove("$defs").is_some() {
+            self.removed(path, "$defs", "only taken at the top");
+        }
+        for (keyword, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+            if let Some(Value::Bool(is_exclusive)) = node.get(keyword).cloned() {
+                self.rewritten(path, keyword, "the bound itself stands there, not true or false");
+                node.shift_remove(keyword);
+                let limit = if is_exclusive { node.shift_remove(bound) } else { None };
+                node.extend(limit.map(|limit| (keyword.to_owned(), limit)));
+            }
+        }
+        if node.shift_remove("nullable") == Some(json!(true)) {
+            self.rewritten(path, "nullable", "null is one of the types");
+            node = nullable(node);
+        }
+        if node.get("format").is_some_and(|format| !format.as_str().is_some_and(|format| FORMATS.contains(&format))) {
+            node.shift_remove("format");
+            self.removed(path, "format", "not a format of strict schemas");
+        }
+        self.close(&mut node, path, depth);
+        self.keep_only(&mut node, path, ALLOWED, "not a keyword of strict schemas");
+        if let Some(Value::Array(list)) = node.get("anyOf").cloned() {
+            let branches = self.alternatives(&list, path, depth);
+            node.shift_remove("anyOf");
+            if branches.is_empty() {
+                self.removed(path, "anyOf", "no alternative is left");
+            } else {
+                node.insert("anyOf".to_owned(), Value::Array(branches));
+            }
+        }
+        if types(&node).iter().any(|name| name == "array") {
+            let items =
+                node.get("items").cloned().and_then(|items| self.schema(&items, &format!("{path}/items"), depth + 1));
+            if items.is_none() {
+                self.rewritten(path, "items", "an array says what its entries are: texts, numbers or truth values");
+            }
+            node.insert("items".to_owned(), items.unwrap_or_else(anything));
+        } else if node.shift_remove("items").is_some() {
+            self.removed(path, "items", "belongs to another type");
+        }
+        if !["type", "anyOf", "enum", "const"].iter().any(|key| node.contains_key(*key)) {
+            self.rewritten(path, "type", "a value of any type is a text, a number or a truth value");
+            node.extend(anything().as_object().cloned().unwrap_or_default());
+        }
+        node
+    }
+
+    /// Moves definitions to where strict schemas have them, and rewrites each.
+    fn definitions(&mut self, node: &mut JsonMap, path: &str) {
+        let old = node.shift_remove("definitions");
+        let mut all = node.shift_remove("$defs").and_then(|defs| defs.as_object().cloned()).unwrap_or_default();
+        if let Some(Value::Object(old)) = old {
+            self.rewritten(path, "definitions", "called $defs");
+            for (name, schema) in old {
+                all.entry(name).or_insert(schema);
+            }
+        }
+        if all.is_empty() {
+            return;
+        }
+        let mut out = JsonMap::new();
+        for (name, schema) in all {
+            let at = pointer(&pointer(path, "$defs"), &name);
+            let schema = self.schema(&schema, &at, 1).unwrap_or_else(anything);
+            out.insert(name, schema);
+        }
+        node.insert("$defs".to_owned(), Value::Object(out));
+    }
+
+    /// Closes an object: nothing but its properties, all of them required, the optional ones nullable.
+    fn close(&mut self, node: &mut JsonMap, path: &str, depth: usize) {
+        let mut named = types(node);
+        if named.is_empty() && !node.contains_key("anyOf") {
+            named.extend(implied_type(node).map(str::to_owned));
+        }
+        match named.as_slice() {
+            [] => {
+                node.shift_remove("type");
+            }
+            [one] => {
+                node.insert("type".to_owned(), Value::from(one.as_str()));
+            }
+            several => {
+                node.insert("type".to_owned(), json!(several));
+            }
+        }
+        let own = ["properties", "required", "additionalProperties"];
+        if !named.iter().any(|name| name == "object") {
+            for key in own {
+                if node.shift_remove(key).is_some() {
+                    self.removed(path, key, "belongs to another type");
+                }
+            }
+            return;
+        }
+        self.properties(node, path, depth);
+        let required: Vec<Value> = node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let mut properties = node.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut optional = Vec::new();
+        for (name, schema) in &mut properties {
+            if !required.iter().any(|known| known == name) {
+                optional.push(name.clone());
+                *schema = Value::Object(nullable(std::mem::take(schema).as_object().cloned().unwrap_or_default()));
+            }
+        }
+        if !optional.is_empty() {
+            let which = optional.join(", ");
+            self.rewritten(path, "required", &format!("optional properties are required and may be null: {which}"));
+        }
+        if node.get("additionalProperties").is_some_and(|more| *more != json!(false)) {
+            self.rewritten(path, "additionalProperties", "an object has no properties but its own");
+        }
+        node.insert("required".to_owned(), properties.keys().map(|name| json!(name)).collect());
+        node.insert("properties".to_owned(), Value::Object(properties));
+        node.insert("additionalProperties".to_owned(), json!(false));
+    }
+}
+
+/// Returns the schema of what has no schema.
+fn anything() -> Value {
+    json!({ "type": ["string", "number", "boolean", "null"] })
+}
+
+/// Allows null beside what a schema allows.
+fn nullable(mut node: JsonMap) -> JsonMap {
+    if let Some(Value::Array(list)) = node.get_mut("anyOf") {
+        if !list.iter().any(|branch| branch.get("type") == Some(&json!("null"))) {
+            list.push(json!({ "type": "null" }));
+        }
+        return node;
+    }
+    let mut named = types(&node);
+    if named.is_empty() {
+        // Beside a reference nothing may stand, and a constant is what it is.
+        let branch = Value::Object(node);
+        return JsonMap::from_iter([("anyOf".to_owned(), json!([branch, { "type": "null" }]))]);
+    }
+    if node.contains_key("const") {
+        return JsonMap::from_iter([("anyOf".to_owned(), json!([node, { "type": "null" }]))]);
+    }
+    if !named.iter().any(|name| name == "null") {
+        named.push("null".to_owned());
+    }
+    node.insert("type".to_owned(), json!(named));
+    if let Some(Value::Array(list)) = node.get_mut("enum")
+        && !list.contains(&Value::Null)
+    {
+        list.push(Value::Null);
+    }
+    node
+}

@@ -1,0 +1,217 @@
+//! Tools as providers take them.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::downlevel::{Dialect, SchemaChange, down_level};
+use super::names::{ToolNames, is_name_char, unknown_name};
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
+use contextweaver_text::unicode::{quote, sanitize, truncate};
+
+/// The providers [`tools_for`] writes for.
+pub const TOOL_PROVIDERS: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
+/// The providers of the reference.
+const REFERENCE_PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
+/// Code points of a description that `OpenAI` takes.
+const DESCRIPTION_CHARS: usize = 1024;
+
+/// How tools are written for a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProviderOptions<'a> {
+    /// One of [`TOOL_PROVIDERS`].
+    pub provider: &'a str,
+    /// Asks `OpenAI` to hold the model to the schema, which takes fewer keywords and no optional properties.
+    pub strict: bool,
+    /// Whether secrets in descriptions and schemas are masked.
+    pub redact: bool,
+}
+
+impl<'a> ProviderOptions<'a> {
+    /// Returns the defaults for a provider: not strict, secrets masked.
+    pub const fn new(provider: &'a str) -> Self {
+        Self { provider, strict: false, redact: true }
+    }
+}
+
+/// Tools for one provider, and the way back from their names.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ProviderTools {
+    /// Who they are for.
+    pub provider: String,
+    /// The tools in the provider's form.
+    pub tools: Vec<Value>,
+    /// Tool ids by the name given to the provider.
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, string>"))]
+    pub name_to_tool_id: JsonMap,
+    /// What was changed in schemas and descriptions.
+    pub report: Vec<SchemaChange>,
+}
+
+impl ProviderTools {
+    /// Returns the tool of a name. Fails with `NOT_FOUND`.
+    pub fn resolve(&self, name: &str) -> Result<&str> {
+        self.name_to_tool_id.get(name).and_then(Value::as_str).ok_or_else(|| unknown_name(name))
+    }
+}
+
+fn unknown_provider(provider: &str, known: &[&str]) -> Error {
+    Error::new(ErrorCode::InvalidInput, format!("no provider is called {}", quote(provider)))
+        .at("/provider")
+        .hint(format!("one of {}", known.join(", ")))
+}
+
+/// Writes tools for a provider: with names it accepts and schemas it understands.
+///
+/// `names` are those of the whole catalog, so that a tool has the same name in every list; without them names are made
+/// for these tools alone. Fails with `INVALID_INPUT` for an unknown provider and `NOT_FOUND` for a tool without a name.
+pub fn tools_for<'a>(
+    items: impl Iterator<Item = &'a SelectableItem> + Clone,
+    options: &ProviderOptions,
+    names: Option<&ToolNames>,
+) -> Result<ProviderTools> {
+    let dialect = match options.provider {
+        "openai-chat" | "openai-responses" if options.strict => Dialect::OpenAiStrict,
+        "openai-chat" | "openai-responses" | "ai-sdk" => Dialect::OpenAi,
+        "anthropic" => Dialect::Anthropic,
+        "gemini" => Dialect::Gemini,
+        other => return Err(unknown_provider(other, TOOL_PROVIDERS)),
+    };
+    let own;
+    let names = if let Some(names) = names {
+        names
+    } else {
+        own = ToolNames::new(items.clone().map(|item| item.id.as_str()));
+        &own
+    };
+    let mut out = ProviderTools {
+        provider: options.provider.to_owned(),
+        tools: Vec::new(),
+        name_to_tool_id: JsonMap::new(),
+        report: Vec::new(),
+    };
+    for item in items {
+        let name = names.name_of(&item.id).ok_or_else(|| {
+            Error::new(ErrorCode::NotFound, format!("no name was made for the tool {}", quote(&item.id)))
+        })?;
+        out.name_to_tool_id.insert(name.to_owned(), Value::from(item.id.as_str()));
+        let description = description(item, options, &mut out.report);
+        let mut schema = down_level(&item.args_schema, dialect, &item.id, &mut out.report);
+        if options.redact {
+            schema = redact_value(&schema, SecretRules::Full, SECRET_MASK);
+        }
+        out.tools.push(provider_tool(options, name, &description, schema));
+    }
+    Ok(out)
+}
+
+/// Writes the description of a tool, its name when it has none: everything invisible in it shows.
+fn description(item: &SelectableItem, options: &ProviderOptions, report: &mut Vec<SchemaChange>) -> String {
+    let text = if item.description.is_empty() { &item.name } else { &item.description };
+    let clean = sanitize(text);
+    let text = if options.redact { redact_secrets(&clean, SecretRules::Full, SECRET_MASK).into_owned() } else { clean };
+    if !options.provider.starts_with("openai") || text.chars().nth(DESCRIPTION_CHARS).is_none() {
+        return text;
+    }
+    report.push(SchemaChange {
+        tool_id: item.id.clone(),
+        path: String::new(),
+        keyword: "description".to_owned(),
+        action: "rewritten",
+        note: format!("cut to {DESCRIPTION_CHARS} characters"),
+    });
+    truncate(&text, DESCRIPTION_CHARS - 1)
+}
+
+/// Puts the parts of a tool into the form of the provider.
+fn provider_tool(options: &ProviderOptions, name: &str, description: &str, schema: Value) -> Value {
+    match options.provider {
+        "openai-chat" => {
+            let mut function = json!({ "name": name, "description": description, "parameters": schema });
+            if options.strict {
+                function["strict"] = json!(true);
+            }
+            json!({ "type": "function", "function": function })
+        }
+        // Strict is the default there, so it is said in either case.
+        "openai-responses" => json!({
+            "type": "function", "name": name, "description": description, "parameters": schema,
+            "strict": options.strict,
+        }),
+        "anthropic" => json!({ "name": name, "description": description, "input_schema": schema }),
+        "gemini" => {
+            let mut tool = json!({ "name": name, "description": description });
+            // An object without properties is refused; a function without parameters is not.
+            if schema.get("properties").is_some() {
+                tool["parameters"] = schema;
+            }
+            tool
+        }
+        _ => json!({ "type": "function", "name": name, "description": description, "inputSchema": schema }),
+    }
+}
+
+/// Writes tools as the reference does; `schema` gives the schema of a tool that has none of its own.
+///
+/// Names depend on the order of the tools here, and schemas stay as they are.
+pub fn export_tools<'a>(
+    items: impl Iterator<Item = &'a SelectableItem>,
+    provider: &str,
+    schema: &dyn Fn(&str) -> Option<JsonMap>,
+) -> Result<ProviderTools> {
+    if !REFERENCE_PROVIDERS.contains(&provider) {
+        return Err(unknown_provider(provider, REFERENCE_PROVIDERS));
+    }
+    let own = if provider == "openai" { "openai-chat" } else { provider };
+    let mut taken = SortedMap::new();
+    let mut out = ProviderTools {
+        provider: provider.to_owned(),
+        tools: Vec::new(),
+        name_to_tool_id: JsonMap::new(),
+        report: Vec::new(),
+    };
+    for item in items {
+        let name = reference_name(item, &mut taken);
+        let description = if item.description.is_empty() { &item.name } else { &item.description };
+        let mut parameters = item.args_schema.clone();
+        if parameters.is_empty() {
+            parameters = schema(&item.id).filter(|schema| !schema.is_empty()).unwrap_or_else(|| {
+                JsonMap::from_iter([("type".to_owned(), json!("object")), ("properties".to_owned(), json!({}))])
+            });
+        }
+        let mut tool = json!({ "name": name, "description": description });
+        let key = if provider == "anthropic" { "input_schema" } else { "parameters" };
+        tool[key] = Value::Object(parameters);
+        out.tools.push(if own == "openai-chat" { json!({ "type": "function", "function": tool }) } else { tool });
+        out.name_to_tool_id.insert(name, Value::from(item.id.as_str()));
+    }
+    Ok(out)
+}
+
+/// Makes a name as the reference does: from the name, with the namespace when that is taken, then with a number.
+fn reference_name(item: &SelectableItem, taken: &mut SortedMap<String, u64>) -> String {
+    let clean = |text: &str| {
+        let legal: String = text.chars().map(|ch| if is_name_char(ch) { ch } else { '_' }).collect();
+        let legal = legal.trim_matches('_');
+        let name = if legal.is_empty() { "tool" } else { legal };
+        name[..name.len().min(64)].to_owned()
+    };
+    let mut base = clean(&item.name);
+    if taken.contains_key(&base) && !item.namespace.is_empty() {
+        base = clean(&format!("{}__{base}", item.namespace));
+    }
+    // Every name keeps the number to try next, as a number taken stays taken.
+    let mut name = base.clone();
+    while taken.contains_key(&name) {
+        let number = taken.get_or_insert(&base, 2);
+        let suffix = format!("_{number}");
+        *number += 1;
+        name = base[..base.len().min(64 - suffix.len())].to_owned() + &suffix;
+    }
+    taken.insert(name.clone(), 2);
+    name
+}

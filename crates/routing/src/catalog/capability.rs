@@ -1,0 +1,328 @@
+//! Snapshots of what tools can do, and what drifted since, as the reference records them.
+//!
+//! Digests are taken of JSON text in which `0` and `0.0` differ and whole numbers have any length, so everything here
+//! starts from text.
+
+mod numbers;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::load::{OnInvalid, load_catalog};
+use super::risk::{assess, same_value, worst};
+use contextweaver_base::order::{self, SortedMap};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::{reference, tool_list};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{pointer, wrong_type};
+use contextweaver_text::hash::sha256_hex;
+use contextweaver_text::unicode::quote;
+
+/// The name and version of a snapshot's form.
+pub const SNAPSHOT_SCHEMA: &str = "contextweaver.capability-snapshot@1";
+/// The name and version of a difference's form.
+pub const CAPABILITY_DIFF_SCHEMA: &str = "contextweaver.capability-diff@1";
+/// Where capabilities may come from. Only the first two can be read here.
+pub const SOURCE_TYPES: &[&str] = &["native", "mcp", "openapi"];
+
+const DIGEST_PREFIX: &str = "sha256:";
+
+/// What the tools of a source could do at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapabilitySnapshot {
+    source_type: String,
+    content_digest: String,
+    capability_digest: String,
+    /// Records by id; long whole numbers as [`numbers`] marks them.
+    capabilities: Vec<Value>,
+}
+
+/// A capability that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CapabilityChange {
+    /// Its id.
+    pub id: String,
+    /// `documentation_only`, `contract_changed` or `metadata_or_behavior_changed`.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"documentation_only\" | \"contract_changed\" | \"metadata_or_behavior_changed\"")
+    )]
+    pub classification: &'static str,
+    /// `none`, `review_required` or `potentially_breaking`: where the change is, as the reference sees it.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\"")
+    )]
+    pub risk: &'static str,
+    /// What differs.
+    pub paths: Vec<String>,
+    /// Which way the change goes, one of [`super::RISKS`]; nothing when it is no tool.
+    #[cfg_attr(
+        all(test, not(target_arch = "wasm32")),
+        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\" | null")
+    )]
+    pub effect: Option<&'static str>,
+}
+
+/// What differs between two snapshots.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CapabilityDiff {
+    /// [`CAPABILITY_DIFF_SCHEMA`].
+    pub schema: &'static str,
+    /// Digest of the capabilities before.
+    pub before_digest: String,
+    /// Digest of the capabilities after.
+    pub after_digest: String,
+    /// Whether the source differs in any byte.
+    pub source_changed: bool,
+    /// Ids that are new.
+    pub added: Vec<String>,
+    /// Ids that are gone.
+    pub removed: Vec<String>,
+    /// What differs in the others.
+    pub changed: Vec<CapabilityChange>,
+    /// Whether anything was added, removed or changed.
+    pub has_changes: bool,
+}
+
+fn digest(text: &str) -> String {
+    format!("{DIGEST_PREFIX}{}", sha256_hex(text))
+}
+
+impl CapabilitySnapshot {
+    /// Takes a snapshot of a source: a catalog of ours, or a `tools/list` capture. A tool that is not usable, or a
+    /// reference that leads nowhere, is an error.
+    pub fn build(source_text: &str, source_type: &str) -> Result<Self> {
+        let value = match source_type {
+            "native" | "mcp" => numbers::parse(source_text)?,
+            other => {
+                let message = format!("capabilities cannot be read from {}", quote(other));
+                return Err(Error::new(ErrorCode::Unsupported, message).at("/source_type").hint("one of: native mcp"));
+            }
+        };
+        let mut capabilities = if source_type == "mcp" { from_mcp(value)? } else { from_catalog(value)? };
+        order::sort_by(&mut capabilities, |a, b| id(a).cmp(id(b)));
+        if let Some((first, _)) =
+            capabilities.iter().zip(&capabilities[1.min(capabilities.len())..]).find(|(a, b)| id(a) == id(b))
+        {
+            let message = format!("two capabilities have the id {}", quote(id(first)));
+            return Err(Error::new(ErrorCode::DuplicateId, message));
+        }
+        Ok(Self {
+            source_type: source_type.to_owned(),
+            content_digest: digest(source_text),
+            capability_digest: digest(&numbers::canonical(&capabilities)),
+            capabilities,
+        })
+    }
+
+    /// Reads a snapshot. Fails when [`validate_snapshot`] finds a problem.
+    pub fn load(text: &str) -> Result<Self> {
+        let value = numbers::parse(text)?;
+        let problems = problems(&value);
+        if let Some(first) = problems.first() {
+            return Err(Error::new(ErrorCode::InvalidInput, first.clone()).detail("problems", problems.clone()));
+        }
+        let text = |at: &str| value.pointer(at).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(Self {
+            source_type: text("/source/type"),
+            content_digest: text("/source/content_digest"),
+            capability_digest: text("/capability_digest"),
+            capabilities: value["capabilities"].as_array().cloned().unwrap_or_default(),
+        })
+    }
+
+    fn record(&self) -> Value {
+        json!({
+            "schema": SNAPSHOT_SCHEMA,
+            "source": { "type": self.source_type, "content_digest": self.content_digest },
+            "capability_digest": self.capability_digest,
+            "capabilities": self.capabilities,
+        })
+    }
+
+    /// Writes the snapshot with sorted keys; reading it gives the same snapshot.
+    pub fn to_text(&self) -> String {
+        numbers::canonical(&[self.record()]).trim_start_matches('[').trim_end_matches(']').to_owned()
+    }
+
+    /// Returns the snapshot as JSON. Whole numbers beyond 64 bits become floats; [`CapabilitySnapshot::to_text`]
+    /// keeps them.
+    pub fn to_value(&self) -> Value {
+        numbers::unmark(self.record())
+    }
+
+    /// Returns what the snapshot is of, without the capabilities themselves.
+    pub fn inspect(&self) -> Value {
+        json!({
+            "schema": SNAPSHOT_SCHEMA,
+            "source": { "type": self.source_type, "content_digest": self.content_digest },
+            "capability_digest": self.capability_digest,
+            "capability_count": self.capabilities.len(),
+            "capability_ids": self.capabilities.iter().map(id).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn id(capability: &Value) -> &str {
+    capability.get("id").and_then(Value::as_str).unwrap_or_default()
+}
+
+fn from_mcp(value: Value) -> Result<Vec<Value>> {
+    if value.get("result").is_some() {
+        return Err(Error::new(ErrorCode::InvalidInput, "expected a list of tools, got a response").at("/result"));
+    }
+    let tools = tool_list(value)?;
+    if tools.is_empty() {
+        return Err(Error::new(ErrorCode::InvalidInput, "there are no tools").at("/tools"));
+    }
+    let tools = tools.into_iter().enumerate().map(|(index, tool)| {
+        let item = reference::mcp_tool_to_selectable(tool, &format!("/tools/{index}"))?;
+        let mut record = json!(item);
+        record["id"] = format!("mcp:{}", item.name).into();
+        record["normalized_id"] = item.id.into();
+        Ok(record)
+    });
+    tools.collect()
+}
+
+fn from_catalog(value: Value) -> Result<Vec<Value>> {
+    if !value.is_array() {
+        return Err(wrong_type("", "an array of tools", &value));
+    }
+    let loaded = load_catalog(value, OnInvalid::Raise)?;
+    Ok(loaded.catalog.items().map(|item| json!(item)).collect())
+}
+
+/// Lists what is wrong with the text of a snapshot. Fails only when it is no JSON.
+pub fn validate_snapshot(text: &str) -> Result<Vec<String>> {
+    numbers::parse(text).map(|value| problems(&value))
+}
+
+fn problems(snapshot: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut need = |holds: bool, problem: &str| {
+        if !holds {
+            found.push(problem.to_owned());
+        }
+        holds
+    };
+    if !need(snapshot.is_object(), "snapshot must be a JSON object") {
+        return found;
+    }
+    let text = |at: &str| snapshot.pointer(at).and_then(Value::as_str);
+    need(text("/schema") == Some(SNAPSHOT_SCHEMA), &format!("schema must be '{SNAPSHOT_SCHEMA}'"));
+    if need(snapshot.get("source").is_some_and(Value::is_object), "source must be an object") {
+        let known = text("/source/type").is_some_and(|kind| SOURCE_TYPES.contains(&kind));
+        need(known, "source.type must be native, mcp, or openapi");
+        let has_digest = text("/source/content_digest").is_some_and(|digest| digest.starts_with(DIGEST_PREFIX));
+        need(has_digest, "source.content_digest must be a sha256 digest");
+    }
+    let list = snapshot.get("capabilities").and_then(Value::as_array);
+    need(list.is_some(), "capabilities must be a list");
+    let Some(list) = list else { return found };
+    let mut ids = Vec::new();
+    for (index, entry) in list.iter().enumerate() {
+        if need(entry.is_object(), &format!("capabilities[{index}] must be an object"))
+            && need(!id(entry).is_empty(), &format!("capabilities[{index}].id must be a non-empty string"))
+        {
+            ids.push(id(entry));
+        }
+    }
+    need(ids.is_sorted(), "capabilities must be sorted by id");
+    order::sort(&mut ids);
+    need(ids.windows(2).all(|pair| pair[0] != pair[1]), "capability ids must be unique");
+    let matches = text("/capability_digest") == Some(&digest(&numbers::canonical(list)));
+    need(matches, "capability_digest does not match capabilities");
+    found
+}
+
+/// Compares two snapshots.
+pub fn diff_snapshots(before: &CapabilitySnapshot, after: &CapabilitySnapshot) -> CapabilityDiff {
+    let (old, new) = (by_id(before), by_id(after));
+    let without = |some: &SortedMap<&str, &Value>, other: &SortedMap<&str, &Value>| -> Vec<String> {
+        some.keys().filter(|id| !other.contains_key(*id)).map(|id| (*id).to_owned()).collect()
+    };
+    let mut changed = Vec::new();
+    for (id, was) in old.iter() {
+        let Some(is) = new.get(id) else { continue };
+        let mut paths = Vec::new();
+        changed_paths(was, is, "", &mut paths);
+        if !paths.is_empty() {
+            let (classification, risk) = classify(&paths);
+            changed.push(CapabilityChange {
+                id: (*id).to_owned(),
+                classification,
+                risk,
+                effect: effect(was, is),
+                paths,
+            });
+        }
+    }
+    let (added, removed) = (without(&new, &old), without(&old, &new));
+    CapabilityDiff {
+        schema: CAPABILITY_DIFF_SCHEMA,
+        before_digest: before.capability_digest.clone(),
+        after_digest: after.capability_digest.clone(),
+        source_changed: before.content_digest != after.content_digest,
+        has_changes: !(added.is_empty() && removed.is_empty() && changed.is_empty()),
+        added,
+        removed,
+        changed,
+    }
+}
+
+fn by_id(snapshot: &CapabilitySnapshot) -> SortedMap<&str, &Value> {
+    let mut map = SortedMap::new();
+    map.extend(snapshot.capabilities.iter().map(|capability| (id(capability), capability)));
+    map
+}
+
+/// Says which way a change goes.
+fn effect(was: &Value, is: &Value) -> Option<&'static str> {
+    let read = |value: &Value| SelectableItem::from_value(numbers::unmark(value.clone()), "").ok();
+    Some(worst(&assess(&read(was)?, &read(is)?)))
+}
+
+/// Collects the pointers of what differs: objects key by key, lists as a whole. Their depth is bounded by the parser.
+fn changed_paths(was: &Value, is: &Value, at: &str, paths: &mut Vec<String>) {
+    match (was, is) {
+        (Value::Object(was), Value::Object(is)) => {
+            let mut keys: Vec<&String> = was.keys().chain(is.keys()).collect();
+            order::sort_distinct(&mut keys);
+            for key in keys {
+                let at = pointer(at, key);
+                match (was.get(key), is.get(key)) {
+                    (Some(was), Some(is)) => changed_paths(was, is, &at, paths),
+                    _ => paths.push(at),
+                }
+            }
+        }
+        (Value::Number(a), Value::Number(b)) if a.is_f64() != b.is_f64() => paths.push(at.to_owned()),
+        _ if same_value(was, is) => {}
+        _ => paths.push(at.to_owned()),
+    }
+}
+
+fn classify(paths: &[String]) -> (&'static str, &'static str) {
+    let is_below = |path: &str, tops: &[&str]| tops.iter().any(|top| path.starts_with(top));
+    let told: Vec<&str> = paths.iter().map(String::as_str).filter(|path| *path != "/normalized_id").collect();
+    let classification = if !told.is_empty() && told.iter().all(|path| is_below(path, &["/description"])) {
+        "documentation_only"
+    } else if told.iter().any(|path| is_below(path, &["/args_schema", "/output_schema", "/constraints"])) {
+        "contract_changed"
+    } else {
+        "metadata_or_behavior_changed"
+    };
+    let mut schemas = paths.iter().filter(|path| is_below(path, &["/args_schema", "/output_schema"])).peekable();
+    let risk = if schemas.peek().is_none() {
+        "none"
+    } else if schemas.any(|path| path.split('/').any(|part| matches!(part, "required" | "type" | "enum"))) {
+        "potentially_breaking"
+    } else {
+        "review_required"
+    };
+    (classification, risk)
+}

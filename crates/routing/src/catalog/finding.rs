@@ -1,0 +1,124 @@
+//! What is wrong with a tool or looks it, under stable codes.
+
+use serde::Serialize;
+
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::unicode::{sanitize, truncate};
+
+/// How bad a finding is.
+pub const SEVERITIES: &[&str] = &["error", "warning", "info"];
+
+/// Characters of the evidence that is shown.
+const EVIDENCE_CHARS: usize = 160;
+
+/// Every code of a finding, its severity, and what it says.
+pub const RULES: &[(&str, &str, &str)] = &[
+    ("tool-invalid", "error", "the record is no usable tool and is left out"),
+    ("field-ignored", "warning", "a field of the tool is not what the protocol says and was ignored"),
+    ("duplicate-id", "error", "another tool has the same id; the first one is kept, the others cannot be reached"),
+    ("reference-unknown", "warning", "`depends_on` names no tool, or `requires` what no tool provides"),
+    ("name-collision", "warning", "another tool has the same name"),
+    (
+        "name-collision-sanitised",
+        "error",
+        "two names become the same where only `A-Z a-z 0-9 _ -` and 64 characters are allowed",
+    ),
+    ("name-confusable", "warning", "two names look the same but are written differently"),
+    ("name-near", "info", "two names differ in one place only, or in case and joints"),
+    ("description-near", "warning", "two descriptions say almost the same"),
+    ("name-too-long", "error", "the name has more than 64 characters, which providers refuse"),
+    ("name-characters", "warning", "the name has characters that providers refuse"),
+    ("description-missing", "error", "there is no description"),
+    ("description-short", "warning", "the description says too little to choose by"),
+    ("description-long", "warning", "the description is longer than models need"),
+    ("text-invisible", "error", "the text hides or reorders characters"),
+    ("text-control", "error", "the text has control or terminal escape sequences"),
+    ("text-instruction", "warning", "the text seems to give the model orders (a heuristic)"),
+    ("text-secret", "error", "the text seems to hold a credential"),
+    ("schema-not-object", "error", "the arguments are no object"),
+    ("schema-no-type", "info", "the schema or a property of it has no type"),
+    ("schema-required-unknown", "error", "a required argument is not described"),
+    ("schema-malformed", "error", "a part of the schema has the wrong type"),
+    ("safety-contradiction", "error", "what is said about the effects of the tool contradicts itself"),
+    ("hint-malformed", "warning", "a hint about the effects of the tool is neither true nor false"),
+    ("metadata-reserved", "warning", "the reserved part of the metadata cannot be read"),
+    ("pin-changed", "error", "the tool is not what was pinned"),
+    ("pin-missing", "warning", "a pinned tool is not there"),
+    ("pin-new", "warning", "the tool was not there when the others were pinned"),
+];
+
+/// One finding about a tool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CatalogFinding {
+    /// One of [`RULES`].
+    pub code: &'static str,
+    /// One of [`SEVERITIES`].
+    #[cfg_attr(feature = "ts", ts(type = "\"error\" | \"warning\" | \"info\""))]
+    pub severity: &'static str,
+    /// The tool; empty when it has no id, and where several are meant.
+    pub item_id: String,
+    /// Place of the record in the list it came in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub index: Option<usize>,
+    /// JSON pointer of the field within the tool.
+    pub path: String,
+    /// One sentence.
+    pub message: String,
+    /// What was found, made safe to show; of a credential, nothing.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<String>"))]
+    pub evidence: String,
+}
+
+impl CatalogFinding {
+    /// Makes a finding; the table gives its severity and its sentence.
+    pub fn new(code: &'static str, item_id: &str, path: impl Into<String>) -> Self {
+        let (_, severity, message) = RULES.iter().find(|rule| rule.0 == code).unwrap_or(&RULES[0]);
+        Self {
+            code,
+            severity,
+            item_id: item_id.to_owned(),
+            index: None,
+            path: path.into(),
+            message: (*message).to_owned(),
+            evidence: String::new(),
+        }
+    }
+
+    /// Says where in a list the record was.
+    #[must_use]
+    pub fn index(mut self, index: usize) -> Self {
+        self.index = Some(index);
+        self
+    }
+
+    /// Replaces the sentence.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
+    /// Adds what was found, cut and made safe to show.
+    #[must_use]
+    pub fn evidence(mut self, text: &str) -> Self {
+        // Secrets are masked before anything is cut, and sanitising makes a text longer, so it is cut twice.
+        let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
+        self.evidence = truncate(&sanitize(&truncate(&masked, EVIDENCE_CHARS)), 2 * EVIDENCE_CHARS);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_severities_known() {
+        for (place, rule) in RULES.iter().enumerate() {
+            assert!(SEVERITIES.contains(&rule.1) && RULES[..place].iter().all(|other| other.0 != rule.0), "{}", rule.0);
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! The tools there are, by id: reading, comparing and examining them.
+
+mod capability;
+mod collisions;
+mod diff;
+mod finding;
+mod hash;
+mod inventory;
+mod lint;
+mod load;
+mod mcp_list;
+mod normalise;
+mod references;
+mod risk;
+
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+pub use capability::{
+    CAPABILITY_DIFF_SCHEMA, CapabilityChange, CapabilityDiff, CapabilitySnapshot, SNAPSHOT_SCHEMA, SOURCE_TYPES,
+    diff_snapshots, validate_snapshot,
+};
+pub use collisions::{COLLISION_KINDS, Collision, CollisionReport, CollisionThresholds, analyze_collisions};
+pub use diff::{CatalogDiff, ChangedItem, diff_catalogs, suggest_probes};
+pub use finding::{CatalogFinding, RULES, SEVERITIES};
+pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
+pub use inventory::{INVENTORY_FIELDS, attach_inventory, inventory_of, is_deprecated, validate_inventory};
+pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
+pub use load::{Loaded, OnInvalid, load_catalog};
+pub use mcp_list::from_mcp_tools;
+pub use normalise::{NormaliseOptions, NormaliseReport, normalise};
+pub use references::{ReferenceFinding, ReferenceReport, validate_references};
+pub use risk::{Change, RISKS, assess};
+
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, pointer};
+use contextweaver_model::{HydrationResult, SelectableItem};
+use contextweaver_text::unicode::quote;
+
+/// Tools by id; no id is there twice. A copy shares the tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Catalog {
+    items: SortedMap<String, Rc<SelectableItem>>,
+}
+
+impl Catalog {
+    /// Makes an empty catalog.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a tool. Fails with `DUPLICATE_ID` when its id is taken and `INVALID_INPUT` when it is blank.
+    pub fn register(&mut self, item: SelectableItem) -> Result<()> {
+        if item.id.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidInput, "the id of a tool is blank").at("/id"));
+        }
+        if self.items.contains_key(&item.id) {
+            return Err(duplicate(&item.id));
+        }
+        self.items.insert(item.id.clone(), Rc::new(item));
+        Ok(())
+    }
+
+    /// Adds tools: all of them, or none when one is refused. Paths of errors start with `/<index>`.
+    pub fn register_all(&mut self, items: Vec<SelectableItem>) -> Result<()> {
+        let mut added = Self::new();
+        for (at, item) in items.into_iter().enumerate() {
+            let taken = self.items.contains_key(&item.id).then(|| duplicate(&item.id));
+            taken.map_or_else(|| added.register(item), Err).map_err(|error| {
+                let path = format!("/{at}{}", error.path());
+                error.under(path)
+            })?;
+        }
+        if self.is_empty() {
+            *self = added;
+        } else {
+            self.items.extend(added.items.into_entries());
+        }
+        Ok(())
+    }
+
+    /// Removes a tool and returns it.
+    pub fn remove(&mut self, id: &str) -> Option<SelectableItem> {
+        self.items.remove(id).map(Rc::unwrap_or_clone)
+    }
+
+    /// Returns a tool. Fails with `NOT_FOUND`.
+    pub fn get(&self, id: &str) -> Result<&SelectableItem> {
+        self.find(id)
+            .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
+    }
+
+    /// Returns a tool, if it is there.
+    pub fn find(&self, id: &str) -> Option<&SelectableItem> {
+        self.items.get(id).map(Rc::as_ref)
+    }
+
+    /// Tells whether a tool has this id.
+    pub fn contains(&self, id: &str) -> bool {
+        self.items.contains_key(id)
+    }
+
+    /// Returns the number of tools.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Tells whether there is no tool.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// Returns the tools in the order of their ids.
+    pub fn items(&self) -> impl Iterator<Item = &SelectableItem> + Clone {
+        self.items.values().map(Rc::as_ref)
+    }
+
+    /// Returns the tools of exactly this namespace, by id.
+    pub fn filter_by_namespace(&self, namespace: &str) -> Vec<&SelectableItem> {
+        self.items().filter(|item| item.namespace == namespace).collect()
+    }
+
+    /// Returns the tools that have all these tags, by id.
+    pub fn filter_by_tags(&self, tags: &[String]) -> Vec<&SelectableItem> {
+        self.items().filter(|item| tags.iter().all(|tag| item.tags.contains(tag))).collect()
+    }
+
+    /// Counts the tools of each namespace.
+    pub fn namespaces(&self) -> SortedMap<String, usize> {
+        let mut counts = SortedMap::new();
+        for item in self.items() {
+            *counts.get_or_insert(&item.namespace, 0) += 1;
+        }
+        counts
+    }
+
+    /// Returns what a call of a tool needs to know. Fails with `NOT_FOUND`.
+    pub fn hydrate(&self, id: &str) -> Result<HydrationResult> {
+        self.get(id).map(HydrationResult::of)
+    }
+
+    /// Returns a digest of everything in the catalog, to be used as the key of a cache.
+    pub fn fingerprint(&self) -> String {
+        fingerprint(self.items())
+    }
+
+    /// Returns the catalog as JSON, its tools by id.
+    pub fn to_json(&self) -> Value {
+        json!({ "items": self.items().collect::<Vec<_>>() })
+    }
+
+    /// Reads what [`Catalog::to_json`] wrote. Fails with `MISSING_FIELD` without `items`, with `DUPLICATE_ID` when two tools
+    /// have the same id.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        fields.required("items")?;
+        let mut catalog = Self::new();
+        for (index, item) in fields.records("items", SelectableItem::from_value)?.into_iter().enumerate() {
+            let at = format!("{}/{index}/id", pointer(path, "items"));
+            catalog.register(item).map_err(|error| error.under(at))?;
+        }
+        Ok(catalog)
+    }
+}
+
+fn duplicate(id: &str) -> Error {
+    Error::new(ErrorCode::DuplicateId, format!("two tools have the id {}", quote(id))).at("/id")
+}

@@ -1,0 +1,65 @@
+//! What tools need of each other.
+
+use serde::Serialize;
+
+use super::Catalog;
+use contextweaver_base::order::{self, WordSet};
+use contextweaver_model::SelectableItem;
+
+/// A reference that leads nowhere.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct ReferenceFinding {
+    /// The tool that refers.
+    pub item_id: String,
+    /// `depends_on` or `requires`.
+    pub field: &'static str,
+    /// The id that no tool has, or what no tool provides.
+    pub missing: String,
+}
+
+/// The references of a catalog that lead nowhere.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ReferenceReport {
+    /// Tools looked at.
+    pub items_processed: usize,
+    /// Sorted by tool, field and what is missing.
+    pub findings: Vec<ReferenceFinding>,
+}
+
+/// Returns the references of tools that lead nowhere; a tool may depend on itself.
+pub fn validate_references(items: &[&SelectableItem]) -> ReferenceReport {
+    let ids = WordSet::new(items.iter().map(|item| item.id.clone()).collect());
+    let provided = WordSet::new(items.iter().filter_map(|item| item.provides.clone()).flatten().collect());
+    let mut findings = Vec::new();
+    for item in items {
+        for (field, wanted, known) in [("depends_on", &item.depends_on, &ids), ("requires", &item.requires, &provided)]
+        {
+            let missing = wanted.iter().flatten().filter(|word| !known.contains(word));
+            findings.extend(missing.map(|word| ReferenceFinding {
+                item_id: item.id.clone(),
+                field,
+                missing: word.clone(),
+            }));
+        }
+    }
+    order::sort(&mut findings);
+    ReferenceReport { items_processed: items.len(), findings }
+}
+
+impl Catalog {
+    /// Returns the references that lead nowhere.
+    pub fn validate_references(&self) -> ReferenceReport {
+        validate_references(&self.items().collect::<Vec<_>>())
+    }
+
+    /// Returns a sentence for every `depends_on` that names no tool, by tool and in its order.
+    pub fn validate_dependencies(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for item in self.items() {
+            for id in item.depends_on.iter().flatten().filter(|id| !self.contains(id)) {
+                sentences.push(format!("Item '{}' depends_on unknown tool id '{id}'", item.id));
+            }
+        }
+        sentences
+    }
+}

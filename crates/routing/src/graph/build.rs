@@ -1,0 +1,192 @@
+//! A balanced tree over a catalog.
+//!
+//! The tools are sorted by namespace and name, and every node stands for a stretch of that list. A stretch is split by
+//! the next segment of its namespaces, by several segments at a time where they are too many, and evenly where the
+//! namespaces end or the tree would become too deep. A tree over n tools is at most two levels deeper than the lowest
+//! possible one.
+//!
+//! Ids of navigation nodes are browse paths, `/billing/invoices`; where a tool has that very id the node's ends in
+//! `~2`. A tool can thus never stand for a node.
+
+use super::choice_graph::{ChoiceGraph, MAX_CHILDREN};
+use super::keys::{Keys, key_bytes, least_depth};
+use super::manifest::Manifest;
+use super::split::{Part, Splitter};
+use contextweaver_base::order::sort_by;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::Fields;
+use contextweaver_text::unicode::quote;
+use serde_json::Value;
+
+/// Largest number of children that can be asked for.
+const MOST_CHILDREN: u64 = 1 << 20;
+
+/// How tools are put into groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Strategy {
+    /// By namespace where at least half of the tools have one, else by likeness.
+    Auto,
+    /// By namespace, and where it ends by name.
+    Namespace,
+    /// By the words they have in common.
+    Cluster,
+    /// By name.
+    Alphabetical,
+}
+
+impl Strategy {
+    const NAMES: [(&'static str, Self); 4] = [
+        ("auto", Self::Auto),
+        ("namespace", Self::Namespace),
+        ("cluster", Self::Cluster),
+        ("alphabetical", Self::Alphabetical),
+    ];
+
+    /// Finds a strategy by name.
+    pub fn parse(name: &str) -> Result<Self> {
+        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, strategy)| *strategy).ok_or_else(|| {
+            Error::new(ErrorCode::InvalidInput, format!("unknown strategy {}", quote(name)))
+                .hint("one of: auto namespace cluster alphabetical")
+        })
+    }
+
+    /// Returns the name.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("auto", |(name, _)| name)
+    }
+}
+
+/// How a tree is to be built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// How tools are put into groups.
+    pub strategy: Strategy,
+    /// Most children of a node.
+    pub max_children: usize,
+    /// Tools wanted in a group that is split by name or likeness.
+    pub target_group_size: usize,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self { strategy: Strategy::Auto, max_children: MAX_CHILDREN as usize, target_group_size: MAX_CHILDREN as usize }
+    }
+}
+
+impl BuildOptions {
+    /// Reads options; unknown fields are refused.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let known = ["strategy", "max_children", "target_group_size"];
+        let mut fields = Fields::open_closed(value, path, &known)?;
+        let strategy = fields.parsed_or("strategy", Strategy::Auto, Strategy::parse)?;
+        let max_children = fields.uint_or("max_children", MAX_CHILDREN, MOST_CHILDREN)?;
+        let target_group_size = fields.uint_or("target_group_size", max_children, MOST_CHILDREN)? as usize;
+        Ok(Self { strategy, max_children: max_children as usize, target_group_size })
+    }
+
+    fn check(&self, items: usize) -> Result<()> {
+        let least = if items > 1 { 2 } else { 1 };
+        for (name, value, least) in
+            [("max_children", self.max_children, least), ("target_group_size", self.target_group_size, 1)]
+        {
+            if value < least {
+                let message = format!("{name} must be at least {least}, it is {value}");
+                return Err(Error::new(ErrorCode::OutOfRange, message).at(format!("/{name}")));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A node whose children are still to be found.
+struct Open {
+    part: Part,
+    path: String,
+    place: u32,
+    /// Levels there may be below.
+    depth: u32,
+}
+
+/// Builds a tree over tools in any order; `catalog_hash` goes into its manifest.
+///
+/// Fails with `NO_CANDIDATES` without tools, `DUPLICATE_ID` when two have one id, and `OUT_OF_RANGE` when an option is
+/// zero or one child a node is too few.
+pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
+    let mut graph = grow(items, options, true)?;
+    let manifest = Manifest {
+        catalog_hash,
+        items: items.len(),
+        strategy: options.strategy.name(),
+        max_depth: graph.max_depth(),
+        max_children: options.max_children as u64,
+        tree_builder: "balanced-1",
+        labeler: "words-1",
+    };
+    graph.build_meta = manifest.build_meta();
+    graph.validate()?;
+    Ok(graph)
+}
+
+/// Builds the same tree without the labels and the manifest: to say where tools are, it is enough, and their texts need not
+/// be read. Fails as [`build`] does.
+pub fn outline(items: &[&SelectableItem], options: BuildOptions) -> Result<ChoiceGraph> {
+    grow(items, options, false)
+}
+
+fn grow(items: &[&SelectableItem], options: BuildOptions, has_labels: bool) -> Result<ChoiceGraph> {
+    options.check(items.len())?;
+    if items.is_empty() {
+        return Err(Error::new(ErrorCode::NoCandidates, "there is no tool to build a tree of"));
+    }
+    let mut sorted = items.to_vec();
+    sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        return Err(Error::new(ErrorCode::DuplicateId, format!("two tools have the id {}", quote(&pair[0].id))));
+    }
+    let mut graph = ChoiceGraph::new(options.max_children as u64);
+    for item in &sorted {
+        graph.add_item(&item.id);
+    }
+    let bytes = key_bytes(items.len(), options.max_children);
+    let depth = least_depth(items.len(), options.max_children) + 2;
+    let mut splitter = Splitter::new(sorted, options, bytes, has_labels);
+    graph.root_id = free_id(&graph, "/");
+    let root = graph.root_id.clone();
+    graph.add_node(&root, "All tools", "All available tools");
+    let place = graph.ensure_node(&root) as u32;
+    let mut open = vec![Open { part: splitter.whole(), path: String::new(), place, depth }];
+    let mut edges = Vec::new();
+    while let Some(Open { part, path, place, depth }) = open.pop() {
+        let mut keys = Keys::default();
+        for child in splitter.split(&part, depth) {
+            if let Some(item) = splitter.only_item(&child) {
+                edges.push((place, graph.ensure_node(&item.id) as u32));
+                continue;
+            }
+            let path = format!("{path}/{}", keys.take(child.key.clone(), bytes));
+            let id = free_id(&graph, &path);
+            if has_labels {
+                let (label, hint) = splitter.label(&child);
+                graph.add_node(&id, &label, &hint);
+            }
+            let below = graph.ensure_node(&id) as u32;
+            edges.push((place, below));
+            open.push(Open { part: child, path, place: below, depth: depth - 1 });
+        }
+    }
+    graph.add_edges(&edges)?;
+    Ok(graph)
+}
+
+/// Returns the id of the node at a path, another one than any tool has.
+fn free_id(graph: &ChoiceGraph, path: &str) -> String {
+    let mut id = path.to_owned();
+    let mut number = 2;
+    while graph.is_item(&id) {
+        id = format!("{path}~{number}");
+        number += 1;
+    }
+    id
+}

@@ -1,0 +1,79 @@
+//! Browse paths: `/`, `/billing`, `/billing/invoices`, `/billing/*`.
+
+use super::ChoiceGraph;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_text::unicode::quote;
+
+/// Longest segment.
+const SEGMENT_BYTES: usize = 64;
+
+/// Splits a path into its segments.
+///
+/// Segments are small ASCII letters, digits, `_` and `-`, at most 64, and start with a letter or, below the first, a
+/// digit; `*` may stand last. Fails with `INVALID_INPUT`.
+pub fn parse(path: &str) -> Result<Vec<&str>> {
+    let invalid = || {
+        let message = format!("{} is no browse path", quote(path));
+        Error::new(ErrorCode::InvalidInput, message).hint("a path looks like `/`, `/billing` or `/billing/invoices`")
+    };
+    let rest = path.strip_prefix('/').ok_or_else(invalid)?;
+    if rest.is_empty() {
+        return Ok(Vec::new());
+    }
+    let segments: Vec<&str> = rest.split('/').collect();
+    let last = segments.len() - 1;
+    let fits = |(index, segment): (usize, &&str)| (*segment == "*" && index == last) || is_segment(segment, index > 0);
+    if segments.iter().enumerate().all(fits) { Ok(segments) } else { Err(invalid()) }
+}
+
+fn is_segment(segment: &str, may_start_with_digit: bool) -> bool {
+    let first = segment.bytes().next().unwrap_or(b'/');
+    let starts_well = first.is_ascii_lowercase() || may_start_with_digit && first.is_ascii_digit();
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    starts_well && segment.len() <= SEGMENT_BYTES && segment.bytes().all(is_plain)
+}
+
+/// Returns what a path leads to, as the reference does: the children of a node, or the id of a leaf.
+///
+/// A segment stands for the first child, in the order of ids, whose name it is; `*` stands for all children of what is
+/// before it. Fails with `NOT_FOUND`.
+pub fn resolve<'a>(graph: &'a ChoiceGraph, segments: &[&str]) -> Result<Vec<&'a str>> {
+    let (all, way) = match segments.iter().position(|segment| *segment == "*") {
+        Some(at) => (true, &segments[..at]),
+        None => (false, segments),
+    };
+    let children = |id: &str| graph.successors(id);
+    let Some(place) = find(graph, way) else {
+        // A graph without a root has nothing at its root.
+        return if way.is_empty() { Ok(Vec::new()) } else { Err(not_found(&format!("/{}", segments.join("/")))) };
+    };
+    let id = graph.id(place);
+    let found = children(id);
+    Ok(if found.is_empty() && !all && !way.is_empty() { vec![id] } else { found })
+}
+
+/// Returns the place a path leads to by the names of children.
+pub fn find(graph: &ChoiceGraph, segments: &[&str]) -> Option<u32> {
+    let mut place = graph.place(&graph.root_id)?;
+    for segment in segments {
+        let children = graph.children_at(place);
+        place = *children.iter().find(|child| name(graph.id(**child)) == *segment)?;
+    }
+    Some(place)
+}
+
+/// Makes the error for a path that leads nowhere.
+pub fn not_found(path: &str) -> Error {
+    Error::new(ErrorCode::NotFound, format!("nothing is at {}", quote(path)))
+        .hint("start at `/` and follow the paths of the children")
+}
+
+/// Returns the name of a node among its siblings, as a path has it.
+fn name(id: &str) -> String {
+    let name = match (id.rsplit_once('/'), id.split_once(':')) {
+        (Some((_, last)), _) => last,
+        (None, Some((_, rest))) => rest.split(['@', '#']).next().unwrap_or_default(),
+        (None, None) => id,
+    };
+    name.to_lowercase()
+}

@@ -1,0 +1,198 @@
+//! Words that mean nearly the same, words that mean little, and turns of phrase: English by default, replaceable.
+
+use super::analyse::{StopWords, for_each_term, for_each_word};
+use contextweaver_base::order::sort_distinct;
+use contextweaver_text::numbered::{Term, Terms};
+
+/// The lists, each behind its name in brackets; one group or phrase a line.
+const ENGLISH: &str = include_str!("english.txt");
+
+/// Returns one list.
+fn section(name: &str) -> &'static str {
+    let start = ENGLISH.find(&["[", name, "]\n"].concat()).map_or(ENGLISH.len(), |at| at + name.len() + 3);
+    let rest = &ENGLISH[start..];
+    rest.split("\n[").next().unwrap_or_default()
+}
+
+/// Returns the words that are no terms, as they are before stemming.
+pub fn stop_words() -> StopWords {
+    StopWords::new(section("stop"), section("request"))
+}
+
+/// How the words of a group are related, which says how much one stands for another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Actions that are much the same.
+    Verb,
+    /// Things that are much the same.
+    Noun,
+    /// A word and its short forms.
+    Abbreviation,
+}
+
+impl Relation {
+    const fn weight(self) -> f64 {
+        match self {
+            Self::Verb => 0.3,
+            Self::Noun => 0.35,
+            Self::Abbreviation => 0.6,
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Group {
+    weight: f64,
+    members: Vec<u32>,
+}
+
+/// A turn of phrase and the terms it stands for.
+#[derive(Debug, Clone)]
+pub struct Phrase {
+    /// Lower-case words, in order.
+    pub words: Vec<String>,
+    /// Numbers of terms of the lexicon.
+    pub terms: Vec<u32>,
+}
+
+/// What queries are widened by.
+#[derive(Debug, Clone)]
+pub struct Lexicon {
+    terms: Terms,
+    generic: Vec<u32>,
+    groups: Vec<Group>,
+    /// Terms and the groups they are in.
+    memberships: Vec<(u32, u32)>,
+    phrases: Vec<Phrase>,
+}
+
+impl Default for Lexicon {
+    fn default() -> Self {
+        Self::english()
+    }
+}
+
+impl Lexicon {
+    /// Makes a lexicon that knows no word.
+    pub fn none() -> Self {
+        Self {
+            terms: Terms::default(),
+            generic: Vec::new(),
+            groups: Vec::new(),
+            memberships: Vec::new(),
+            phrases: Vec::new(),
+        }
+    }
+
+    /// Makes the default lexicon.
+    pub fn english() -> Self {
+        let mut lexicon = Self::none();
+        lexicon.add_generic(section("generic"));
+        for (name, relation) in
+            [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)]
+        {
+            for line in section(name).lines() {
+                lexicon.add_group(relation, line);
+            }
+        }
+        for (phrase, terms) in section("phrases").lines().filter_map(|line| line.split_once(" = ")) {
+            lexicon.add_phrase(phrase, terms);
+        }
+        lexicon
+    }
+
+    /// Returns the numbers of the terms of a text, each once.
+    fn intern(&mut self, text: &str) -> Vec<u32> {
+        let (mut ids, terms) = (Vec::new(), &mut self.terms);
+        for_each_word(text, &mut |word| for_each_term(word, &mut |term| ids.push(terms.intern(Term::Word(term)))));
+        sort_distinct(&mut ids);
+        ids
+    }
+
+    /// Adds words that count half in queries, because they say little about what is wanted.
+    pub fn add_generic(&mut self, words: &str) {
+        let ids = self.intern(words);
+        self.generic.extend(ids);
+        sort_distinct(&mut self.generic);
+    }
+
+    /// Adds a group of words of which each stands for the others; a word may be in several groups.
+    pub fn add_group(&mut self, relation: Relation, words: &str) {
+        let members = self.intern(words);
+        let group = self.groups.len() as u32;
+        self.memberships.extend(members.iter().map(|member| (*member, group)));
+        sort_distinct(&mut self.memberships);
+        self.groups.push(Group { weight: relation.weight(), members });
+    }
+
+    /// Adds a turn of phrase and the words it stands for.
+    pub fn add_phrase(&mut self, phrase: &str, words: &str) {
+        let mut parts = Vec::new();
+        for_each_word(phrase, &mut |word| parts.push(word.to_owned()));
+        if !parts.is_empty() {
+            let terms = self.intern(words);
+            self.phrases.push(Phrase { words: parts, terms });
+        }
+    }
+
+    /// Returns the terms the lexicon knows.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Tells whether a term says little.
+    pub fn is_generic(&self, term: u32) -> bool {
+        self.generic.binary_search(&term).is_ok()
+    }
+
+    /// Calls `each` with every neighbour of a term and how much it counts.
+    pub fn for_each_neighbour(&self, term: u32, each: &mut dyn FnMut(u32, f64)) {
+        let start = self.memberships.partition_point(|(member, _)| *member < term);
+        for (_, group) in self.memberships[start..].iter().take_while(|(member, _)| *member == term) {
+            let group = &self.groups[*group as usize];
+            for member in group.members.iter().filter(|member| **member != term) {
+                each(*member, group.weight);
+            }
+        }
+    }
+
+    /// Returns the turns of phrase that the words hold.
+    pub fn phrases_in<'a>(&'a self, words: &'a [String]) -> impl Iterator<Item = &'a Phrase> {
+        self.phrases.iter().filter(|phrase| words.windows(phrase.words.len()).any(|window| window == phrase.words))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lists_are_whole() {
+        let count = |name: &str| (section(name).split_whitespace().count(), section(name).lines().count());
+        let names = ["stop", "request", "generic", "verbs", "nouns", "abbreviations", "phrases", "none"];
+        let counts = [(128, 1), (40, 1), (256, 1), (255, 52), (353, 95), (52, 25), (204, 38), (0, 0)];
+        assert_eq!(names.map(count), counts);
+    }
+
+    #[test]
+    fn neighbours_phrases_and_generic_words() {
+        let mut lexicon = Lexicon::english();
+        lexicon.add_group(Relation::Noun, "widget gadget");
+        let neighbours = |word: &str| {
+            let mut found = Vec::new();
+            if let Some(term) = lexicon.terms().get(Term::Word(word)) {
+                lexicon.for_each_neighbour(term, &mut |term, weight| found.push((lexicon.terms().text(term), weight)));
+            }
+            found
+        };
+        assert_eq!(neighbours("widget"), [("gadget".to_owned(), 0.35)]);
+        assert_eq!(neighbours("renam"), [("titl".to_owned(), 0.3)]);
+        assert_eq!(neighbours("qwerty"), []);
+        assert!(neighbours("pr").contains(&("pull".to_owned(), 0.35)));
+        let words = ["please", "get", "rid", "of", "it"].map(str::to_owned);
+        let phrases: Vec<_> = lexicon.phrases_in(&words).map(|phrase| phrase.words.join(" ")).collect();
+        assert_eq!(phrases, ["get rid of"]);
+        assert!(lexicon.is_generic(lexicon.terms().get(Term::Word("get")).unwrap()));
+        assert_eq!(Lexicon::none().phrases_in(&words).count(), 0);
+    }
+}

@@ -1,0 +1,166 @@
+//! The reference's vector index over tools: search, near duplicates, what a match rests on.
+
+use serde_json::Value;
+
+use super::embeddings::{Hashing, Vector, similarity};
+use contextweaver_base::order::{SortedMap, WordSet, sort, sort_by};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+use contextweaver_model::json::{JsonMap, number_text};
+use contextweaver_text::tokenize::token_set;
+use contextweaver_text::unicode::quote;
+
+/// The parts of a tool's text, in order.
+const SECTIONS: [&str; 4] = ["name", "description", "schema", "metadata"];
+
+/// A tool in the index.
+#[derive(Debug, Clone)]
+struct Entry {
+    text: String,
+    vector: Vector,
+    sections: [WordSet; 4],
+}
+
+/// Tools by id with their vectors.
+#[derive(Debug, Clone, Default)]
+pub struct VectorIndex {
+    hashing: Hashing,
+    entries: SortedMap<String, Entry>,
+}
+
+/// A tool found, how like the query it is, and the part of its text that says so.
+pub type Found = (String, f64, &'static str);
+
+impl VectorIndex {
+    /// Makes an empty index.
+    pub fn new(hashing: Hashing) -> Self {
+        Self { hashing, entries: SortedMap::new() }
+    }
+
+    /// Makes the index one of these tools; returns how many had to be read anew.
+    ///
+    /// Fails with `DUPLICATE_ID` when two have one id.
+    pub fn refresh(&mut self, items: &[&SelectableItem]) -> Result<usize> {
+        let (mut fresh, mut read) = (SortedMap::new(), 0);
+        for item in items {
+            let parts = sections(item);
+            let text = text_of(&parts);
+            let entry = match self.entries.get(&item.id) {
+                Some(known) if known.text == text => known.clone(),
+                _ => {
+                    read += 1;
+                    Entry {
+                        vector: self.hashing.embed(&text),
+                        sections: parts.each_ref().map(|part| token_set(part)),
+                        text,
+                    }
+                }
+            };
+            if fresh.insert(item.id.clone(), entry).is_some() {
+                let message = format!("two tools have the id {}", quote(&item.id));
+                return Err(Error::new(ErrorCode::DuplicateId, message));
+            }
+        }
+        self.entries = fresh;
+        Ok(read)
+    }
+
+    /// Returns the tools most like a text, the best first, equal ones by id.
+    pub fn query(&self, text: &str, top_k: usize) -> Vec<Found> {
+        if text.trim().is_empty() || top_k == 0 {
+            return Vec::new();
+        }
+        let (vector, words) = (self.hashing.embed(text), token_set(text));
+        let mut found: Vec<(&String, &Entry, f64)> =
+            self.entries.iter().map(|(id, entry)| (id, entry, similarity(&vector, &entry.vector))).collect();
+        sort_by(&mut found, |a, b| b.2.total_cmp(&a.2));
+        found.truncate(top_k);
+        found.into_iter().map(|(id, entry, score)| (id.clone(), score, evidence(entry, &words))).collect()
+    }
+
+    /// Returns pairs of tools at least so alike, in the order of their ids. Fails with `OUT_OF_RANGE`.
+    pub fn duplicates(&self, threshold: f64) -> Result<Vec<(String, String, f64)>> {
+        if !(0.0..=1.0).contains(&threshold) {
+            return Err(Error::new(ErrorCode::OutOfRange, "the threshold must be from 0 to 1").at("/threshold"));
+        }
+        let entries: Vec<(&String, &Entry)> = self.entries.iter().collect();
+        let mut pairs = Vec::new();
+        for (index, (id, entry)) in entries.iter().enumerate() {
+            for (other_id, other) in &entries[index + 1..] {
+                let score = similarity(&entry.vector, &other.vector);
+                if score >= threshold {
+                    pairs.push(((*id).clone(), (*other_id).clone(), score));
+                }
+            }
+        }
+        Ok(pairs)
+    }
+}
+
+fn evidence(entry: &Entry, words: &WordSet) -> &'static str {
+    let (mut best, mut most) = ("semantic", 0);
+    for (name, section) in SECTIONS.iter().zip(&entry.sections) {
+        let shared = words.shared(section);
+        if shared > most {
+            (best, most) = (name, shared);
+        }
+    }
+    best
+}
+
+/// Returns the text a tool is compared by.
+pub fn canonical_text(item: &SelectableItem) -> String {
+    text_of(&sections(item))
+}
+
+fn text_of(sections: &[String; 4]) -> String {
+    let lines: Vec<String> = SECTIONS.iter().zip(sections).map(|(name, text)| format!("{name}: {text}")).collect();
+    lines.join("\n")
+}
+
+fn sections(item: &SelectableItem) -> [String; 4] {
+    [item.name.clone(), item.description.clone(), schema_section(item), metadata_section(item)]
+}
+
+fn properties(schema: &JsonMap) -> Vec<(&String, &Value)> {
+    let mut list: Vec<(&String, &Value)> =
+        schema.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+    sort_by(&mut list, |a, b| a.0.cmp(b.0));
+    list
+}
+
+fn schema_section(item: &SelectableItem) -> String {
+    let described = |(name, property): (&String, &Value)| match &property["description"] {
+        Value::String(text) if !text.is_empty() => format!("{name}: {text}"),
+        Value::Number(number) => format!("{name}: {}", number_text(number)),
+        _ => name.clone(),
+    };
+    let mut parts: Vec<String> = properties(&item.args_schema).into_iter().map(described).collect();
+    let output: Vec<&str> = item.output_schema.iter().flat_map(properties).map(|(name, _)| name.as_str()).collect();
+    if !output.is_empty() {
+        parts.push(format!("output: {}", output.join(", ")));
+    }
+    parts.join("; ")
+}
+
+fn metadata_section(item: &SelectableItem) -> String {
+    let mut parts = Vec::new();
+    for (name, list, joint) in [("examples", &item.examples, "; "), ("tags", &item.tags, ", ")] {
+        let mut list = list.clone();
+        sort(&mut list);
+        if !list.is_empty() {
+            parts.push(format!("{name}: {}", list.join(joint)));
+        }
+    }
+    if !item.namespace.is_empty() {
+        parts.push(format!("namespace: {}", item.namespace));
+    }
+    let inventory = item.metadata.get("_contextweaver").and_then(|own| own.get("inventory"));
+    for name in ["owner", "domain", "lifecycle"] {
+        let text = inventory.and_then(|inventory| inventory.get(name)).and_then(Value::as_str).unwrap_or_default();
+        if !text.is_empty() {
+            parts.push(format!("{name}: {text}"));
+        }
+    }
+    parts.join("; ")
+}

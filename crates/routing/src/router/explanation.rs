@@ -1,0 +1,152 @@
+//! Why a short list is what it is, as data and as Markdown; schemas and descriptions never show.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use contextweaver_model::json::numbers::{fixed, round};
+use contextweaver_text::markdown::{code_span, inline};
+
+/// Version of the explanation's form.
+const VERSION: u32 = 1;
+
+/// What an explanation tells of a route.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RouteExplanation<'a> {
+    /// The query as it was asked.
+    pub query: &'a str,
+    /// What ranked the tools.
+    pub retriever_engine: &'a str,
+    /// The short list with its scores.
+    pub candidates: &'a [(String, f64)],
+    /// Whether the best are too close to each other.
+    pub is_ambiguous: bool,
+    /// What to ask back.
+    pub clarifying_question: Option<&'a str>,
+    /// Hints that came with the query.
+    pub context_hints: &'a [String],
+    /// Whether a hint was used.
+    pub context_boost_applied: bool,
+    /// Tools excluded by id or tag.
+    pub excluded_count: usize,
+    /// Tools outside the namespaces or tags allowed.
+    pub gated_count: usize,
+    /// Tells it as the reference does: the first two of the list are compared even if one was pinned there, and texts
+    /// stand as they are.
+    pub reference: bool,
+}
+
+impl RouteExplanation<'_> {
+    /// Returns the two candidates to compare: the best two, or in the reference's form the first two.
+    fn best(&self) -> [Option<&(String, f64)>; 2] {
+        let mut best: [Option<&(String, f64)>; 2] = [self.candidates.first(), self.candidates.get(1)];
+        if !self.reference {
+            best = [None, None];
+            let beats = |a: &(String, f64), b: Option<&(String, f64)>| b.is_none_or(|b| a.1 > b.1);
+            for candidate in self.candidates {
+                if beats(candidate, best[0]) {
+                    best = [Some(candidate), best[0]];
+                } else if beats(candidate, best[1]) {
+                    best[1] = Some(candidate);
+                }
+            }
+        }
+        best
+    }
+
+    /// Returns the explanation as data.
+    pub fn to_json(&self) -> Value {
+        let scored = |candidate: &(String, f64)| json!({ "id": candidate.0, "score": round(candidate.1, 4) });
+        let candidates: Vec<Value> = self
+            .candidates
+            .iter()
+            .enumerate()
+            .map(|(index, (id, score))| json!({ "rank": index + 1, "id": id, "score": round(*score, 4) }))
+            .collect();
+        let best = self.best();
+        let gap = match best {
+            [Some(top), Some(next)] => Some(round(top.1 - next.1, 4)),
+            _ => None,
+        };
+        json!({
+            "version": VERSION,
+            "query": self.query,
+            "retriever_engine": self.retriever_engine,
+            "candidates": candidates,
+            "top": best[0].map(scored),
+            "runner_up": best[1].map(scored),
+            "confidence_gap": gap,
+            "is_ambiguous": self.is_ambiguous,
+            "clarifying_question": self.clarifying_question,
+            "context_hints": self.context_hints,
+            "context_boost_applied": self.context_boost_applied,
+            "excluded_count": self.excluded_count,
+            "gated_count": self.gated_count,
+        })
+    }
+
+    /// Returns the explanation as Markdown.
+    pub fn to_markdown(&self) -> String {
+        let code = |text: &str| if self.reference { format!("`{text}`") } else { code_span(text) };
+        let plain = |text: &str| if self.reference { text.to_owned() } else { inline(text) };
+        let mut out = format!(
+            "### Routing explanation for query {}\n\n_Retriever engine: {}._\n",
+            code(if self.query.is_empty() { "(no query)" } else { self.query }),
+            code(self.retriever_engine)
+        );
+        out += "\n**Top candidates**\n\n";
+        out += match self.candidates {
+            [] => "_No candidates returned._\n",
+            _ => "| Rank | Tool id | Score |\n|---:|:---|---:|\n",
+        };
+        for (index, (id, score)) in self.candidates.iter().enumerate() {
+            // A cell ends at a bar even inside code.
+            let id = if self.reference { code(id) } else { code(id).replace('|', "\\|") };
+            let _ = writeln!(out, "| {} | {id} | {} |", index + 1, fixed(*score, 4));
+        }
+        let shown = |candidate: &(String, f64)| format!("{} ({})", code(&candidate.0), fixed(candidate.1, 4));
+        let _ = match self.best() {
+            [Some(top), Some(next)] => {
+                let gap = fixed(top.1 - next.1, 4);
+                let sign = if gap.starts_with('-') { "" } else { "+" };
+                writeln!(out, "\n**Confidence gap**: {} vs runner-up {} = **{sign}{gap}**.", shown(top), shown(next))
+            }
+            [Some(top), None] => writeln!(out, "\n**Top pick**: {} — no runner-up.", shown(top)),
+            _ => writeln!(out, "\n**Confidence gap**: n/a (no candidates)."),
+        };
+        out += if self.is_ambiguous {
+            "\n⚠️ **Ambiguous result** (gap below router's `confidence_gap` threshold).\n"
+        } else {
+            "\n✅ Result is **not** ambiguous (gap above threshold).\n"
+        };
+        if let Some(question) = self.clarifying_question {
+            let _ = writeln!(out, "\n> Suggested clarifying question: _{}_", plain(question));
+        }
+        self.write_filters(&mut out);
+        if !self.context_hints.is_empty() {
+            out += "\n**Context hints applied**\n\n";
+            for hint in self.context_hints {
+                let _ = writeln!(out, "- {}", plain(hint));
+            }
+            if self.context_boost_applied {
+                out += "\n_Hints altered the scoring query._\n";
+            }
+        }
+        out
+    }
+
+    fn write_filters(&self, out: &mut String) {
+        if self.excluded_count + self.gated_count == 0 {
+            return;
+        }
+        *out += "\n**Filters applied**\n\n";
+        for (count, by) in [
+            (self.excluded_count, "by `exclude_ids` / `exclude_tags`."),
+            (self.gated_count, "by `allowed_namespaces` / `allowed_tags` toolset gating."),
+        ] {
+            if count > 0 {
+                let _ = writeln!(out, "- {count} item(s) filtered {by}");
+            }
+        }
+    }
+}

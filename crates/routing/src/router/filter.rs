@@ -1,0 +1,59 @@
+//! Which tools take part in a route at all.
+
+use contextweaver_base::order::WordSet;
+use contextweaver_model::SelectableItem;
+
+/// What a caller leaves out or insists on.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filters {
+    /// Tools that must not be chosen.
+    pub exclude_ids: WordSet,
+    /// Tools with any of these tags must not be chosen.
+    pub exclude_tags: WordSet,
+    /// Only tools of exactly these namespaces; an empty set allows none.
+    pub allowed_namespaces: Option<WordSet>,
+    /// Only tools with at least one of these tags; an empty set allows none.
+    pub allowed_tags: Option<WordSet>,
+}
+
+/// What filters say of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It takes part.
+    Active,
+    /// It was excluded by id or tag.
+    Excluded,
+    /// It is outside the allowed namespaces or tags.
+    Gated,
+}
+
+impl Filters {
+    /// Tells whether no tool is left out.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Judges a tool; exclusion goes before allowance. Tags and namespaces are compared exactly.
+    pub fn verdict(&self, item: &SelectableItem) -> Verdict {
+        let tagged = |tags: &WordSet| item.tags.iter().any(|tag| tags.contains(tag));
+        if self.exclude_ids.contains(&item.id) || !self.exclude_tags.is_empty() && tagged(&self.exclude_tags) {
+            return Verdict::Excluded;
+        }
+        let outside = self.allowed_namespaces.as_ref().is_some_and(|allowed| !allowed.contains(&item.namespace));
+        if outside || self.allowed_tags.as_ref().is_some_and(|allowed| !tagged(allowed)) {
+            return Verdict::Gated;
+        }
+        Verdict::Active
+    }
+}
+
+/// Adds hints, such as words of the last result, to a query; returns it with the hints that were used.
+pub fn with_hints(query: &str, hints: &[String]) -> (String, Vec<String>) {
+    let used: Vec<String> = hints
+        .iter()
+        .map(|hint| contextweaver_text::unicode::trim(hint).to_owned())
+        .filter(|hint| !hint.is_empty())
+        .collect();
+    let augmented = if used.is_empty() { query.to_owned() } else { format!("{query} {}", used.join(" ")) };
+    (augmented, used)
+}

@@ -1,0 +1,306 @@
+//! From a query to a short list, with a reason for every place.
+
+mod adjust;
+mod beam;
+mod beam_index;
+mod decision;
+mod explanation;
+mod feedback;
+mod filter;
+mod history;
+mod impact;
+mod options;
+mod parts;
+mod question;
+mod record;
+mod report;
+mod shortlist;
+
+pub use decision::{DecisionParts, RoutingDecision};
+pub use explanation::RouteExplanation;
+pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
+pub use filter::{Filters, Verdict, with_hints};
+pub use history::{CalledTools, RouteHistory, ScoreDeltas};
+pub use impact::{IMPACT_TOP_K, ImpactExample, Probe, RoutingImpact, routing_impact};
+pub use options::{MAX_TOP_K, Navigator, RouteOptions, RouterOptions, vector};
+pub use question::clarifying_question;
+pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
+pub use shortlist::{Candidate, Places, shortlist};
+
+use crate::Catalog;
+use crate::cards::ToolNames;
+use crate::graph::{BrowseIndex, ChoiceGraph};
+use crate::index::{Explanation, Index, Scope};
+use adjust::{adjust, likeness};
+use beam::Reach;
+use beam_index::BeamIndex;
+use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::{JsonMap, SelectableItem};
+use report::Report;
+
+/// Best tools that a clarifying question and the judgement of ambiguity look at.
+const LOOKED_AT: usize = 3;
+
+/// Chooses tools out of a catalog.
+///
+/// The exact navigator scores every tool through an inverted index: a query costs time in proportion to the tools that
+/// share a word with it. The graph is built when it is first needed, in near-linear time.
+#[derive(Debug, Clone)]
+pub struct Router {
+    catalog: Catalog,
+    options: RouterOptions,
+    index: Option<Index>,
+    graph: Option<ChoiceGraph>,
+    /// Whether the graph lacks what only its JSON and its pages need: labels, and the hash of the catalog.
+    is_outline: bool,
+    beam: Option<BeamIndex>,
+    browse: Option<BrowseIndex>,
+    names: Option<ToolNames>,
+}
+
+/// What a navigator found.
+#[derive(Debug, Default)]
+struct Found {
+    /// Best first.
+    ranked: Vec<Candidate>,
+    steps: Vec<RouteStep>,
+    /// Near-duplicates behind a tool, for those that stand for some.
+    folded: JsonMap,
+    /// Those of them that are near-duplicates of others.
+    variants: WordSet,
+    /// What history added to scores.
+    history: JsonMap,
+    /// What each tool of the short list was found by, if asked for.
+    matches: Vec<Explanation>,
+    /// Whether the query names the first tool.
+    is_exact: bool,
+    /// Whether the caller's vectors were compared, too.
+    is_hybrid: bool,
+}
+
+/// Which tools take part in one route.
+struct Active<'a> {
+    catalog: &'a Catalog,
+    filters: &'a Filters,
+    excluded: u64,
+    gated: u64,
+}
+
+impl<'a> Active<'a> {
+    /// Applies the filters. Fails with `NO_CANDIDATES` when they leave nothing.
+    fn new(catalog: &'a Catalog, filters: &'a Filters) -> Result<Self> {
+        let mut active = Self { catalog, filters, excluded: 0, gated: 0 };
+        if !filters.is_empty() {
+            for item in catalog.items() {
+                match filters.verdict(item) {
+                    Verdict::Active => {}
+                    Verdict::Excluded => active.excluded += 1,
+                    Verdict::Gated => active.gated += 1,
+                }
+            }
+        }
+        let left = catalog.len() as u64 - active.excluded - active.gated;
+        if left > 0 {
+            return Ok(active);
+        }
+        let message = if catalog.is_empty() { "the catalog is empty" } else { "the filters leave no tool" };
+        Err(Error::new(ErrorCode::NoCandidates, message)
+            .detail("excluded_count", active.excluded)
+            .detail("gated_count", active.gated))
+    }
+
+    fn get(&self, id: &str) -> Option<&'a SelectableItem> {
+        self.catalog.find(id).filter(|item| self.filters.verdict(item) == Verdict::Active)
+    }
+}
+
+impl Router {
+    /// Makes a router of a catalog.
+    pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
+        let index =
+            (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
+        Self::of(catalog, options, index)
+    }
+
+    fn of(catalog: Catalog, options: RouterOptions, index: Option<Index>) -> Self {
+        Self { catalog, options, index, graph: None, is_outline: false, beam: None, browse: None, names: None }
+    }
+
+    /// Returns the tools.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// Returns the settings.
+    pub fn options(&self) -> &RouterOptions {
+        &self.options
+    }
+
+    /// Adds tools, or none of them when one has an id that is taken. The index takes them in without being rebuilt.
+    pub fn add(&mut self, items: Vec<SelectableItem>) -> Result<()> {
+        let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
+        self.catalog.register_all(items)?;
+        if let Some(index) = &mut self.index {
+            for item in ids.iter().filter_map(|id| self.catalog.find(id)) {
+                index.add(item);
+            }
+        }
+        self.forget();
+        Ok(())
+    }
+
+    /// Removes tools; returns how many were there.
+    pub fn remove(&mut self, ids: &[String]) -> usize {
+        let mut removed = 0;
+        for id in ids {
+            if self.catalog.remove(id).is_some() {
+                removed += 1;
+                if let Some(index) = &mut self.index {
+                    index.remove(id);
+                }
+            }
+        }
+        if removed > 0 {
+            self.forget();
+        }
+        removed
+    }
+
+    /// Chooses tools for a query.
+    ///
+    /// Fails with `NO_CANDIDATES` when the catalog is empty or the filters leave nothing. A query that nothing fits is no
+    /// failure: the result says `no_match`.
+    pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
+        self.prepare()?;
+        let needs_names = !self.options.is_reference
+            && options
+                .history
+                .as_ref()
+                .is_some_and(|history| history.called_tool_ids.iter().any(|id| !self.catalog.contains(id)));
+        if needs_names {
+            self.names();
+        }
+        let (text, hints) = with_hints(query, &options.context_hints);
+        let Self { catalog, options: router, index, graph, beam, names, .. } = self;
+        let active = Active::new(catalog, &options.filters)?;
+        let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
+            (Some(index), ..) => exact(index, [query, &text], &active, router, options)?,
+            (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
+            _ => Found::default(),
+        };
+        let mut likeness = |summary: &str, found: &[Candidate]| match (index.as_mut(), beam.as_ref()) {
+            (Some(index), _) => likeness(index, summary, found),
+            (None, Some(beam)) => Ok(beam.scores(summary, found)),
+            _ => Ok(SortedMap::new()),
+        };
+        let names = names.as_ref().filter(|_| needs_names);
+        adjust(&mut found, &active, names, router, options, &mut likeness)?;
+        let places = Places {
+            top_k: options.top_k.unwrap_or(router.config.top_k) as usize,
+            pinned: &options.pin_ids,
+            namespace_quota: options.namespace_quota.map(|quota| quota as usize),
+        };
+        let mut short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
+        if !router.is_reference {
+            tell_of(&mut short, &mut found, graph.as_ref());
+        }
+        if let (true, Some(index)) = (options.debug, index.as_mut()) {
+            for candidate in &short {
+                found.matches.push(index.explain(&text, &candidate.id)?);
+            }
+        }
+        Ok(Report { router, options, query, hints, active: &active, found: &found }.result(short))
+    }
+
+    /// Builds what routing needs and is not there.
+    fn prepare(&mut self) -> Result<()> {
+        if self.graph.is_none() && !self.catalog.is_empty() {
+            self.build_outline()?;
+        }
+        if let (None, None, Some(graph)) = (&self.index, &self.beam, &self.graph) {
+            self.beam = Some(BeamIndex::new(&self.catalog, graph, &self.options));
+        }
+        Ok(())
+    }
+}
+
+fn exact(
+    index: &mut Index,
+    [query, text]: [&str; 2],
+    active: &Active<'_>,
+    router: &RouterOptions,
+    options: &RouteOptions,
+) -> Result<Found> {
+    let allowed = |id: &str| active.get(id).is_some();
+    let top_k = options.top_k.unwrap_or(router.config.top_k) as usize;
+    let scope = Scope {
+        allowed: (!options.filters.is_empty()).then_some(&allowed),
+        embedding: options.query_embedding.as_deref(),
+        // Quotas skip tools, history and feedback change their order, and pinned ones are looked up among all.
+        limit: if options.looks_at_all() { usize::MAX } else { top_k.max(LOOKED_AT) },
+    };
+    let ranking = index.rank_as(text, query, scope)?;
+    let is_hybrid = scope.embedding.is_some() && index.has_vectors();
+    let mut found = Found { is_exact: ranking.is_exact, is_hybrid, ..Found::default() };
+    let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
+    for entry in ranking.entries {
+        if entry.score < router.min_score {
+            continue;
+        }
+        if entry.folded > 0 {
+            found.folded.insert(entry.id.clone(), entry.folded.into());
+        }
+        if entry.is_variant {
+            variants.push(entry.id.clone());
+        }
+        // A near-duplicate comes after all others, so its score is at most theirs.
+        ceiling = entry.score.min(ceiling);
+        // Paths are looked up for the short list alone.
+        found.ranked.push(Candidate { id: entry.id, score: ceiling, path: Vec::new() });
+    }
+    found.variants = WordSet::new(variants);
+    Ok(found)
+}
+
+/// Looks up the paths of the short list, and leaves out what history says of thousands of tools that are not in it.
+fn tell_of(short: &mut [Candidate], found: &mut Found, graph: Option<&ChoiceGraph>) {
+    let shown = WordSet::new(short.iter().map(|candidate| candidate.id.clone()).collect());
+    found.history.retain(|id, _| shown.contains(id));
+    for candidate in short.iter_mut().filter(|candidate| candidate.path.is_empty()) {
+        candidate.path = graph.map(|graph| path_to(graph, &candidate.id)).unwrap_or_default();
+    }
+}
+
+/// Returns the node ids from below the root to a tool.
+fn path_to(graph: &ChoiceGraph, id: &str) -> Vec<String> {
+    let Some(mut place) = graph.place(id) else { return Vec::new() };
+    let mut path = vec![id.to_owned()];
+    while let Some(parent) = graph.parents_at(place).first() {
+        place = *parent;
+        path.push(graph.id(place).to_owned());
+    }
+    path.pop();
+    path.reverse();
+    path
+}
+
+fn by_beam(
+    beam: &BeamIndex,
+    graph: &ChoiceGraph,
+    text: &str,
+    active: &Active<'_>,
+    router: &RouterOptions,
+    options: &RouteOptions,
+) -> Result<Found> {
+    let config = router.config;
+    let reach = Reach {
+        beam_width: config.beam_width as usize,
+        max_depth: config.max_depth as usize,
+        top_k: options.top_k.unwrap_or(config.top_k) as usize,
+        confidence_gap: config.confidence_gap,
+        is_lossless: !router.is_reference,
+    };
+    let (ranked, steps) = beam.search(graph, text, reach, &|id| active.get(id).is_some())?;
+    Ok(Found { ranked, steps, ..Found::default() })
+}

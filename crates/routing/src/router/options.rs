@@ -1,0 +1,300 @@
+//! Settings of a router, and of one route.
+
+use serde_json::Value;
+
+use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
+use super::filter::Filters;
+use super::history::RouteHistory;
+use crate::graph::{BuildOptions, Strategy};
+use crate::index::{IndexOptions, Lexicon, Relation};
+use crate::reference::scorer::Method;
+use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::{Fields, as_number, as_string, pointer};
+use contextweaver_model::{ProfileConfig, RoutingConfig};
+use contextweaver_text::unicode::quote;
+
+/// Most tools one route returns.
+pub const MAX_TOP_K: u64 = 10_000;
+/// Ratio of the second score to the first from which a choice is ambiguous.
+pub const AMBIGUITY_RATIO: f64 = 0.9;
+
+/// How tools are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Navigator {
+    /// Every tool is scored, through the inverted index.
+    Exact,
+    /// Down the graph, a few branches at a time.
+    Beam,
+}
+
+/// Settings of a router.
+#[derive(Debug, Clone)]
+pub struct RouterOptions {
+    /// Whether the graph and the beam are those of the reference, with their defects.
+    pub is_reference: bool,
+    /// How tools are found.
+    pub navigator: Navigator,
+    /// What the beam navigator scores with.
+    pub scorer: Method,
+    /// Sizes of the beam, the graph and the short list.
+    pub config: RoutingConfig,
+    /// Ratio of the second score to the first from which a choice is ambiguous.
+    pub ambiguity_ratio: f64,
+    /// Scores below are no match.
+    pub min_score: f64,
+    /// How the exact navigator's index reads queries.
+    pub index: IndexOptions,
+    /// How the graph puts tools into groups.
+    pub tree: BuildOptions,
+}
+
+impl Default for RouterOptions {
+    fn default() -> Self {
+        Self {
+            is_reference: false,
+            navigator: Navigator::Exact,
+            scorer: Method::TfIdf,
+            config: RoutingConfig::default(),
+            ambiguity_ratio: AMBIGUITY_RATIO,
+            min_score: 0.0,
+            index: IndexOptions::default(),
+            tree: BuildOptions::default(),
+        }
+    }
+}
+
+impl RouterOptions {
+    /// Reads settings; unknown fields are refused.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let options = Self::take(&mut fields)?;
+        fields.finish()?;
+        Ok(options)
+    }
+
+    /// Takes the settings out of an object that may have others.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let base = Self::default();
+        let is_reference = fields.parsed_or("compat", false, compat)?;
+        let default = if is_reference { Navigator::Beam } else { Navigator::Exact };
+        let navigator = fields.parsed_or("navigator", default, navigator)?;
+        let scorer = match fields.opt_string("scorer")? {
+            Some(_) if navigator == Navigator::Exact => {
+                return Err(Error::new(ErrorCode::InvalidInput, "the exact navigator has a scorer of its own")
+                    .at(fields.at("scorer"))
+                    .hint("give navigator: \"beam\" with it"));
+            }
+            given => {
+                given.map(|name| Method::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?
+            }
+        };
+        let config = config(fields)?;
+        let strategy = fields.parsed_or("strategy", base.tree.strategy, Strategy::parse)?;
+        let group = fields.uint_or("target_group_size", config.max_children, MAX_TOP_K)?;
+        if group == 0 {
+            let message = "target_group_size must be at least 1";
+            return Err(Error::new(ErrorCode::OutOfRange, message).at(fields.at("target_group_size")));
+        }
+        let max_children = config.max_children as usize;
+        Ok(Self {
+            is_reference,
+            tree: BuildOptions { strategy, max_children, target_group_size: group as usize },
+            navigator,
+            scorer: scorer.unwrap_or(base.scorer),
+            config,
+            ambiguity_ratio: fields.number_or("ambiguity_ratio", base.ambiguity_ratio, 0.0, 1.0)?,
+            min_score: fields.number_or("min_score", base.min_score, 0.0, f64::MAX)?,
+            index: IndexOptions {
+                lexicon: fields
+                    .take("lexicon")
+                    .map_or(Ok(base.index.lexicon), |value| lexicon(value, &fields.at("lexicon")))?,
+                fuzzy: fields.bool_or("fuzzy", base.index.fuzzy)?,
+                embedding_weight: fields.number_or("embedding_weight", base.index.embedding_weight, 0.0, 100.0)?,
+            },
+        })
+    }
+}
+
+/// Takes the sizes: a preset, and what is given over it.
+fn config(fields: &mut Fields) -> Result<RoutingConfig> {
+    let base = match fields.opt_string("preset")? {
+        None => RoutingConfig::default(),
+        Some(name) => ProfileConfig::preset(&name).map_err(|error| error.at(fields.at("preset")))?.routing,
+    };
+    let mut size = |key: &str, default: u64, min: u64| {
+        let value = fields.uint_or(key, default, MAX_TOP_K)?;
+        if value >= min {
+            return Ok(value);
+        }
+        let message = format!("{key} is {value}, it must be {min} to {MAX_TOP_K}");
+        Err(Error::new(ErrorCode::OutOfRange, message).at(fields.at(key)))
+    };
+    Ok(RoutingConfig {
+        beam_width: size("beam_width", base.beam_width, 1)?,
+        max_depth: size("max_depth", base.max_depth, 1)?,
+        top_k: size("top_k", base.top_k, 1)?,
+        max_children: size("max_children", base.max_children, 2)?,
+        confidence_gap: fields.number_or("confidence_gap", base.confidence_gap, 0.0, 1.0)?,
+    })
+}
+
+fn compat(text: &str) -> Result<bool> {
+    one_of(text, "version of the reference", &[("0.18", true)])
+}
+
+fn navigator(text: &str) -> Result<Navigator> {
+    one_of(text, "navigator", &[("exact", Navigator::Exact), ("beam", Navigator::Beam)])
+}
+
+/// Reads a lexicon: `english`, `none`, or words of the caller's own over one of them.
+fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
+    if let Some(name) = value.as_str() {
+        return named_lexicon(name).map_err(|error| error.at(path));
+    }
+    let mut fields = Fields::open(value, path)?;
+    let mut lexicon =
+        named_lexicon(&fields.string_or("base", "english")?).map_err(|error| error.at(fields.at("base")))?;
+    for word in fields.strings("generic")? {
+        lexicon.add_generic(&word);
+    }
+    let relations = [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)];
+    for (key, relation) in relations {
+        for group in fields.strings(key)? {
+            lexicon.add_group(relation, &group);
+        }
+    }
+    let at = fields.at("phrases");
+    for (phrase, words) in fields.object("phrases")? {
+        lexicon.add_phrase(&phrase, &as_string(words, &pointer(&at, &phrase))?);
+    }
+    fields.finish()?;
+    Ok(lexicon)
+}
+
+fn named_lexicon(name: &str) -> Result<Lexicon> {
+    // Made only when asked for: it takes a millisecond.
+    Ok(if one_of(name, "lexicon", &[("english", true), ("none", false)])? {
+        Lexicon::english()
+    } else {
+        Lexicon::none()
+    })
+}
+
+fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
+    all.iter().find(|(name, _)| *name == text).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+        let message = format!("unknown {what} {}", quote(text));
+        Error::new(ErrorCode::InvalidInput, message).hint(format!("one of: {}", names.join(" ")))
+    })
+}
+
+/// Settings of one route.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct RouteOptions {
+    /// Tools to return, in place of the router's number.
+    pub top_k: Option<u64>,
+    /// Whether the trace carries the beam navigator's steps, or for each tool what it was found by.
+    pub debug: bool,
+    /// Whether the result carries the tools themselves.
+    pub include_items: bool,
+    /// Which tools take part.
+    pub filters: Filters,
+    /// Words that the query is to be read with.
+    pub context_hints: Vec<String>,
+    /// Tools that are in the short list whatever their score.
+    pub pin_ids: WordSet,
+    /// Tools of one namespace in the short list, pinned ones not counted.
+    pub namespace_quota: Option<u64>,
+    /// What was called before.
+    pub history: Option<RouteHistory>,
+    /// How earlier calls went.
+    pub feedback: Option<Feedback>,
+    /// The caller's vector of the query.
+    pub query_embedding: Option<Vec<f32>>,
+}
+
+/// How earlier calls went, by tool, and how much that weighs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Feedback {
+    /// Summed up by tool.
+    pub tools: SortedMap<String, ToolFeedback>,
+    /// What each part of it weighs.
+    pub weights: FeedbackWeights,
+}
+
+impl Feedback {
+    /// Reads `{records, weights?}`.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let tools = aggregate_feedback(&fields.records("records", ToolFeedback::from_value)?);
+        let weights = match fields.take("weights") {
+            None => FeedbackWeights::default(),
+            Some(value) => FeedbackWeights::from_value(value, &fields.at("weights"))?,
+        };
+        fields.finish()?;
+        Ok(Self { tools, weights })
+    }
+}
+
+impl RouteOptions {
+    /// Tells whether tools beyond the first ones count.
+    pub fn looks_at_all(&self) -> bool {
+        self.namespace_quota.is_some() || !self.pin_ids.is_empty() || self.history.is_some() || self.feedback.is_some()
+    }
+
+    /// Takes the settings out of an object that may have others.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        let top_k = fields.opt_uint("top_k", MAX_TOP_K)?;
+        let quota = fields.opt_uint("namespace_quota", MAX_TOP_K)?;
+        for (key, value) in [("top_k", top_k), ("namespace_quota", quota)] {
+            if value == Some(0) {
+                return Err(Error::new(ErrorCode::OutOfRange, format!("{key} must be at least 1")).at(fields.at(key)));
+            }
+        }
+        let history =
+            fields.take("history").map(|value| RouteHistory::from_value(value, &fields.at("history"))).transpose()?;
+        let feedback =
+            fields.take("feedback").map(|value| Feedback::from_value(value, &fields.at("feedback"))).transpose()?;
+        let mut set = |key: &str| fields.strings(key).map(WordSet::new);
+        let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
+        Ok(Self {
+            top_k,
+            namespace_quota: quota,
+            pin_ids,
+            filters: Filters {
+                exclude_ids,
+                exclude_tags,
+                allowed_namespaces: given(fields, "allowed_namespaces")?,
+                allowed_tags: given(fields, "allowed_tags")?,
+            },
+            debug: fields.bool_or("debug", false)?,
+            include_items: fields.bool_or("include_items", false)?,
+            context_hints: fields.strings("context_hints")?,
+            query_embedding: vector(fields, "query_embedding")?,
+            history,
+            feedback,
+        })
+    }
+}
+
+/// Takes a vector; the index checks its length.
+pub fn vector(fields: &mut Fields, key: &str) -> Result<Option<Vec<f32>>> {
+    if !fields.has(key) {
+        return Ok(None);
+    }
+    let number = |value: Value, path: &str| as_number(&value, path, f64::from(f32::MIN), f64::from(f32::MAX));
+    let numbers = fields.records(key, number)?;
+    Ok((!numbers.is_empty()).then(|| numbers.into_iter().map(|number| number as f32).collect()))
+}
+
+/// Takes a set that says something even when it is empty; null counts as absent.
+fn given(fields: &mut Fields, key: &str) -> Result<Option<WordSet>> {
+    match fields.take(key) {
+        None => Ok(None),
+        Some(list) => {
+            let mut one = Fields::open(serde_json::json!({ key: list }), fields.path())?;
+            one.strings(key).map(WordSet::new).map(Some)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What a router has beside its index: graph, pages, names for providers. Made when first asked for.
+
+use super::{Navigator, Router, RouterOptions};
+use crate::Catalog;
+use crate::cards::ToolNames;
+use crate::catalog::compute_catalog_hash;
+use crate::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
+use crate::index::Index;
+use crate::reference::tree::{self, TreeOptions};
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::SelectableItem;
+
+/// Missing tools that an error names.
+const MISSING_NAMED: usize = 10;
+
+impl Router {
+    /// Makes a router with the index that [`Router::index_bytes`] wrote, which is faster than building it.
+    ///
+    /// Fails with `DECODE_FAILED` when the bytes are damaged and with `SNAPSHOT_VERSION` when they are of other tools or
+    /// of another version.
+    pub fn with_index(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Self> {
+        if options.navigator == Navigator::Beam {
+            return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
+        }
+        let index = Index::from_bytes(index, catalog.items(), options.index.clone())?;
+        Ok(Self::of(catalog, options, Some(index)))
+    }
+
+    /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
+    pub fn index_bytes(&self) -> Vec<u8> {
+        self.index.as_ref().map(Index::to_bytes).unwrap_or_default()
+    }
+
+    /// Gives tools the caller's vectors, to be compared with that of a query: all of them, or none when one is refused.
+    pub fn set_embeddings(&mut self, vectors: &[(String, Vec<f32>)]) -> Result<()> {
+        let Some(index) = &mut self.index else {
+            return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator knows no vectors"));
+        };
+        let mut changed = index.clone();
+        for (at, (id, vector)) in vectors.iter().enumerate() {
+            changed.set_embedding(id, vector).map_err(|error| {
+                let path = format!("/vectors/{at}{}", error.path());
+                error.under(path)
+            })?;
+        }
+        *index = changed;
+        Ok(())
+    }
+
+    /// Routes over this graph instead of one built from the catalog, until tools are added or removed.
+    ///
+    /// Fails with `GRAPH_INVALID` when the graph has no root, or when a tool of the catalog is not in it.
+    pub fn use_graph(&mut self, graph: ChoiceGraph) -> Result<()> {
+        graph.validate()?;
+        let missing: Vec<&str> = self
+            .catalog
+            .items()
+            .map(|item| item.id.as_str())
+            .filter(|id| !graph.is_item(id))
+            .take(MISSING_NAMED)
+            .collect();
+        if !missing.is_empty() {
+            let message = "the graph lacks tools of the catalog";
+            return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
+        }
+        self.forget();
+        (self.graph, self.is_outline) = (Some(graph), false);
+        Ok(())
+    }
+
+    /// Returns the graph over the catalog, which is built when first asked for. Fails with `NO_CANDIDATES` when the
+    /// catalog is empty.
+    pub fn graph(&mut self) -> Result<&ChoiceGraph> {
+        if self.catalog.is_empty() {
+            return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
+        }
+        if self.graph.is_none() || self.is_outline {
+            let hash = compute_catalog_hash(self.catalog.items());
+            let items: Vec<&SelectableItem> = self.catalog.items().collect();
+            let graph = if self.options.is_reference {
+                tree::build(&items, self.reference_tree(), &hash)?
+            } else {
+                graph::build(&items, self.options.tree, &hash)?
+            };
+            (self.graph, self.is_outline) = (Some(graph), false);
+        }
+        self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
+    }
+
+    /// Builds what routes need of the graph: neither the hash of the catalog nor labels, which take longer than many routes.
+    pub(super) fn build_outline(&mut self) -> Result<()> {
+        let items: Vec<&SelectableItem> = self.catalog.items().collect();
+        let graph = if self.options.is_reference {
+            tree::build(&items, self.reference_tree(), "")?
+        } else if self.options.navigator == Navigator::Beam {
+            graph::build(&items, self.options.tree, "")?
+        } else {
+            graph::outline(&items, self.options.tree)?
+        };
+        (self.graph, self.is_outline) = (Some(graph), true);
+        Ok(())
+    }
+
+    fn reference_tree(&self) -> TreeOptions {
+        let tree = self.options.tree;
+        TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size }
+    }
+
+    /// Forgets what was made of tools that have changed.
+    pub(super) fn forget(&mut self) {
+        (self.graph, self.beam, self.browse, self.names) = (None, None, None, None);
+    }
+
+    /// Returns a page of the graph, or of a namespace, by path. Fails with `NOT_FOUND` when nothing is there.
+    pub fn browse(&mut self, path: &str, page: PageOptions) -> Result<BrowsePage> {
+        let (graph, browse) = self.pages()?;
+        browse.browse(graph, path, page)
+    }
+
+    /// Returns the page of a node or a tool by id. Fails with `NOT_FOUND`.
+    pub fn browse_id(&mut self, id: &str, page: PageOptions) -> Result<BrowsePage> {
+        let (graph, browse) = self.pages()?;
+        browse.browse_id(graph, id, page)
+    }
+
+    fn pages(&mut self) -> Result<(&ChoiceGraph, &BrowseIndex)> {
+        self.graph()?;
+        let Self { catalog, graph, browse, .. } = self;
+        let graph = graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))?;
+        let browse = browse.get_or_insert_with(|| {
+            let items: Vec<&SelectableItem> = catalog.items().collect();
+            BrowseIndex::new(graph, &items)
+        });
+        Ok((graph, browse))
+    }
+
+    /// Returns the names that tools have for providers, and the tools.
+    pub fn names(&mut self) -> (&ToolNames, &Catalog) {
+        let Self { catalog, names, .. } = self;
+        let names = names.get_or_insert_with(|| ToolNames::new(catalog.items().map(|item| item.id.as_str())));
+        (names, catalog)
+    }
+}

@@ -1,0 +1,98 @@
+//! What a route returns.
+
+use serde::Serialize;
+
+use contextweaver_model::{JsonMap, SelectableItem};
+
+/// The short list for a query, and how it came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RouteResult {
+    /// The tools, best first, pinned ones before all others.
+    pub candidate_ids: Vec<String>,
+    /// For each tool the node ids from below the root to it.
+    pub paths: Vec<Vec<String>>,
+    /// The score of each tool; scores of different queries do not compare.
+    pub scores: Vec<f64>,
+    /// Whether the best two are too close to call.
+    pub is_ambiguous: bool,
+    /// A question that tells the best ones apart.
+    pub clarifying_question: Option<String>,
+    /// Tools left out by id or tag.
+    pub excluded_count: u64,
+    /// Tools outside the allowed namespaces or tags.
+    pub gated_count: u64,
+    /// The hints that were used.
+    pub context_hints: Vec<String>,
+    /// Whether there was one.
+    pub context_boost_applied: bool,
+    /// What history added to or took from a score, by tool; for compatibility also of tools that are not shown.
+    #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]
+    pub history_adjustments: JsonMap,
+    /// Whether nothing fits: no tool shares a word with the query. Only the exact navigator knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub no_match: Option<bool>,
+    /// How it came about.
+    pub trace: RouteTrace,
+    /// The tools themselves, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub candidate_items: Option<Vec<SelectableItem>>,
+}
+
+/// How a route came about.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RouteTrace {
+    /// 1.
+    pub trace_version: u64,
+    /// The query as given.
+    pub query: String,
+    /// The beam navigator's measure of ambiguity: a distance of scores.
+    pub confidence_gap: f64,
+    /// Score of the best tool, 0 if there is none.
+    pub top_score: f64,
+    /// Score of the second.
+    pub runner_up_score: Option<f64>,
+    /// Whether the best two are too close to call.
+    pub is_ambiguous: bool,
+    /// Tools left out by id or tag.
+    pub excluded_count: u64,
+    /// Tools outside the allowed namespaces or tags.
+    pub gated_count: u64,
+    /// What scored: `bm25f`, `tfidf`, `bm25`, `fuzzy`, or `embedding+bm25f` with vectors of the caller's.
+    pub retriever_engine: String,
+    /// The beam navigator's steps, if asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub steps: Option<Vec<RouteStep>>,
+    /// A question that tells the best ones apart.
+    pub clarifying_question: Option<String>,
+    /// Hints, pins, quotas, adjustments; for the exact navigator also `ambiguity`, `folded`, and `matches` if asked for.
+    pub extra: JsonMap,
+}
+
+/// One node the beam navigator opened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RouteStep {
+    /// Levels below the root.
+    pub depth: u64,
+    /// The node.
+    pub node: String,
+    /// Its children, best first, scores rounded to four decimals.
+    pub scored_children: Vec<ScoredChild>,
+    /// Those that were followed.
+    pub kept: Vec<String>,
+}
+
+/// A child with its score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ScoredChild {
+    /// The node or tool.
+    pub id: String,
+    /// Its score.
+    pub score: f64,
+}

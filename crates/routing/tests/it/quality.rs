@@ -1,0 +1,125 @@
+//! How often the index finds the right tool, on labelled sets kept outside the repository: those below
+//! `../shared/bench/routing`, or where `CONTEXTWEAVER_ROUTING_SETS` points. Skips, and says so, without them.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+
+use std::path::{Path, PathBuf};
+
+use contextweaver_model::SelectableItem;
+use contextweaver_routing::index::{Index, IndexOptions, Scope};
+use serde_json::{Value, json};
+
+/// Name of each set and the least recall@1, recall@5 and mean reciprocal rank.
+const FLOORS: &[(&str, [f64; 3])] = &[
+    ("contextweaver-50", [0.74, 0.94, 0.84]),
+    ("contextweaver-83", [0.70, 0.915, 0.80]),
+    ("contextweaver-1000", [0.69, 0.91, 0.79]),
+    ("contextweaver-large-320", [1.0, 1.0, 1.0]),
+    ("metatool", [0.52, 0.74, 0.64]),
+    ("bfcl-core", [0.685, 0.92, 0.85]),
+    ("livemcp", [0.40, 0.64, 0.62]),
+];
+
+/// Tools a query may return, as where the floors come from.
+const LIMIT: usize = 50;
+
+struct Set {
+    items: Vec<SelectableItem>,
+    queries: Vec<Value>,
+}
+
+fn read(name: &str) -> Option<Set> {
+    let folder = std::env::var_os("CONTEXTWEAVER_ROUTING_SETS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench/routing"), PathBuf::from);
+    let path = folder.join(name).with_extension("json");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        println!("SKIPPED {name}: no file {}", path.display());
+        return None;
+    };
+    let mut set: Value = serde_json::from_str(&text).unwrap();
+    let items = set["items"].as_array().unwrap().iter().map(|item| {
+        let mut item = item.clone();
+        for (field, default) in [("kind", json!("tool")), ("description", json!(""))] {
+            if item[field].is_null() {
+                item[field] = default;
+            }
+        }
+        SelectableItem::from_value(item, "").unwrap()
+    });
+    Some(Set { items: items.collect(), queries: set["queries"].as_array_mut().unwrap().drain(..).collect() })
+}
+
+fn rank(index: &mut Index, query: &str, limit: usize) -> Vec<(String, f64)> {
+    let ranking = index.rank(query, Scope { allowed: None, embedding: None, limit }).unwrap();
+    ranking.entries.into_iter().map(|ranked| (ranked.id, ranked.score)).collect()
+}
+
+/// Returns recall@1, recall@5 and the mean reciprocal rank.
+fn measure(set: &Set) -> [f64; 3] {
+    let mut index = Index::build(&set.items, IndexOptions::default());
+    let mut sums = [0.0; 3];
+    for query in &set.queries {
+        let wanted: Vec<&str> = query["expected"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+        let ids: Vec<String> =
+            rank(&mut index, query["query"].as_str().unwrap(), LIMIT).into_iter().map(|(id, _)| id).collect();
+        for (sum, k) in sums.iter_mut().zip([1, 5]) {
+            let found = ids.iter().take(k).filter(|id| wanted.contains(&id.as_str())).count() as f64;
+            *sum += if query["any"] == true { found.min(1.0) } else { found / wanted.len() as f64 };
+        }
+        if let Some(at) = ids.iter().position(|id| wanted.contains(&id.as_str())) {
+            sums[2] += 1.0 / (at + 1) as f64;
+        }
+    }
+    sums.map(|sum| sum / set.queries.len() as f64)
+}
+
+#[test]
+fn the_right_tools_are_found() {
+    let mut misses = Vec::new();
+    for (name, floors) in FLOORS {
+        let Some(set) = read(name) else { continue };
+        let found = measure(&set);
+        println!("{name:24} recall@1 {:.4}  recall@5 {:.4}  mrr {:.4}", found[0], found[1], found[2]);
+        if found.iter().zip(floors).any(|(found, floor)| found < floor) {
+            misses.push((name, found, floors));
+        }
+    }
+    assert!(misses.is_empty(), "{misses:?}");
+}
+
+#[test]
+fn scores_are_those_of_the_specification() {
+    let Some(set) = read("contextweaver-83") else { return };
+    let mut index = Index::build(&set.items, IndexOptions::default());
+    assert_eq!((index.len(), index.size()), (83, (463, 804)));
+    let expected: [(&str, [(&str, f64); 3]); 5] = [
+        (
+            "look up invoice number INV-1234",
+            [("billing.invoices.get", 12.8309), ("billing.invoices.create", 6.9311), ("billing.invoices.void", 6.9311)],
+        ),
+        (
+            "get rid of an outdated template",
+            [("docs.templates.delete", 9.2062), ("docs.templates.apply", 5.7017), ("docs.templates.list", 5.7017)],
+        ),
+        (
+            "search Slack messages",
+            [("comms.slack.search", 14.1947), ("comms.slack.post", 13.4613), ("comms.slack.react", 10.9276)],
+        ),
+        (
+            "offboard a departing employee",
+            [("admin.users.deactivate", 5.2085), ("admin.users.list", 2.0812), ("admin.users.create", 2.0638)],
+        ),
+        (
+            "draft an invoice for Acme Corp",
+            [("billing.invoices.create", 8.8372), ("comms.email.draft", 7.7812), ("billing.invoices.void", 7.4921)],
+        ),
+    ];
+    for (query, expected) in expected {
+        let found = rank(&mut index, query, 3);
+        let rounded: Vec<(&str, f64)> =
+            found.iter().map(|(id, score)| (id.as_str(), (score * 1e4).round() / 1e4)).collect();
+        assert_eq!(rounded, expected, "{query}");
+    }
+    let explained = index.explain("get rid of an outdated template", "docs.templates.delete").unwrap();
+    let terms: Vec<(&str, f64)> = explained.terms.iter().map(|term| (term.term.as_str(), term.weight)).collect();
+    assert_eq!(terms, [("templat", 1.0), ("delet", 0.5)]);
+}

@@ -1,0 +1,194 @@
+//! Masks credentials in text and in JSON values.
+//!
+//! Two rule sets exist. [`SecretRules::Reference`] takes the decisions of contextweaver 0.18.2,
+//! known gaps included, so that recorded results can be reproduced. [`SecretRules::Full`] is the
+//! default: it also covers JSON-quoted keys, basic authentication, quoted values with spaces and
+//! more token formats, sees through colours and zero-width characters, and it leaves alone what only sounds like a
+//! credential.
+//!
+//! Both are hand-written scanners with linear running time on any input.
+
+mod assign;
+mod chars;
+mod context;
+mod hidden;
+mod keys;
+mod scan;
+// The properties need a crate that does not exist on WebAssembly.
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests;
+mod tokens;
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+pub(crate) use chars::{after, before, digit, is_word};
+use hidden::{Shown, readings};
+use scan::{ALL, ASSIGN, Scanner};
+
+/// Replacement for a secret unless the caller chooses another one.
+pub const SECRET_MASK: &str = "[REDACTED-SECRET]";
+
+/// Bounds how often masking repeats until nothing changes.
+///
+/// One round is enough for all but contrived text in which masking one secret reveals another.
+const MAX_ROUNDS: usize = 8;
+
+/// Bounds how deep [`redact_value`] follows nested values.
+const MAX_DEPTH: usize = 128;
+
+/// Selects the rules that decide what is a secret.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SecretRules {
+    /// Takes exactly the decisions of contextweaver 0.18.2.
+    Reference,
+    /// Finds more secrets with fewer false alarms.
+    #[default]
+    Full,
+}
+
+/// Replaces every secret in a text by a mask.
+///
+/// Text without secrets is returned as it is, after a single pass. The mask is taken literally.
+/// With [`SecretRules::Full`] and [`SECRET_MASK`], masking a masked text changes nothing.
+#[must_use]
+pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<'a, str> {
+    let full = rules == SecretRules::Full;
+    let found = rules_present(text, full, mask, ALL);
+    if found == 0 {
+        return Cow::Borrowed(text);
+    }
+    let masked = if full { mask_full(text, mask, found) } else { mask_in_order(text, mask, found) };
+    masked.map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+/// Reports whether a text contains a secret.
+///
+/// Under [`SecretRules::Full`] a value that has already been masked does not count.
+#[must_use]
+pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
+    let full = rules == SecretRules::Full;
+    read(text, rules).any(|text| Scanner::new(&text, full, SECRET_MASK).next(0, 0, ALL).is_some())
+}
+
+/// Returns a text in each way in which it has to be read to see all of it.
+pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'_, str>> {
+    readings(text, rules == SecretRules::Full).iter().map(move |&reading| Shown::new(text, reading).text)
+}
+
+/// Replaces every secret in the string leaves of a JSON value by a mask.
+///
+/// Keys are never changed. Under [`SecretRules::Full`] a key such as `password` also makes its
+/// value a secret, in a list as well. Values nested deeper than 128 levels are replaced by the
+/// mask, because leaving them unread could leak.
+#[must_use]
+pub fn redact_value(value: &Value, rules: SecretRules, mask: &str) -> Value {
+    redact_leaf(value, rules, mask, None, MAX_DEPTH)
+}
+
+fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys::Kind>, depth: usize) -> Value {
+    let Some(below) = depth.checked_sub(1) else {
+        return Value::String(mask.to_owned());
+    };
+    let named = |text: &str, quoted| kind.is_some_and(|kind| keys::is_secret(kind, text, quoted));
+    match value {
+        Value::String(text) if named(text, true) => Value::String(mask.to_owned()),
+        Value::String(text) => Value::String(redact_secrets(text, rules, mask).into_owned()),
+        Value::Number(number) if named(&number.to_string(), false) => Value::String(mask.to_owned()),
+        Value::Array(items) => items.iter().map(|item| redact_leaf(item, rules, mask, kind, below)).collect(),
+        Value::Object(fields) => {
+            let redact = |(key, field): (&String, &Value)| {
+                let full = rules == SecretRules::Full;
+                let kind = full.then(|| read(key, rules).find_map(|key| keys::key_kind(&key))).flatten();
+                (key.clone(), redact_leaf(field, rules, mask, kind, below))
+            };
+            Value::Object(fields.iter().map(redact).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+/// Returns the bits of the rules that match somewhere in a text.
+fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> u32 {
+    let mut found = 0;
+    for &reading in readings(text, full) {
+        let (shown, mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+        let mut scanner = Scanner::new(&shown.text, full, &mask.text);
+        let mut from = 0;
+        while let Some(hit) = scanner.next(from, 0, wanted & !found) {
+            found |= hit.rule;
+            from = hit.trigger;
+        }
+    }
+    found
+}
+
+/// Applies the rules one after another, each to the result of the one before.
+fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
+    let mut current: Option<String> = None;
+    let mut pending = found;
+    while pending != 0 {
+        let rule = pending & pending.wrapping_neg();
+        pending &= !rule;
+        if let Some(masked) = mask_rules(current.as_deref().unwrap_or(text), false, mask, rule) {
+            // A mask is arbitrary text, so it may complete the shape of a later rule.
+            let later = ALL & !(rule | (rule - 1));
+            pending = rules_present(&masked, false, mask, later);
+            current = Some(masked);
+        }
+    }
+    current
+}
+
+/// Applies all rules, assignments last, until the result is stable.
+///
+/// Tokens go first because an assigned value without quotes ends at white space, which a longer
+/// secret may contain.
+fn mask_full(text: &str, mask: &str, found: u32) -> Option<String> {
+    let mut current: Option<String> = None;
+    let mut found = found;
+    let rounds = if mask == SECRET_MASK { MAX_ROUNDS } else { 1 };
+    for _ in 0..rounds {
+        for rules in [found & !ASSIGN, ASSIGN] {
+            let source = current.as_deref().unwrap_or(text);
+            current = mask_rules(source, true, mask, rules).or(current);
+        }
+        found = rules_present(current.as_deref().unwrap_or(text), true, mask, ALL);
+        if found == 0 {
+            break;
+        }
+    }
+    current
+}
+
+/// Masks every match of the given rules, in each reading of the text.
+fn mask_rules(text: &str, full: bool, mask: &str, rules: u32) -> Option<String> {
+    let mut current: Option<String> = None;
+    for &reading in readings(text, full) {
+        let masked = mask_reading(current.as_deref().unwrap_or(text), reading, full, mask, rules);
+        current = masked.or(current);
+    }
+    current
+}
+
+/// Masks every match of the given rules from left to right.
+fn mask_reading(text: &str, reading: hidden::Reading, full: bool, mask: &str, rules: u32) -> Option<String> {
+    if rules == 0 {
+        return None;
+    }
+    let (shown, shown_mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+    let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
+    let mut masked = String::new();
+    let (mut copied, mut from) = (0, 0);
+    while let Some(hit) = scanner.next(from, from, rules) {
+        masked.push_str(chars::part(text, copied, shown.start(hit.start)));
+        masked.push_str(mask);
+        (copied, from) = (shown.end(hit.end), hit.end);
+    }
+    if from == 0 {
+        return None;
+    }
+    masked.push_str(chars::rest(text, copied));
+    Some(masked)
+}

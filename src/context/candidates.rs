@@ -1,9 +1,0 @@
-//! Stage 1: the items whose kind the phase admits, in log order.
-
-use crate::model::{ContextItem, ContextPolicy, Phase};
-
-/// Returns the positions of the items that a phase admits.
-pub fn candidates(items: &[ContextItem], phase: Phase, policy: &ContextPolicy) -> Vec<usize> {
-    let allowed = policy.allowed_kinds(phase);
-    items.iter().enumerate().filter(|(_, item)| allowed.contains(&item.kind)).map(|(at, _)| at).collect()
-}

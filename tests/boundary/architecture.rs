@@ -1,0 +1,101 @@
+//! Rules about the code that the compiler does not know.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+use std::path::{Path, PathBuf};
+
+use contextweaver_base::ErrorCode;
+
+fn home() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "node_modules") {
+            found.extend(files_below(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The code of a file without its tests.
+fn code(path: &Path) -> String {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn javascript_stays_behind_the_boundary() {
+    let mut sources = files_below(&home().join("crates"), "rs");
+    sources.extend(files_below(&home().join("src/api"), "rs"));
+    for path in sources {
+        for word in ["JsValue", "js_sys", "wasm_bindgen", "serde_wasm_bindgen"] {
+            assert!(!code(&path).contains(word), "{} names {word}", path.display());
+        }
+    }
+}
+
+/// Between crates the compiler forbids the way back; these are rooms of one crate.
+#[test]
+fn modules_depend_one_way() {
+    for (room, others) in [
+        ("crates/convert/src/mcp", &["providers", "tools"][..]),
+        ("crates/convert/src/providers", &["mcp", "tools"]),
+        ("crates/convert/src/tools", &["providers"]),
+        ("crates/model/src/json", &["budget", "enums", "envelope", "item"]),
+    ] {
+        for path in files_below(&home().join(room), "rs") {
+            for other in others {
+                assert!(!code(&path).contains(&format!("crate::{other}")), "{} uses {other}", path.display());
+            }
+        }
+    }
+    for path in files_below(&home().join("crates/context/src/store"), "rs") {
+        for used in code(&path).split("crate::").skip(1) {
+            assert!(used.starts_with("store"), "{} uses more of the crate than the stores", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_error_code_is_documented_and_produced() {
+    let facade = std::fs::read_to_string(home().join("pkg-template/src/errors.ts")).unwrap();
+    let mut tests = String::new();
+    for folder in ["tests", "src", "crates"] {
+        for extension in ["rs", "mjs"] {
+            for path in files_below(&home().join(folder), extension) {
+                tests.push_str(&std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    for code in ErrorCode::ALL {
+        let name = code.as_str();
+        assert!(facade.contains(&format!("\"{name}\"")), "{name} is not documented in errors.ts");
+        let asserted = tests.contains(&format!("\"{name}\"")) || tests.contains(&format!("ErrorCode::{code:?})"));
+        // Two codes are only for defects of our own, which no test can produce.
+        assert!(asserted || matches!(name, "INTERNAL" | "POISONED"), "no test expects {name}");
+    }
+}
+
+#[test]
+fn the_repository_names_no_machine() {
+    for folder in ["src", "crates", "tests", "xtask", "pkg-template", "examples", "benches", ".ci"] {
+        for extension in ["rs", "ts", "mjs", "js", "json", "toml", "md", "sh", "html"] {
+            let folder = home().join(folder);
+            if !folder.exists() {
+                continue;
+            }
+            for path in files_below(&folder, extension) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                for word in [concat!("/ro", "ot/"), concat!("/wo", "rk/")] {
+                    assert!(!text.contains(word), "{} names {word}", path.display());
+                }
+            }
+        }
+    }
+}

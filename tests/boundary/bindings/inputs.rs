@@ -1,0 +1,279 @@
+//! What the engine reads: which fields it cannot do without and which exist, found by asking it.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use contextweaver::api;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::compat::compact::CompactOptions;
+use contextweaver_context::memory::ConsolidationPolicy;
+use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_model::{
+    ArtifactRef, ContextItem, ContextPolicy, Episode, Fact, MemoryEntry, ResultEnvelope, SelectableItem,
+};
+use contextweaver_routing::Catalog;
+use contextweaver_routing::router::{FeedbackWeights, Router, RouterOptions};
+
+/// How an input is read.
+enum Reader {
+    /// By an operation of a manager.
+    Operation(&'static str),
+    /// By an operation of a router without tools.
+    Routing(&'static str),
+    /// By a function.
+    Function(fn(Value) -> Result<()>),
+}
+use Reader::{Function, Operation, Routing};
+
+/// Inputs by their name in `drift.test-d.ts`, with the fields of the package's type where an unknown one is an error.
+/// The fields of the others are those of their record.
+const INPUTS: &[(&str, &str, Reader)] = &[
+    (
+        "ArtifactInput",
+        "handle media_type label",
+        Function(|value| {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::put_artifact(&mut manager, &value.to_string(), b"").map(drop)
+        }),
+    ),
+    ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
+    (
+        "BuildCallOptions",
+        "query query_tags hints header footer budget_tokens pin explain item_scores tool schema examples constraints",
+        Operation("build_call"),
+    ),
+    (
+        "BuildOptions",
+        "phase query query_tags hints header footer budget_tokens pin explain item_scores",
+        Operation("build"),
+    ),
+    ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
+    (
+        "CompatCompactOptions",
+        "threshold_chars budget strategy keep deterministic overwrite_sidecar redact_secrets summarizer extractor",
+        Function(|value| CompactOptions::from_value(value, "").map(drop)),
+    ),
+    ("ConsolidateOptions", "policy as_of apply", Operation("consolidate")),
+    (
+        "ConsolidationPolicy",
+        "min_occurrences min_sessions similarity_threshold decay_after_days timestamp_key session_key",
+        Function(|value| ConsolidationPolicy::from_value(value, "", true).map(drop)),
+    ),
+    ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
+    (
+        "ContextManagerOptions",
+        "compat profile budget policy scoring firewall limits append active_turn redact_secrets estimator classifier summarizer \
+         extractor redaction_hooks listens",
+        Function(|value| ManagerOptions::from_value(value).map(drop)),
+    ),
+    (
+        "ContextPolicy",
+        "allowed_kinds_per_phase max_items_per_kind sensitivity_floor sensitivity_action redaction_hooks \
+         allow_redacted_drilldown overflow_action overflow_raise_kinds extra",
+        Function(|value| ContextPolicy::from_value(value, "", ContextPolicy::default(), true).map(drop)),
+    ),
+    ("DrilldownOptions", "handle selector inject parent_id max_tokens", Operation("drilldown")),
+    ("Envelope", "", Function(|value| ResultEnvelope::from_value(value, "").map(drop))),
+    ("EnvelopeResult", "tool_call_id tool_name envelope sensitivity", Operation("ingest_envelope")),
+    ("Episode", "", Function(|value| Episode::from_value(value, "").map(drop))),
+    ("EpisodeSearchOptions", "query top_k", Operation("episode_search")),
+    ("EventCountQuery", "kinds", Operation("event_count")),
+    ("EventQuery", "kinds since limit", Operation("events")),
+    ("Fact", "", Function(|value| Fact::with_optional_id(value, "").map(drop))),
+    (
+        "FirewallOptions",
+        "threshold_tokens summary_tokens deterministic",
+        Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
+    ),
+    ("HandoffOptions", "budget_tokens", Operation("handoff")),
+    ("HydrateOptions", "tool arguments", Operation("hydrate")),
+    ("InspectOptions", "pack explanation budget", Operation("inspect")),
+    (
+        "LimitOptions",
+        "max_items max_artifact_bytes max_store_bytes max_artifacts artifact_ttl_seconds eviction",
+        Function(|value| ManagerOptions::from_value(json!({ "limits": value })).map(drop)),
+    ),
+    (
+        "CardOptions",
+        "candidate_ids scores budget_tokens max_cards card_tokens max_card_tokens redact_secrets show_scores estimator",
+        Routing("cards"),
+    ),
+    ("BrowseOptions", "path id offset limit", Routing("browse")),
+    ("CatalogOptions", "items on_invalid", Function(|value| api::routing::new_catalog(&value.to_string()).map(drop))),
+    (
+        "FeedbackWeights",
+        "success_weight failure_penalty quality_weight latency_weight cost_weight latency_ref_ms token_cost_ref",
+        Function(|value| FeedbackWeights::from_value(value, "").map(drop)),
+    ),
+    ("HydrateTool", "id schemas", Routing("hydrate")),
+    (
+        "Lexicon",
+        "base verbs nouns abbreviations generic phrases",
+        Function(|value| RouterOptions::from_value(json!({ "lexicon": value })).map(drop)),
+    ),
+    (
+        "LintOptions",
+        "pinned",
+        Function(|value| {
+            let mut catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;
+            api::routing::catalog_call(&mut catalog, "lint", &value.to_string()).map(drop)
+        }),
+    ),
+    (
+        "McpCatalogOptions",
+        "server id_form verb_namespaces on_invalid",
+        // The list is an argument of its own.
+        Function(|mut value| {
+            value["mcp"] = json!([]);
+            api::routing::new_catalog(&value.to_string()).map(drop)
+        }),
+    ),
+    (
+        "McpListOptions",
+        "server",
+        Function(|value| convert("mcp_resource_to_selectable", "resource", json!({ "uri": "u:x" }), value)),
+    ),
+    (
+        "McpReadOptions",
+        "max_bytes",
+        Function(|mut value| {
+            value["result"] = json!({});
+            value["resource_id"] = "r".into();
+            api::convert::convert_result(&value.to_string()).map(drop)
+        }),
+    ),
+    (
+        "McpToolOptions",
+        "server id_form verb_namespaces compat",
+        Function(|value| convert("mcp_tool_to_selectable", "tool", json!({ "name": "x" }), value)),
+    ),
+    ("MemoryEntry", "", Function(|value| MemoryEntry::from_value(value, "").map(drop))),
+    (
+        "RouteHistory",
+        "called_tool_ids last_result_summary step_number repeat_penalty result_boost_weight",
+        Function(|value| route(&json!({ "query": "", "history": value }))),
+    ),
+    (
+        "RouteOptions",
+        "query top_k exclude_ids exclude_tags allowed_namespaces allowed_tags context_hints pin_ids namespace_quota \
+         history feedback query_embedding include_items debug",
+        Routing("route"),
+    ),
+    (
+        "RouterOptions",
+        "compat navigator preset top_k ambiguity_ratio min_score lexicon fuzzy embedding_weight scorer beam_width \
+         max_depth confidence_gap max_children target_group_size strategy graph",
+        Function(|value| {
+            let catalog = api::routing::new_catalog(r#"{"items":[]}"#)?;
+            api::routing::new_router(&catalog, &value.to_string()).map(drop)
+        }),
+    ),
+    ("SessionOptions", "strict compat", Function(|value| convert("load_mcp_session", "text", json!(""), value))),
+    ("SelectMemoryOptions", "entries phase budget_tokens query max_entries now ingest", Operation("select_memory")),
+    ("SelectableItem", "", Function(|value| SelectableItem::from_value(value, "").map(drop))),
+    ("SelectionOptions", "candidate_ids selected repair", Routing("validate_selection")),
+    ("SelectionSchemaOptions", "candidate_ids provider property_name schema_name", Routing("selection_schema")),
+    ("SummaryRequestOptions", "limit", Operation("summary_requests")),
+    ("SuppliedSummary", "item_id summary facts is_llm provider_metadata", Operation("supply_summary")),
+    (
+        "ToolFeedback",
+        "item_id success latency_ms token_cost quality_score timestamp metadata",
+        Function(|value| route(&json!({ "query": "", "feedback": { "records": [value] } }))),
+    ),
+    ("ToolsForOptions", "candidate_ids provider strict redact_secrets", Routing("tools_for")),
+    (
+        "ToolResult",
+        "tool_call_id tool_name media_type sensitivity metadata keep",
+        Function(|value| {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::ingest_tool_result(&mut manager, &value.to_string(), b"").map(drop)
+        }),
+    ),
+    // Read as part of an envelope.
+    (
+        "ViewSpec",
+        "",
+        Function(|value| {
+            let envelope = json!({ "status": "ok", "summary": "", "views": [value] });
+            ResultEnvelope::from_value(envelope, "").map(drop)
+        }),
+    ),
+];
+
+/// What the engine says of an input.
+pub struct Input {
+    /// The name of its type.
+    pub name: &'static str,
+    /// Fields it refuses to do without.
+    pub required: BTreeSet<String>,
+    /// Fields it knows, where it refuses others.
+    pub fields: BTreeSet<&'static str>,
+}
+
+/// Asks the engine about every input.
+pub fn all() -> Vec<Input> {
+    INPUTS.iter().map(|(name, fields, reader)| ask(name, fields, reader)).collect()
+}
+
+/// Offers an input whose fields are all null, which counts as absent, and gives what is missed, until nothing is.
+fn ask(name: &'static str, fields: &'static str, reader: &Reader) -> Input {
+    let fields: BTreeSet<&str> = fields.split_whitespace().collect();
+    let mut offer: Map<String, Value> = fields.iter().map(|field| ((*field).to_owned(), Value::Null)).collect();
+    let mut required = BTreeSet::new();
+    while let Some(error) = read(reader, Value::Object(offer.clone())) {
+        if matches!(error.code(), ErrorCode::ArtifactNotFound | ErrorCode::NotFound | ErrorCode::NoCandidates) {
+            // The first thing that is wrong after all fields were read.
+            break;
+        }
+        assert_eq!(error.code(), ErrorCode::MissingField, "{name}: {error}");
+        // What is read inside something else has a longer path.
+        let field = error.path().rsplit('/').next().unwrap_or_default();
+        assert!(required.insert(field.to_owned()), "{name}: {field} was given");
+        offer.insert(field.to_owned(), something(name, field));
+    }
+    Input { name, required, fields }
+}
+
+fn read(reader: &Reader, value: Value) -> Option<Error> {
+    match reader {
+        Function(function) => function(value).err(),
+        Operation(operation) => {
+            let mut manager = ContextManager::new(ManagerOptions::default());
+            api::call(&mut manager, operation, &value.to_string()).err()
+        }
+        Routing(operation) => routing(operation, &value).err(),
+    }
+}
+
+fn routing(operation: &str, value: &Value) -> Result<()> {
+    let mut router = Router::new(Catalog::new(), RouterOptions::default());
+    api::routing::router_call(&mut router, operation, &value.to_string()).map(drop)
+}
+
+/// Runs a converter on something and the options for it.
+fn convert(operation: &str, key: &str, converted: Value, mut options: Value) -> Result<()> {
+    options[key] = converted;
+    api::convert::convert_call(operation, &options.to_string()).map(drop)
+}
+
+fn route(value: &Value) -> Result<()> {
+    routing("route", value)
+}
+
+/// A value that a required field takes.
+fn something(name: &str, field: &str) -> Value {
+    match field {
+        "envelope" => json!({ "status": "ok", "summary": "" }),
+        "provider" if name == "ToolsForOptions" => json!("gemini"),
+        "kind" if name == "SelectableItem" => json!("tool"),
+        "items" => json!([]),
+        "kind" => json!("policy"),
+        "pack" => json!({ "prompt": "" }),
+        "selector" => json!({ "type": "head" }),
+        "size_bytes" => json!(1),
+        "status" => json!("ok"),
+        "tool" => json!({ "id": "t", "kind": "tool", "name": "t", "description": "" }),
+        _ => json!("x"),
+    }
+}

@@ -1,0 +1,17 @@
+//! Operations by name with JSON text in and out, rules about the code, and the records as TypeScript.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod architecture;
+mod bindings;
+mod decisions_service;
+mod decisions_weaknesses;
+mod mcp_properties;
+mod mcp_results;
+mod messages;
+mod parts;
+mod routing_properties;
+mod routing_router;
+mod stores;
+#[path = "../../crates/context/tests/it/support/mod.rs"]
+mod support;
+mod tool_definition;
