@@ -1,17 +1,21 @@
-// Modules that exist only in the built package or only inside a bundler.
+// Modules that exist only in the built package, each chosen by conditions of package.json.
 
-declare module "*_inline.js" {
-  /** The WebAssembly module as base64. */
-  const base64: string;
-  export default base64;
+declare module "#agent" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").AgentGlue>;
 }
 
-declare module "*.wasm" {
-  const module: WebAssembly.Module;
-  export default module;
+declare module "#context" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").ContextGlue>;
 }
 
-declare module "*.wasm?module" {
-  const module: WebAssembly.Module;
-  export default module;
+declare module "#convert" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").ConvertGlue>;
+}
+
+declare module "#decisions" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").DecisionsGlue>;
+}
+
+declare module "#routing" {
+  export const engine: import("./engine.js").Engine<import("./engines.js").RoutingGlue>;
 }

@@ -11,27 +11,30 @@ export interface Glue {
   __wbg_reset_state(): void;
 }
 
+/** An export of each group of operations. */
+const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new"];
+
 /** One of the package's modules. Each has its own memory, and its own end. @internal */
 export class Engine<G extends Glue> {
   /** Name of the module: its file is `<name>_bg.wasm`. */
   readonly name: string;
-  /** An export that only this module has. */
-  readonly mark: string;
   readonly #glue: G;
-  #load: (() => Source) | undefined;
+  readonly #load: (() => Source) | undefined;
   #started = false;
   #poisoned = false;
   #generation = 0;
 
-  constructor(glue: G, name: string, mark: keyof G & string) {
+  /** `load` gets the module when it is first needed; without it the engine waits to be started. */
+  constructor(glue: G, name: string, load?: () => Source) {
     this.#glue = glue;
     this.name = name;
-    this.mark = mark;
+    this.#load = load;
   }
 
-  /** Says where to get the module when it is needed; a second offer changes nothing. */
-  offer(load: () => Source): void {
-    this.#load ??= load;
+  /** Tells whether a module is the one of this engine: it answers the same groups of operations. */
+  fits(module: WebAssembly.Module): boolean {
+    const exported = WebAssembly.Module.exports(module).map(({ name }) => name);
+    return GROUPS.every((name) => exported.includes(name) === name in this.#glue);
   }
 
   /** Starts the engine; a second time changes nothing. */

@@ -1,27 +1,60 @@
-// The modules of the package. An application that uses the classes of one does not load the others.
-import * as convertGlue from "./convert.js";
-import * as coreGlue from "./core.js";
-import * as decisionsGlue from "./decisions.js";
-import { Engine } from "./engine.js";
-import * as routingGlue from "./routing.js";
+// Which module of the package answers which operations. A module may answer several groups of them: the one for agent loops
+// has those of the context and those of the converters, so that a result crosses into WebAssembly once.
+import type * as agentGlue from "./wasm/agent.js";
+import type * as contextGlue from "./wasm/context.js";
+import type * as convertGlue from "./wasm/convert.js";
+import type * as decisionsGlue from "./wasm/decisions.js";
+import type { Engine, Glue } from "./engine.js";
+import { ContextWeaverError } from "./errors.js";
+import type * as routingGlue from "./wasm/routing.js";
 
 /** @internal */
-export type CoreGlue = typeof coreGlue;
+export type AgentGlue = typeof agentGlue;
 /** @internal */
-export type RoutingGlue = typeof routingGlue;
+export type ContextGlue = typeof contextGlue;
 /** @internal */
 export type ConvertGlue = typeof convertGlue;
 /** @internal */
 export type DecisionsGlue = typeof decisionsGlue;
+/** @internal */
+export type RoutingGlue = typeof routingGlue;
+
+/** A group of operations, and the engine that answers them. @internal */
+export class Operations<G extends Glue> {
+  readonly #name: string;
+  #engine: Engine<G> | undefined;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  /** Says who answers. The first stays, as handles of objects belong to it; before it has started it may be `outdone`. */
+  provide(engine: Engine<G>, outdone = false): void {
+    if (!this.#engine || (outdone && !this.#engine.isStarted)) this.#engine = engine;
+  }
+
+  /** Counts the instances that ended; a handle is worth nothing in another one than its own. */
+  get generation(): number {
+    return this.#engine?.generation ?? 0;
+  }
+
+  /** Runs one call into the engine. */
+  call<T>(run: (glue: G) => T): T {
+    if (this.#engine) return this.#engine.call(run);
+    const message = `no module for this is loaded: init has not been given ${this.#name}`;
+    const hint = `call initSync({ ${this.#name} }) or await init({ ${this.#name} }) of contextweaver/slim first`;
+    throw new ContextWeaverError("UNSUPPORTED", message, { hint });
+  }
+}
 
 /** Compiles prompts. @internal */
-export const core: Engine<CoreGlue> = /* @__PURE__ */ new Engine(coreGlue, "core", "manager_new");
-
-/** Chooses tools. @internal */
-export const routing: Engine<RoutingGlue> = /* @__PURE__ */ new Engine(routingGlue, "routing", "catalog_new");
+export const context: Operations<ContextGlue> = /* @__PURE__ */ new Operations("context");
 
 /** Converts what other protocols say. @internal */
-export const convert: Engine<ConvertGlue> = /* @__PURE__ */ new Engine(convertGlue, "convert", "convert_call");
+export const convert: Operations<ConvertGlue> = /* @__PURE__ */ new Operations("convert");
+
+/** Chooses tools. @internal */
+export const routing: Operations<RoutingGlue> = /* @__PURE__ */ new Operations("routing");
 
 /** Remembers decisions. @internal */
-export const decisions: Engine<DecisionsGlue> = /* @__PURE__ */ new Engine(decisionsGlue, "decisions", "decisions_new");
+export const decisions: Operations<DecisionsGlue> = /* @__PURE__ */ new Operations("decisions");

@@ -1,55 +1,50 @@
-// The default entry: carries the WebAssembly modules as base64 and starts each when it is first needed, so that importing
-// is enough on every runtime and in every bundler, without a file read, a request or a setting.
+// The package's own entry: whatever it exports carries the module that it needs, loaded when it is first used.
 //
-// Whatever needs a module is exported through a call that says where the module is. The calls are marked as free of
-// side effects, because nobody needs the module of a name that is not imported: bundlers then leave its text out.
+// `#agent` and the like are found by conditions of package.json: a file to be read in Node, Deno and Bun, an imported
+// module in Workers, text elsewhere. The calls are marked as free of side effects, because nobody needs the module of a
+// name that is not imported: bundlers then leave it out.
+import { engine as agentEngine } from "#agent";
+import { engine as decisionsEngine } from "#decisions";
+import { engine as routingEngine } from "#routing";
 import * as api from "./api.js";
-import convertText from "./convert_inline.js";
-import coreText from "./core_inline.js";
-import decisionsText from "./decisions_inline.js";
-import { convert, core, decisions, routing } from "./engines.js";
-import { decodeBase64 } from "./inline.js";
-import routingText from "./routing_inline.js";
+import { context, convert, decisions, routing } from "./engines.js";
 
 export * from "./api.js";
 
-function ofCore<T>(value: T): T {
-  core.offer(() => decodeBase64(coreText));
+function ofAgent<T>(value: T): T {
+  // It answers more than the modules of `contextweaver/context` and `contextweaver/convert`, if these are there, too.
+  context.provide(agentEngine, true);
+  convert.provide(agentEngine, true);
   return value;
 }
 
 function ofRouting<T>(value: T): T {
-  routing.offer(() => decodeBase64(routingText));
-  return value;
-}
-
-function ofConvert<T>(value: T): T {
-  convert.offer(() => decodeBase64(convertText));
+  routing.provide(routingEngine);
   return value;
 }
 
 function ofDecisions<T>(value: T): T {
-  decisions.offer(() => decodeBase64(decisionsText));
+  decisions.provide(decisionsEngine);
   return value;
 }
 
 // Internal, so that the declarations show the originals.
 /** @internal */
-export const ContextManager = /* @__PURE__ */ ofCore(/* @__PURE__ */ ofConvert(api.ContextManager));
+export const ContextManager = /* @__PURE__ */ ofAgent(api.ContextManager);
 /** @internal */
-export const buildReport = /* @__PURE__ */ ofCore(api.buildReport);
+export const buildReport = /* @__PURE__ */ ofAgent(api.buildReport);
 /** @internal */
-export const countTokens = /* @__PURE__ */ ofCore(api.countTokens);
+export const countTokens = /* @__PURE__ */ ofAgent(api.countTokens);
 /** @internal */
-export const drilldownTool = /* @__PURE__ */ ofCore(api.drilldownTool);
+export const drilldownTool = /* @__PURE__ */ ofAgent(api.drilldownTool);
 /** @internal */
-export const redactSecrets = /* @__PURE__ */ ofCore(api.redactSecrets);
+export const redactSecrets = /* @__PURE__ */ ofAgent(api.redactSecrets);
 /** @internal */
-export const sanitizeText = /* @__PURE__ */ ofCore(api.sanitizeText);
+export const sanitizeText = /* @__PURE__ */ ofAgent(api.sanitizeText);
 /** @internal */
-export const tokenize = /* @__PURE__ */ ofCore(api.tokenize);
+export const tokenize = /* @__PURE__ */ ofAgent(api.tokenize);
 /** @internal */
-export const version = /* @__PURE__ */ ofCore(api.version);
+export const version = /* @__PURE__ */ ofAgent(api.version);
 
 /** @internal */
 export const Catalog = /* @__PURE__ */ ofRouting(api.Catalog);
@@ -67,73 +62,73 @@ export const capabilitySnapshot = /* @__PURE__ */ ofRouting(api.capabilitySnapsh
 export const normalizeTools = /* @__PURE__ */ ofRouting(api.normalizeTools);
 
 /** @internal */
-export const inferNamespace = /* @__PURE__ */ ofConvert(api.inferNamespace);
+export const inferNamespace = /* @__PURE__ */ ofAgent(api.inferNamespace);
 /** @internal */
-export const loadMcpSessionJsonl = /* @__PURE__ */ ofConvert(api.loadMcpSessionJsonl);
+export const loadMcpSessionJsonl = /* @__PURE__ */ ofAgent(api.loadMcpSessionJsonl);
 /** @internal */
-export const mcpToolToSelectable = /* @__PURE__ */ ofConvert(api.mcpToolToSelectable);
+export const mcpToolToSelectable = /* @__PURE__ */ ofAgent(api.mcpToolToSelectable);
 /** @internal */
-export const mcpResourceToSelectable = /* @__PURE__ */ ofConvert(api.mcpResourceToSelectable);
+export const mcpResourceToSelectable = /* @__PURE__ */ ofAgent(api.mcpResourceToSelectable);
 /** @internal */
-export const mcpPromptToSelectable = /* @__PURE__ */ ofConvert(api.mcpPromptToSelectable);
+export const mcpPromptToSelectable = /* @__PURE__ */ ofAgent(api.mcpPromptToSelectable);
 /** @internal */
-export const selectableToMcpTool = /* @__PURE__ */ ofConvert(api.selectableToMcpTool);
+export const selectableToMcpTool = /* @__PURE__ */ ofAgent(api.selectableToMcpTool);
 /** @internal */
-export const mcpResultToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResultToEnvelope);
+export const mcpResultToEnvelope = /* @__PURE__ */ ofAgent(api.mcpResultToEnvelope);
 /** @internal */
-export const mcpResourceToEnvelope = /* @__PURE__ */ ofConvert(api.mcpResourceToEnvelope);
+export const mcpResourceToEnvelope = /* @__PURE__ */ ofAgent(api.mcpResourceToEnvelope);
 /** @internal */
-export const mcpPromptToEnvelope = /* @__PURE__ */ ofConvert(api.mcpPromptToEnvelope);
+export const mcpPromptToEnvelope = /* @__PURE__ */ ofAgent(api.mcpPromptToEnvelope);
 /** @internal */
-export const itemsToMessages = /* @__PURE__ */ ofConvert(api.itemsToMessages);
+export const itemsToMessages = /* @__PURE__ */ ofAgent(api.itemsToMessages);
 /** @internal */
-export const messagesToItems = /* @__PURE__ */ ofConvert(api.messagesToItems);
+export const messagesToItems = /* @__PURE__ */ ofAgent(api.messagesToItems);
 /** @internal */
-export const ToolCallContext = /* @__PURE__ */ ofConvert(api.ToolCallContext);
+export const ToolCallContext = /* @__PURE__ */ ofAgent(api.ToolCallContext);
 /** @internal */
-export const assertPropagates = /* @__PURE__ */ ofConvert(api.assertPropagates);
+export const assertPropagates = /* @__PURE__ */ ofAgent(api.assertPropagates);
 /** @internal */
-export const decorate = /* @__PURE__ */ ofConvert(api.decorate);
+export const decorate = /* @__PURE__ */ ofAgent(api.decorate);
 /** @internal */
-export const defineTool = /* @__PURE__ */ ofConvert(api.defineTool);
+export const defineTool = /* @__PURE__ */ ofAgent(api.defineTool);
 /** @internal */
-export const effectiveContext = /* @__PURE__ */ ofConvert(api.effectiveContext);
+export const effectiveContext = /* @__PURE__ */ ofAgent(api.effectiveContext);
 /** @internal */
-export const fromAiSdk = /* @__PURE__ */ ofConvert(api.fromAiSdk);
+export const fromAiSdk = /* @__PURE__ */ ofAgent(api.fromAiSdk);
 /** @internal */
-export const fromConfigurable = /* @__PURE__ */ ofConvert(api.fromConfigurable);
+export const fromConfigurable = /* @__PURE__ */ ofAgent(api.fromConfigurable);
 /** @internal */
-export const fromExecutable = /* @__PURE__ */ ofConvert(api.fromExecutable);
+export const fromExecutable = /* @__PURE__ */ ofAgent(api.fromExecutable);
 /** @internal */
-export const fromExtra = /* @__PURE__ */ ofConvert(api.fromExtra);
+export const fromExtra = /* @__PURE__ */ ofAgent(api.fromExtra);
 /** @internal */
-export const fromForeign = /* @__PURE__ */ ofConvert(api.fromForeign);
+export const fromForeign = /* @__PURE__ */ ofAgent(api.fromForeign);
 /** @internal */
-export const fromMcpMeta = /* @__PURE__ */ ofConvert(api.fromMcpMeta);
+export const fromMcpMeta = /* @__PURE__ */ ofAgent(api.fromMcpMeta);
 /** @internal */
-export const oncePerLoop = /* @__PURE__ */ ofConvert(api.oncePerLoop);
+export const oncePerLoop = /* @__PURE__ */ ofAgent(api.oncePerLoop);
 /** @internal */
-export const runTool = /* @__PURE__ */ ofConvert(api.runTool);
+export const runTool = /* @__PURE__ */ ofAgent(api.runTool);
 /** @internal */
-export const toAiSdk = /* @__PURE__ */ ofConvert(api.toAiSdk);
+export const toAiSdk = /* @__PURE__ */ ofAgent(api.toAiSdk);
 /** @internal */
-export const toConfigurable = /* @__PURE__ */ ofConvert(api.toConfigurable);
+export const toConfigurable = /* @__PURE__ */ ofAgent(api.toConfigurable);
 /** @internal */
-export const toMcpMeta = /* @__PURE__ */ ofConvert(api.toMcpMeta);
+export const toMcpMeta = /* @__PURE__ */ ofAgent(api.toMcpMeta);
 /** @internal */
-export const bindTools = /* @__PURE__ */ ofConvert(api.bindTools);
+export const bindTools = /* @__PURE__ */ ofAgent(api.bindTools);
 /** @internal */
-export const mcpToToolDefinition = /* @__PURE__ */ ofConvert(api.mcpToToolDefinition);
+export const mcpToToolDefinition = /* @__PURE__ */ ofAgent(api.mcpToToolDefinition);
 /** @internal */
-export const mcpToToolResult = /* @__PURE__ */ ofConvert(api.mcpToToolResult);
+export const mcpToToolResult = /* @__PURE__ */ ofAgent(api.mcpToToolResult);
 /** @internal */
-export const toolDefinitionToMcp = /* @__PURE__ */ ofConvert(api.toolDefinitionToMcp);
+export const toolDefinitionToMcp = /* @__PURE__ */ ofAgent(api.toolDefinitionToMcp);
 /** @internal */
-export const toolDefinitionToSelectable = /* @__PURE__ */ ofConvert(api.toolDefinitionToSelectable);
+export const toolDefinitionToSelectable = /* @__PURE__ */ ofAgent(api.toolDefinitionToSelectable);
 /** @internal */
-export const toolResultToMcp = /* @__PURE__ */ ofConvert(api.toolResultToMcp);
+export const toolResultToMcp = /* @__PURE__ */ ofAgent(api.toolResultToMcp);
 /** @internal */
-export const validateArgs = /* @__PURE__ */ ofConvert(api.validateArgs);
+export const validateArgs = /* @__PURE__ */ ofAgent(api.validateArgs);
 
 /** @internal */
 export const DecisionStore = /* @__PURE__ */ ofDecisions(api.DecisionStore);

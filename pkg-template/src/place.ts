@@ -1,16 +1,17 @@
 // Where an object is inside an engine, and how it is given back.
-import type { Engine, Glue } from "./engine.js";
+import type { Glue } from "./engine.js";
+import type { Operations } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
 
 /** A handle and the instance it is good for. Shared with the finalizer, which must not hold the owner. @internal */
 export class Place<G extends Glue> {
-  readonly #engine: Engine<G>;
+  readonly #engine: Operations<G>;
   readonly #drop: (glue: G, handle: number) => void;
   #handle = 0;
   #generation = -1;
 
   /** `drop` frees what is under a handle; it must not know the owner either. */
-  constructor(engine: Engine<G>, drop: (glue: G, handle: number) => void) {
+  constructor(engine: Operations<G>, drop: (glue: G, handle: number) => void) {
     this.#engine = engine;
     this.#drop = drop;
   }
@@ -69,14 +70,14 @@ export interface Kind<G extends Glue> {
 
 /** An object in an engine that survives the end of an instance: it is made again, and its changes are repeated. @internal */
 export class Kept<G extends Glue> {
-  readonly #engine: Engine<G>;
+  readonly #engine: Operations<G>;
   readonly #kind: Kind<G>;
   readonly #place: Place<G>;
   #make: (glue: G) => number;
   #changes: Change[] = [];
   #freed = false;
 
-  constructor(engine: Engine<G>, kind: Kind<G>, make: (glue: G) => number, first = make) {
+  constructor(engine: Operations<G>, kind: Kind<G>, make: (glue: G) => number, first = make) {
     this.#engine = engine;
     this.#kind = kind;
     this.#make = make;

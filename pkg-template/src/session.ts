@@ -1,8 +1,8 @@
 // One manager inside the engine: its handle, the questions it asks, and how it survives the end of an instance.
 import { Callbacks } from "./callbacks.js";
 import type { Functions, Need } from "./callbacks.js";
-import { core } from "./engines.js";
-import type { CoreGlue } from "./engines.js";
+import { context } from "./engines.js";
+import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { SNAPSHOT, encode } from "./guard.js";
 import type { HookEvent } from "./options.js";
@@ -53,14 +53,14 @@ export interface Outcome<T> {
   readonly warnings: readonly string[];
 }
 
-const drop = (glue: CoreGlue, handle: number): void => glue.manager_free(handle);
+const drop = (glue: ContextGlue, handle: number): void => glue.manager_free(handle);
 
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
   /** Whose decisions the manager makes, if not its own. */
   readonly compat: "0.18" | undefined;
-  readonly #place = new Place(core, drop);
+  readonly #place = new Place(context, drop);
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
   readonly #evicts: boolean;
@@ -116,7 +116,7 @@ export class Session {
     const time = this.#tellTime();
     const at = this.#ready();
     // The glue copies out of WebAssembly memory, which is an ArrayBuffer of its own.
-    const bytes = core.call((glue) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+    const bytes = context.call((glue) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
     this.#recordUse(time, handle);
     return bytes;
   }
@@ -173,13 +173,13 @@ export class Session {
   ): { done: unknown; events: HookEvent[] } {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const handle = this.#ready();
-      const born = core.generation;
+      const born = context.generation;
       const answer = JSON.parse(invoke(handle, operation)) as
         { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
       if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
       const text = known[round] ?? this.#ask(answer.need, functions);
       // A function may have used another manager and met a trap: then this one starts over in the new instance.
-      if (core.generation !== born) continue;
+      if (context.generation !== born) continue;
       this.#supply(handle, text);
       given.push(text);
     }
@@ -205,7 +205,7 @@ export class Session {
 
   #supply(handle: number, text: string): void {
     try {
-      core.call((glue) => glue.manager_call(handle, "supply", text));
+      context.call((glue) => glue.manager_call(handle, "supply", text));
     } catch (error) {
       dropPrefix(error, (error as ContextWeaverError).path ?? ""); // the path is in our list, not in the caller's
       throw error;
@@ -277,7 +277,7 @@ export class Session {
 }
 
 function invoke(handle: number, { name, args, bytes }: Operation): string {
-  return core.call((glue) => {
+  return context.call((glue) => {
     if (!bytes) return glue.manager_call(handle, name, args);
     if (name === "ingest_mcp_result") return glue.manager_ingest_mcp_result(handle, args, bytes);
     if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);

@@ -1,8 +1,14 @@
 // The entry without a WebAssembly module: the caller supplies them, for the smallest download or for streaming.
-import type { Engine, Glue } from "./engine.js";
-import { convert, core, decisions, routing } from "./engines.js";
+import * as agentGlue from "./wasm/agent.js";
+import * as contextGlue from "./wasm/context.js";
+import * as convertGlue from "./wasm/convert.js";
+import * as decisionsGlue from "./wasm/decisions.js";
+import { Engine } from "./engine.js";
+import type { Glue } from "./engine.js";
+import { context, convert, decisions, routing } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields } from "./guard.js";
+import { fields, token } from "./guard.js";
+import * as routingGlue from "./wasm/routing.js";
 
 export * from "./api.js";
 
@@ -25,19 +31,42 @@ export type WasmAddress = string | { readonly href: string };
 /** What {@link init} accepts. */
 export type WasmSource = WasmModule | WasmBytes | WasmResponse | WasmAddress;
 
-/** The modules of the package; one that is not needed may be left out. */
+/** The modules of the package; those that you need. */
 export interface Modules<Source> {
-  /** `contextweaver/core_bg.wasm`: compiles prompts. */
-  readonly core?: Source | undefined;
-  /** `contextweaver/routing_bg.wasm`: catalogs and routers. */
-  readonly routing?: Source | undefined;
-  /** `contextweaver/convert_bg.wasm`: MCP, messages of providers, definitions of tools. */
+  /** `contextweaver/agent_bg.wasm`: everything below `context` and `convert`, for agent loops. */
+  readonly agent?: Source | undefined;
+  /** `contextweaver/context_bg.wasm`: `ContextManager` without messages of providers and results of MCP, and texts. */
+  readonly context?: Source | undefined;
+  /** `contextweaver/convert_bg.wasm`: MCP, messages of providers, definitions of tools, `ToolCallContext`. */
   readonly convert?: Source | undefined;
-  /** `contextweaver/decisions_bg.wasm`: the memory of decisions. */
+  /** `contextweaver/routing_bg.wasm`: `Catalog` and `Router`. */
+  readonly routing?: Source | undefined;
+  /** `contextweaver/decisions_bg.wasm`: `DecisionStore`. */
   readonly decisions?: Source | undefined;
 }
 
-const ENGINES: readonly Engine<Glue>[] = [core, routing, convert, decisions];
+/** A module: its engine, and what to do once it is started. */
+interface Slot {
+  readonly name: keyof Modules<unknown>;
+  readonly engine: Engine<Glue>;
+  readonly provide: () => void;
+}
+
+function slot<G extends Glue>(name: Slot["name"], glue: G, provide: (engine: Engine<G>) => void): Slot {
+  const engine = new Engine(glue, name);
+  return { name, engine, provide: () => provide(engine) };
+}
+
+const SLOTS: readonly Slot[] = [
+  slot("agent", agentGlue, (engine) => {
+    context.provide(engine, true);
+    convert.provide(engine, true);
+  }),
+  slot("context", contextGlue, (engine) => context.provide(engine)),
+  slot("convert", convertGlue, (engine) => convert.provide(engine)),
+  slot("routing", routingGlue, (engine) => routing.provide(engine)),
+  slot("decisions", decisionsGlue, (engine) => decisions.provide(engine)),
+];
 
 /** Starts the engine from compiled modules or their bytes. What has started stays as it is. */
 export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
@@ -46,42 +75,43 @@ export function initSync(modules: Modules<WasmModule | WasmBytes>): void {
 
 /** Does the same from modules, bytes, responses or addresses. */
 export async function init(modules: Modules<WasmSource | PromiseLike<WasmSource>>): Promise<void> {
-  const loaded = given(modules).map(async ([engine, source]): Promise<[Engine<Glue>, unknown]> => {
-    return [engine, await compile((await source) as WasmSource)];
+  const loaded = given(modules).map(async ([slot, source]): Promise<[Slot, unknown]> => {
+    return [slot, await compile((await source) as WasmSource)];
   });
   startAll(await Promise.all(loaded));
 }
 
 /** Looks at all modules before one is started. */
-function startAll(modules: readonly [Engine<Glue>, unknown][]): void {
+function startAll(modules: readonly [Slot, unknown][]): void {
   // One may have been started while others were loading.
-  const waiting = modules.filter(([engine]) => !engine.isStarted);
-  for (const start of waiting.map(([engine, module]) => prepared(engine, module as object))) start();
+  const waiting = modules.filter(([{ engine }]) => !engine.isStarted);
+  for (const start of waiting.map(([slot, module]) => prepared(slot, module as object))) start();
 }
 
 /** Returns what was given for the engines that have not started. */
-function given(modules: unknown): [Engine<Glue>, unknown][] {
-  const { core, routing, convert, decisions, ...others } = fields(modules);
-  for (const name of Object.keys(others)) {
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${name}\``, { path: `/${name}`, hint: HINT });
+function given(modules: unknown): [Slot, unknown][] {
+  const sources = fields(modules);
+  for (const name of Object.keys(sources)) {
+    if (SLOTS.some((slot) => slot.name === name)) continue;
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown module \`${token(name)}\``, { path: `/${token(name)}`, hint: HINT });
   }
-  const sources = [core, routing, convert, decisions];
-  if (sources.every((source) => source === undefined)) {
-    throw new ContextWeaverError("MISSING_FIELD", "no module was given", { hint: HINT });
-  }
-  const all = ENGINES.map((engine, at): [Engine<Glue>, unknown] => [engine, sources[at]]);
-  return all.filter(([engine, source]) => source !== undefined && !engine.isStarted);
+  const all = SLOTS.map((slot): [Slot, unknown] => [slot, sources[slot.name]]).filter(([, source]) => source !== undefined);
+  if (all.length === 0) throw new ContextWeaverError("MISSING_FIELD", "no module was given", { hint: HINT });
+  return all.filter(([{ engine }]) => !engine.isStarted);
 }
 
-const HINT = "give those that are needed: { core, routing, convert, decisions }";
+const HINT = `give those that you need: { ${SLOTS.map(({ name }) => name).join(", ")} }`;
 
-function prepared(engine: Engine<Glue>, source: object): () => void {
+function prepared({ name, engine, provide }: Slot, source: object): () => void {
   const module = source instanceof WebAssembly.Module ? source : new WebAssembly.Module(source as WasmBytes);
-  if (!WebAssembly.Module.exports(module).some(({ name }) => name === engine.mark)) {
-    const message = `expected the module ${engine.name}_bg.wasm, got another one`;
-    throw new ContextWeaverError("INVALID_INPUT", message, { path: `/${engine.name}` });
+  if (!engine.fits(module)) {
+    const message = `expected the module ${name}_bg.wasm, got another one`;
+    throw new ContextWeaverError("INVALID_INPUT", message, { path: `/${name}` });
   }
-  return () => engine.start(module);
+  return () => {
+    engine.start(module);
+    provide();
+  };
 }
 
 async function compile(source: WasmSource): Promise<WebAssembly.Module> {

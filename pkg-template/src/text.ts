@@ -1,17 +1,17 @@
 // Functions that need no manager.
-import { core } from "./engines.js";
+import { context } from "./engines.js";
 import { encode, fields } from "./guard.js";
 import type { BuildReport } from "./results.js";
 import type { BuildStats, Phase, StoredTool } from "./types.js";
 
 function run<T>(op: string, args: Record<string, unknown>): T {
   const text = encode(args);
-  return (JSON.parse(core.call((glue) => glue.text_call(op, text))) as { done: T }).done;
+  return (JSON.parse(context.call((glue) => glue.text_call(op, text))) as { done: T }).done;
 }
 
 /** Version of the engine, equal to the version of the package. */
 export function version(): string {
-  return core.call((glue) => glue.engine_version());
+  return context.call((glue) => glue.engine_version());
 }
 
 /** Counts tokens as a build does; an approximation that needs no vocabulary. Default: `heuristic/v3`. */

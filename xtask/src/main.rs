@@ -3,7 +3,6 @@
 //! Each command sets up what it needs on a fresh machine (WebAssembly target, wasm-bindgen, npm packages, browser),
 //! says what it does and how long it took, and does nothing twice.
 
-mod base64;
 mod cmd;
 mod dirs;
 mod failure;

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::thread;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
 use serde_json::{Value, json};
 
 use super::www;
-use crate::base64;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
 use crate::no_arguments;
@@ -24,19 +28,22 @@ use crate::stamp::{Inputs, files_below};
 struct Module {
     /// Name of the module and of the JavaScript around it.
     name: &'static str,
-    /// Cargo feature with its exports.
-    feature: &'static str,
+    /// Cargo features with its exports, separated by commas.
+    features: &'static str,
     limit_kib: usize,
 }
 
-/// The modules. An application loads those whose exports it uses.
-const MODULES: [Module; 4] = [
-    // The aim is 300. Digests, views and slices took the module past it.
-    Module { name: "core", feature: "context-exports", limit_kib: 350 },
-    Module { name: "routing", feature: "routing-exports", limit_kib: 300 },
-    Module { name: "convert", feature: "convert-exports", limit_kib: 300 },
-    Module { name: "decisions", feature: "decisions-exports", limit_kib: 300 },
+/// The modules, cut by what users import together. An application loads those whose exports it uses.
+const MODULES: [Module; 5] = [
+    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 450 },
+    Module { name: "context", features: "context-exports", limit_kib: 350 },
+    Module { name: "convert", features: "convert-exports", limit_kib: 300 },
+    Module { name: "routing", features: "routing-exports", limit_kib: 300 },
+    Module { name: "decisions", features: "decisions-exports", limit_kib: 300 },
 ];
+
+/// Ways to get a module, each a file of `pkg-template/load` in which `MODULE` stands for the name.
+const LOADERS: [&str; 4] = ["file", "inline", "workerd", "edge-light"];
 
 const GLUE_LIMIT_KIB: usize = 15;
 
@@ -68,9 +75,9 @@ const OPT_FLAGS: &[&str] = &[
     "--strip-producers",
 ];
 
-/// Returns the feature that each module is compiled with.
+/// Returns the features that each module is compiled with.
 pub fn features() -> impl Iterator<Item = &'static str> {
-    MODULES.iter().map(|module| module.feature)
+    MODULES.iter().map(|module| module.features)
 }
 
 /// Which build of the crate a package carries.
@@ -78,6 +85,8 @@ pub fn features() -> impl Iterator<Item = &'static str> {
 pub enum Variant {
     /// What users get.
     Release,
+    /// The same with fewer modules, which `cargo xtask build` goes on with.
+    Demo,
     /// With exports that panic, overflow the stack and exhaust memory. Only for tests.
     Trap,
 }
@@ -86,6 +95,7 @@ impl Variant {
     fn name(self) -> &'static str {
         match self {
             Self::Release => "release",
+            Self::Demo => "demo",
             Self::Trap => "trap",
         }
     }
@@ -93,18 +103,36 @@ impl Variant {
     fn package_dir(self, dirs: &Dirs) -> PathBuf {
         match self {
             Self::Release => dirs.root.join("pkg"),
+            Self::Demo => dirs.target.join("pkg-demo"),
             Self::Trap => dirs.target.join("pkg-trap"),
         }
     }
 
     fn glue_dir(self, dirs: &Dirs) -> PathBuf {
-        dirs.target.join("glue").join(self.name())
+        // Where it is in the package, so that the sources of the facade import it by the same name.
+        let build = if self == Self::Trap { "trap" } else { "release" };
+        dirs.target.join("glue").join(build).join("wasm")
+    }
+
+    /// The modules that it carries.
+    fn modules(self) -> impl Iterator<Item = &'static Module> {
+        MODULES.iter().filter(move |module| match self {
+            Self::Release => true,
+            Self::Demo => matches!(module.name, "agent" | "routing"),
+            // Those that the package's own entry loads.
+            Self::Trap => !matches!(module.name, "context" | "convert"),
+        })
+    }
+
+    /// The cargo profile. What is there to trap is never shipped, so it is compiled in the shortest time.
+    fn profile(self) -> &'static str {
+        if self == Self::Trap { "trap" } else { "release" }
     }
 
     /// Label of a step of this variant.
     fn label(self, what: &str) -> String {
         match self {
-            Self::Release => what.to_owned(),
+            Self::Release | Self::Demo => what.to_owned(),
             Self::Trap => format!("{what}, trap variant"),
         }
     }
@@ -141,6 +169,14 @@ pub fn build(dirs: &Dirs) -> Outcome<Package> {
     package(dirs, Variant::Release, &glue, &facade)
 }
 
+/// Builds the package with the modules that the program `contextweaver demo` loads, in half the time.
+pub fn build_demo(dirs: &Dirs) -> Outcome<Package> {
+    npm::node()?;
+    let glue = modules(dirs, Variant::Demo)?;
+    let facade = unchecked_facade(dirs)?;
+    package(dirs, Variant::Demo, &glue, &facade)
+}
+
 /// Builds the package, prints its sizes and fails when one is over its limit.
 pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
     let package = build(dirs)?;
@@ -152,7 +188,7 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
             (format!("{name}.js"), Some(GLUE_LIMIT_KIB)),
             (format!("{name}_inline.js"), None),
         ] {
-            sizes.push(Size::of(&file, &dist.join(&file), limit)?);
+            sizes.push(Size::of(&file, &dist.join("wasm").join(&file), limit)?);
         }
     }
     sizes.push(Size::of_archive("tarball", &package.tarball)?);
@@ -178,12 +214,12 @@ fn modules(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
             npm::tools(dirs)?;
             wasm_bindgen::ensure(dirs)
         });
-        for module in &MODULES {
+        for module in variant.modules() {
             compile(dirs, variant, &toolchain, module, &glue)?;
         }
         tools.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")))
     })?;
-    for module in &MODULES {
+    for module in variant.modules() {
         bind(dirs, variant, &tools, module, &glue)?;
         optimise(dirs, variant, module, &glue)?;
     }
@@ -200,12 +236,12 @@ fn compiled(glue: &Path, module: &Module) -> PathBuf {
 fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Module, glue: &Path) -> Outcome<()> {
     let name = module.name;
     let mut command = toolchain.cargo(dirs, "build");
-    command.args(["--release", "--package", "contextweaver", "--lib", "--no-default-features"]);
-    command.args(["--features", module.feature]);
+    command.args(["--profile", variant.profile(), "--package", "contextweaver", "--lib", "--no-default-features"]);
+    command.args(["--features", module.features]);
     if variant == Variant::Trap {
         command.args(["--features", "trap-exports"]);
     }
-    let mut inputs = Inputs::default().text(toolchain.release()).text(module.feature);
+    let mut inputs = Inputs::default().text(toolchain.release()).text(module.features);
     for input in ["src", "crates", "Cargo.toml", "Cargo.lock", ".cargo"] {
         inputs = inputs.path(&dirs.root.join(input))?;
     }
@@ -215,7 +251,7 @@ fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Mo
     }
     let label = variant.label(&format!("cargo build of {name}_bg.wasm"));
     run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", variant.name()), &mut command)?;
-    let output = WasmToolchain::module(dirs);
+    let output = WasmToolchain::module(dirs, variant.profile());
     fs::copy(&output, compiled(glue, module)).context(|| format!("cannot copy {}", output.display()))?;
     stamp.record()
 }
@@ -270,14 +306,12 @@ fn optimise(dirs: &Dirs, variant: Variant, module: &Module, glue: &Path) -> Outc
 fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
     let out = dirs.target.join("facade");
     let template = dirs.template();
-    let mut inputs = Inputs::default()
+    let inputs = Inputs::default()
         .path(&template.join("src"))?
         .path(&template.join("tsconfig.json"))?
         .path(&dirs.package_tests().join("package-lock.json"))?;
-    for module in &MODULES {
-        inputs = inputs.path(&glue.join(format!("{}.d.ts", module.name)))?;
-    }
-    let stamp = inputs.stamp(dirs.target.join("facade.stamp"));
+    // What the generated declarations say follows from the sources of the exports.
+    let stamp = inputs.path(&dirs.root.join("src/wasm"))?.stamp(dirs.target.join("facade.stamp"));
     if stamp.is_current() && out.exists() {
         return Ok(out);
     }
@@ -289,7 +323,11 @@ fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
     let sources = template.join("src");
     let settings = json!({
         "extends": template.join("tsconfig.json"),
-        "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue], "outDir": &out },
+        "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue.parent().unwrap_or(glue)],
+            "outDir": &out,
+            // Carried inside `unpack.js`, see `unpacker`.
+            "paths": { "fflate": [dirs.package_tests().join("node_modules/fflate")] },
+        },
         "include": [&sources],
     });
     let project = dirs.target.join("tsconfig.facade.json");
@@ -300,8 +338,43 @@ fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
         "tsc-facade",
         Command::new(dirs.npm_bin("tsc")).arg("--project").arg(&project),
     )?;
+    unpacker(dirs, &out)?;
     stamp.record()?;
     Ok(out)
+}
+
+/// Takes the types off the sources of the facade without looking at them, as the modules that they speak of are not all
+/// there.
+fn unchecked_facade(dirs: &Dirs) -> Outcome<PathBuf> {
+    let out = dirs.target.join("facade-demo");
+    let sources = dirs.template().join("src");
+    let mut command = Command::new(dirs.npm_bin("esbuild"));
+    command.args(["--format=esm", "--target=es2022", "--log-level=warning"]);
+    command.arg(format!("--outbase={}", sources.display())).arg(format!("--outdir={}", out.display()));
+    command.args(files_below(&sources)?.iter().filter(|file| !file.to_string_lossy().ends_with(".d.ts")));
+    run::step(dirs, "esbuild of the facade", "esbuild-facade", &mut command)?;
+    unpacker(dirs, &out)?;
+    Ok(out)
+}
+
+/// Puts the decompressor into the one file that needs it: the package has no dependencies.
+fn unpacker(dirs: &Dirs, facade: &Path) -> Outcome<()> {
+    let file = facade.join("unpack.js");
+    let mut command = Command::new(dirs.npm_bin("esbuild"));
+    command.args(["--bundle", "--format=esm", "--target=es2022", "--minify-syntax", "--legal-comments=none"]);
+    command.arg("--allow-overwrite").arg(format!("--outfile={}", file.display())).arg(&file);
+    command.env("NODE_PATH", dirs.package_tests().join("node_modules"));
+    run::step(dirs, "esbuild of the decompressor", "esbuild-unpack", &mut command).map(drop)
+}
+
+/// The text of a JavaScript module with a WebAssembly module: deflated, as base64 alone would cost a third of what the
+/// network compresses.
+fn inline(module: &[u8]) -> Outcome<String> {
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
+    let failed = || "cannot compress a module".to_owned();
+    deflated.write_all(module).context(failed)?;
+    let deflated = deflated.finish().context(failed)?;
+    Ok(format!("export default \"{}\";\n", STANDARD.encode(deflated)))
 }
 
 /// Puts the package together and packs it.
@@ -311,12 +384,17 @@ fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome
         let relative = file.strip_prefix(facade).unwrap_or(&file);
         files.insert(Path::new("dist").join(relative), read(&file)?);
     }
-    for Module { name, .. } in &MODULES {
+    for Module { name, .. } in variant.modules() {
         let module = read(&glue.join(format!("{name}_opt.wasm")))?;
-        let inline = format!("export default \"{}\";\n", base64::encode(&module));
-        files.insert(format!("dist/{name}_inline.js").into(), inline.into_bytes());
-        files.insert(format!("dist/{name}_bg.wasm").into(), module);
-        files.insert(format!("dist/{name}.js").into(), read(&glue.join(format!("{name}.js")))?);
+        let wasm = Path::new("dist/wasm");
+        files.insert(wasm.join(format!("{name}_inline.js")), inline(&module)?.into_bytes());
+        files.insert(wasm.join(format!("{name}_bg.wasm")), module);
+        files.insert(wasm.join(format!("{name}.js")), read(&glue.join(format!("{name}.js")))?);
+        for loader in LOADERS {
+            let text = String::from_utf8_lossy(&read(&dirs.template().join(format!("load/{loader}.js")))?)
+                .replace("MODULE", name);
+            files.insert(wasm.join(format!("{name}.{loader}.js")), text.into_bytes());
+        }
     }
     files.insert("package.json".into(), manifest(dirs)?);
     for name in ["README.md", "LICENSE", "NOTICE"] {

@@ -16,7 +16,7 @@ use crate::run::{self, say};
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     no_arguments("demo", args)?;
     let dirs = Dirs::find()?;
-    let package = build::build(&dirs)?;
+    let package = build::build_demo(&dirs)?;
     let project = install(&dirs, &package)?;
     let mut command = Command::new("node");
     command.args(["node_modules/contextweaver/bin/contextweaver.js", "demo"]).current_dir(&project);

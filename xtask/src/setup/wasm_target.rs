@@ -76,9 +76,9 @@ impl WasmToolchain {
             .is_some_and(|(clippy, rustc)| is_same_release(&clippy, &rustc))
     }
 
-    /// Where cargo leaves the release build.
-    pub fn module(dirs: &Dirs) -> PathBuf {
-        dirs.wasm().join(TARGET).join("release").join("contextweaver.wasm")
+    /// Where cargo leaves what it built with a profile.
+    pub fn module(dirs: &Dirs, profile: &str) -> PathBuf {
+        dirs.wasm().join(TARGET).join(profile).join("contextweaver.wasm")
     }
 
     fn shell(&self, script: &str) -> Command {
