@@ -52,7 +52,7 @@ const copies = [
   [join(root, "examples", "sessions", "shop.jsonl"), "samples/shop.jsonl"],
   [join(root, "examples", "sessions", "shop.meta.json"), "samples/shop.meta.json"],
   [join(root, "examples", "catalogs"), "samples/catalogs"],
-  ...["core", "routing", "convert"].map((name) => [join(packageDir, "dist", `${name}_bg.wasm`), `${name}_bg.wasm`]),
+  ...["agent", "routing"].map((name) => [join(packageDir, "dist", "wasm", `${name}_bg.wasm`), `${name}_bg.wasm`]),
 ];
 for (const [from, to] of copies) await cp(from, join(made, to), { recursive: true });
 await writeFile(join(made, "LICENSES.txt"), text);

@@ -1,4 +1,4 @@
-// Modules that exist only in the built package, each chosen by conditions of package.json.
+// Modules that exist only in the built package: `pkg-template/load` with the name filled in.
 
 declare module "#agent" {
   export const engine: import("./engine.js").Engine<import("./engines.js").AgentGlue>;

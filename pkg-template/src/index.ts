@@ -1,8 +1,8 @@
 // The package's own entry: whatever it exports carries the module that it needs, loaded when it is first used.
 //
-// `#agent` and the like are found by conditions of package.json: a file to be read in Node, Deno and Bun, an imported
-// module in Workers, text elsewhere. The calls are marked as free of side effects, because nobody needs the module of a
-// name that is not imported: bundlers then leave it out.
+// `#agent` and the like stand for files of `load`: the build writes each entry once for every way to get the modules, and
+// conditions of package.json choose between them. The calls are marked as free of side effects, because nobody needs the
+// module of a name that is not imported: bundlers then leave it out.
 import { engine as agentEngine } from "#agent";
 import { engine as decisionsEngine } from "#decisions";
 import { engine as routingEngine } from "#routing";

@@ -32,7 +32,7 @@ test("the slim entry says that it was not started", async () => {
       try { use(); } catch (error) { console.log(cw.ContextWeaverError.is(error), error.code, error.hint); }
     }`;
   const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
-  assert.equal(stdout, "true UNSUPPORTED call initSync({ core }) or await init({ core }) of contextweaver/slim first\n".repeat(3));
+  assert.equal(stdout, "true UNSUPPORTED call initSync({ context }) or await init({ context }) of contextweaver/slim first\n".repeat(3));
 });
 
 test("the slim entry works with one of the modules and names the other", async () => {
@@ -46,10 +46,10 @@ test("the slim entry works with one of the modules and names the other", async (
     };
     const manager = () => new cw.ContextManager().events.count();
     const catalog = () => new cw.Catalog().size;
-    const [core, routing] = [bytes("core_bg.wasm"), bytes("routing_bg.wasm")];
-    const swapped = [tell(() => cw.initSync({ core: routing, routing: core })), tell(() => cw.initSync({ core, routing: core }))];
+    const [context, routing] = [bytes("context_bg.wasm"), bytes("routing_bg.wasm")];
+    const swapped = [tell(() => cw.initSync({ context: routing, routing: context })), tell(() => cw.initSync({ context, routing: context }))];
     const before = [tell(manager), tell(catalog)];
-    const steps = process.argv[1] === "core" ? [{ core }, { routing }] : [{ routing, core: undefined }, { core }];
+    const steps = process.argv[1] === "context" ? [{ context }, { routing }] : [{ routing, context: undefined }, { context }];
     const after = [];
     for (const step of steps) {
       if (process.argv[2] === "sync") cw.initSync(step);
@@ -57,26 +57,26 @@ test("the slim entry works with one of the modules and names the other", async (
       after.push([tell(manager), tell(catalog)]);
     }
     console.log(JSON.stringify({ swapped, before, after }));`;
-  const noCore = [
+  const noContext = [
     "UNSUPPORTED",
     null,
-    "the engine is not started: init has not been given core_bg.wasm",
-    "call initSync({ core }) or await init({ core }) of contextweaver/slim first",
+    "no module for this is loaded: init has not been given context",
+    "call initSync({ context }) or await init({ context }) of contextweaver/slim first",
   ];
   const noRouting = [
     "UNSUPPORTED",
     null,
-    "the engine is not started: init has not been given routing_bg.wasm",
+    "no module for this is loaded: init has not been given routing",
     "call initSync({ routing }) or await init({ routing }) of contextweaver/slim first",
   ];
   const wrong = (path, file) => ["INVALID_INPUT", path, `expected the module ${file}, got another one`, null];
-  for (const first of ["core", "routing"]) {
+  for (const first of ["context", "routing"]) {
     for (const how of ["sync", "async"]) {
       const args = ["--input-type=module", "-e", script, first, how];
       assert.deepEqual(JSON.parse((await run("node", args, { cwd: folder })).stdout), {
-        swapped: [wrong("/core", "core_bg.wasm"), wrong("/routing", "routing_bg.wasm")],
-        before: [noCore, noRouting],
-        after: [first === "core" ? [0, noRouting] : [noCore, 0], [0, 0]],
+        swapped: [wrong("/context", "context_bg.wasm"), wrong("/routing", "routing_bg.wasm")],
+        before: [noContext, noRouting],
+        after: [first === "context" ? [0, noRouting] : [noContext, 0], [0, 0]],
       });
     }
   }

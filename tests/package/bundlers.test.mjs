@@ -1,9 +1,10 @@
 // Bundles for Node, made without any setting; bundles for the browser are in chromium.test.mjs.
 import assert from "node:assert/strict";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
+import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { printCases, project, report, run } from "./harness.mjs";
 
@@ -29,67 +30,69 @@ for (const [format, name] of [
   });
 }
 
-/** Which module each name needs; a name that is not here fails the test. */
+const MODULES = ["agent", "context", "convert", "decisions", "routing"];
+
+/** Which module each name of the package's own entry needs; a name that is not here fails the test. */
 const NEEDS = {
   Catalog: "routing",
-  ContextManager: ["convert", "core"],
+  ContextManager: "agent",
   ContextWeaverError: undefined,
   DecisionStore: "decisions",
   ERROR_CODES: undefined,
   LoopMemo: undefined,
   MetaPolicy: undefined,
   Router: "routing",
-  ToolCallContext: "convert",
-  assertPropagates: "convert",
-  buildReport: "core",
+  ToolCallContext: "agent",
+  assertPropagates: "agent",
+  buildReport: "agent",
   capabilityDiff: "routing",
   capabilitySnapshot: "routing",
   contextKey: undefined,
   contextKeys: undefined,
-  countTokens: "core",
-  decorate: "convert",
+  countTokens: "agent",
+  decorate: "agent",
   decoratorsOf: undefined,
-  defineTool: "convert",
-  drilldownTool: "core",
-  effectiveContext: "convert",
+  defineTool: "agent",
+  drilldownTool: "agent",
+  effectiveContext: "agent",
   explainRoute: "routing",
-  inferNamespace: "convert",
-  loadMcpSessionJsonl: "convert",
-  mcpPromptToEnvelope: "convert",
-  mcpPromptToSelectable: "convert",
-  mcpResourceToEnvelope: "convert",
-  mcpResourceToSelectable: "convert",
-  mcpResultToEnvelope: "convert",
-  itemsToMessages: "convert",
-  messagesToItems: "convert",
-  mcpToolToSelectable: "convert",
+  inferNamespace: "agent",
+  loadMcpSessionJsonl: "agent",
+  mcpPromptToEnvelope: "agent",
+  mcpPromptToSelectable: "agent",
+  mcpResourceToEnvelope: "agent",
+  mcpResourceToSelectable: "agent",
+  mcpResultToEnvelope: "agent",
+  itemsToMessages: "agent",
+  messagesToItems: "agent",
+  mcpToolToSelectable: "agent",
   firstTimeIn: undefined,
-  fromAiSdk: "convert",
-  fromConfigurable: "convert",
-  fromExecutable: "convert",
-  fromExtra: "convert",
-  fromForeign: "convert",
-  fromMcpMeta: "convert",
+  fromAiSdk: "agent",
+  fromConfigurable: "agent",
+  fromExecutable: "agent",
+  fromExtra: "agent",
+  fromForeign: "agent",
+  fromMcpMeta: "agent",
   normalizeTools: "routing",
-  oncePerLoop: "convert",
-  redactSecrets: "core",
+  oncePerLoop: "agent",
+  redactSecrets: "agent",
   renderCards: "routing",
-  runTool: "convert",
-  sanitizeText: "core",
-  selectableToMcpTool: "convert",
-  toAiSdk: "convert",
-  toConfigurable: "convert",
-  toMcpMeta: "convert",
-  tokenize: "core",
-  bindTools: "convert",
-  mcpToToolDefinition: "convert",
-  mcpToToolResult: "convert",
-  toolDefinitionToMcp: "convert",
-  toolDefinitionToSelectable: "convert",
-  toolResultToMcp: "convert",
-  validateArgs: "convert",
+  runTool: "agent",
+  sanitizeText: "agent",
+  selectableToMcpTool: "agent",
+  toAiSdk: "agent",
+  toConfigurable: "agent",
+  toMcpMeta: "agent",
+  tokenize: "agent",
+  bindTools: "agent",
+  mcpToToolDefinition: "agent",
+  mcpToToolResult: "agent",
+  toolDefinitionToMcp: "agent",
+  toolDefinitionToSelectable: "agent",
+  toolResultToMcp: "agent",
+  validateArgs: "agent",
   unwrap: undefined,
-  version: "core",
+  version: "agent",
 };
 
 test("esbuild keeps the modules that an imported name needs, and drops the others", async () => {
@@ -100,7 +103,7 @@ test("esbuild keeps the modules that an imported name needs, and drops the other
     assert.deepEqual(kept, module ? [module].flat() : [], name);
   }
   assert.deepEqual(await modulesIn(`import "contextweaver";`), []);
-  assert.deepEqual(await modulesIn(`import { Catalog, version } from "contextweaver"; new Catalog(version());`), ["core", "routing"]);
+  assert.deepEqual(await modulesIn(`import { Catalog, version } from "contextweaver"; new Catalog(version());`), ["agent", "routing"]);
 });
 
 /** The WebAssembly modules, and the JavaScript around each, in the bundle of a text. */
@@ -114,8 +117,46 @@ async function modulesIn(contents) {
     format: "esm",
   });
   const [{ inputs }] = Object.values(metafile.outputs);
-  const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/${file}`) && bytesInOutput > 0);
-  const modules = ["convert", "core", "decisions", "routing"];
-  for (const name of modules) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
-  return modules.filter((name) => has(`${name}_inline.js`));
+  const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/wasm/${file}`) && bytesInOutput > 0);
+  for (const name of MODULES) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
+  return MODULES.filter((name) => has(`${name}_inline.js`));
+}_inline.js`));
+}
+
+/** What a bundle for the browser may weigh beside the WebAssembly that it needs: the facade, the code around it, and text instead of bytes. */
+const ALLOWANCE = { factor: 1.1, bytes: 15 * 1024 };
+
+/** A line of a user's, and the module that it needs. */
+const IMPORTS = [
+  ["contextweaver", "ContextManager", "agent"],
+  ["contextweaver", "Router", "routing"],
+  ["contextweaver", "DecisionStore", "decisions"],
+  ["contextweaver/context", "ContextManager", "context"],
+  ["contextweaver/convert", "messagesToItems", "convert"],
+  ["contextweaver/routing", "Router", "routing"],
+  ["contextweaver/decisions", "DecisionStore", "decisions"],
+];
+
+for (const [entry, name, module] of IMPORTS) {
+  test(`esbuild for browsers: ${name} of ${entry} is one copy of ${module}_bg.wasm and little else`, async (t) => {
+    const wasm = gzipped(await readFile(join(folder, "node_modules/contextweaver/dist/wasm", `${module}_bg.wasm`)));
+    const contents = `export { ${name} } from "${entry}";`;
+    assert.deepEqual(await modulesIn(contents), [module]);
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: folder },
+      bundle: true,
+      minify: true,
+      write: false,
+      format: "esm",
+      platform: "browser",
+      logLevel: "silent",
+    });
+    const bundle = gzipped(outputFiles[0].contents);
+    t.diagnostic(`${(bundle / 1024).toFixed(0)} KiB gzip, of which WebAssembly is ${(wasm / 1024).toFixed(0)}`);
+    assert.ok(bundle <= wasm * ALLOWANCE.factor + ALLOWANCE.bytes, `${bundle} bytes for ${wasm} of WebAssembly`);
+  });
+}
+
+function gzipped(bytes) {
+  return gzipSync(bytes, { level: 9 }).length;
 }

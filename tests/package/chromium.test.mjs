@@ -51,9 +51,9 @@ test("Chromium", async (t) => {
     const folder = await project("chromium-slim", {
       "main.mjs": main(
         "./node_modules/contextweaver/dist/slim.js",
-        `const dist = "/node_modules/contextweaver/dist/";
-         const [core, routing, convert, decisions] = ["core", "routing", "convert", "decisions"].map((name) => fetch(dist + name + "_bg.wasm"));
-         await cw.init({ core, routing, convert, decisions });`,
+        `const dist = "/node_modules/contextweaver/dist/wasm/";
+         const [agent, routing, decisions] = ["agent", "routing", "decisions"].map((name) => fetch(dist + name + "_bg.wasm"));
+         await cw.init({ agent, routing, decisions });`,
       ),
       "index.html": page("/main.mjs"),
     });

@@ -18,11 +18,11 @@ test("Node, require()", async (t) => {
 
 test("Node, slim entry", async (t) => {
   const folder = await project("node-slim", {
-    "sync.mjs": slim(`cw.initSync({ core, routing, convert, decisions }); cw.initSync({ core, decisions });`),
-    "async.mjs": slim(`await cw.init({ core: WebAssembly.compile(core), routing, convert, decisions }); await cw.init({ core });`),
+    "sync.mjs": slim(`cw.initSync({ agent, routing, decisions }); cw.initSync({ agent, decisions });`),
+    "async.mjs": slim(`await cw.init({ agent: WebAssembly.compile(agent), routing, decisions }); await cw.init({ agent });`),
     "response.mjs": slim(`
       const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
-      await cw.init({ core: response(core), routing: Promise.resolve(response(routing)), convert: response(convert), decisions });`),
+      await cw.init({ agent: response(agent), routing: Promise.resolve(response(routing)), decisions });`),
   });
   for (const file of ["sync.mjs", "async.mjs", "response.mjs"]) {
     const { stdout } = await run("node", [file], { cwd: folder });
@@ -46,8 +46,7 @@ import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 const { resolve } = createRequire(import.meta.url);
 const read = async (name) => new Uint8Array(await readFile(resolve("contextweaver/" + name)));
-const [core, routing] = [await read("core_bg.wasm"), await read("routing_bg.wasm")];
-const [convert, decisions] = [await read("convert_bg.wasm"), await read("decisions_bg.wasm")];
+const [agent, routing, decisions] = [await read("agent_bg.wasm"), await read("routing_bg.wasm"), await read("decisions_bg.wasm")];
 assert.throws(() => cw.version(), /init/);
 ${init}
 console.log(JSON.stringify(await runCases(cw, assert, ${JSON.stringify(expected)})));

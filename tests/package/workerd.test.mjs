@@ -1,6 +1,7 @@
 // Cloudflare Workers' runtime, bundled the way wrangler does it, without a network.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { expected, has, here, project, report } from "./harness.mjs";
@@ -16,7 +17,7 @@ test("workerd", async (t) => {
   const modules = await bundleWorker(join(folder, "worker.mjs"));
   assert.equal(
     modules.filter((module) => module.type === "CompiledWasm").length,
-    4,
+    3,
     "the workerd entry must import the modules instead of carrying them as text",
   );
   const miniflare = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: COMPATIBILITY_DATE });
@@ -27,6 +28,34 @@ test("workerd", async (t) => {
     await report(t, text);
   } finally {
     await miniflare.dispose();
+  }
+});
+
+test("a Worker carries the module of the entry that it imports, and no other", async (t) => {
+  const uses = {
+    context: `new cw.ContextManager().build({ phase: "answer" }).prompt === ""`,
+    convert: `cw.messagesToItems([{ role: "user", content: "hi" }], "openai-chat").items.length === 1`,
+    routing: `new cw.Catalog().size === 0`,
+    decisions: `new cw.DecisionStore().listTools().length > 0`,
+  };
+  const installed = existsSync(join(here, "node_modules", "workerd"));
+  if (!has(t, installed, { missing: "workerd is not installed for this platform" })) return;
+  const { Miniflare } = await import("miniflare");
+  for (const [entry, use] of Object.entries(uses)) {
+    const folder = await project(`workerd-${entry}`, {
+      "worker.mjs": `import * as cw from "contextweaver/${entry}"; export default { fetch: () => new Response(String(${use})) };`,
+    });
+    const modules = await bundleWorker(join(folder, "worker.mjs"));
+    const carried = modules.filter((module) => module.type === "CompiledWasm");
+    const file = await readFile(join(folder, "node_modules/contextweaver/dist/wasm", `${entry}_bg.wasm`));
+    assert.equal(carried.length, 1, entry);
+    assert.ok(file.equals(carried[0].contents), entry);
+    const miniflare = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: COMPATIBILITY_DATE });
+    try {
+      assert.equal(await (await miniflare.dispatchFetch("http://localhost/")).text(), "true", entry);
+    } finally {
+      await miniflare.dispose();
+    }
   }
 });
 

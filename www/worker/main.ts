@@ -43,7 +43,7 @@ begin().catch(() => undefined);
 
 async function start(): Promise<void> {
   const module = (name: string): Promise<Response> => fetch(new URL(`./${name}_bg.wasm`, import.meta.url));
-  await init({ core: module("core"), routing: module("routing"), convert: module("convert") });
+  await init({ agent: module("agent"), routing: module("routing") });
   // The worker of a static host has no policy of its own, so it gives the network away before it sees any data.
   for (const name of ["fetch", "XMLHttpRequest", "WebSocket", "WebTransport", "EventSource", "importScripts", "Worker"]) {
     Object.defineProperty(globalThis, name, { value: undefined, configurable: false });

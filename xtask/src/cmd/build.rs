@@ -382,7 +382,22 @@ fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome
     let mut files = BTreeMap::new();
     for file in files_below(facade)? {
         let relative = file.strip_prefix(facade).unwrap_or(&file);
-        files.insert(Path::new("dist").join(relative), read(&file)?);
+        let bytes = read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        if relative.extension().is_some_and(|extension| extension == "js") && text.contains("from \"#") {
+            // An entry: once for every way to get the modules. Browsers without a bundler need relative addresses.
+            for loader in LOADERS {
+                let name = if loader == "inline" { relative.to_path_buf() } else { relative.with_extension(format!("{loader}.js")) };
+                let entry = MODULES.iter().fold(text.to_string(), |text, Module { name, .. }| {
+                    text.replace(&format!("\"#{name}\""), &format!("\"./wasm/{name}.{loader}.js\""))
+                });
+                files.insert(Path::new("dist").join(name), entry.into_bytes());
+            }
+            continue;
+        }
+        // The program runs where files can be read.
+        let bytes = if relative.starts_with("cli") { text.replace("\"../index.js\"", "\"../index.file.js\"").into_bytes() } else { bytes };
+        files.insert(Path::new("dist").join(relative), bytes);
     }
     for Module { name, .. } in variant.modules() {
         let module = read(&glue.join(format!("{name}_opt.wasm")))?;
