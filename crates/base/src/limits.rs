@@ -54,6 +54,12 @@ pub const MAX_TOMBSTONES: usize = 10_000;
 pub const MAX_TTL_SECONDS: f64 = 1e12;
 /// Largest budget of one phase.
 pub const MAX_BUDGET_TOKENS: u64 = 1 << 24;
+/// Tokens that a provider puts around a message: `OpenAI` documents three for its chat format and one for a name, others
+/// document none and are near it.
+pub const MESSAGE_TOKENS: u64 = 4;
+/// Tokens around a tool call and around a tool result, beside those of the message: providers write them into their
+/// prompts in a form of their own that none documents, as JSON or tags of about the size of a message's frame.
+pub const TOOL_PART_TOKENS: u64 = 4;
 /// Largest stored token estimate of one item.
 pub const MAX_TOKEN_ESTIMATE: u64 = 1 << 24;
 /// Facts of one fact store, and episodes of one episodic store.

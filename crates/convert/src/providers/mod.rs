@@ -10,6 +10,7 @@
 pub mod ai_sdk_model;
 pub mod ai_sdk_ui;
 pub mod anthropic;
+pub mod cost;
 mod decode;
 mod drafts;
 pub mod entries;
@@ -125,6 +126,7 @@ pub struct WrittenMessages {
     pub messages: Vec<Value>,
     /// What the provider wants beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
     pub system: Option<Value>,
     /// What was repaired or left out.
     pub warnings: Vec<MessageWarning>,

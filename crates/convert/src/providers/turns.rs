@@ -93,14 +93,14 @@ pub fn call_id(item: &ContextItem) -> &str {
 }
 
 /// Returns the provider's id of the call that a result answers.
-fn answered_id(item: &ContextItem) -> &str {
+pub fn answered_id(item: &ContextItem) -> &str {
     let parent = item.parent_id.as_deref();
     let own = || item.id.strip_prefix("result:").unwrap_or(&item.id);
     item.metadata_str("tool_call_id").or(parent).unwrap_or_else(own)
 }
 
 /// Returns the name of the tool.
-fn tool_name(item: &ContextItem) -> Option<&str> {
+pub fn tool_name(item: &ContextItem) -> Option<&str> {
     let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
     named("function_name").or_else(|| named("tool_name"))
 }

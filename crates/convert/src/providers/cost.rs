@@ -1,0 +1,383 @@
+//! What messages cost: every text in them that the provider is sent, and what it puts around messages and calls.
+//!
+//! Counted are all strings (texts, ids, names, roles, types), and of JSON that a model wrote or reads (arguments,
+//! structured results) the keys, numbers and punctuation, too. Media count a flat number, their bytes nothing. Names of
+//! the fields of a format are not counted: [`limits::MESSAGE_TOKENS`] and [`limits::TOOL_PART_TOKENS`] stand for them.
+
+use serde_json::Value;
+
+use super::decode::IMAGE_TOKENS;
+use super::part::Role;
+use super::record::{KEY, OWN};
+use super::turns::{NO_RESULT, answered_id, call_id, tool_name};
+use super::{Format, WrittenMessages, optional};
+use contextweaver_base::limits;
+use contextweaver_model::json::JsonMap;
+use contextweaver_model::{ContextItem, ItemKind};
+
+/// Weighs a text in quarter tokens.
+pub type Weigh<'a> = &'a dyn Fn(&str) -> u64;
+
+/// `{"input":""}` around arguments that are no JSON object.
+const WRAP_QUARTERS: u64 = 21;
+
+/// Fields whose value is JSON of a tool rather than of the format.
+const PAYLOADS: &[&str] =
+    &["input", "rawInput", "args", "arguments", "response", "output", "result", "value", "action", "operation"];
+
+/// Weighs messages and what goes beside them, in quarter tokens.
+pub fn message_quarters(written: &WrittenMessages, weigh: Weigh) -> u64 {
+    let mut meter = Meter { weigh, quarters: 0 };
+    for message in written.messages.iter().chain(&written.system) {
+        meter.message(message);
+    }
+    meter.quarters
+}
+
+/// Weighs what an item adds to messages, about: only writing them shows it exactly. All in quarter tokens.
+#[derive(Clone, Copy)]
+pub struct ItemCost<'a> {
+    /// Whose messages.
+    pub format: Format,
+    /// The item.
+    pub item: &'a ContextItem,
+    /// The item before it in the log, whose message it may share.
+    pub before: Option<&'a ContextItem>,
+    /// Weighs texts.
+    pub weigh: Weigh<'a>,
+}
+
+/// Roles, types and states that a format writes, in quarter tokens as `heuristic/v3` weighs them.
+struct Words {
+    /// Of a message that says something.
+    said: u64,
+    /// Of a message with calls, and of each of them.
+    call: [u64; 2],
+    /// Of a message with results, and of each of them; none where results stand in the message of their calls.
+    result: [Option<u64>; 2],
+    /// Whether calls have ids, results have ids, results have names.
+    has: [bool; 3],
+}
+
+const fn words(format: Format) -> Words {
+    let (said, call, result, has) = match format {
+        Format::OpenAiChat => (9, [9, 8], [Some(4), Some(0)], [true, true, false]),
+        Format::OpenAiResponses => (16, [0, 14], [Some(0), Some(22)], [true, true, false]),
+        Format::Anthropic => (13, [9, 9], [Some(4), Some(12)], [true, true, false]),
+        // A response is an object, `{"output": …}` where the tool gave none.
+        Format::Gemini => (6, [5, 0], [Some(4), Some(22)], [false, false, true]),
+        // Messages have ids, such as `message-12`.
+        Format::AiSdkUi => (30, [26, 10], [None, Some(17)], [true, false, false]),
+        Format::AiSdkModel => (13, [9, 10], [Some(4), Some(24)], [true, true, true]),
+    };
+    Words { said, call, result, has }
+}
+
+impl ItemCost<'_> {
+    /// Weighs the item with its text, which weighs `text_quarters`. With `is_whole` it comes back as the message that it
+    /// was read from, where it was read from this format.
+    pub fn quarters(&self, text_quarters: u64, is_whole: bool) -> u64 {
+        let kept = if is_whole { self.kept() } else { None };
+        text_quarters + kept.unwrap_or_else(|| self.new_part())
+    }
+
+    /// Weighs the result that is made up for a call without one.
+    pub fn made_up_result(&self) -> u64 {
+        let id = call_id(self.item);
+        (self.weigh)(NO_RESULT) + self.result(id)
+    }
+
+    /// Weighs the call that is made up for a result without one.
+    pub fn made_up_call(&self) -> u64 {
+        (self.weigh)("{}") + self.call(answered_id(self.item))
+    }
+
+    fn new_part(&self) -> u64 {
+        match self.item.kind {
+            ItemKind::ToolCall => {
+                let wrap = if self.item.text.trim_start().starts_with('{') { 0 } else { WRAP_QUARTERS };
+                wrap + self.call(call_id(self.item))
+            }
+            ItemKind::ToolResult => self.result(answered_id(self.item)),
+            kind => {
+                let is_turn = matches!(kind, ItemKind::Policy | ItemKind::UserTurn | ItemKind::AgentMsg);
+                // The others are shown under their name.
+                let label = if is_turn { 0 } else { (self.weigh)(&format!("[{}]\n", kind.label())) };
+                label + self.message(words(self.format).said)
+            }
+        }
+    }
+
+    /// Weighs a message that says nothing yet; nothing where the item shares that of the one before.
+    fn message(&self, words: u64) -> u64 {
+        if self.shares_message() { 0 } else { 4 * limits::MESSAGE_TOKENS + words }
+    }
+
+    fn name(&self) -> u64 {
+        (self.weigh)(tool_name(self.item).unwrap_or("tool"))
+    }
+
+    fn call(&self, id: &str) -> u64 {
+        let Words { call: [message, part], has, .. } = words(self.format);
+        let id = if has[0] { (self.weigh)(id) } else { 0 };
+        self.message(message) + 4 * limits::TOOL_PART_TOKENS + part + id + self.name()
+    }
+
+    fn result(&self, id: &str) -> u64 {
+        let Words { result: [message, part], has, .. } = words(self.format);
+        let id = if has[1] { (self.weigh)(id) } else { 0 };
+        let name = if has[2] { self.name() } else { 0 };
+        let message = message.map_or(0, |words| match self.format {
+            // Each has a message of its own, whatever shares that of the calls.
+            Format::OpenAiChat | Format::OpenAiResponses => 4 * limits::MESSAGE_TOKENS + words,
+            _ => self.message(words),
+        });
+        message + 4 * limits::TOOL_PART_TOKENS + part.unwrap_or(0) + id + name
+    }
+
+    /// Tells whether the item is likely written into the message of the item before it.
+    fn shares_message(&self) -> bool {
+        let Some(before) = self.before else { return false };
+        let record = |item| record(item, self.format);
+        if let (Some(one), Some(other)) = (record(before), record(self.item)) {
+            return one.get("message").is_some_and(|index| Some(index) == other.get("message"));
+        }
+        let side = |item: &ContextItem| match item.kind {
+            ItemKind::Policy => Role::System,
+            ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
+            ItemKind::ToolResult => Role::Tool,
+            _ => Role::User,
+        };
+        match (self.format, side(before), side(self.item)) {
+            (Format::OpenAiResponses, ..) => false,
+            (Format::Anthropic | Format::Gemini, Role::Tool, Role::User)
+            | (Format::AiSdkUi, Role::Assistant | Role::Tool, Role::Assistant | Role::Tool)
+            | (Format::AiSdkModel, Role::Tool, Role::Tool) => true,
+            (Format::Anthropic | Format::Gemini, one, other) => one == other,
+            _ => {
+                let is_call = |item: &ContextItem| item.kind == ItemKind::ToolCall;
+                is_call(before) && is_call(self.item) && before.parent_id == self.item.parent_id
+            }
+        }
+    }
+
+    /// Weighs what was kept of the message that the item was read from, without the texts, which are the item's.
+    fn kept(&self) -> Option<u64> {
+        let record = record(self.item, self.format).filter(|record| !optional(record, "digest").is_empty())?;
+        let mut meter = Meter { weigh: self.weigh, quarters: 0 };
+        if !self.shares_message() {
+            meter.message(record.get("shell").unwrap_or(&Value::Null));
+        }
+        for part in record.get("parts").and_then(Value::as_array).into_iter().flatten() {
+            let Some(part) = part.as_object() else { continue };
+            if part.contains_key("message") {
+                // Reasoning in an entry of its own.
+                meter.quarters += 4 * limits::MESSAGE_TOKENS;
+            }
+            // As in the message, where calls are known by the list they stand in.
+            let field = optional(part, "field").trim_end_matches("[]");
+            meter.value(part.get("original").unwrap_or(&Value::Null), field);
+        }
+        Some(meter.quarters)
+    }
+}
+
+/// Returns what was kept of the message that an item was read from, if it is of the format.
+fn record(item: &ContextItem, format: Format) -> Option<&JsonMap> {
+    let record = item.metadata.get(OWN)?.get(KEY)?.as_object()?;
+    (optional(record, "format") == format.as_str()).then_some(record)
+}
+
+struct Meter<'a> {
+    weigh: Weigh<'a>,
+    quarters: u64,
+}
+
+impl Meter<'_> {
+    fn message(&mut self, message: &Value) {
+        self.quarters += 4 * limits::MESSAGE_TOKENS;
+        self.value(message, "");
+    }
+
+    fn text(&mut self, text: &str) {
+        self.quarters += (self.weigh)(text);
+    }
+
+    /// Weighs a value of the format that stands in the field `key`.
+    fn value(&mut self, value: &Value, key: &str) {
+        match value {
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => self.text(&number.to_string()),
+            Value::String(text) => self.text(text),
+            Value::Array(list) => {
+                for value in list {
+                    self.value(value, key);
+                }
+            }
+            Value::Object(map) if is_media(map, key) => {
+                self.quarters += 4 * IMAGE_TOKENS;
+                self.media(map);
+            }
+            Value::Object(map) => {
+                self.quarters += 4 * limits::TOOL_PART_TOKENS * tool_parts(map, key);
+                for (key, value) in map {
+                    if PAYLOADS.contains(&key.as_str()) && !is_content(value) {
+                        self.payload(value);
+                    } else {
+                        self.value(value, key);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Weighs JSON of a tool: what it says, with its keys and its punctuation, but for escapes.
+    fn payload(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.text(text),
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.text(&value.to_string()),
+            Value::Array(list) => {
+                // The brackets, and what stands between two values.
+                self.quarters += 4 + 2 * list.len() as u64;
+                for value in list {
+                    self.payload(value);
+                }
+            }
+            Value::Object(map) => {
+                // The braces, and quotes, colon and comma of each field.
+                self.quarters += 4 + 12 * map.len() as u64;
+                for (key, value) in map {
+                    self.text(key);
+                    self.payload(value);
+                }
+            }
+        }
+    }
+
+    /// Weighs what media say besides their bytes: names, types, links.
+    fn media(&mut self, map: &JsonMap) {
+        for (key, value) in map {
+            match value {
+                Value::String(text) if !is_data(key, text) => self.text(text),
+                Value::Object(inner) => self.media(inner),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Tells whether the value of a payload field is content of the format: a list of parts, or one that says so.
+fn is_content(value: &Value) -> bool {
+    let kind = |value: &Value| value.get("type").and_then(Value::as_str).unwrap_or("").to_owned();
+    match value {
+        Value::Array(list) => !list.is_empty() && list.iter().all(|part| CONTENT_TYPES.contains(&kind(part).as_str())),
+        Value::Object(_) => {
+            let kind = kind(value);
+            kind == "computer_screenshot" || (kind == "content" && value.get("value").is_some_and(Value::is_array))
+        }
+        _ => false,
+    }
+}
+
+/// Parts of the contents of a result.
+const CONTENT_TYPES: &[&str] = &[
+    "text",
+    "input_text",
+    "output_text",
+    "input_image",
+    "input_file",
+    "media",
+    "file-data",
+    "file-url",
+    "file-id",
+    "image-data",
+    "image-url",
+    "image-file-id",
+    "custom",
+];
+
+fn is_media(map: &JsonMap, key: &str) -> bool {
+    match optional(map, "type") {
+        "image_url"
+        | "input_image"
+        | "input_audio"
+        | "input_file"
+        | "image"
+        | "file"
+        | "reasoning-file"
+        | "media"
+        | "file-data"
+        | "file-url"
+        | "image-data"
+        | "image-url"
+        | "container_upload"
+        | "computer_screenshot" => true,
+        "document" => {
+            let source = map.get("source").and_then(Value::as_object);
+            !source.is_some_and(|source| matches!(optional(source, "type"), "text" | "content"))
+        }
+        "" => {
+            key == "audio"
+                || ["inlineData", "inline_data", "fileData", "file_data"]
+                    .iter()
+                    .any(|name| map.get(*name).is_some_and(Value::is_object))
+        }
+        _ => false,
+    }
+}
+
+/// Tells whether a text of media is their bytes.
+fn is_data(key: &str, text: &str) -> bool {
+    let holds_bytes = matches!(key, "data" | "file_data" | "image" | "image_url" | "url");
+    text.starts_with("data:") || (holds_bytes && !text.contains("://"))
+}
+
+/// Returns how many calls and results an object is.
+fn tool_parts(map: &JsonMap, key: &str) -> u64 {
+    let has = |name: &str| map.get(name).is_some_and(|value| !value.is_null());
+    let kind = optional(map, "type");
+    let is_part = key == "tool_calls"
+        || has("tool_call_id")
+        || optional(map, "role") == "function"
+        || matches!(kind, "tool_use" | "tool_result" | "tool-call" | "tool-result")
+        || ["_call", "_call_output", "_tool_use", "_tool_result"].iter().any(|end| kind.ends_with(end))
+        || ["functionCall", "function_call", "functionResponse", "function_response"].iter().any(|name| has(name));
+    // A part of the AI SDK's page is a call and its result.
+    let is_both = has("toolCallId") && optional(map, "state").starts_with("output-");
+    u64::from(is_part || has("toolCallId")) + u64::from(is_both)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn quarters(message: Value) -> u64 {
+        let written = WrittenMessages { messages: vec![message], system: None, warnings: Vec::new() };
+        message_quarters(&written, &|text| text.len() as u64)
+    }
+
+    #[test]
+    fn every_text_counts_with_its_frame() {
+        assert_eq!(quarters(json!({ "role": "user", "content": "hello" })), 16 + 4 + 5);
+        let call = json!({ "id": "c1", "type": "function", "function": { "name": "look", "arguments": "{}" } });
+        let message = json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+        assert_eq!(quarters(message), 16 + 9 + 16 + 2 + 8 + 4 + 2);
+        let result = json!({ "role": "tool", "tool_call_id": "c1", "content": "ok" });
+        assert_eq!(quarters(result), 16 + 16 + 4 + 2 + 2);
+    }
+
+    #[test]
+    fn arguments_count_with_their_keys_and_media_without_their_bytes() {
+        let call = json!({ "type": "tool_use", "id": "c1", "name": "look", "input": { "at": 1 } });
+        let message = json!({ "role": "assistant", "content": [call] });
+        assert_eq!(quarters(message), 16 + 9 + 16 + 8 + 2 + 4 + (4 + 12 + 2 + 1));
+        let source = json!({ "type": "base64", "media_type": "image/png", "data": "A".repeat(100_000) });
+        let message = json!({ "role": "user", "content": [{ "type": "image", "source": source }] });
+        assert_eq!(quarters(message), 16 + 4 + 4 * IMAGE_TOKENS + 5 + 6 + 9);
+        // What a tool says is its text, whatever it looks like.
+        let long = json!({ "type": "file", "data": "x".repeat(1000) });
+        let part = json!({ "functionResponse": { "name": "look", "response": long } });
+        assert!(quarters(json!({ "role": "user", "parts": [part] })) > 1000);
+    }
+}
