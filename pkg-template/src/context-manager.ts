@@ -13,7 +13,7 @@ import type {
   MessageFormat,
   ReadMessagesOptions,
 } from "./message-types.js";
-import { itemsToMessages, messagesToItems } from "./messages.js";
+import { messagesToItems } from "./messages.js";
 import type {
   BuildCallOptions,
   BuildOptions,
@@ -205,22 +205,17 @@ export class ContextManager {
   /**
    * Compiles the prompt of a phase as messages that a provider accepts. What `build` puts above the items becomes the
    * instructions of the system, what it puts below them the last message of the user. Images and reasoning go along while
-   * the text of their item is the same, and count against the budget. A call has its tool and arguments as
-   * `itemsToMessages` finds them.
+   * the text of their item is the same; a call has its tool and arguments as `itemsToMessages` finds them. The budget is
+   * spent on what is sent: `tokens` never exceeds it, nor does `pack.stats.prompt_tokens`.
    *
-   * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts.
+   * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts, and for the manager of
+   * `contextweaver/context`, which comes without converters.
    */
   buildMessages(options: BuildMessagesOptions): BuiltMessages {
-    const { format, close_calls, ...build } = fields(options);
-    const asked = text(format, "/format") as MessageFormat;
-    const { pack, items, header, footer, attachment_tokens } = this.#build<PromptParts>("build_parts", build, (parts, warnings) => ({
-      ...parts,
-      pack: withWarnings(parts.pack, warnings),
+    return this.#build<BuiltMessages>("build_messages", options, (built, warnings) => ({
+      ...built,
+      pack: withWarnings(built.pack, warnings),
     }));
-    const above = header === "" ? [] : [{ id: "prompt:header", kind: "policy", text: header } as const];
-    const below = footer === "" ? [] : [{ id: "prompt:footer", kind: "user_turn", text: footer } as const];
-    const written = itemsToMessages([...above, ...items, ...below], asked, { close_calls: (close_calls ?? true) as boolean });
-    return { ...written, pack, tokens: (pack.stats.prompt_tokens ?? 0) + attachment_tokens };
   }
 
   /** Compiles the prompt for filling in a tool's arguments: phase `call` with the tool's schema as its header. */
@@ -372,15 +367,6 @@ export class ContextManager {
 
 function withWarnings(pack: ContextPack, warnings: readonly string[]): ContextPack {
   return warnings.length === 0 ? pack : { ...pack, warnings: [...(pack.warnings ?? []), ...warnings] };
-}
-
-/** A prompt taken apart. */
-interface PromptParts {
-  readonly pack: ContextPack;
-  readonly items: readonly StoredItem[];
-  readonly header: string;
-  readonly footer: string;
-  readonly attachment_tokens: number;
 }
 
 /** What is said of the call that an MCP result answers. */

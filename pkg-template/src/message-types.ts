@@ -73,11 +73,15 @@ export interface BuildMessagesOptions extends BuildOptions {
 
 /** A prompt as messages. */
 export interface BuiltMessages extends WrittenMessages {
-  /** The same prompt as text, with its record: what was kept, and why not the rest. */
+  /**
+   * The same prompt as text, with its record: what was kept, and why not the rest. It keeps to the budget, too;
+   * `stats.prompt_tokens` counts this text, not the messages.
+   */
   readonly pack: ContextPack;
   /**
-   * Tokens of the texts with their labels, and of what goes along: images 1,000 each, other files and reasoning by the
-   * estimate of their JSON. Never more than the budget.
+   * Tokens of all that is sent, never more than the budget: every text of the messages and of `system` (ids, names, roles
+   * and what stands for missing results too), arguments and structured results with their keys, images and other media
+   * 1,000 each, and 4 for each message, each tool call and each tool result, which providers put a frame around.
    */
   readonly tokens: number;
 }

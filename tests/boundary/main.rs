@@ -3,12 +3,12 @@
 
 mod architecture;
 mod bindings;
+mod built_messages;
 mod decisions_service;
 mod decisions_weaknesses;
 mod mcp_properties;
 mod mcp_results;
 mod messages;
-mod parts;
 mod routing_properties;
 mod routing_router;
 mod stores;

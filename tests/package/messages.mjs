@@ -150,6 +150,41 @@ export const messageCases = {
     manager.free();
   },
 
+  "the budget of messages counts everything that is sent"(cw, assert) {
+    const leaves = (value, found = []) => {
+      if (typeof value === "string") found.push(value);
+      else if (value && typeof value === "object") for (const inner of Object.values(value)) leaves(inner, found);
+      return found;
+    };
+    const count = (texts) => texts.reduce((sum, text) => sum + cw.countTokens(text), 0);
+    for (const format of Object.keys(LISTS)) {
+      // Calls that nobody answered: what stands for their results is sent, too.
+      const open = new cw.ContextManager({ active_turn: "trim" });
+      open.ingest({ id: "u", kind: "user_turn", text: "go" });
+      open.ingestAll(Array.from({ length: 300 }, (_, at) => ({ id: `c${at}`, kind: "tool_call", text: "f {}" })));
+      // Tiny calls with long ids: most of what is sent is no text.
+      const tiny = new cw.ContextManager();
+      for (let at = 0; at < 100; at += 1) {
+        const id = `call_abcdefghijklmnop${at}`;
+        const call = { id, type: "function", function: { name: "f", arguments: "{}" } };
+        tiny.ingestMessages(
+          [{ role: "assistant", content: null, tool_calls: [call] }, { role: "tool", tool_call_id: id, content: "ok" }],
+          "openai-chat",
+        );
+      }
+      tiny.ingest({ id: "u", kind: "user_turn", text: "so?" });
+      for (const [manager, budget_tokens] of [[open, 3000], [tiny, 1000]]) {
+        const { messages, system, tokens, pack } = manager.buildMessages({ phase: "answer", format, budget_tokens });
+        const sent = count(leaves([messages, system])) + 4 * messages.length;
+        assert.ok(sent <= tokens && tokens <= budget_tokens, `${format}: ${sent} sent, ${tokens} counted of ${budget_tokens}`);
+        assert.ok(tokens > budget_tokens / 2, `${format}: ${tokens} of ${budget_tokens}`);
+        assert.equal(pack.stats.prompt_tokens, cw.countTokens(pack.prompt));
+        assert.ok(pack.stats.prompt_tokens <= budget_tokens);
+        manager.free();
+      }
+    }
+  },
+
   "messages that cannot be read say where, and leave the log alone"(cw, assert) {
     const manager = new cw.ContextManager();
     const refused = (messages, format, code, path) => {

@@ -7,13 +7,16 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::draft::Draft;
-use super::output::{Frame, Layout, Prompt};
+use super::heading::Heading;
+use super::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use super::render::text::TextPrompt;
 use super::select::plan::{Part, Planner, Squeeze};
+use super::select::selector;
 use super::select::units::{Selection, Unit};
-use contextweaver_base::Result;
 use contextweaver_base::order;
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_model::{ItemKind, PrefixReport, RenderedAs};
+use contextweaver_model::{ItemKind, PrefixReport, RenderedAs, RenderedItem};
 
 /// Share of the budget that a re-cut prompt uses, so that it can grow again.
 const RECUT_SHARE: f64 = 0.6;
@@ -26,11 +29,22 @@ const RECALL_SCORE: f64 = 0.35;
 pub fn cut(draft: &Draft, planner: &Planner, limit: u64) -> Result<Selection> {
     let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
     if total > limit
-        && let Ok(selection) = draft.selector(planner, (limit as f64 * RECUT_SHARE) as u64).choose()
+        && let Ok(selection) = selector(draft, planner, (limit as f64 * RECUT_SHARE) as u64).choose()
     {
         return Ok(selection);
     }
-    draft.selector(planner, limit).choose()
+    selector(draft, planner, limit).choose()
+}
+
+/// The order of an append-only prompt.
+#[derive(Debug)]
+pub struct Layout {
+    /// Positions in prompt order.
+    pub order: Vec<usize>,
+    /// Whether a position stands out of log order.
+    pub recalled: Vec<bool>,
+    /// Why earlier bytes changed, if they did.
+    pub reason: &'static str,
 }
 
 /// What a prompt of append mode was made of.
@@ -47,33 +61,65 @@ pub struct Manifest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Section {
     at: usize,
+    /// The section as it was written.
     text: String,
     #[serde(rename = "rendered_as")]
     form: RenderedAs,
+    /// What it says in a message; absent where that is the item's own text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    quote: Option<Quote>,
     omitted_chars: Option<u64>,
     recalled: bool,
 }
 
+#[derive(Debug, Clone, PartialEq, Serialize)]
+struct Quote {
+    text: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+impl Section {
+    fn content(&self) -> Content {
+        match (&self.quote, self.form) {
+            (None, _) => Content::Own,
+            (Some(quote), RenderedAs::Redacted) => Content::Redacted(quote.text.clone()),
+            (Some(quote), _) => Content::Quote { text: quote.text.clone(), note: quote.note.clone() },
+        }
+    }
+}
+
+impl Quote {
+    fn of(content: &Content) -> Option<Self> {
+        match content {
+            Content::Own => None,
+            Content::Redacted(text) => Some(Self { text: text.clone(), note: None }),
+            Content::Quote { text, note } => Some(Self { text: text.clone(), note: note.clone() }),
+        }
+    }
+
+    fn from_value(value: Value, at: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, at)?;
+        Ok(Self { text: fields.string("text")?, note: fields.opt_string("note")? })
+    }
+}
+
 impl Manifest {
     /// Remembers a prompt.
-    pub fn of(draft: &Draft, prompt: &Prompt, frame: &Frame) -> Self {
-        let sections = prompt
-            .items
-            .iter()
-            .zip(&prompt.rows)
-            .map(|(item, row)| Section {
-                at: draft.rows[*row].at,
-                text: prompt.text[item.start as usize..item.end as usize].to_owned(),
-                form: item.rendered_as,
-                omitted_chars: item.omitted_chars,
-                recalled: item.recalled,
-            })
-            .collect();
+    pub fn of(draft: &Draft, prompt: &StructuredPrompt, text: &TextPrompt, heading: &Heading) -> Self {
+        let section = |(entry, item): (&PromptEntry, &RenderedItem)| Section {
+            at: entry.at,
+            text: text.text[item.start as usize..item.end as usize].to_owned(),
+            form: entry.shown.form,
+            quote: Quote::of(entry.shown.content),
+            omitted_chars: entry.omitted_chars,
+            recalled: entry.recalled,
+        };
         Self {
-            prompt: prompt.text.clone(),
-            header: frame.header.clone(),
-            footer: frame.footer.clone(),
-            sections,
+            prompt: text.text.clone(),
+            header: heading.header.clone(),
+            footer: heading.footer.clone(),
+            sections: prompt.entries.iter().zip(&text.items).map(section).collect(),
             seen: draft.sources.events.len(),
         }
     }
@@ -84,10 +130,21 @@ impl Manifest {
         let last = items.saturating_sub(1) as u64;
         let sections = fields.records("sections", |section, at| {
             let mut section = Fields::open(section, at)?;
+            let form = section.parsed_or("rendered_as", RenderedAs::Whole, RenderedAs::parse)?;
+            let quote_at = section.at("quote");
+            let quote = match (section.take("quote"), form) {
+                (Some(quote), _) => Some(Quote::from_value(quote, &quote_at)?),
+                (None, RenderedAs::Whole) => None,
+                (None, _) => {
+                    let message = "a section that is not the whole item says what it quotes";
+                    return Err(Error::new(ErrorCode::MissingField, message).at(quote_at));
+                }
+            };
             Ok(Section {
                 at: section.uint_or("at", 0, last)? as usize,
                 text: section.string("text")?,
-                form: section.parsed_or("rendered_as", RenderedAs::Whole, RenderedAs::parse)?,
+                form,
+                quote,
                 omitted_chars: section.opt_uint("omitted_chars", u64::MAX)?,
                 recalled: section.bool_or("recalled", false)?,
             })
@@ -107,7 +164,7 @@ pub fn extend(
     draft: &Draft,
     planner: &Planner,
     manifest: &Manifest,
-    frame: &Frame,
+    heading: &Heading,
     limit: u64,
 ) -> Result<(Selection, Option<Layout>)> {
     let recut = |reason| -> Result<(Selection, Option<Layout>)> {
@@ -125,7 +182,7 @@ pub fn extend(
     }
     extension.recall();
     let reason = match () {
-        () if manifest.header != frame.header => "header",
+        () if manifest.header != heading.header => "header",
         () if !manifest.footer.is_empty() => "footer",
         () => "none",
     };
@@ -176,9 +233,9 @@ impl<'a> Extension<'a> {
             if row.redacted.is_some() != was_redacted {
                 return false;
             }
-            let estimator = &self.planner.options.estimator;
-            let quarters =
-                self.planner.answers.quarters(estimator, &section.text) + super::select::plan::SEPARATOR_QUARTERS;
+            let content = section.content();
+            let shown = Shown { form: section.form, content: &content, earlier: Some(&section.text) };
+            let quarters = self.planner.renderer.entry_quarters(self.draft.sources, section.at, &shown);
             self.used += quarters;
             if section.recalled {
                 self.marked[section.at] = true;
@@ -188,7 +245,8 @@ impl<'a> Extension<'a> {
                 row: index,
                 at: section.at,
                 form: section.form,
-                text: Some(section.text.clone()),
+                content,
+                earlier: Some(section.text.clone()),
                 quarters,
                 omitted_chars: section.omitted_chars,
             });

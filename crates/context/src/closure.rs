@@ -1,6 +1,7 @@
 //! Stage 2: what an item needs beside it.
 
 use crate::store::EventLog;
+use contextweaver_base::order::sort_distinct;
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// Adds every ancestor of the candidates, as the reference does, whatever its kind. Returns positions in log order and
@@ -34,6 +35,25 @@ pub struct Candidate {
     pub unit: u32,
     /// Whether only its existence is shown, because the phase does not admit its kind.
     pub stub: bool,
+}
+
+/// The candidates with what they need beside them.
+#[derive(Debug)]
+pub struct Closure {
+    /// All of them, in log order.
+    pub candidates: Vec<Candidate>,
+    /// Positions that nobody asked for, ascending.
+    pub added: Vec<usize>,
+}
+
+/// Stage 2: brings in what is pinned and the missing halves of calls and results.
+pub fn closure(log: &EventLog, admitted: &[usize], pins: &[usize]) -> Closure {
+    let mut wanted = [admitted, pins].concat();
+    sort_distinct(&mut wanted);
+    let candidates = units(log, &wanted);
+    let added =
+        candidates.iter().map(|candidate| candidate.at).filter(|at| wanted.binary_search(at).is_err()).collect();
+    Closure { candidates, added }
 }
 
 /// Groups candidates into units and adds the missing halves of calls and results as stubs.
@@ -98,7 +118,7 @@ fn add_other_halves(log: &EventLog, at: usize, shown: &mut [u8], visited: &mut [
 }
 
 /// Returns the position of the item that this one cannot be without.
-fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
+pub fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
     let parent = item.parent_id.as_deref().and_then(|id| log.position(id))?;
     let fits = match item.kind {
         ItemKind::ToolResult => log.items()[parent].kind == ItemKind::ToolCall,

@@ -6,11 +6,39 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::draft::{Draft, Left};
+use super::select::plan::Row;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
-use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_model::{ContextItem, ItemKind, Stage};
 use contextweaver_text::first_fit::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
+
+/// Stage 6. Redacted items look alike on purpose; they are no repeats.
+pub fn dedup(draft: &mut Draft, pins: &[usize]) {
+    let (items, index) = (draft.items(), draft.sources.index);
+    let visible: Vec<usize> = draft
+        .rows
+        .iter()
+        .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
+        .map(|row| row.at)
+        .filter(|at| !pins.contains(at))
+        .collect();
+    let repeats = exact_repeats(items, &visible, |at| index.entry(at).fingerprint);
+    if repeats.is_empty() {
+        return;
+    }
+    let is_repeat = |row: &Row| repeats.binary_search(&row.at).is_ok();
+    let (gone, rows): (Vec<Row>, Vec<Row>) = std::mem::take(&mut draft.rows).into_iter().partition(is_repeat);
+    draft.rows = rows;
+    draft.left.extend(gone.into_iter().map(|row| Left {
+        at: row.at,
+        unit: row.unit as u32,
+        level: row.level,
+        stage: Stage::Dedup,
+        reason: "dedup",
+    }));
+}
 
 /// Returns the exact repeats among visible positions, both ascending: same kind, parent, label and text. The newest one
 /// stays. `fingerprints` are those of [`fingerprint`], by position.

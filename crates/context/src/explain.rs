@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use serde_json::json;
 
 use super::draft::Draft;
-use super::output::Frame;
 use super::select::plan::Part;
 use super::select::units::Selection;
 use contextweaver_model::{
@@ -37,7 +36,7 @@ pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> Js
 }
 
 /// Makes the record of a build of the default mode.
-pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &Frame) -> Explanation {
+pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats) -> Explanation {
     let mut candidates: Vec<CandidateExplanation> = draft.left.iter().map(|left| left_early(draft, left)).collect();
     let mut included: Vec<Option<&Part>> = vec![None; draft.rows.len()];
     for part in selection.parts() {
@@ -62,7 +61,7 @@ pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: 
         dependency_closures: stats.dependency_closures,
         sensitivity_drops: draft.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
         dedup_removed: stats.dedup_removed,
-        budget_tokens: frame.budget.saturating_sub(stats.header_footer_tokens),
+        budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
         resolved_weights: weights(&draft.sources.options.scoring, draft.request.phase),
         candidates,
     }

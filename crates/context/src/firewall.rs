@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::draft::Draft;
 use super::footer;
 use super::options::{ManagerOptions, Summarizer};
+use super::prompt::Shown;
 use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
 use contextweaver_content::digest::digest;
@@ -12,6 +14,15 @@ use contextweaver_content::views::views_of;
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
+
+/// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
+pub fn firewall(draft: &mut Draft) {
+    let (sources, renderer) = (draft.sources, draft.renderer);
+    for row in &mut draft.rows {
+        let (form, content) = row.content();
+        row.quarters = renderer.entry_quarters(sources, row.at, &Shown { form, content: &content, earlier: None });
+    }
+}
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {

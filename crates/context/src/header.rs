@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::callbacks::Answers;
 use super::options::ManagerOptions;
+use super::prompt::{PromptSection, SectionKind};
 use super::sensitivity;
 use crate::store::{EpisodicStore, FactStore};
 use contextweaver_base::Result;
@@ -80,8 +81,8 @@ fn reference_facts(facts: &[ContextItem]) -> String {
 
 /// The header of the default mode.
 pub struct Header {
-    /// The text, empty when there is nothing to say.
-    pub text: String,
+    /// The sections, none when there is nothing to say.
+    pub sections: Vec<PromptSection>,
     /// Episodes and facts that the policy kept out, or that had no room: id and reason.
     pub dropped: Vec<(String, &'static str)>,
 }
@@ -97,25 +98,24 @@ pub fn ranked(
     options: &ManagerOptions,
     answers: &Answers,
 ) -> Result<Header> {
-    let mut header = Header { text: String::new(), dropped: Vec::new() };
-    let mut sections = Vec::new();
+    let mut header = Header { sections: Vec::new(), dropped: Vec::new() };
+    let mut add = |kind, text| header.sections.push(PromptSection { kind, text });
     if memory_allowed {
         let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
         let recent = admitted(recent, options, answers, &mut header.dropped)?;
         let lines: Vec<String> = recent.iter().map(|item| memory_line(item, options)).collect();
         if !lines.is_empty() {
-            sections.push(format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
+            add(SectionKind::Episodes, format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
         }
         let known = admitted(facts.all().map(fact_item).collect(), options, answers, &mut header.dropped)?;
         let lines = fact_lines(known, query, options, &mut header.dropped);
         if !lines.is_empty() {
-            sections.push(format!("[FACTS]\n{}", lines.join("\n")));
+            add(SectionKind::Facts, format!("[FACTS]\n{}", lines.join("\n")));
         }
     }
     if !caller.is_empty() {
-        sections.push(super::firewall::clean(caller, options).into_owned());
+        add(SectionKind::Caller, super::firewall::clean(caller, options).into_owned());
     }
-    header.text = sections.join("\n\n");
     Ok(header)
 }
 

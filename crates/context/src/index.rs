@@ -48,10 +48,14 @@ enum Source {
 pub struct Entry {
     /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
     shown: Option<Box<str>>,
+    /// The line below a digest that says what is left out.
+    note: Option<Box<str>>,
     /// The whole result behind a summarised one, clean and escaped, for excerpts.
     source: Option<Source>,
     /// Weight of the label line and the body, in quarter tokens.
     pub part_quarters: u64,
+    /// Weight of the text with its note, in quarter tokens: what a message says.
+    pub text_quarters: u64,
     /// What repeats of the item share; 0 when it cannot be one.
     pub fingerprint: u64,
     /// Distinct terms in order of first occurrence.
@@ -62,6 +66,11 @@ impl Entry {
     /// Returns the body as rendered.
     pub fn shown<'a>(&'a self, item: &'a ContextItem) -> &'a str {
         self.shown.as_deref().unwrap_or(&item.text)
+    }
+
+    /// Returns the line below a digest that says what is left out.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
     }
 
     /// Returns the text excerpts are taken from; that which is shown when the stored one is gone.
@@ -139,7 +148,8 @@ impl LogIndex {
         };
         let terms = self.add_passages(&found);
         let fingerprint = dedup::fingerprint(item);
-        self.entries.push(Entry { shown: None, source, part_quarters: 0, fingerprint, terms });
+        let (shown, note) = (None, None);
+        self.entries.push(Entry { shown, note, source, part_quarters: 0, text_quarters: 0, fingerprint, terms });
         self.show(self.entries.len() - 1, item, options);
     }
 
@@ -147,12 +157,17 @@ impl LogIndex {
     pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
         let clean = firewall::clean(&item.text, options);
         let mut body = render::default_body(item, &clean);
-        if let Some(footer) = footer::footer(item, options.estimator.tokens(&body)) {
-            body = format!("{body}\n{footer}");
-        }
-        let label = render::label_line(item, Mark::None);
+        let quarters = |text: &str| options.estimator.quarters(text);
+        let note = footer::footer(item, options.estimator.tokens(&body));
+        let below = note.as_ref().map_or(0, |note| 1 + quarters(note));
+        let body_quarters = quarters(&body);
         let entry = &mut self.entries[at];
-        entry.part_quarters = options.estimator.quarters(&label) + 1 + options.estimator.quarters(&body);
+        entry.part_quarters = quarters(&render::label_line(item, Mark::None)) + 1 + body_quarters + below;
+        entry.text_quarters = below + if body == clean { body_quarters } else { quarters(&clean) };
+        if let Some(note) = &note {
+            body = format!("{body}\n{note}");
+        }
+        entry.note = note.map(String::into_boxed_str);
         entry.shown = (body != item.text).then(|| body.into_boxed_str());
     }
 

@@ -1,7 +1,8 @@
 //! The context compiler: an event log in, a prompt under a hard budget out, with a reason for everything left out.
 //!
-//! A build runs eight stages, one file each: [`candidates`], [`closure`], [`sensitivity`], [`firewall`], [`score`],
-//! [`dedup`], [`select`], [`render`]. `pipeline` runs them for the default mode, [`compat`] as the Python reference does.
+//! A build runs eight stages, a file and a function of the same name each: [`candidates`], [`closure`], [`sensitivity`],
+//! [`firewall`], [`score`], [`dedup`], [`select`], [`render`]. `pipeline` runs them for the default mode, [`compat`] as the
+//! Python reference does. What they leave is a structured prompt; [`render`] makes text or messages of it.
 
 mod append;
 pub mod call_prompt;
@@ -19,6 +20,7 @@ pub mod firewall;
 mod footer;
 pub mod handoff;
 mod header;
+mod heading;
 mod hydrate;
 mod index;
 mod ingest;
@@ -30,6 +32,7 @@ mod options;
 pub mod origin;
 mod output;
 mod pipeline;
+mod prompt;
 mod reduce;
 pub mod render;
 pub mod report;
@@ -48,7 +51,7 @@ pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
 pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
-pub use messages::{PromptParts, message_plan};
+pub use messages::{BuiltMessages, message_plan};
 pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};

@@ -13,6 +13,8 @@ use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use super::options::ManagerOptions;
 use super::pipeline::{self, Built};
+use super::render::Renderer;
+use super::render::text::TextRenderer;
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
 use super::{compat, firewall, sensitivity};
@@ -172,17 +174,18 @@ impl ContextManager {
                 Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
             });
         }
-        Ok(match self.compile(request)? {
+        Ok(match self.compile(request, &TextRenderer)? {
             Outcome::Need(needs) => Outcome::Need(needs),
             Outcome::Done(built) => Outcome::Done(self.settle(request, built)),
         })
     }
 
     /// Compiles a prompt that nobody has seen yet.
-    pub(super) fn compile(&mut self, request: &BuildRequest) -> Result<Outcome<Built>> {
+    pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<Built>> {
         self.answers.reset();
         self.refresh_index();
-        let built = pipeline::build(&self.sources(), request, self.manifests[request.phase as usize].as_ref());
+        let previous = self.manifests[request.phase as usize].as_ref();
+        let built = pipeline::build(&self.sources(), request, previous, renderer);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }

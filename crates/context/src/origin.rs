@@ -1,9 +1,8 @@
 //! What a converter keeps with an item of the message it came from, below `metadata._contextweaver.message`: nothing here
-//! looks into more of it than its tokens and its place among the others.
+//! looks into more of it than its place among the others.
 
 use serde_json::Value;
 
-use contextweaver_base::limits;
 use contextweaver_model::{ContextItem, JsonMap, RESERVED_KEY};
 
 /// Key below the one that is reserved.
@@ -12,12 +11,6 @@ const MESSAGE: &str = "message";
 /// Returns what was kept.
 pub fn origin(metadata: &JsonMap) -> Option<&Value> {
     metadata.get(RESERVED_KEY)?.get(MESSAGE)
-}
-
-/// Returns the tokens of what a converter keeps with an item and writes only while the text is what it was.
-pub fn attachment_tokens(item: &ContextItem) -> u64 {
-    let tokens = origin(&item.metadata).and_then(|origin| origin.get("tokens")?.as_u64());
-    tokens.unwrap_or(0).min(limits::MAX_TOKEN_ESTIMATE)
 }
 
 /// Takes away what was kept of the message, but for its place among the others: a converter must know that a call had

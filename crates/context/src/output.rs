@@ -1,198 +1,34 @@
-//! From a selection to the prompt and its numbers.
+//! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use super::draft::{Draft, Event, Sources};
-use super::render::{self, Mark, SEPARATOR};
-use super::request::BuildRequest;
-use super::select::plan::{Part, SEPARATOR_QUARTERS};
+use super::draft::{Draft, Event};
+use super::heading::Heading;
+use super::prompt::StructuredPrompt;
+use super::render::text::TextPrompt;
 use super::select::units::Selection;
-use contextweaver_base::order::{sort_by, sort_distinct};
+use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
-    BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, RenderedItem, ResultEnvelope, Stage,
+    BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, ResultEnvelope, Stage,
 };
 use contextweaver_text::tokens::Estimator;
 
-/// What stands around the items.
-pub struct Frame {
-    /// Memory sections and the caller's header.
-    pub header: String,
-    /// The caller's footer.
-    pub footer: String,
-    /// Their cost with separators, in quarter tokens.
-    pub quarters: u64,
-    /// Tokens the whole prompt may have.
-    pub budget: u64,
-}
-
-impl Frame {
-    /// Weighs header and footer against the budget.
-    pub fn new(header: &str, footer: &str, sources: &Sources, request: &BuildRequest) -> Self {
-        let cost = |text: &str| match text {
-            "" => 0,
-            text => sources.answers.quarters(&sources.options.estimator, text) + SEPARATOR_QUARTERS,
-        };
-        Self {
-            header: header.to_owned(),
-            footer: footer.to_owned(),
-            quarters: cost(header) + cost(footer),
-            budget: request.budget_tokens.unwrap_or_else(|| sources.options.budget.of(request.phase)),
-        }
-    }
-
-    /// Returns the quarter tokens left for items; an oversized header is an error.
-    pub fn limit(&self) -> Result<u64> {
-        // A token is only charged when full, and the last section needs no separator after it.
-        let available = 4 * self.budget + 3 + SEPARATOR_QUARTERS;
-        available.checked_sub(self.quarters).ok_or_else(|| {
-            let over = (self.quarters - available).div_ceil(4);
-            Error::new(ErrorCode::BudgetExceeded, format!("header and footer exceed the budget by {over} tokens"))
-                .hint("shorten them or raise the budget")
-                .detail("over_by", over)
-                .detail("limit", self.budget)
-        })
-    }
-}
-
-/// The order of an append-only prompt.
-#[derive(Debug)]
-pub struct Layout {
-    /// Positions in prompt order.
-    pub order: Vec<usize>,
-    /// Whether a position stands out of log order.
-    pub recalled: Vec<bool>,
-    /// Why earlier bytes changed, if they did.
-    pub reason: &'static str,
-}
-
-/// A rendered prompt.
-pub struct Prompt {
-    /// The text.
-    pub text: String,
-    /// Its tokens.
-    pub tokens: u64,
-    /// Tokens of header and footer.
-    pub frame_tokens: u64,
-    /// Its sections.
-    pub items: Vec<RenderedItem>,
-    /// Row of each section.
-    pub rows: Vec<usize>,
-    /// Kind of each section.
-    pub kinds: Vec<ItemKind>,
-}
-
-/// Puts the selected parts together: in log order, or as an append-only layout says.
-pub fn assemble(draft: &Draft, selection: &Selection, layout: Option<&Layout>, frame: &Frame) -> Prompt {
-    let mut parts: Vec<&Part> = selection.parts().collect();
-    sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
-    if let Some(layout) = layout {
-        let mut place = vec![usize::MAX; draft.sources.events.len()];
-        for (index, at) in layout.order.iter().enumerate() {
-            place[*at] = index;
-        }
-        sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
-    }
-    let size: u64 = parts.iter().map(|part| part.quarters).sum();
-    let mut writer = Writer::new(draft, frame, size as usize + 64);
-    for part in parts {
-        let recalled = layout.is_some_and(|layout| layout.recalled[part.at]);
-        writer.add(part, recalled);
-    }
-    writer.finish()
-}
-
-struct Writer<'a> {
-    draft: &'a Draft<'a>,
-    frame: &'a Frame,
-    counter: Counter<'a>,
-    prompt: Prompt,
-}
-
-/// Counts tokens section by section so that the sum is the whole prompt's estimate.
-struct Counter<'a> {
-    estimator: &'a Estimator,
-    quarters: u64,
-    tokens: u64,
-}
-
-impl Counter<'_> {
-    /// Adds a piece and returns the whole tokens it completes.
-    fn add(&mut self, text: &str) -> u64 {
-        self.quarters += self.estimator.quarters(text);
-        let before = std::mem::replace(&mut self.tokens, self.quarters / 4);
-        self.tokens - before
-    }
-}
-
-impl<'a> Writer<'a> {
-    fn new(draft: &'a Draft, frame: &'a Frame, capacity: usize) -> Self {
-        let mut counter = Counter { estimator: &draft.sources.options.estimator, quarters: 0, tokens: 0 };
-        let mut text = String::with_capacity(capacity);
-        text.push_str(&frame.header);
-        let frame_tokens = counter.add(&frame.header);
-        let prompt = Prompt { text, tokens: 0, frame_tokens, items: Vec::new(), rows: Vec::new(), kinds: Vec::new() };
-        Self { draft, frame, counter, prompt }
-    }
-
-    fn separate(&mut self) -> u64 {
-        if self.prompt.text.is_empty() {
-            return 0;
-        }
-        self.prompt.text.push_str(SEPARATOR);
-        self.counter.add(SEPARATOR)
-    }
-
-    fn add(&mut self, part: &Part, recalled: bool) {
-        let item = &self.draft.sources.events.items()[part.at];
-        let separator = self.separate();
-        let start = self.prompt.text.len();
-        match &part.text {
-            Some(text) if !recalled => self.prompt.text.push_str(text),
-            _ => {
-                let mark = if recalled { Mark::Recalled } else { Mark::None };
-                self.prompt.text.push_str(&render::label_line(item, mark));
-                self.prompt.text.push('\n');
-                let body = part.text.as_deref().and_then(|text| text.split_once('\n')).map(|(_, body)| body);
-                let entry = self.draft.sources.index.entry(part.at);
-                self.prompt.text.push_str(body.unwrap_or_else(|| entry.shown(item)));
-            }
-        }
-        let tokens = self.counter.add(&self.prompt.text[start..]);
-        self.prompt.rows.push(part.row);
-        self.prompt.kinds.push(item.kind);
-        self.prompt.items.push(RenderedItem {
-            id: item.id.clone(),
-            rendered_as: part.form,
-            tokens: tokens + separator,
-            start: start as u64,
-            end: self.prompt.text.len() as u64,
-            omitted_chars: part.omitted_chars,
-            recalled,
-        });
-    }
-
-    fn finish(mut self) -> Prompt {
-        if !self.frame.footer.is_empty() {
-            let separator = self.separate();
-            self.prompt.text.push_str(&self.frame.footer);
-            self.prompt.frame_tokens += separator + self.counter.add(&self.frame.footer);
-        }
-        let Sources { options, answers, .. } = self.draft.sources;
-        self.prompt.tokens = answers.quarters(&options.estimator, &self.prompt.text) / 4;
-        self.prompt
-    }
-}
-
 /// Counts what was kept and what was not.
-pub fn stats(draft: &Draft, selection: &Selection, prompt: &Prompt, frame: &Frame) -> BuildStats {
+pub fn stats(
+    draft: &Draft,
+    selection: &Selection,
+    prompt: &StructuredPrompt,
+    text: &TextPrompt,
+    heading: &Heading,
+) -> BuildStats {
     let items = draft.sources.events.items();
     let mut stats = BuildStats::empty(draft.sources.options.estimator.name());
-    for (rendered, kind) in prompt.items.iter().zip(&prompt.kinds) {
-        stats.add_section(kind.as_str(), rendered.tokens);
+    for (rendered, entry) in text.items.iter().zip(&prompt.entries) {
+        stats.add_section(entry.kind().as_str(), rendered.tokens);
     }
-    stats.header_footer_tokens = prompt.frame_tokens;
-    stats.prompt_tokens = Some(prompt.tokens);
-    stats.budget_tokens = Some(frame.budget);
-    stats.included_count = prompt.items.len() as u64;
+    stats.header_footer_tokens = text.frame_tokens;
+    stats.prompt_tokens = Some(text.tokens);
+    stats.budget_tokens = Some(heading.budget);
+    stats.included_count = prompt.entries.len() as u64;
     stats.total_candidates = (draft.rows.len() + draft.left.len()) as u64;
     let estimator = &draft.sources.options.estimator;
     for left in &draft.left {
@@ -224,7 +60,7 @@ pub fn stats(draft: &Draft, selection: &Selection, prompt: &Prompt, frame: &Fram
 }
 
 /// Returns the kinds dropped for the budget, and what the hooks are told.
-pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &Frame) -> (Vec<ItemKind>, Vec<Event>) {
+pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, budget: u64) -> (Vec<ItemKind>, Vec<Event>) {
     let mut events = Vec::new();
     let reasons = stats.dropped_reasons.iter().filter(|_| draft.sources.options.listens);
     for (reason, _) in reasons {
@@ -241,7 +77,7 @@ pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, frame: &
     if !over.is_empty() {
         let wanted: u64 = over.iter().map(|unit| draft.units[*unit].quarters).sum::<u64>() / 4;
         let requested = stats.prompt_tokens() + wanted;
-        events.push(Event::BudgetExceeded { requested, limit: frame.budget });
+        events.push(Event::BudgetExceeded { requested, limit: budget });
     }
     events.push(Event::ContextBuilt { phase: draft.request.phase.as_str().to_owned() });
     let mut kinds: Vec<ItemKind> = over
@@ -284,12 +120,12 @@ pub fn check_overflow(
 }
 
 /// Returns the digests of results whose text is in the prompt.
-pub fn envelopes(draft: &Draft, prompt: &Prompt) -> Vec<ResultEnvelope> {
+pub fn envelopes(draft: &Draft, prompt: &StructuredPrompt) -> Vec<ResultEnvelope> {
     let known = draft.sources.envelopes;
     prompt
-        .items
+        .entries
         .iter()
-        .filter(|item| matches!(item.rendered_as, RenderedAs::Whole | RenderedAs::Excerpt))
-        .filter_map(|item| known.get(&item.id).cloned())
+        .filter(|entry| matches!(entry.shown.form, RenderedAs::Whole | RenderedAs::Excerpt))
+        .filter_map(|entry| known.get(&entry.item.id).cloned())
         .collect()
 }

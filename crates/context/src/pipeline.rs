@@ -1,21 +1,35 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
-use super::append::{self, Manifest};
-use super::draft::{Draft, Event, Sources, admit};
+use super::append::{self, Layout, Manifest};
+use super::candidates::candidates;
+use super::closure::closure;
+use super::dedup::dedup;
+use super::draft::{Draft, Event, Sources};
+use super::firewall::firewall;
 use super::header::{self, Header};
-use super::output::{self, Layout};
+use super::heading::Heading;
+use super::prompt::StructuredPrompt;
+use super::render::{MessagePrompt, Rendered, Renderer, render};
 use super::request::BuildRequest;
+use super::score::score;
 use super::select::units::Selection;
-use super::{explain, sensitivity};
+use super::select::{self, group, select};
+use super::sensitivity::{self, sensitivity};
+use super::{explain, output};
 use crate::store::EventLog;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPack, ItemKind};
 use contextweaver_text::unicode::quote;
 
+/// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
+const DOUBLING_ROUNDS: u32 = 5;
+
 /// A finished build.
 pub struct Built {
     /// The pack.
     pub pack: ContextPack,
+    /// The same as messages, where the renderer writes them.
+    pub messages: Option<MessagePrompt>,
     /// For the hooks.
     pub events: Vec<Event>,
     /// What the next append-mode build starts from.
@@ -25,43 +39,59 @@ pub struct Built {
 }
 
 /// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
-pub fn build(sources: &Sources, request: &BuildRequest, previous: Option<&Manifest>) -> Result<Built> {
+pub fn build(
+    sources: &Sources,
+    request: &BuildRequest,
+    previous: Option<&Manifest>,
+    renderer: &dyn Renderer,
+) -> Result<Built> {
     sensitivity::check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
     let pins = resolve_pins(sources.events, request)?;
-    let mut draft = admit(sources, request, &pins)?;
+    let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
+    let closed = closure(sources.events, &admitted, &pins);
+    let mut draft = Draft::new(sources, request, renderer, &closed);
+    sensitivity(&mut draft, &closed, &pins)?;
+    firewall(&mut draft);
+    // Before the scores, in which a repeat would count its words twice.
+    dedup(&mut draft, &pins);
     let header = make_header(sources, request)?;
     let footer = super::firewall::clean(&request.footer, sources.options).into_owned();
-    let frame = output::Frame::new(&header.text, &footer, sources, request);
-    let terms = draft.score();
-    draft.make_units(&pins);
-    let built = |draft: &Draft, limit: u64| -> Result<(Selection, Option<Layout>)> {
-        let planner = draft.planner(&terms, limit);
-        match previous {
-            _ if !sources.options.append => Ok((draft.selector(&planner, limit).choose()?, None)),
-            None => Ok((append::cut(draft, &planner, limit)?, None)),
-            Some(manifest) => append::extend(draft, &planner, manifest, &frame, limit),
-        }
-    };
-    let mut limit = frame.limit()?;
+    let Header { sections, dropped } = header;
+    let heading = Heading::new(sections, footer, sources, request, renderer);
+    let terms = score(&mut draft);
+    group(&mut draft, &pins);
+    let (mut limit, mut rounds, mut excess) = (heading.limit()?, 0, 0);
     loop {
-        let (selection, layout) = built(&draft, limit)?;
-        let prompt = output::assemble(&draft, &selection, layout.as_ref(), &frame);
-        let excess = prompt.tokens.saturating_sub(frame.budget);
+        let scope = select::Scope { terms: &terms, heading: &heading, previous, limit };
+        // Where less room was tried than there is, it is the excess that does not fit.
+        let (selection, layout) = select(&draft, &scope).map_err(|error| too_large(error, excess, &heading))?;
+        let prompt = StructuredPrompt::new(&draft, &selection, layout.as_ref(), &heading);
+        let written = render(&draft, &prompt)?;
+        excess = written.tokens().saturating_sub(heading.budget);
         if excess == 0 || sources.answers.is_waiting() {
-            let finished = Finished { draft, selection, layout, prompt, frame: &frame, header: &header };
-            return finished.into_built(previous);
+            let finished = Finished { draft: &draft, selection: &selection, layout, prompt, heading: &heading };
+            return finished.into_built(written, previous, &dropped);
         }
-        // Only a caller's estimator can disagree with the sum of the parts; give it the difference and try again.
-        let step = (4 * excess).max(limit / 64).max(4);
+        // The sum of the parts is not the whole to a caller's estimator, and messages have parts that only writing them
+        // shows: give selection the difference and try again.
+        let step = (4 * excess).max((limit / 64) << rounds).max(4);
         if step > limit {
-            return Err(Error::new(
-                ErrorCode::BudgetExceeded,
-                format!("the prompt exceeds the budget by {excess} tokens"),
-            )
-            .detail("over_by", excess));
+            return Err(over_budget(excess, &heading));
         }
         limit -= step;
+        rounds = (rounds + 1).min(DOUBLING_ROUNDS);
     }
+}
+
+fn over_budget(excess: u64, heading: &Heading) -> Error {
+    Error::new(ErrorCode::BudgetExceeded, format!("the prompt exceeds the budget by {excess} tokens"))
+        .hint("raise the budget or pin less")
+        .detail("over_by", excess)
+        .detail("limit", heading.budget)
+}
+
+fn too_large(error: Error, excess: u64, heading: &Heading) -> Error {
+    if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, heading) } else { error }
 }
 
 fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
@@ -85,40 +115,43 @@ fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
 }
 
 struct Finished<'a> {
-    draft: Draft<'a>,
-    selection: Selection,
+    draft: &'a Draft<'a>,
+    selection: &'a Selection,
     layout: Option<Layout>,
-    prompt: output::Prompt,
-    frame: &'a output::Frame,
-    header: &'a Header,
+    prompt: StructuredPrompt<'a>,
+    heading: &'a Heading,
 }
 
 impl Finished<'_> {
-    fn into_built(self, previous: Option<&Manifest>) -> Result<Built> {
-        let Self { mut draft, selection, layout, prompt, frame, header } = self;
-        draft.work += selection.work;
-        for (id, reason) in &header.dropped {
-            draft.warnings.push(format!("{} left out of the header: {reason}", quote(id)));
-        }
-        let mut stats = output::stats(&draft, &selection, &prompt, frame);
-        let (overflow, events) = output::events(&draft, &selection, &stats, frame);
-        output::check_overflow(&draft.sources.options.policy, &overflow, &stats, &mut draft.warnings)?;
+    fn into_built(
+        self,
+        written: Rendered,
+        previous: Option<&Manifest>,
+        left_out: &[(String, &'static str)],
+    ) -> Result<Built> {
+        let Self { draft, selection, layout, prompt, heading } = self;
+        let Rendered { text, messages } = written;
+        let mut warnings: Vec<String> =
+            left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
+        let mut stats = output::stats(draft, selection, &prompt, &text, heading);
+        let (overflow, events) = output::events(draft, selection, &stats, heading.budget);
+        output::check_overflow(&draft.sources.options.policy, &overflow, &stats, &mut warnings)?;
         stats.dependency_closures = draft.closures.len() as u64 + selection.closures;
-        let explanation = draft.request.explain.then(|| explain::explain(&draft, &selection, &stats, frame));
-        let envelopes = output::envelopes(&draft, &prompt);
+        let explanation = draft.request.explain.then(|| explain::explain(draft, selection, &stats));
+        let envelopes = output::envelopes(draft, &prompt);
         let append = draft.sources.options.append;
-        let prefix = append.then(|| append::compare(previous, &prompt.text, layout.as_ref()));
-        let manifest = append.then(|| Manifest::of(&draft, &prompt, frame));
+        let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
+        let manifest = append.then(|| Manifest::of(draft, &prompt, &text, heading));
         let pack = ContextPack {
-            prompt: prompt.text,
+            prompt: text.text,
             stats,
             phase: draft.request.phase,
             envelopes,
-            items: Some(prompt.items),
-            warnings: std::mem::take(&mut draft.warnings),
+            items: Some(text.items),
+            warnings,
             explanation,
             prefix,
         };
-        Ok(Built { pack, events, manifest, work: draft.work })
+        Ok(Built { pack, messages, events, manifest, work: draft.work + selection.work })
     }
 }

@@ -28,8 +28,6 @@ pub struct BuildRequest {
     pub pin: Vec<String>,
     /// Whether to say why every candidate was kept or dropped.
     pub explain: bool,
-    /// Whether what goes along with items in messages counts too: images, files, reasoning.
-    pub attachments: bool,
     /// The caller's scores by item id, 0 to 1.
     pub item_scores: HashMap<String, f64>,
 }
@@ -46,7 +44,6 @@ impl BuildRequest {
             budget_tokens: None,
             pin: Vec::new(),
             explain: false,
-            attachments: false,
             item_scores: HashMap::new(),
         }
     }

@@ -1,9 +1,12 @@
 //! Stage 3: labels and what they forbid.
 
 use super::callbacks::Answers;
+use super::closure::{Candidate, Closure};
+use super::draft::{Draft, Left};
 use super::options::{Classifier, ManagerOptions};
+use super::select::plan::Row;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
+use contextweaver_model::{ContextItem, ContextPolicy, ItemKind, Sensitivity, SensitivityAction, Stage};
 use contextweaver_text::classify::{ClassifierRules, DetectedLevel, detect};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
@@ -18,6 +21,42 @@ pub enum Verdict {
     Drop,
     /// It stays with another text.
     Redact(Box<ContextItem>),
+}
+
+/// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
+pub fn sensitivity(draft: &mut Draft, closure: &Closure, pins: &[usize]) -> Result<()> {
+    let items = draft.items();
+    let (options, answers) = (draft.sources.options, draft.sources.answers);
+    let is_half = |at: usize| matches!(items[at].kind, ItemKind::ToolCall | ItemKind::ToolResult);
+    let mut verdicts = Vec::with_capacity(closure.candidates.len());
+    let mut broken = vec![false; closure.candidates.len()];
+    for candidate in &closure.candidates {
+        let item = &items[candidate.at];
+        let level = classified(item, options, answers);
+        let verdict = judge(item, level, options, answers);
+        if verdict == Verdict::Drop {
+            if let Some(pin) = pins.iter().position(|at| *at == candidate.at) {
+                let message = format!("item {} is {level} and cannot be pinned", quote(&item.id));
+                return Err(Error::new(ErrorCode::PolicyViolation, message).at(format!("/pin/{pin}")));
+            }
+            if is_half(candidate.at) {
+                broken[candidate.unit as usize] = true;
+            }
+        }
+        verdicts.push((level, verdict));
+    }
+    for (candidate, (level, verdict)) in closure.candidates.iter().zip(verdicts) {
+        let Candidate { at, unit, stub } = *candidate;
+        let leave = |reason| Left { at, unit, level, stage: Stage::Sensitivity, reason };
+        let row = |redacted| Row { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
+        match verdict {
+            Verdict::Drop => draft.left.push(leave("sensitivity")),
+            _ if broken[unit as usize] && is_half(at) => draft.left.push(leave("pair")),
+            Verdict::Keep => draft.rows.push(row(None)),
+            Verdict::Redact(item) => draft.rows.push(row(Some(item))),
+        }
+    }
+    Ok(())
 }
 
 /// The rules for secrets that a mode uses.

@@ -34,7 +34,7 @@ const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
 const WITHOUT_DECLARATION: &[&str] = &[
     // Taken apart at the boundary.
     "BuildOutput",
-    "PromptParts",
+    "BuiltMessages",
     // Flattened into the statistics of a manager.
     "MetricsSummary",
     // Compared by their fields, as answers.

@@ -112,7 +112,7 @@ impl Selector<'_> {
     fn take(&self, state: &mut State, unit: usize, parts: Vec<Part>) {
         for part in &parts {
             state.selection.used += part.quarters;
-            state.counts[self.planner.items[part.at].kind.index()] += 1;
+            state.counts[self.planner.item(part.at).kind.index()] += 1;
         }
         state.selection.taken[unit] = Some(parts);
     }
@@ -136,7 +136,7 @@ impl Selector<'_> {
         }
         if total > self.limit {
             let over = (total - self.limit).div_ceil(4);
-            let hint = if self.planner.options.trim_active_turn {
+            let hint = if self.planner.sources.options.trim_active_turn {
                 "raise the budget or pin less"
             } else {
                 "raise the budget, pin less, or let steps of the active turn go with active_turn: \"trim\""
@@ -246,7 +246,7 @@ impl Selector<'_> {
         }
         let mut counts = state.counts;
         self.units[unit].rows.iter().all(|row| {
-            let kind = self.planner.items[self.rows[*row].at].kind;
+            let kind = self.planner.item(self.rows[*row].at).kind;
             counts[kind.index()] += 1;
             self.policy.cap_of(kind).is_none_or(|cap| counts[kind.index()] <= cap)
         })

@@ -2,6 +2,7 @@
 
 mod growth;
 mod hydration;
+mod messages;
 mod policy;
 mod properties;
 mod results;

@@ -1,14 +1,64 @@
-//! Stage 8: items become text, and no item can pass for a section of its own.
+//! Stage 8: the structured prompt becomes text or messages, and no item can pass for a section of its own.
+
+pub mod messages;
+pub mod text;
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use contextweaver_model::{ContextItem, ItemKind};
+use self::text::TextPrompt;
+use super::draft::{Draft, Sources};
+use super::prompt::{Shown, StructuredPrompt};
+use contextweaver_base::Result;
+use contextweaver_convert::providers::WrittenMessages;
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::lines::line_end;
 use contextweaver_text::unicode;
 
 /// What stands between sections.
 pub const SEPARATOR: &str = "\n\n";
+
+/// Writes prompts, and so knows what each entry adds to what is sent: the budget is spent by its prices.
+pub trait Renderer {
+    /// Weighs the entry of the item at a position with everything that is put around it, in quarter tokens.
+    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64;
+
+    /// Weighs header and footer with what is put around them, in quarter tokens; empty ones cost nothing.
+    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64;
+
+    /// Writes messages, where they are what is sent.
+    fn messages(&self, sources: &Sources, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>>;
+}
+
+/// A prompt as messages of a provider.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessagePrompt {
+    /// The messages, what goes beside them, and what was repaired.
+    pub written: WrittenMessages,
+    /// Tokens of all that is sent.
+    pub tokens: u64,
+}
+
+/// A prompt as it is sent.
+pub struct Rendered {
+    /// As text: what is sent, or the record of what the messages hold.
+    pub text: TextPrompt,
+    /// As messages.
+    pub messages: Option<MessagePrompt>,
+}
+
+impl Rendered {
+    /// Returns the tokens of the larger form: neither may exceed the budget.
+    pub fn tokens(&self) -> u64 {
+        self.messages.as_ref().map_or(0, |messages| messages.tokens).max(self.text.tokens)
+    }
+}
+
+/// Stage 8.
+pub fn render(draft: &Draft, prompt: &StructuredPrompt) -> Result<Rendered> {
+    let text = text::write(draft.sources, prompt);
+    Ok(Rendered { text, messages: draft.renderer.messages(draft.sources, prompt)? })
+}
 
 /// Renders an item as the reference does: label line, then body.
 pub fn reference_item(item: &ContextItem) -> String {
@@ -59,6 +109,17 @@ pub enum Mark {
     Excerpt,
     /// Out of log order, in an append-only prompt.
     Recalled,
+}
+
+impl Mark {
+    /// Returns the mark of an entry.
+    pub fn of(form: RenderedAs, recalled: bool) -> Self {
+        match form {
+            _ if recalled => Self::Recalled,
+            RenderedAs::Excerpt => Self::Excerpt,
+            _ => Self::None,
+        }
+    }
 }
 
 /// Returns the label line of the default mode.

@@ -1,0 +1,162 @@
+//! A prompt before it is written: what stands in it, in which form and which order. A renderer makes text or messages of it.
+
+use std::borrow::Cow;
+
+use super::append::Layout;
+use super::draft::Draft;
+use super::firewall;
+use super::heading::Heading;
+use super::index::Entry;
+use super::options::ManagerOptions;
+use super::origin;
+use super::render;
+use super::select::plan::Part;
+use super::select::units::Selection;
+use contextweaver_base::order::sort_by;
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+
+/// A section above the items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PromptSection {
+    /// Where it comes from.
+    pub kind: SectionKind,
+    /// Its text, title included.
+    pub text: String,
+}
+
+/// Where a section above the items comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SectionKind {
+    /// The newest episodes.
+    Episodes,
+    /// The facts.
+    Facts,
+    /// The caller.
+    Caller,
+}
+
+/// What stands in a prompt of an item.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// Its own text with secrets masked; below a digest the line that says what is left out.
+    Own,
+    /// What redaction made of its text.
+    Redacted(String),
+    /// Text from behind a digest, an excerpt, or a remark in its place. Not named after its function.
+    Quote {
+        /// The text.
+        text: String,
+        /// The line below it that says what is left out.
+        note: Option<String>,
+    },
+}
+
+impl Content {
+    /// Makes the remark that only says that an item exists.
+    pub fn stub(why: &str) -> Self {
+        Self::Quote { text: format!("({why})"), note: None }
+    }
+
+    /// Returns the body below the label line of a text prompt: named after its function, label lines escaped.
+    pub fn body<'a>(&'a self, item: &'a ContextItem, indexed: &'a Entry) -> Cow<'a, str> {
+        match self {
+            Self::Own => Cow::Borrowed(indexed.shown(item)),
+            Self::Redacted(text) => Cow::Owned(render::default_body(item, text)),
+            Self::Quote { text, note: None } => render::escape_labels(text),
+            Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", render::escape_labels(text))),
+        }
+    }
+
+    /// Returns what a message says: the text itself, as messages have labels and functions of their own.
+    pub fn text<'a>(&'a self, item: &'a ContextItem, indexed: &'a Entry, options: &ManagerOptions) -> Cow<'a, str> {
+        let (text, note) = match self {
+            Self::Own => (firewall::clean(&item.text, options), indexed.note()),
+            Self::Redacted(text) => (Cow::Borrowed(text.as_str()), None),
+            Self::Quote { text, note } => (Cow::Borrowed(text.as_str()), note.as_deref()),
+        };
+        match note {
+            Some(note) => Cow::Owned(format!("{text}\n{note}")),
+            None => text,
+        }
+    }
+}
+
+/// How an item is shown, which is what its price depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    /// The form.
+    pub form: RenderedAs,
+    /// What stands there of it.
+    pub content: &'a Content,
+    /// The section as an earlier text prompt of append mode has it, to be repeated byte for byte.
+    pub earlier: Option<&'a str>,
+}
+
+/// An item in the prompt.
+#[derive(Debug)]
+pub struct PromptEntry<'a> {
+    /// Position in the log.
+    pub at: usize,
+    /// The item as the log has it.
+    pub item: &'a ContextItem,
+    /// What the index knows of it.
+    pub indexed: &'a Entry,
+    /// How it is shown.
+    pub shown: Shown<'a>,
+    /// Tokens it was planned with, what the renderer puts around it included.
+    pub tokens: u64,
+    /// Characters an excerpt leaves out.
+    pub omitted_chars: Option<u64>,
+    /// Whether it stands out of log order.
+    pub recalled: bool,
+}
+
+impl PromptEntry<'_> {
+    /// Returns the kind of the item.
+    pub fn kind(&self) -> ItemKind {
+        self.item.kind
+    }
+
+    /// Returns what a converter kept of the message that the item came from.
+    pub fn origin(&self) -> Option<&serde_json::Value> {
+        origin::origin(&self.item.metadata)
+    }
+}
+
+/// A prompt: sections above, entries, what stands below.
+#[derive(Debug)]
+pub struct StructuredPrompt<'a> {
+    /// Remembered episodes and facts, and the caller's header.
+    pub header: &'a [PromptSection],
+    /// The items, in prompt order.
+    pub entries: Vec<PromptEntry<'a>>,
+    /// The caller's footer; may be empty.
+    pub footer: &'a str,
+}
+
+impl<'a> StructuredPrompt<'a> {
+    /// Puts the selected parts in order: that of the log, or as an append-only layout says.
+    pub fn new(draft: &Draft<'a>, selection: &'a Selection, layout: Option<&Layout>, heading: &'a Heading) -> Self {
+        let sources = draft.sources;
+        let mut parts: Vec<&'a Part> = selection.parts().collect();
+        sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
+        if let Some(layout) = layout {
+            let mut place = vec![usize::MAX; sources.events.len()];
+            for (index, at) in layout.order.iter().enumerate() {
+                place[*at] = index;
+            }
+            sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
+        }
+        let entry = |part: &'a Part| PromptEntry {
+            at: part.at,
+            item: &sources.events.items()[part.at],
+            indexed: sources.index.entry(part.at),
+            shown: Shown { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
+            tokens: part.quarters / 4,
+            omitted_chars: part.omitted_chars,
+            recalled: layout.is_some_and(|layout| layout.recalled[part.at]),
+        };
+        let entries = parts.into_iter().map(entry).collect();
+        Self { header: &heading.sections, entries, footer: &heading.footer }
+    }
+}

@@ -1,0 +1,113 @@
+//! A prompt as messages of a provider: the header is what the system says, the footer the last word of the user.
+
+use serde_json::Value;
+
+use super::text::{TextRenderer, section_quarters};
+use super::{MessagePrompt, Renderer};
+use crate::closure;
+use crate::draft::Sources;
+use crate::options::ManagerOptions;
+use crate::origin::{forget, origin};
+use crate::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use crate::sensitivity;
+use contextweaver_base::Result;
+use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};
+use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
+use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::tokens::Estimator;
+
+/// Sends messages. The text prompt is their record and may not exceed the budget either.
+pub struct MessageRenderer {
+    /// Whose messages.
+    pub format: Format,
+    /// What writing them depends on.
+    pub options: WriteOptions,
+}
+
+impl Renderer for MessageRenderer {
+    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64 {
+        let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
+        let weigh = |text: &str| sources.quarters(text);
+        let text = match (shown.content, &sources.options.estimator) {
+            (Content::Own, Estimator::V2 | Estimator::V3 | Estimator::CharDiv4) => indexed.text_quarters,
+            (content, _) => weigh(&content.text(item, indexed, sources.options)),
+        };
+        let cost = self.cost(sources, at, item, &weigh);
+        let beside = match item.kind {
+            ItemKind::ToolCall if !has_result(sources, item) => cost.made_up_result(),
+            ItemKind::ToolResult if closure::joins(sources.events, item).is_none() => cost.made_up_call(),
+            _ => 0,
+        };
+        let sent = cost.quarters(text, *shown.content == Content::Own);
+        (sent + beside).max(section_quarters(sources, at, shown))
+    }
+
+    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64 {
+        let weigh = |text: &str| sources.quarters(text);
+        let quarters = |item: Option<ContextItem>| {
+            let cost = |item: &ContextItem| {
+                ItemCost { format: self.format, item, before: None, weigh: &weigh }.quarters(weigh(&item.text), false)
+            };
+            item.as_ref().map_or(0, cost)
+        };
+        let sent = quarters(above(header)) + quarters(below(footer));
+        sent.max(TextRenderer.heading_quarters(sources, header, footer))
+    }
+
+    fn messages(&self, sources: &Sources, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
+        let header: Vec<&str> = prompt.header.iter().map(|section| section.text.as_str()).collect();
+        let items: Vec<ContextItem> = above(&header.join(super::SEPARATOR))
+            .into_iter()
+            .chain(prompt.entries.iter().map(|entry| as_shown(entry, sources.options)))
+            .chain(below(prompt.footer))
+            .collect();
+        let written = items_to_messages(&items, self.format, &self.options)?;
+        let tokens = message_quarters(&written, &|text| sources.quarters(text)) / 4;
+        Ok(Some(MessagePrompt { written, tokens }))
+    }
+}
+
+impl MessageRenderer {
+    fn cost<'a>(&self, sources: &'a Sources, at: usize, item: &'a ContextItem, weigh: Weigh<'a>) -> ItemCost<'a> {
+        let before = at.checked_sub(1).map(|before| &sources.events.items()[before]);
+        ItemCost { format: self.format, item, before, weigh }
+    }
+}
+
+fn above(header: &str) -> Option<ContextItem> {
+    (!header.is_empty()).then(|| ContextItem::new("prompt:header", ItemKind::Policy, header))
+}
+
+fn below(footer: &str) -> Option<ContextItem> {
+    (!footer.is_empty()).then(|| ContextItem::new("prompt:footer", ItemKind::UserTurn, footer))
+}
+
+fn has_result(sources: &Sources, call: &ContextItem) -> bool {
+    let items = sources.events.items();
+    sources.events.child_positions(&call.id).iter().any(|child| items[*child].kind == ItemKind::ToolResult)
+}
+
+/// Returns an item with what the prompt shows of it.
+fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
+    let mut item = entry.item.clone();
+    item.text = entry.shown.content.text(entry.item, entry.indexed, options).into_owned();
+    if entry.shown.form == RenderedAs::Redacted {
+        forget(&mut item);
+    } else if options.redact_secrets {
+        mask(&mut item);
+    }
+    item
+}
+
+/// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it.
+fn mask(item: &mut ContextItem) {
+    let before = origin(&item.metadata).cloned();
+    let metadata = Value::Object(std::mem::take(&mut item.metadata));
+    if let Value::Object(masked) = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK) {
+        item.metadata = masked;
+    }
+    if before.as_ref() != origin(&item.metadata) {
+        forget(item);
+    }
+}

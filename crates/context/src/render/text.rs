@@ -1,0 +1,139 @@
+//! A prompt as one text: label lines, bodies, blank lines between.
+
+use super::{Mark, MessagePrompt, Renderer, SEPARATOR, label_line};
+use crate::draft::Sources;
+use crate::index;
+use crate::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use contextweaver_base::Result;
+use contextweaver_model::RenderedItem;
+use contextweaver_text::tokens::Estimator;
+
+/// Weight of the blank line between two sections, in quarter tokens.
+pub const SEPARATOR_QUARTERS: u64 = 2;
+
+/// Sends the text itself.
+pub struct TextRenderer;
+
+impl Renderer for TextRenderer {
+    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64 {
+        section_quarters(sources, at, shown)
+    }
+
+    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64 {
+        let quarters = |text: &str| if text.is_empty() { 0 } else { sources.quarters(text) + SEPARATOR_QUARTERS };
+        quarters(header) + quarters(footer)
+    }
+
+    fn messages(&self, _: &Sources, _: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
+        Ok(None)
+    }
+}
+
+/// Weighs the section of an item with its separator, in quarter tokens.
+pub fn section_quarters(sources: &Sources, at: usize, shown: &Shown) -> u64 {
+    let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
+    let quarters = match (shown.earlier, shown.content) {
+        (Some(section), _) => sources.quarters(section),
+        (None, Content::Own) => index::part_quarters(item, indexed, sources.options, sources.answers),
+        (None, content) => {
+            let label = label_line(item, Mark::of(shown.form, false));
+            sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
+        }
+    };
+    quarters + SEPARATOR_QUARTERS
+}
+
+/// A prompt as text.
+pub struct TextPrompt {
+    /// The text.
+    pub text: String,
+    /// Its tokens.
+    pub tokens: u64,
+    /// Tokens of header and footer.
+    pub frame_tokens: u64,
+    /// Its sections, one for each entry of the prompt.
+    pub items: Vec<RenderedItem>,
+}
+
+/// Writes a prompt as text.
+pub fn write(sources: &Sources, prompt: &StructuredPrompt) -> TextPrompt {
+    let size: u64 = prompt.entries.iter().map(|entry| 4 * entry.tokens).sum();
+    let mut writer = Writer::new(&sources.options.estimator, size as usize + 64);
+    for section in prompt.header {
+        writer.add_frame(&section.text);
+    }
+    for entry in &prompt.entries {
+        writer.add(entry);
+    }
+    writer.add_frame(prompt.footer);
+    let mut written = writer.prompt;
+    written.tokens = sources.quarters(&written.text) / 4;
+    written
+}
+
+/// Counts tokens section by section so that the sum is the whole prompt's estimate.
+struct Counter<'a> {
+    estimator: &'a Estimator,
+    quarters: u64,
+    tokens: u64,
+}
+
+impl Counter<'_> {
+    /// Adds a text and returns the whole tokens it completes.
+    fn add(&mut self, text: &str) -> u64 {
+        self.quarters += self.estimator.quarters(text);
+        let before = std::mem::replace(&mut self.tokens, self.quarters / 4);
+        self.tokens - before
+    }
+}
+
+struct Writer<'a> {
+    counter: Counter<'a>,
+    prompt: TextPrompt,
+}
+
+impl<'a> Writer<'a> {
+    fn new(estimator: &'a Estimator, capacity: usize) -> Self {
+        let counter = Counter { estimator, quarters: 0, tokens: 0 };
+        let text = String::with_capacity(capacity);
+        Self { counter, prompt: TextPrompt { text, tokens: 0, frame_tokens: 0, items: Vec::new() } }
+    }
+
+    fn separate(&mut self) -> u64 {
+        if self.prompt.text.is_empty() {
+            return 0;
+        }
+        self.prompt.text.push_str(SEPARATOR);
+        self.counter.add(SEPARATOR)
+    }
+
+    fn add_frame(&mut self, text: &str) {
+        if !text.is_empty() {
+            let separator = self.separate();
+            self.prompt.text.push_str(text);
+            self.prompt.frame_tokens += separator + self.counter.add(text);
+        }
+    }
+
+    fn add(&mut self, entry: &PromptEntry) {
+        let separator = self.separate();
+        let start = self.prompt.text.len();
+        if let Some(earlier) = entry.shown.earlier {
+            self.prompt.text.push_str(earlier);
+        } else {
+            self.prompt.text.push_str(&label_line(entry.item, Mark::of(entry.shown.form, entry.recalled)));
+            self.prompt.text.push('\n');
+            self.prompt.text.push_str(&entry.shown.content.body(entry.item, entry.indexed));
+        }
+        let tokens = self.counter.add(&self.prompt.text[start..]);
+        self.prompt.items.push(RenderedItem {
+            id: entry.item.id.clone(),
+            rendered_as: entry.shown.form,
+            tokens: tokens + separator,
+            start: start as u64,
+            end: self.prompt.text.len() as u64,
+            omitted_chars: entry.omitted_chars,
+            recalled: entry.recalled,
+        });
+    }
+}

@@ -1,0 +1,477 @@
+//! Prompts as messages of providers: what is sent is counted by somebody else than the engine.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+use std::collections::BTreeMap;
+
+use contextweaver_base::{Error, ErrorCode, Result, limits};
+use contextweaver_context::callbacks::{Need, Outcome};
+use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions};
+use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, messages_to_items};
+use contextweaver_model::{ContextItem, ItemKind, Phase};
+use contextweaver_text::tokens::Estimator;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{self, Log, Setup, log, setup};
+
+fn config() -> ProptestConfig {
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+const CLOSED: WriteOptions = WriteOptions { close_calls: true };
+
+fn build(manager: &mut ContextManager, request: &BuildRequest, format: Format) -> Result<BuiltMessages> {
+    match manager.build_messages(request, format, CLOSED)? {
+        Outcome::Done(built) => Ok(built),
+        Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
+    }
+}
+
+/// Bytes of a picture, which nobody counts as text.
+const PICTURE: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
+
+/// Every text of a value, but for the bytes of pictures.
+fn texts<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+    match value {
+        Value::String(text) if PICTURE.contains(text.trim_start_matches("data:")) && text.len() > 20 => {}
+        Value::String(text) => found.push(text),
+        Value::Array(list) => list.iter().for_each(|value| texts(value, found)),
+        Value::Object(map) => map.values().for_each(|value| texts(value, found)),
+        _ => {}
+    }
+}
+
+/// The calls and the results of a message with their ids, read by the documents of its format.
+fn calls_and_results(message: &Value, format: Format) -> (Vec<String>, Vec<String>) {
+    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    let id = |value: &Value, key: &str| value[key].as_str().unwrap_or("?").to_owned();
+    let list = |key: &str| message[key].as_array().cloned().unwrap_or_default();
+    match format {
+        Format::OpenAiChat => {
+            calls.extend(list("tool_calls").iter().map(|call| id(call, "id")));
+            results.extend((message["role"] == "tool").then(|| id(message, "tool_call_id")));
+        }
+        Format::OpenAiResponses => {
+            calls.extend((message["type"] == "function_call").then(|| id(message, "call_id")));
+            results.extend((message["type"] == "function_call_output").then(|| id(message, "call_id")));
+        }
+        Format::Anthropic => {
+            for block in list("content") {
+                calls.extend((block["type"] == "tool_use").then(|| id(&block, "id")));
+                results.extend((block["type"] == "tool_result").then(|| id(&block, "tool_use_id")));
+            }
+        }
+        Format::Gemini => {
+            for part in list("parts") {
+                calls.extend(part.get("functionCall").map(|call| id(call, "name")));
+                results.extend(part.get("functionResponse").map(|response| id(response, "name")));
+            }
+        }
+        Format::AiSdkUi => {
+            for part in list("parts").iter().filter(|part| part.get("toolCallId").is_some()) {
+                calls.push(id(part, "toolCallId"));
+                let is_answered = part["state"].as_str().is_some_and(|state| state.starts_with("output-"));
+                results.extend(is_answered.then(|| id(part, "toolCallId")));
+            }
+        }
+        Format::AiSdkModel => {
+            for part in list("content") {
+                calls.extend((part["type"] == "tool-call").then(|| id(&part, "toolCallId")));
+                results.extend((part["type"] == "tool-result").then(|| id(&part, "toolCallId")));
+            }
+        }
+    }
+    (calls, results)
+}
+
+/// Tokens of what is sent: every text by itself, the documented frame of messages, calls and results, and the pictures.
+fn sent(built: &BuiltMessages, format: Format, count: &dyn Fn(&str) -> u64) -> u64 {
+    let mut tokens = 0;
+    for message in built.written.messages.iter().chain(&built.written.system) {
+        let mut found = Vec::new();
+        texts(message, &mut found);
+        let (calls, results) = calls_and_results(message, format);
+        let pictures = message.to_string().matches(&PICTURE[30..]).count() as u64;
+        tokens += found.iter().map(|text| count(text)).sum::<u64>();
+        tokens += limits::MESSAGE_TOKENS + limits::TOOL_PART_TOKENS * (calls.len() + results.len()) as u64;
+        tokens += 1000 * pictures;
+    }
+    tokens
+}
+
+/// A step of a conversation with tools.
+#[derive(Debug, Clone)]
+enum Step {
+    Said(ItemKind, usize),
+    /// Calls in one go: how many, how long their ids, and which of them are answered.
+    Calls(usize, usize, u8),
+    /// A result whose call is not there.
+    Orphan(usize, usize),
+    /// Messages read from the format, with a picture or a call.
+    Read(bool, usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let kinds = vec![ItemKind::UserTurn, ItemKind::AgentMsg, ItemKind::DocSnippet, ItemKind::Policy];
+    prop_oneof![
+        4 => (prop::sample::select(kinds), 0..60_usize).prop_map(|(kind, words)| Step::Said(kind, words)),
+        4 => (1..6_usize, 1..80_usize, any::<u8>()).prop_map(|(calls, id, answered)| Step::Calls(calls, id, answered)),
+        1 => (1..80_usize, 0..200_usize).prop_map(|(id, words)| Step::Orphan(id, words)),
+        2 => (any::<bool>(), 0..30_usize).prop_map(|(picture, words)| Step::Read(picture, words)),
+    ]
+}
+
+/// Text with quotes, line feeds and brackets, which grow where they are put into JSON.
+fn words(count: usize) -> String {
+    let words =
+        ["refund", "\"quoted\"", "line\nbreak", "{\"a\": [1, 2]}", "order_12446", "今日は世界", "the", "\\path"];
+    (0..count).map(|at| words[at % words.len()]).collect::<Vec<_>>().join(" ")
+}
+
+/// Makes the items of a conversation; what is read comes from messages of the format.
+fn conversation(steps: &[Step], format: Format) -> Vec<ContextItem> {
+    let mut items: Vec<ContextItem> = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        match step {
+            Step::Said(kind, count) => items.push(ContextItem::new(format!("s{at}"), *kind, words(*count))),
+            Step::Calls(count, id, answered) => {
+                let name = |n: usize| format!("{}{at}_{n}", "c".repeat(*id));
+                for n in 0..*count {
+                    let text = ["{}", "f {}", "{\"q\": \"a\\nb\", \"n\": [1, 2, 3]}", "not JSON \"at\" all\n"][n % 4];
+                    items.push(ContextItem::new(name(n), ItemKind::ToolCall, text));
+                }
+                for n in (0..*count).filter(|n| (answered >> n) & 1 == 1) {
+                    let mut result =
+                        ContextItem::new(format!("result:{}", name(n)), ItemKind::ToolResult, words(n * 9));
+                    result.parent_id = Some(name(n));
+                    items.push(result);
+                }
+            }
+            Step::Orphan(id, count) => {
+                let mut orphan = ContextItem::new(format!("o{at}"), ItemKind::ToolResult, words(*count));
+                orphan.metadata.insert("tool_call_id".into(), format!("{}{at}", "lost/".repeat(*id)).into());
+                items.push(orphan);
+            }
+            Step::Read(picture, count) => items.extend(read(at, *picture, *count, format)),
+        }
+    }
+    items.push(ContextItem::new("last", ItemKind::UserTurn, "so?"));
+    items
+}
+
+fn read(at: usize, picture: bool, count: usize, format: Format) -> Vec<ContextItem> {
+    let (text, id) = (words(count), format!("call_{at}"));
+    let messages = match (format, picture) {
+        (Format::OpenAiChat, true) => json!([{ "role": "user", "content": [
+            { "type": "text", "text": text }, { "type": "image_url", "image_url": { "url": PICTURE } }] }]),
+        (Format::Anthropic, true) => json!([{ "role": "user", "content": [{ "type": "text", "text": text },
+            { "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": &PICTURE[22..] } }] }]),
+        (Format::Anthropic, false) => json!([
+            { "role": "assistant", "content": [{ "type": "thinking", "thinking": text, "signature": "c2ln" },
+                { "type": "tool_use", "id": id, "name": "look", "input": { "at": [1, 2], "text": text } }] },
+            { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": id, "content": text }] }]),
+        (Format::OpenAiChat, false) => json!([
+            { "role": "assistant", "content": null, "reasoning_content": text, "tool_calls": [
+                { "id": id, "type": "function", "function": { "name": "look", "arguments": "{\"at\":1}" } }] },
+            { "role": "tool", "tool_call_id": id, "content": text }]),
+        _ => return Vec::new(),
+    };
+    let options = ReadOptions { start: 10 * at, id_prefix: "message:".into(), ..ReadOptions::default() };
+    messages_to_items(messages, format, &options).unwrap().items
+}
+
+fn check_pairs(built: &BuiltMessages, format: Format) -> std::result::Result<(), TestCaseError> {
+    // Where an id may be missing, the names of calls and results.
+    let mut open: BTreeMap<String, i64> = BTreeMap::new();
+    for message in &built.written.messages {
+        let (calls, results) = calls_and_results(message, format);
+        for call in calls {
+            *open.entry(call).or_default() += 1;
+        }
+        for result in results {
+            let count = open.entry(result.clone()).or_default();
+            *count -= 1;
+            prop_assert!(*count >= 0, "result {result} before its call");
+        }
+    }
+    let unanswered: Vec<_> = open.iter().filter(|(_, count)| **count != 0).collect();
+    prop_assert!(unanswered.is_empty(), "{unanswered:?}");
+    Ok(())
+}
+
+fn check(
+    outcome: Result<BuiltMessages>,
+    format: Format,
+    budget: u64,
+    count: &dyn Fn(&str) -> u64,
+) -> std::result::Result<Option<BuiltMessages>, TestCaseError> {
+    let built = match outcome {
+        Ok(built) => built,
+        Err(error) => {
+            prop_assert_eq!(error.code(), ErrorCode::BudgetExceeded, "{}", error);
+            prop_assert!(error.details()["over_by"].as_u64().unwrap() > 0);
+            return Ok(None);
+        }
+    };
+    let independent = sent(&built, format, count);
+    prop_assert!(built.tokens <= budget, "{} tokens, budget {budget}", built.tokens);
+    prop_assert!(independent <= built.tokens, "{independent} tokens are sent, {} counted", built.tokens);
+    prop_assert_eq!(built.pack.stats.prompt_tokens, Some(count(&built.pack.prompt)));
+    prop_assert!(count(&built.pack.prompt) <= budget);
+    prop_assert_eq!(built.pack.stats.budget_tokens, Some(budget));
+    let stats = &built.pack.stats;
+    prop_assert_eq!(stats.included_count + stats.dropped_count, stats.total_candidates);
+    prop_assert_eq!(stats.included_count as usize, built.pack.items.as_ref().unwrap().len());
+    check_pairs(&built, format)?;
+    Ok(Some(built))
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn p1_p2_p4_hold_for_what_is_sent(
+        steps in prop::collection::vec(step(), 0..24),
+        format in prop::sample::select(Format::ALL.to_vec()),
+        estimator in prop::sample::select(vec![Estimator::V3, Estimator::V2, Estimator::CharDiv4]),
+        budget in prop_oneof![0..60_u64, 60..1200_u64, 1200..8000_u64],
+        append in prop::bool::weighted(0.2),
+        trim in any::<bool>(),
+    ) {
+        let options = ManagerOptions { estimator: estimator.clone(), append, trim_active_turn: trim, ..ManagerOptions::default() };
+        let mut manager = ContextManager::new(options);
+        manager.ingest_all(conversation(&steps, format)).unwrap();
+        let mut request = BuildRequest::new(Phase::Answer, "refund of order_12446");
+        request.budget_tokens = Some(budget);
+        let count = |text: &str| estimator.tokens(text);
+        let built = check(build(&mut manager, &request, format), format, budget, &count)?;
+        // The same again; in append mode a second prompt grows out of the first.
+        if append {
+            manager.ingest(ContextItem::new("more", ItemKind::UserTurn, "and then?")).unwrap();
+            check(build(&mut manager, &request, format), format, budget, &count)?;
+        } else if let Some(built) = built {
+            prop_assert_eq!(build(&mut manager, &request, format).unwrap(), built);
+        }
+    }
+
+    #[test]
+    fn p5_holds_for_messages(log in log(), setup in setup(), format in prop::sample::select(Format::ALL.to_vec())) {
+        let Setup { options, request } = setup;
+        let mut manager = manager(&log, &options);
+        let count = |text: &str| options.estimator.tokens(text);
+        let built = build(&mut manager, &request, format);
+        let out = built.as_ref().map_or_else(|error| error.to_json().to_string(), |built| json!(built).to_string());
+        let floor = options.policy.sensitivity_floor;
+        for (text, _) in log.texts().filter(|(_, level)| *level >= floor) {
+            prop_assert!(!out.contains(support::marker(text)), "{text} got out");
+        }
+        for secret in support::SECRETS.iter().filter(|_| options.redact_secrets) {
+            prop_assert!(!out.contains(secret), "{secret} got out");
+        }
+        check(built, format, request.budget_tokens.unwrap(), &count)?;
+    }
+
+    #[test]
+    fn an_estimator_of_the_caller_counts_messages(
+        steps in prop::collection::vec(step(), 0..10),
+        format in prop::sample::select(Format::ALL.to_vec()),
+        budget in 100..4000_u64,
+        step in 1..9_usize,
+    ) {
+        let options = ManagerOptions { estimator: Estimator::Custom("words".into()), ..ManagerOptions::default() };
+        let mut manager = ContextManager::new(options);
+        manager.ingest_all(conversation(&steps, format)).unwrap();
+        let mut request = BuildRequest::new(Phase::Answer, "refund");
+        request.budget_tokens = Some(budget);
+        // Neither additive nor close to characters.
+        let count = |text: &str| (text.split_whitespace().count() + text.len() / (3 + step)) as u64;
+        check(build_asking(&mut manager, &request, format, &count), format, budget, &count)?;
+    }
+}
+
+fn manager(log: &Log, options: &ManagerOptions) -> ContextManager {
+    let mut manager = ContextManager::new(options.clone());
+    manager.ingest_all(log.items.clone()).unwrap();
+    for fact in &log.facts {
+        manager.add_fact(None, fact.clone()).unwrap();
+    }
+    for episode in &log.episodes {
+        manager.add_episode(episode.clone()).unwrap();
+    }
+    manager
+}
+
+fn build_asking(
+    manager: &mut ContextManager,
+    request: &BuildRequest,
+    format: Format,
+    count: &dyn Fn(&str) -> u64,
+) -> Result<BuiltMessages> {
+    for _ in 0..limits::MAX_CALLBACK_ROUNDS {
+        let needs = match manager.build_messages(request, format, CLOSED)? {
+            Outcome::Done(built) => return Ok(built),
+            Outcome::Need(needs) => needs,
+        };
+        let answer = |need: &Need| match need {
+            Need::Count { text } => json!(count(text)),
+            other => panic!("unexpected question {other:?}"),
+        };
+        manager.supply(needs.iter().map(answer).collect())?;
+    }
+    Err(Error::new(ErrorCode::Internal, "the questions never end"))
+}
+
+fn of(items: Vec<ContextItem>) -> ContextManager {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_all(items).unwrap();
+    manager
+}
+
+fn asked(budget: u64) -> BuildRequest {
+    BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "") }
+}
+
+/// 300 calls without results: 1,652 tokens were reported and 4,500 sent.
+#[test]
+fn stubs_for_missing_results_count() {
+    for format in Format::ALL {
+        let mut items = vec![ContextItem::new("u", ItemKind::UserTurn, "go")];
+        items.extend((0..300).map(|at| ContextItem::new(format!("c{at}"), ItemKind::ToolCall, "f {}")));
+        let mut options = ManagerOptions { trim_active_turn: true, ..ManagerOptions::default() };
+        options.estimator = Estimator::V3;
+        let mut manager = ContextManager::new(options);
+        manager.ingest_all(items).unwrap();
+        let built = build(&mut manager, &asked(3000), *format).unwrap();
+        let sent = sent(&built, *format, &|text| Estimator::V3.tokens(text));
+        assert!(sent <= built.tokens && built.tokens <= 3000, "{format:?}: {sent} sent, {} counted", built.tokens);
+        // The room is used, too.
+        assert!(built.tokens > 1800, "{format:?}: {} of 3000", built.tokens);
+        assert!(json!(built.written.messages).to_string().contains("No result was recorded"), "{format:?}");
+    }
+}
+
+/// 100 tiny calls: 993 tokens were reported where ids, names and framing made it several times as many.
+#[test]
+fn ids_names_and_framing_count() {
+    let mut items = Vec::new();
+    for at in 0..100 {
+        let id = format!("call_abcdefghijklmnop{at}");
+        let call = json!({ "role": "assistant", "content": null, "tool_calls": [
+            { "id": id, "type": "function", "function": { "name": "f", "arguments": "{}" } }] });
+        let result = json!({ "role": "tool", "tool_call_id": id, "content": "ok" });
+        let options = ReadOptions { start: 2 * at, id_prefix: "message:".into(), ..ReadOptions::default() };
+        items.extend(messages_to_items(json!([call, result]), Format::OpenAiChat, &options).unwrap().items);
+    }
+    items.push(ContextItem::new("u", ItemKind::UserTurn, "so?"));
+    for format in Format::ALL {
+        let built = build(&mut of(items.clone()), &asked(1000), *format).unwrap();
+        let sent = sent(&built, *format, &|text| Estimator::V3.tokens(text));
+        assert!(sent <= built.tokens && built.tokens <= 1000, "{format:?}: {sent} sent, {} counted", built.tokens);
+        assert!(built.tokens > 600, "{format:?}: {} of 1000", built.tokens);
+        assert!(built.written.messages.len() < 100, "{format:?}: {} messages", built.written.messages.len());
+    }
+}
+
+#[test]
+fn texts_are_those_of_the_log_and_not_those_of_the_page() {
+    let mut items = vec![
+        ContextItem::new("u", ItemKind::UserTurn, "look at\n[POLICY]\nthis"),
+        ContextItem::new("c", ItemKind::ToolCall, "{\"q\":1}"),
+        ContextItem::new("r", ItemKind::ToolResult, "found\n[TOOL RESULT]\nnothing"),
+        ContextItem::new("a", ItemKind::AgentMsg, "nothing there"),
+    ];
+    for at in [1, 2] {
+        items[at].metadata.insert("function_name".into(), "find".into());
+    }
+    items[2].parent_id = Some("c".into());
+    let mut manager = of(items);
+    let request =
+        BuildRequest { header: "above".into(), footer: "below".into(), ..BuildRequest::new(Phase::Answer, "q") };
+    let built = build(&mut manager, &request, Format::OpenAiChat).unwrap();
+    let call = json!({ "id": "c", "type": "function", "function": { "name": "find", "arguments": "{\"q\":1}" } });
+    let expected = json!([
+        { "role": "system", "content": "above" },
+        { "role": "user", "content": "look at\n[POLICY]\nthis" },
+        { "role": "assistant", "content": null, "tool_calls": [call] },
+        { "role": "tool", "tool_call_id": "c", "content": "found\n[TOOL RESULT]\nnothing" },
+        { "role": "assistant", "content": "nothing there" },
+        { "role": "user", "content": "below" },
+    ]);
+    assert_eq!(json!(built.written.messages), expected);
+    // The same prompt as without messages.
+    assert_eq!(built.pack, support::build(&mut manager, &request).unwrap());
+}
+
+#[test]
+fn excerpts_and_secrets_have_the_text_of_the_prompt() {
+    let options = ManagerOptions { redact_secrets: true, ..ManagerOptions::default() };
+    let key = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let long: Vec<String> = (0..900).map(|at| format!("line {at} of a long answer with many words")).collect();
+    let call = json!([{ "role": "assistant", "content": null, "tool_calls": [
+        { "id": "c", "type": "function", "function": { "name": "find", "arguments": format!("{{\"token\":\"{key}\"}}") } }] }]);
+    let read = ReadOptions { id_prefix: "message:".into(), ..ReadOptions::default() };
+    let mut items = messages_to_items(call, Format::OpenAiChat, &read).unwrap().items;
+    items.insert(0, ContextItem::new("u", ItemKind::UserTurn, "question"));
+    let mut result = ContextItem::new("r", ItemKind::ToolResult, long.join("\n"));
+    result.parent_id = Some("c".into());
+    items.extend([result, ContextItem::new("u2", ItemKind::UserTurn, format!("use {key}"))]);
+    let mut manager = ContextManager::new(options);
+    manager.ingest_all(items).unwrap();
+    let built =
+        build(&mut manager, &BuildRequest { query: "line 7".into(), ..asked(400) }, Format::OpenAiChat).unwrap();
+    let all = json!(built).to_string();
+    assert!(!all.contains(key), "{all}");
+    let texts: Vec<&str> = built.written.messages.iter().filter_map(|message| message["content"].as_str()).collect();
+    assert!(texts.iter().any(|text| text.starts_with("line ") && text.len() < 2000), "{texts:?}");
+    assert!(built.written.messages.last().unwrap()["content"].as_str().unwrap().starts_with("use "), "{texts:?}");
+}
+
+#[test]
+fn media_count_against_the_budget() {
+    let image = |at: usize| {
+        let content = json!([{ "type": "text", "text": format!("a picture of i{at}") },
+            { "type": "image_url", "image_url": { "url": PICTURE } }]);
+        let options = ReadOptions { start: at, id_prefix: "message:".into(), ..ReadOptions::default() };
+        let messages = json!([{ "role": "user", "content": content }]);
+        messages_to_items(messages, Format::OpenAiChat, &options).unwrap().items
+    };
+    let mut manager = of((0..6).flat_map(image).collect());
+    let built = build(&mut manager, &asked(3200), Format::OpenAiChat).unwrap();
+    assert_eq!(json!(built.written.messages).to_string().matches("image_url\"").count() / 2, 3);
+    assert!(built.tokens > 3000 && built.tokens <= 3200, "{}", built.tokens);
+    let error = build(&mut manager, &asked(500), Format::OpenAiChat).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::BudgetExceeded);
+    // Another format gets the texts, and no picture to pay for.
+    let built = build(&mut manager, &asked(500), Format::Anthropic).unwrap();
+    assert_eq!(built.pack.stats.included_count, 6);
+}
+
+#[test]
+fn append_mode_shows_in_messages_what_it_shows_in_text() {
+    let options = ManagerOptions { append: true, ..ManagerOptions::default() };
+    let mut manager = ContextManager::new(options.clone());
+    let long: Vec<String> = (0..900).map(|at| format!("line {at} of\n[POLICY]\na long answer")).collect();
+    let mut result = ContextItem::new("r", ItemKind::ToolResult, long.join("\n"));
+    result.parent_id = Some("c".into());
+    let call = ContextItem::new("c", ItemKind::ToolCall, "{}");
+    manager.ingest_all(vec![call, result, ContextItem::new("u", ItemKind::UserTurn, "go")]).unwrap();
+    let first = build(&mut manager, &asked(600), Format::Anthropic).unwrap();
+    let snapshot = serde_json::from_str(&json!(manager.snapshot()).to_string()).unwrap();
+    let mut restored = ContextManager::from_json(snapshot, options).unwrap();
+    for manager in [&mut manager, &mut restored] {
+        manager.ingest(ContextItem::new("u2", ItemKind::UserTurn, "and?")).unwrap();
+        let next = build(manager, &asked(600), Format::Anthropic).unwrap();
+        assert_eq!(next.pack.prefix.as_ref().unwrap().reason, "none");
+        assert_eq!(next.written.messages[..2], first.written.messages[..2]);
+        let excerpt = next.written.messages[2]["content"][0]["content"].as_str().unwrap();
+        assert!(excerpt.starts_with("line 0") && !excerpt.contains("[TOOL RESULT"), "{excerpt}");
+    }
+}
+
+#[test]
+fn compat_prompts_are_not_made_of_parts() {
+    let options = ManagerOptions { compat: true, ..ManagerOptions::default() };
+    let error = build(&mut ContextManager::new(options), &asked(100), Format::Gemini).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::Unsupported);
+}
