@@ -4,8 +4,9 @@ import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, fields, recordOfAll, text, utf8 } from "./guard.js";
 import { addCatalog, isCatalog } from "./known.js";
-import { Kept, disposable } from "./place.js";
-import type { Kind } from "./place.js";
+import { EngineObject, disposable } from "./engine-object.js";
+import type { Kind } from "./engine-object.js";
+import type { Start } from "./replay-log.js";
 import { moreFields } from "./routing-call.js";
 import type {
   CatalogDiff,
@@ -27,14 +28,17 @@ export interface Catalog {
 
 const KIND: Kind<RoutingGlue> = {
   name: "catalog",
-  call: (glue, handle, operation, args) => glue.catalog_call(handle, operation, args),
+  alive: (glue, handle) => ({ bytes: 0, count: glue.catalog_size(handle) }),
+  snapshot: (glue, handle) => {
+    const json = glue.catalog_snapshot(handle);
+    return { weight: json.length, open: (glue) => glue.catalog_restore(json) };
+  },
   drop: (glue, handle) => glue.catalog_free(handle),
 };
 
 /** What a router needs of a catalog: its handle, and how to make it again as it is now. @internal */
-export interface CatalogSource {
+export interface CatalogSource extends Start<RoutingGlue> {
   readonly handle: number;
-  readonly again: (glue: RoutingGlue) => number;
 }
 
 /** Looks into a catalog; of anything else, nothing. @internal */
@@ -51,12 +55,13 @@ export let sourceOf: (catalog: unknown) => CatalogSource | undefined;
  * engine the next call continues with the same tools.
  */
 export class Catalog {
-  readonly #kept: Kept<RoutingGlue>;
+  readonly #object: EngineObject<RoutingGlue>;
 
   static {
     sourceOf = (catalog) => {
-      if (typeof catalog !== "object" || catalog === null || !(#kept in catalog)) return undefined;
-      return { handle: catalog.#kept.handle, again: catalog.#kept.recipe() };
+      if (typeof catalog !== "object" || catalog === null || !(#object in catalog)) return undefined;
+      const { handle, start } = catalog.#object;
+      return { handle, ...start };
     };
   }
 
@@ -67,8 +72,8 @@ export class Catalog {
   constructor(items?: Iterable<SelectableItem>, options?: CatalogOptions) {
     const given = JsonText.of(items);
     const json = given === undefined ? written(items, options) : utf8(given);
-    this.#kept = new Kept(routing, KIND, (glue) => glue.catalog_new(json));
-    this.#kept.watch(this);
+    this.#object = new EngineObject(routing, KIND, { weight: json.length, open: (glue) => glue.catalog_new(json) });
+    this.#object.watch(this);
     addCatalog(this);
   }
 
@@ -98,31 +103,35 @@ export class Catalog {
   register(item: SelectableItem): void {
     const args = `{"item":${encode(item)}}`;
     try {
-      this.#kept.run("register", args, true);
+      this.#run("register", args);
     } catch (error) {
       dropPrefix(error, "/item");
       throw error;
     }
+    this.#record("register", args, { lasting: args.length });
   }
 
   /** Removes a tool; tells whether it was there. */
   remove(id: string): boolean {
-    return this.#kept.run<{ removed: boolean }>("remove", encode({ id }), true).removed;
+    const args = encode({ id });
+    const { removed } = this.#run<{ removed: boolean }>("remove", args);
+    if (removed) this.#record("remove", args, { removed: 1 });
+    return removed;
   }
 
   /** Returns a tool; `NOT_FOUND` when there is none with this id. */
   get(id: string): StoredTool {
-    return this.#kept.run("get", encode({ id }));
+    return this.#run("get", encode({ id }));
   }
 
   /** Tells whether there is a tool with this id. */
   has(id: string): boolean {
-    return this.#kept.run<{ has: boolean }>("has", encode({ id })).has;
+    return this.#run<{ has: boolean }>("has", encode({ id })).has;
   }
 
   /** Number of tools. */
   get size(): number {
-    return this.#kept.run<{ size: number }>("size", "{}").size;
+    return this.#run<{ size: number }>("size", "{}").size;
   }
 
   /** Returns the tools in the order of their ids. */
@@ -132,17 +141,17 @@ export class Catalog {
 
   /** Returns the namespaces with the number of their tools, by name. */
   namespaces(): readonly NamespaceCount[] {
-    return this.#kept.run<{ namespaces: NamespaceCount[] }>("namespaces", "{}").namespaces;
+    return this.#run<{ namespaces: NamespaceCount[] }>("namespaces", "{}").namespaces;
   }
 
   /** Returns a digest of everything in the catalog, SHA-256 in hexadecimal: another catalog, another digest. */
   hash(): string {
-    return this.#kept.run<{ hash: string }>("hash", "{}").hash;
+    return this.#run<{ hash: string }>("hash", "{}").hash;
   }
 
   /** What was left out when the catalog was made, and why; references to unknown tools, too. */
   findings(): readonly CatalogFinding[] {
-    return this.#kept.run<{ findings: CatalogFinding[] }>("findings", "{}").findings;
+    return this.#run<{ findings: CatalogFinding[] }>("findings", "{}").findings;
   }
 
   /**
@@ -151,35 +160,44 @@ export class Catalog {
    * What is found in words is a heuristic: no finding does not mean that a tool is safe.
    */
   lint(options?: LintOptions): readonly CatalogFinding[] {
-    return this.#kept.run<{ findings: CatalogFinding[] }>("lint", encode(fields(options))).findings;
+    return this.#run<{ findings: CatalogFinding[] }>("lint", encode(fields(options))).findings;
   }
 
   /** Returns a digest of every tool, to be kept and given to {@link Catalog.lint} later. */
   pin(): ToolPins {
-    return this.#kept.run<{ pins: ToolPins }>("pin", "{}").pins;
+    return this.#run<{ pins: ToolPins }>("pin", "{}").pins;
   }
 
   /** Says what another catalog adds, removes and changes, and how risky that is. */
   diff(next: Catalog): CatalogDiff {
     if (!isCatalog(next)) throw new ContextWeaverError("INVALID_INPUT", "expected a Catalog", { path: "/next" });
-    return this.#kept.run("diff", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}}`);
+    return this.#run("diff", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}}`);
   }
 
   /** Says what it does to the routes of known queries when another catalog takes this one's place. */
   impact(next: Catalog, options?: RoutingImpactOptions): RoutingImpact {
     if (!isCatalog(next)) throw new ContextWeaverError("INVALID_INPUT", "expected a Catalog", { path: "/next" });
     const more = moreFields(options, ["next"]);
-    return this.#kept.run("impact", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}${more}}`);
+    return this.#run("impact", `{"next":${encode(next.toJSON(), "", SNAPSHOT)}${more}}`);
   }
 
   /** Returns the tools as plain data; `JSON.stringify(catalog)` uses it. */
   toJSON(): CatalogJson {
-    return this.#kept.run("items", "{}");
+    return this.#run("items", "{}");
   }
 
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
   free(): void {
-    this.#kept.free();
+    this.#object.free();
+  }
+
+  #run<T>(operation: string, args: string): T {
+    return (JSON.parse(this.#object.call((glue, handle) => glue.catalog_call(handle, operation, args))) as { done: T }).done;
+  }
+
+  #record(operation: string, args: string, what: { lasting?: number; removed?: number }): void {
+    const replay = (glue: RoutingGlue, handle: number): void => void glue.catalog_call(handle, operation, args);
+    this.#object.record({ weight: args.length, replay, ...what });
   }
 }
 

@@ -32,7 +32,7 @@ import type {
   SuppliedSummary,
   ToolResultInput,
 } from "./options.js";
-import { disposable } from "./place.js";
+import { disposable } from "./engine-object.js";
 import type {
   ArtifactView,
   BuiltRoute,

@@ -3,14 +3,13 @@ import { isPromise } from "./callbacks.js";
 import { decisions } from "./engines.js";
 import type { DecisionsGlue } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
-import { SNAPSHOT, encode, fields } from "./guard.js";
-import { Place } from "./place.js";
+import { EngineObject } from "./engine-object.js";
+import type { Kind } from "./engine-object.js";
+import { encode, fields } from "./guard.js";
 
 const MAX_ROUNDS = 64;
 /** Texts that an embedder gets at a time. */
 const BATCH = 256;
-/** The journal is folded into a snapshot when it has so many characters, and more than the last one. */
-const FOLD_AT = 1024 * 1024;
 
 type Fn = (...args: unknown[]) => unknown;
 
@@ -33,13 +32,6 @@ interface Vectors {
   readonly bytes: Uint8Array;
 }
 
-/** An operation that is done, with what the host answered: repeating it asks nobody again. */
-interface Entry {
-  readonly name: string;
-  readonly args: string;
-  readonly vectors: readonly Vectors[];
-}
-
 /** What the host answered to a call while it runs. */
 interface Running {
   readonly call: number;
@@ -54,18 +46,22 @@ const FATAL: readonly string[] = ["DISPOSED", "POISONED", "INTERNAL", "REENTRANT
 
 const FUNCTIONS = ["clock", "new_id", "embed", "on_change", "on_guardrail_check"];
 
-const drop = (glue: DecisionsGlue, handle: number): void => glue.decisions_free(handle);
+/** What stores with these options have in common. */
+const kindOf = (options: string): Kind<DecisionsGlue> => ({
+  name: "decision store",
+  alive: (glue, handle) => ({ bytes: 0, count: glue.decisions_size(handle) }),
+  snapshot: (glue, handle) => {
+    const json = glue.decisions_snapshot(handle);
+    return { weight: json.length, open: (glue) => glue.decisions_restore(json, options) };
+  },
+  drop: (glue, handle) => glue.decisions_free(handle),
+});
 
 /** @internal */
 export class DecisionSession {
-  readonly #place = new Place(decisions, drop);
+  readonly #object: EngineObject<DecisionsGlue>;
   readonly #functions = new Map<string, Fn>();
-  readonly #options: string;
-  #base: string | undefined;
-  #journal: Entry[] = [];
-  #weight = 0;
   #calls = 0;
-  #freed = false;
   #asking = false;
   #telling = false;
 
@@ -82,16 +78,17 @@ export class DecisionSession {
       const hint = "embed: the function that makes the vectors";
       throw new ContextWeaverError("MISSING_FIELD", "a model needs a function", { path: "/embedding_model", hint });
     }
-    this.#options = encode(own);
-    this.#open();
-    this.#place.watch(this);
+    const settings = encode(own);
+    const open = (glue: DecisionsGlue): number => glue.decisions_new(settings);
+    this.#object = new EngineObject(decisions, kindOf(settings), { weight: settings.length, open });
+    this.#object.watch(this);
   }
 
-  /** Runs an operation that asks nothing. With `keeps`, it is repeated when the store is made again. */
-  run<T>(name: string, args: string, keeps = false): T {
+  /** Runs an operation that asks nothing. With `changes`, it is repeated when the store is made again. */
+  run<T>(name: string, args: string, changes = false): T {
     const answer = this.#invoke(name, args);
     if (answer.need) throw new ContextWeaverError("INTERNAL", "the operation asked for something");
-    if (keeps) this.#record({ name, args, vectors: [] });
+    if (changes) this.#record(name, args, []);
     this.#tell(answer.events);
     return answer.done as T;
   }
@@ -108,7 +105,7 @@ export class DecisionSession {
       const args = `{${given},${JSON.stringify(answers).slice(1)}`;
       const answer = this.#invoke(name, args);
       if (!answer.need) {
-        this.#record({ name, args, vectors });
+        this.#record(name, args, vectors);
         this.#tell(answer.events);
         return answer.done as T;
       }
@@ -129,46 +126,15 @@ export class DecisionSession {
     throw unusable("clock", "milliseconds since 1970", time);
   }
 
-  /** The whole store as the JSON text of a snapshot. */
-  snapshot(args = "{}"): string {
-    const text = decisions.call((glue) => glue.decisions_call(this.#ready(), "export", args));
-    return text.slice(`{"done":`.length, -1);
-  }
-
   /** Gives the memory back; a second time does nothing. */
   free(): void {
-    if (this.#freed) return;
-    this.#freed = true;
-    this.#journal = [];
-    this.#base = undefined;
-    this.#place.close();
+    this.#object.free();
   }
 
   #ready(): number {
-    if (this.#freed) throw new ContextWeaverError("DISPOSED", "the decision store was freed");
+    const { handle } = this.#object;
     if (this.#asking) throw new ContextWeaverError("REENTRANT", "a function of the store called the store that waits for its answer");
-    if (!this.#place.isThere) this.#restore();
-    return this.#place.handle;
-  }
-
-  #open(): void {
-    this.#place.open((glue) => glue.decisions_new(this.#options));
-  }
-
-  #restore(): void {
-    try {
-      this.#open();
-      const { handle } = this.#place;
-      if (this.#base !== undefined) decisions.call((glue) => glue.decisions_call(handle, "restore", this.#base as string));
-      for (const { name, args, vectors } of this.#journal) {
-        for (const { texts, bytes } of vectors) decisions.call((glue) => glue.decisions_vectors(handle, texts, bytes));
-        decisions.call((glue) => glue.decisions_call(handle, name, args));
-      }
-    } catch (cause) {
-      // Half a state is worse than none: the next call starts over.
-      this.#place.release();
-      throw new ContextWeaverError("POISONED", "the engine was restarted and the decision store could not be restored", { cause });
-    }
+    return handle;
   }
 
   #invoke(name: string, args: string): Answer {
@@ -176,20 +142,14 @@ export class DecisionSession {
     return JSON.parse(decisions.call((glue) => glue.decisions_call(handle, name, args))) as Answer;
   }
 
-  #record(entry: Entry): void {
-    this.#journal.push(entry);
-    this.#weight += entry.args.length;
-    for (const { texts, bytes } of entry.vectors) this.#weight += texts.length + bytes.length;
-    if (this.#weight < Math.max(FOLD_AT, this.#base?.length ?? 0)) return;
-    this.#weight = 0;
-    try {
-      const text = this.snapshot();
-      if (text.length > SNAPSHOT.total) return;
-      this.#base = `{"snapshot":${text}}`;
-      this.#journal = [];
-    } catch {
-      // The journal is complete; folding it is only thrift.
-    }
+  #record(name: string, args: string, vectors: readonly Vectors[]): void {
+    const replay = (glue: DecisionsGlue, handle: number): void => {
+      for (const { texts, bytes } of vectors) glue.decisions_vectors(handle, texts, bytes);
+      glue.decisions_call(handle, name, args);
+    };
+    const weight = vectors.reduce((sum, { texts, bytes }) => sum + texts.length + bytes.length, args.length);
+    // An import may replace all there was.
+    this.#object.record({ weight, replay, ...(name === "import" ? { removed: Infinity } : {}) });
   }
 
   /** Calls a function of the caller's; it may not call the store it works for. */

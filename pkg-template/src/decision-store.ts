@@ -18,7 +18,7 @@ import type {
 } from "./decision-types.js";
 import { ContextWeaverError, movePath } from "./errors.js";
 import { SNAPSHOT, encode, fields, text } from "./guard.js";
-import { disposable } from "./place.js";
+import { disposable } from "./engine-object.js";
 import type { JsonObject } from "./types.js";
 
 export interface DecisionStore {
@@ -109,7 +109,7 @@ export class DecisionStore {
 
   /** Returns everything that is in the store as plain data; `JSON.stringify(store)` uses it. */
   export(): DecisionSnapshot {
-    return JSON.parse(this.#session.snapshot()) as DecisionSnapshot;
+    return this.#session.run<DecisionSnapshot>("export", "{}");
   }
 
   /** Same as {@link DecisionStore.export}. */
@@ -122,7 +122,7 @@ export class DecisionStore {
    * holds is whole; what was forgotten in between cannot be told.
    */
   exportSince(revision: number): DecisionSnapshot {
-    return JSON.parse(this.#session.snapshot(encode({ since: revision }))) as DecisionSnapshot;
+    return this.#session.run<DecisionSnapshot>("export", encode({ since: revision }));
   }
 
   /**

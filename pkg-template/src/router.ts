@@ -7,8 +7,9 @@ import type { RoutingGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
 import { SNAPSHOT, encode, encodeAll, fields, numbers, rawBytes, recordOfAll, text, token } from "./guard.js";
 import { addRouter } from "./known.js";
-import { Kept, disposable, orDrop } from "./place.js";
-import type { Kind } from "./place.js";
+import { EngineObject, disposable } from "./engine-object.js";
+import { orDrop } from "./replay-log.js";
+import type { Entry, Start } from "./replay-log.js";
 import { routingCall } from "./routing-call.js";
 import type {
   BrowseOptions,
@@ -36,12 +37,6 @@ export interface Router {
   [Symbol.dispose](): void;
 }
 
-const KIND: Kind<RoutingGlue> = {
-  name: "router",
-  call: (glue, handle, operation, args) => glue.router_call(handle, operation, args),
-  drop: (glue, handle) => glue.router_free(handle),
-};
-
 /** Texts embedded at a time. */
 const BATCH = 256;
 /** Length of the JSON text of vectors from which it is handed over, well below what one argument may have. */
@@ -64,7 +59,7 @@ type Candidates = Pick<RouteResult, "candidate_ids"> & Partial<Pick<RouteResult,
  * engine the next call continues with the same tools.
  */
 export class Router {
-  readonly #kept: Kept<RoutingGlue>;
+  readonly #object: EngineObject<RoutingGlue>;
   readonly #embed: Embed | undefined;
 
   /**
@@ -79,8 +74,8 @@ export class Router {
     const settings = encode(rest, "", SNAPSHOT);
     const bytes = index === undefined ? undefined : rawBytes(index, "/index");
     const source = sourceOf(tools);
-    this.#kept = source ? overCatalog(source, settings, bytes) : overItems(tools, settings, bytes);
-    this.#kept.watch(this);
+    this.#object = source ? overCatalog(source, settings, bytes) : overItems(tools, settings, bytes);
+    this.#object.watch(this);
     addRouter(this);
     this.#embed = embed as Embed | undefined;
     if (!this.#embed) return;
@@ -103,12 +98,12 @@ export class Router {
     const own = args["query_embedding"];
     if (!this.#embed || own !== undefined) {
       args["query_embedding"] = numbers(own, "/query_embedding");
-      return this.#kept.run("route", encode(args));
+      return this.#run("route", encode(args));
     }
     const [vector] = embedded(this.#embed, [text(query, "/query")]);
     args["query_embedding"] = JSON.parse(vector as string);
     try {
-      return this.#kept.run("route", encode(args));
+      return this.#run("route", encode(args));
     } catch (error) {
       throw isAboutVectors(error) ? unusable(error) : error;
     }
@@ -121,33 +116,33 @@ export class Router {
 
   /** Does the same, and says what was shortened and left out to keep within the budget. */
   packCards(result: Candidates, options?: CardOptions): PackedCards {
-    return this.#kept.run("cards", encode({ ...fields(options), ...candidates(result, true) }));
+    return this.#run("cards", encode({ ...fields(options), ...candidates(result, true) }));
   }
 
   /** Shows a part of the graph: a node or a namespace by path, `/` for the whole, or a tool or node by id. */
   browse(path?: string | BrowseOptions): BrowsePage {
-    return this.#kept.run("browse", encode(typeof path === "string" ? { path } : fields(path)));
+    return this.#run("browse", encode(typeof path === "string" ? { path } : fields(path)));
   }
 
   /** Returns the graph over the tools, which {@link RouterOptions.graph} takes. */
   graph(): ChoiceGraphJson {
-    return this.#kept.run("graph", "{}");
+    return this.#run("graph", "{}");
   }
 
   /** Returns what a call of a tool needs to know: schema, examples, constraints. */
   hydrate(id: string, options?: { readonly schemas?: Readonly<Record<string, JsonObject>> }): HydrationResult {
-    return this.#kept.run("hydrate", encode({ ...fields(options), id }));
+    return this.#run("hydrate", encode({ ...fields(options), id }));
   }
 
   /** Returns the schema of an answer that names one of the candidates. */
   selectionSchema(result: Candidates, options?: SelectionSchemaOptions): JsonObject {
-    return this.#kept.run("selection_schema", encode({ ...fields(options), ...candidates(result) }));
+    return this.#run("selection_schema", encode({ ...fields(options), ...candidates(result) }));
   }
 
   /** Finds the candidate that a model's answer names. Never selects what is no candidate. */
   validateSelection(result: Candidates, selected: string | null | undefined, options?: SelectionOptions): SelectionResult {
     const args = { ...fields(options), ...candidates(result), selected: selected ?? null };
-    return this.#kept.run("validate_selection", encode(args));
+    return this.#run("validate_selection", encode(args));
   }
 
   /** Returns the candidates as a provider takes tools. Its names for them are accepted by `validateSelection`. */
@@ -157,7 +152,7 @@ export class Router {
 
   /** Does the same, with the ids behind the names and a report of what the provider's schemas cannot say. */
   providerTools(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): ProviderTools {
-    return this.#kept.run("tools_for", encode({ ...fields(options), ...candidates(result), provider }));
+    return this.#run("tools_for", encode({ ...fields(options), ...candidates(result), provider }));
   }
 
   /** Explains a route as data and as Markdown; schemas and descriptions never show. */
@@ -168,7 +163,9 @@ export class Router {
   /** Adds tools without building the index anew: all of them, or none when one is refused. */
   add(items: Iterable<SelectableItem>): void {
     const list = encodeAll(items, "/items", SNAPSHOT);
-    this.#kept.run("add", `{"items":${list}}`, true);
+    const args = `{"items":${list}}`;
+    this.#run("add", args);
+    this.#record("add", args, { lasting: args.length });
     if (!this.#embed) return;
     const added = JSON.parse(list) as SelectableItem[];
     try {
@@ -181,7 +178,10 @@ export class Router {
 
   /** Removes tools; returns how many were there. */
   remove(ids: readonly string[]): number {
-    return this.#kept.run<{ removed: number }>("remove", encode({ ids }), true).removed;
+    const args = encode({ ids });
+    const { removed } = this.#run<{ removed: number }>("remove", args);
+    if (removed > 0) this.#record("remove", args, { removed });
+    return removed;
   }
 
   /** Gives tools vectors of yours, all of one length; `route` compares them with `query_embedding`. */
@@ -212,7 +212,7 @@ export class Router {
 
   /** Returns the tools in the order of their ids. */
   items(): readonly StoredTool[] {
-    return this.#kept.run<{ items: StoredTool[] }>("items", "{}").items;
+    return this.#run<{ items: StoredTool[] }>("items", "{}").items;
   }
 
   /**
@@ -220,13 +220,21 @@ export class Router {
    * Vectors are not part of it. Empty for the beam navigator.
    */
   indexBytes(): Uint8Array<ArrayBuffer> {
-    const { handle } = this.#kept;
-    return routing.call((glue) => glue.router_index(handle) as Uint8Array<ArrayBuffer>);
+    return this.#object.call((glue, handle) => glue.router_index(handle) as Uint8Array<ArrayBuffer>);
   }
 
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
   free(): void {
-    this.#kept.free();
+    this.#object.free();
+  }
+
+  #run<T>(operation: string, args: string): T {
+    return (JSON.parse(this.#object.call((glue, handle) => glue.router_call(handle, operation, args))) as { done: T }).done;
+  }
+
+  #record(operation: string, args: string, what: Pick<Entry<RoutingGlue>, "lasting" | "removed">): void {
+    const replay = (glue: RoutingGlue, handle: number): void => void glue.router_call(handle, operation, args);
+    this.#object.record({ weight: args.length, replay, ...what });
   }
 
   #embedAll(items: readonly Pick<SelectableItem, "id" | "name" | "title" | "description">[]): void {
@@ -251,7 +259,9 @@ export class Router {
   }
 
   #setAll(vectors: readonly string[]): void {
-    this.#kept.run("set_embeddings", `{"vectors":[${vectors.join()}]}`, true);
+    const args = `{"vectors":[${vectors.join()}]}`;
+    this.#run("set_embeddings", args);
+    this.#record("set_embeddings", args, {});
   }
 
   /** Undoes an addition: tools without vectors among tools with them would be found by half of their score. */
@@ -265,21 +275,40 @@ export class Router {
 }
 
 /** Where the engine finds a vector, in a list of objects. */
-function overItems(tools: unknown, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
+function overItems(tools: unknown, settings: string, index: Uint8Array | undefined): EngineObject<RoutingGlue> {
   const json = recordOfAll("items", tools, "", SNAPSHOT);
-  return new Kept(routing, KIND, (glue) => glue.router_of_items(json, settings, index));
+  const open = (glue: RoutingGlue): number => glue.router_of_items(json, settings, index);
+  return routerObject(settings, { weight: json.length + (index?.length ?? 0), open });
 }
 
-function overCatalog(source: CatalogSource, settings: string, index: Uint8Array | undefined): Kept<RoutingGlue> {
-  const open = (glue: RoutingGlue, handle: number): number =>
-    index ? glue.router_restore(handle, settings, index) : glue.router_new(handle, settings);
-  const again = (glue: RoutingGlue): number => {
-    const handle = source.again(glue);
-    const router = orDrop(() => open(glue, handle), () => glue.catalog_free(handle));
+function overCatalog(source: CatalogSource, settings: string, index: Uint8Array | undefined): EngineObject<RoutingGlue> {
+  const over = (glue: RoutingGlue, handle: number): number =>
+    index ? glue.router_with_index(handle, settings, index) : glue.router_new(handle, settings);
+  const open = (glue: RoutingGlue): number => {
+    const handle = source.open(glue);
+    const router = orDrop(() => over(glue, handle), () => glue.catalog_free(handle));
     glue.catalog_free(handle);
     return router;
   };
-  return new Kept(routing, KIND, again, (glue) => open(glue, source.handle));
+  const start = { weight: source.weight + (index?.length ?? 0), open };
+  return routerObject(settings, start, (glue) => over(glue, source.handle));
+}
+
+function routerObject(
+  settings: string,
+  start: Start<RoutingGlue>,
+  first?: (glue: RoutingGlue) => number,
+): EngineObject<RoutingGlue> {
+  const kind = {
+    name: "router",
+    alive: (glue: RoutingGlue, handle: number) => ({ bytes: 0, count: glue.router_size(handle) }),
+    snapshot: (glue: RoutingGlue, handle: number): Start<RoutingGlue> => {
+      const json = glue.router_snapshot(handle);
+      return { weight: json.length + settings.length, open: (glue) => glue.router_restore(json, settings) };
+    },
+    drop: (glue: RoutingGlue, handle: number) => glue.router_free(handle),
+  };
+  return new EngineObject(routing, kind, { weight: start.weight + settings.length, open: start.open }, first);
 }
 
 const VECTOR_PATH = /^\/vectors\/(\d+)(?:\/vector|\/id)?/;

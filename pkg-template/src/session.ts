@@ -4,15 +4,20 @@ import type { Functions, Need } from "./callbacks.js";
 import { context } from "./engines.js";
 import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
-import { SNAPSHOT, encode } from "./guard.js";
+import { EngineObject } from "./engine-object.js";
+import type { Kind } from "./engine-object.js";
+import { encode, utf8 } from "./guard.js";
 import type { HookEvent } from "./options.js";
-import { Place } from "./place.js";
+import type { Entry } from "./replay-log.js";
 
 const MAX_ROUNDS = 64;
-/** What an entry that could be spared weighs in the journal: it is short, but not quick to replay. */
-const SPARE_WEIGHT = 64 * 1024;
-/** The journal is folded into a snapshot when so much could be spared, and it is more than what must be kept. */
-const FOLD_AT = 8 * 1024 * 1024;
+
+/** Operations whose argument becomes items of the log, which are never removed. */
+const APPENDING = ["ingest", "ingest_envelope", "ingest_mcp_result", "ingest_messages", "ingest_tool_result", "drilldown", "select_memory"];
+/** Operations that remove one thing. */
+const REMOVING = ["artifact_delete", "episode_delete", "fact_delete"];
+/** Operations that may overwrite or evict bytes. */
+const REPLACING = ["compact", "put_artifact", "ingest_mcp_result", "ingest_tool_result"];
 
 /** An operation of the engine with its argument. */
 interface Operation {
@@ -20,11 +25,6 @@ interface Operation {
   readonly args: string;
   /** Raw output of a tool, which crosses beside the JSON. */
   readonly bytes?: Uint8Array | undefined;
-}
-
-/** A mutation that succeeded, with the answers given to its questions: replaying it asks nobody again. */
-interface Entry extends Operation {
-  readonly answers: readonly string[];
 }
 
 /** The options that a session itself goes by; the engine checks them. */
@@ -53,30 +53,44 @@ export interface Outcome<T> {
   readonly warnings: readonly string[];
 }
 
-const drop = (glue: ContextGlue, handle: number): void => glue.manager_free(handle);
+/** What managers with these options have in common. */
+function kindOf(options: string, expires: boolean): Kind<ContextGlue> {
+  return {
+    name: "manager",
+    alive: (glue, handle) => (JSON.parse(glue.manager_call(handle, "alive", "{}")) as { done: { bytes: number; count: number } }).done,
+    snapshot: (glue, handle) => {
+      const json = glue.manager_snapshot(handle);
+      // A snapshot does not say when artifacts expire; the answer to a clock without a time is how to say it.
+      const clock = expires ? (JSON.parse(glue.manager_call(handle, "clock", "{}")) as { done: unknown }).done : undefined;
+      const times = clock === undefined ? undefined : JSON.stringify(clock);
+      const open = (glue: ContextGlue): number => {
+        const restored = glue.manager_restore(json, options);
+        if (times !== undefined) glue.manager_call(restored, "clock", times);
+        return restored;
+      };
+      return { weight: json.length + (times?.length ?? 0), open };
+    },
+    drop: (glue, handle) => glue.manager_free(handle),
+  };
+}
 
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
   /** Whose decisions the manager makes, if not its own. */
   readonly compat: "0.18" | undefined;
-  readonly #place = new Place(context, drop);
+  readonly #object: EngineObject<ContextGlue>;
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
   readonly #evicts: boolean;
   readonly #expires: boolean;
-  #base: string | undefined;
-  #journal: Entry[] = [];
-  /** Size of the journal's entries whose effect is data, and of those whose effect a snapshot holds in less. */
-  #kept = 0;
-  #spare = 0;
   #asking = false;
   #telling = false;
-  #freed = false;
 
   constructor(options: unknown, snapshot?: string) {
     this.callbacks = new Callbacks(options);
-    const { append, compat, limits } = JSON.parse(this.callbacks.json) as Switches;
+    const { json } = this.callbacks;
+    const { append, compat, limits } = JSON.parse(json) as Switches;
     this.compat = compat === "0.18" ? compat : undefined;
     this.#append = append === true;
     this.#evicts = limits?.eviction === "lru";
@@ -85,9 +99,10 @@ export class Session {
       const hint = "clock: Date.now, or a clock of yours";
       throw new ContextWeaverError("MISSING_FIELD", "artifacts that expire need a clock", { path: "/clock", hint });
     }
-    this.#base = snapshot;
-    this.#open();
-    this.#place.watch(this);
+    const base = snapshot === undefined ? undefined : utf8(snapshot);
+    const open = (glue: ContextGlue): number => (base ? glue.manager_restore(base, json) : glue.manager_new(json));
+    this.#object = new EngineObject(context, kindOf(json, this.#expires), { weight: base?.length ?? 0, open });
+    this.#object.watch(this);
   }
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
@@ -96,11 +111,11 @@ export class Session {
     const given: string[] = [];
     try {
       const time = this.#tellTime();
-      const { done, events } = this.#loop(operation, [], given, options.functions);
+      const { done, events } = this.#loop(operation, given, options.functions);
       const { mutates } = options;
       const changed = typeof mutates === "function" ? mutates(done as T) : mutates;
       if (changed || (this.#append && name.startsWith("build"))) {
-        this.#record(time, { ...operation, answers: given });
+        this.#record(time, operation, given);
       } else if (options.uses !== undefined) {
         this.#recordUse(time, options.uses);
       }
@@ -114,29 +129,24 @@ export class Session {
   /** Bytes of an artifact. */
   bytes(handle: string): Uint8Array<ArrayBuffer> {
     const time = this.#tellTime();
-    const at = this.#ready();
-    // The glue copies out of WebAssembly memory, which is an ArrayBuffer of its own.
-    const bytes = context.call((glue) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
+    this.#notAsking();
+    // The glue copies out of WebAssembly memory, into an ArrayBuffer of its own.
+    const bytes = this.#object.call((glue, at) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
     this.#recordUse(time, handle);
     return bytes;
   }
 
   /** Gives the memory back; a second time does nothing. */
   free(): void {
-    if (this.#freed) return;
     this.#notAsking();
-    this.#freed = true;
-    this.#journal = [];
-    this.#base = undefined;
-    this.#place.close();
+    this.#object.free();
   }
 
-  /** The handle in the present instance; restores the manager when the instance was replaced. */
+  /** The handle in the present instance, for an operation that may begin. */
   #ready(): number {
-    if (this.#freed) throw new ContextWeaverError("DISPOSED", "the manager was freed");
+    const { handle } = this.#object;
     this.#notAsking();
-    if (!this.#place.isThere) this.#restore();
-    return this.#place.handle;
+    return handle;
   }
 
   #notAsking(): void {
@@ -144,42 +154,20 @@ export class Session {
     throw new ContextWeaverError("REENTRANT", "a function of the manager called the manager that waits for its answer");
   }
 
-  #open(): void {
-    const { json } = this.callbacks;
-    const base = this.#base;
-    this.#place.open((glue) => (base === undefined ? glue.manager_new(json) : glue.manager_restore(base, json)));
-  }
-
-  #restore(): void {
-    const entries = this.#journal;
-    try {
-      this.#open();
-      for (const entry of entries) this.#loop(entry, entry.answers, []);
-    } catch (cause) {
-      // Half a state is worse than none: the next call starts over.
-      this.#place.release();
-      throw new ContextWeaverError("POISONED", "the engine was restarted and the manager could not be restored", {
-        cause,
-      });
-    }
-  }
-
-  /** `known` are answers of an earlier run; `given` receives those of this one. */
-  #loop(
-    operation: Operation,
-    known: readonly string[],
-    given: string[],
-    functions?: Functions,
-  ): { done: unknown; events: HookEvent[] } {
+  /** Runs an operation; `given` receives what the caller's functions answered. */
+  #loop(operation: Operation, given: string[], functions?: Functions): { done: unknown; events: HookEvent[] } {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const handle = this.#ready();
       const born = context.generation;
-      const answer = JSON.parse(invoke(handle, operation)) as
+      const answer = JSON.parse(context.call((glue) => invoke(glue, handle, operation))) as
         { need: Need[] } | { need?: undefined; done: unknown; events?: HookEvent[] };
       if (!answer.need) return { done: answer.done, events: answer.events ?? [] };
-      const text = known[round] ?? this.#ask(answer.need, functions);
+      const text = this.#ask(answer.need, functions);
       // A function may have used another manager and met a trap: then this one starts over in the new instance.
-      if (context.generation !== born) continue;
+      if (context.generation !== born) {
+        given.length = 0;
+        continue;
+      }
       this.#supply(handle, text);
       given.push(text);
     }
@@ -223,8 +211,8 @@ export class Session {
     }
   }
 
-  /** Tells the engine the time where artifacts expire; what was told goes into the journal with what came of it. */
-  #tellTime(): Entry | undefined {
+  /** Tells the engine the time where artifacts expire; what was told goes into the replay log with what came of it. */
+  #tellTime(): Operation | undefined {
     if (!this.#expires) return undefined;
     this.#ready();
     this.#asking = true;
@@ -234,53 +222,51 @@ export class Session {
     } finally {
       this.#asking = false;
     }
-    const time: Entry = { name: "clock", args: JSON.stringify({ now: (now ?? 0) / 1000 }), answers: [] };
-    this.#loop(time, [], []);
+    const time: Operation = { name: "clock", args: JSON.stringify({ now: (now ?? 0) / 1000 }) };
+    this.#loop(time, []);
     return time;
   }
 
   /** Reading changes nothing but what will be evicted first, which a replay must find the same. */
-  #recordUse(time: Entry | undefined, handle: string): void {
-    if (this.#evicts) this.#record(time, { name: "artifact_use", args: JSON.stringify({ handle }), answers: [] });
+  #recordUse(time: Operation | undefined, handle: string): void {
+    if (this.#evicts) this.#record(time, { name: "artifact_use", args: JSON.stringify({ handle }) }, []);
   }
 
-  #record(time: Entry | undefined, entry: Entry): void {
-    if (time) {
-      this.#journal.push(time);
-      this.#spare += time.args.length;
-    }
-    this.#journal.push(entry);
-    let size = entry.args.length + (entry.bytes?.length ?? 0);
-    for (const answers of entry.answers) size += answers.length;
-    // Items and artifacts accumulate; builds in append mode and consolidations replace what the ones before left.
-    if (entry.name === "artifact_use") this.#spare += size;
-    else if (entry.name.startsWith("build") || entry.name === "consolidate") this.#spare += size + SPARE_WEIGHT;
-    else this.#kept += size;
-    if (this.#spare >= Math.max(FOLD_AT, this.#kept)) this.#fold();
-  }
-
-  #fold(): void {
-    this.#spare = 0;
-    try {
-      const { done } = this.#loop({ name: "snapshot", args: "{}" }, [], []);
-      const text = JSON.stringify(done);
-      if (text.length > SNAPSHOT.total) return;
-      // A snapshot does not say when artifacts expire; the answer to a clock without a time is how to say it.
-      const clock = this.#expires ? JSON.stringify(this.#loop({ name: "clock", args: "{}" }, [], []).done) : undefined;
-      this.#base = text;
-      this.#journal = clock === undefined ? [] : [{ name: "clock", args: clock, answers: [] }];
-      this.#kept = text.length;
-    } catch {
-      // The journal is complete; folding it is only thrift.
-    }
+  #record(time: Operation | undefined, operation: Operation, answers: readonly string[]): void {
+    this.#object.record(entryOf(time, operation, answers));
   }
 }
 
-function invoke(handle: number, { name, args, bytes }: Operation): string {
-  return context.call((glue) => {
-    if (!bytes) return glue.manager_call(handle, name, args);
-    if (name === "ingest_mcp_result") return glue.manager_ingest_mcp_result(handle, args, bytes);
-    if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
-    return glue.manager_ingest_tool_result(handle, args, bytes);
-  });
+/**
+ * Makes an entry of an operation that is done, with the time that was told before it and the answers given to its
+ * questions: repeating it asks nobody again. One entry, because no snapshot may be taken between its parts.
+ */
+function entryOf(time: Operation | undefined, operation: Operation, answers: readonly string[]): Entry<ContextGlue> {
+  const { name, args, bytes } = operation;
+  const texts = answers.reduce((sum, { length }) => sum + length, args.length + (time?.args.length ?? 0));
+  const replay = (glue: ContextGlue, handle: number): void => {
+    if (time) invoke(glue, handle, time);
+    let answer = invoke(glue, handle, operation);
+    for (const text of answers) {
+      glue.manager_call(handle, "supply", text);
+      answer = invoke(glue, handle, operation);
+    }
+    // Told as the engine tells errors, so that the instance counts as sound.
+    if (answer.startsWith(`{"need"`)) throw JSON.stringify({ code: "INTERNAL", message: "the operation asked for more" });
+  };
+  return {
+    weight: texts + (bytes?.length ?? 0),
+    lasting: APPENDING.includes(name) ? texts : 0,
+    removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
+    // Builds in append mode and consolidations replace what the ones before left.
+    isSlow: name.startsWith("build") || name === "consolidate",
+    replay,
+  };
+}
+
+function invoke(glue: ContextGlue, handle: number, { name, args, bytes }: Operation): string {
+  if (!bytes) return glue.manager_call(handle, name, args);
+  if (name === "ingest_mcp_result") return glue.manager_ingest_mcp_result(handle, args, bytes);
+  if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
+  return glue.manager_ingest_tool_result(handle, args, bytes);
 }

@@ -6,7 +6,7 @@
 
 use serde_json::{Value, json};
 
-use super::{One, done, done_with, unknown, write};
+use super::{One, bytes, done, done_with, unknown, write};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_decisions::call::{Answers, Need};
@@ -66,6 +66,23 @@ pub fn new_store(options: &str) -> Result<Session> {
     let mut store = DecisionStore::new(options);
     store.furnish(rules.as_ref(), &presets, breakers)?;
     Ok(Session { store, waiting: Vec::new() })
+}
+
+/// Makes a store from options and from what [`snapshot`] returned.
+pub fn restore_store(snapshot: &str, options: &str) -> Result<Session> {
+    let mut session = new_store(options)?;
+    session.store.restore(json::parse_snapshot(snapshot)?)?;
+    Ok(session)
+}
+
+/// Returns a store as the JSON that [`restore_store`] reads.
+pub fn snapshot(session: &Session) -> Result<Vec<u8>> {
+    bytes(&session.store.export())
+}
+
+/// Returns the number of decisions.
+pub fn size(session: &Session) -> usize {
+    session.store.size()
 }
 
 fn on_rule_error(name: &str) -> Result<OnRuleError> {
@@ -129,11 +146,6 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             asked(session, fields, |store, host| service::context(store, &context, host))
         }
         "import" => import(session, fields),
-        "restore" => {
-            let snapshot = fields.require("snapshot")?;
-            fields.finish()?;
-            done(&session.store.restore(snapshot)?)
-        }
         other => simple(&mut session.store, other, fields),
     }
 }

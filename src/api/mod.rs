@@ -67,7 +67,16 @@ impl<T: Serialize + ?Sized> Serialize for One<'_, T> {
 }
 
 fn write(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|error| Error::new(ErrorCode::Internal, format!("no JSON for it: {error}")))
+    serde_json::to_string(value).map_err(|error| no_json(&error))
+}
+
+/// As [`write`], in bytes: what is kept for a restart need not become a string on its way.
+fn bytes(value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(|error| no_json(&error))
+}
+
+fn no_json(error: &serde_json::Error) -> Error {
+    Error::new(ErrorCode::Internal, format!("no JSON for it: {error}"))
 }
 
 /// Makes a manager from the JSON of its options.
@@ -79,6 +88,19 @@ pub fn new_manager(options: &str) -> Result<ContextManager> {
 pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> {
     let options = ManagerOptions::from_value(json::parse(options)?)?;
     ContextManager::from_json(json::parse_snapshot(snapshot)?, options)
+}
+
+/// Returns a manager as the JSON that [`restore_manager`] reads.
+pub fn manager_snapshot(manager: &ContextManager) -> Result<Vec<u8>> {
+    bytes(&manager.snapshot())
+}
+
+/// Says how much of a manager may go again: the bytes of its artifacts, and the number of artifacts, facts and episodes.
+fn alive(manager: &ContextManager, arguments: Value) -> Result<String> {
+    Fields::open(arguments, "")?.finish()?;
+    let artifacts = manager.artifacts();
+    let count = artifacts.len() + manager.facts().len() + manager.episodes().all().len();
+    done(&json!({ "bytes": artifacts.total_bytes(), "count": count }))
 }
 
 /// Takes the raw result of a tool.
@@ -116,6 +138,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
             done(&json!({}))
         }
         "snapshot" => done(&manager.snapshot()),
+        "alive" => alive(manager, arguments),
         other => match results::call(manager, other, arguments) {
             Ok(answer) => answer,
             Err(arguments) => stores::call(manager, other, arguments),

@@ -1,6 +1,6 @@
-//! What every export gives.
+//! What every export takes and gives.
 
-use contextweaver_base::Error;
+use contextweaver_base::{Error, ErrorCode, Result};
 
 /// What an export gives: its answer, or the JSON of an error record to be thrown.
 pub type Answer<T> = std::result::Result<T, String>;
@@ -8,4 +8,10 @@ pub type Answer<T> = std::result::Result<T, String>;
 /// Turns an error into what is thrown.
 pub fn thrown(error: &Error) -> String {
     error.to_json().to_string()
+}
+
+/// Reads JSON that crosses as bytes: megabytes of it would be copied once more on their way through a string.
+#[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "decisions-exports"))]
+pub fn text(json: &[u8]) -> Result<&str> {
+    std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"))
 }

@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::answer::Answer;
+use super::answer::{Answer, text};
 use super::handles::{self, Handles};
 use super::memory;
 use crate::api::decisions as api;
@@ -18,6 +18,25 @@ const ROOM: usize = 10;
 #[wasm_bindgen]
 pub fn decisions_new(options: &str) -> Answer<u32> {
     handles::add(&STORES, api::new_store(options))
+}
+
+/// Makes a store from options and from the bytes that `decisions_snapshot` returned.
+#[wasm_bindgen]
+pub fn decisions_restore(snapshot: &[u8], options: &str) -> Answer<u32> {
+    memory::make_room(snapshot.len() * ROOM);
+    handles::add(&STORES, text(snapshot).and_then(|snapshot| api::restore_store(snapshot, options)))
+}
+
+/// Returns a store as bytes.
+#[wasm_bindgen]
+pub fn decisions_snapshot(handle: u32) -> Answer<Vec<u8>> {
+    handles::with(&STORES, handle, |store| api::snapshot(store))
+}
+
+/// Returns the number of decisions in a store.
+#[wasm_bindgen]
+pub fn decisions_size(handle: u32) -> Answer<u32> {
+    handles::with(&STORES, handle, |store| Ok(api::size(store) as u32))
 }
 
 /// Frees a store; freeing twice does nothing.

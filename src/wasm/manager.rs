@@ -2,7 +2,7 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::answer::{Answer, thrown};
+use super::answer::{Answer, text, thrown};
 use super::handles::{self, Handles};
 use crate::api;
 use contextweaver_context::ContextManager;
@@ -17,10 +17,16 @@ pub fn manager_new(options: &str) -> Answer<u32> {
     handles::add(&MANAGERS, api::new_manager(options))
 }
 
-/// Makes a manager from a snapshot.
+/// Makes a manager from the JSON of a snapshot, as bytes.
 #[wasm_bindgen]
-pub fn manager_restore(snapshot: &str, options: &str) -> Answer<u32> {
-    handles::add(&MANAGERS, api::restore_manager(snapshot, options))
+pub fn manager_restore(snapshot: &[u8], options: &str) -> Answer<u32> {
+    handles::add(&MANAGERS, text(snapshot).and_then(|snapshot| api::restore_manager(snapshot, options)))
+}
+
+/// Returns a manager as the bytes that `manager_restore` takes.
+#[wasm_bindgen]
+pub fn manager_snapshot(handle: u32) -> Answer<Vec<u8>> {
+    handles::with(&MANAGERS, handle, |manager| api::manager_snapshot(manager))
 }
 
 /// Frees a manager; freeing twice does nothing.

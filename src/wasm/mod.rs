@@ -37,16 +37,17 @@ mod trap;
 #[cfg(feature = "convert-exports")]
 pub use convert::{Converted, convert_call, convert_result};
 #[cfg(feature = "decisions-exports")]
-pub use decisions::{decisions_call, decisions_free, decisions_new, decisions_vectors};
+pub use decisions::{decisions_call, decisions_free, decisions_new, decisions_restore, decisions_size, decisions_snapshot, decisions_vectors};
 #[cfg(feature = "context-exports")]
 pub use manager::{
     artifact_bytes, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_tool_result, manager_new,
-    manager_put_artifact, manager_restore, text_call,
+    manager_put_artifact, manager_restore, manager_snapshot, text_call,
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{
-    catalog_call, catalog_free, catalog_new, router_call, router_free, router_index, router_new, router_of_items,
-    router_restore, routing_call,
+    catalog_call, catalog_free, catalog_new, catalog_restore, catalog_size, catalog_snapshot, router_call, router_free,
+    router_index, router_new, router_of_items, router_restore, router_size, router_snapshot, router_with_index,
+    routing_call,
 };
 
 use std::sync::Mutex;

@@ -2,11 +2,10 @@
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use super::answer::{Answer, thrown};
+use super::answer::{Answer, text, thrown};
 use super::handles::{self, Handles};
 use super::memory;
 use crate::api::routing as api;
-use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_routing::catalog::Loaded;
 use contextweaver_routing::router::Router;
 
@@ -25,8 +24,23 @@ pub fn catalog_new(json: &[u8]) -> Answer<u32> {
     handles::add(&CATALOGS, text(json).and_then(api::new_catalog))
 }
 
-fn text(json: &[u8]) -> Result<&str> {
-    std::str::from_utf8(json).map_err(|_| Error::new(ErrorCode::DecodeFailed, "the JSON is not UTF-8"))
+/// Makes a catalog from the bytes that `catalog_snapshot` returned.
+#[wasm_bindgen]
+pub fn catalog_restore(snapshot: &[u8]) -> Answer<u32> {
+    memory::make_room(snapshot.len() * ROOM);
+    handles::add(&CATALOGS, text(snapshot).and_then(api::restore_catalog))
+}
+
+/// Returns a catalog as bytes, with what was found when it was made.
+#[wasm_bindgen]
+pub fn catalog_snapshot(handle: u32) -> Answer<Vec<u8>> {
+    handles::with(&CATALOGS, handle, |catalog| api::catalog_snapshot(catalog))
+}
+
+/// Returns the number of tools of a catalog.
+#[wasm_bindgen]
+pub fn catalog_size(handle: u32) -> Answer<u32> {
+    handles::with(&CATALOGS, handle, |catalog| Ok(catalog.catalog.len() as u32))
 }
 
 /// Frees a catalog; freeing twice does nothing.
@@ -50,9 +64,28 @@ pub fn router_new(catalog: u32, options: &str) -> Answer<u32> {
 
 /// Makes a router of a catalog and the bytes of its index.
 #[wasm_bindgen]
-pub fn router_restore(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> {
-    let router = handles::with(&CATALOGS, catalog, |catalog| api::restore_router(catalog, options, index))?;
+pub fn router_with_index(catalog: u32, options: &str, index: &[u8]) -> Answer<u32> {
+    let router = handles::with(&CATALOGS, catalog, |catalog| api::router_with_index(catalog, options, index))?;
     handles::add(&ROUTERS, Ok(router))
+}
+
+/// Makes a router from the bytes that `router_snapshot` returned. The snapshot says what graph it had, not the options.
+#[wasm_bindgen]
+pub fn router_restore(snapshot: &[u8], options: &str) -> Answer<u32> {
+    memory::make_room(snapshot.len() * ROOM);
+    handles::add(&ROUTERS, text(snapshot).and_then(|snapshot| api::restore_router(snapshot, options)))
+}
+
+/// Returns a router as bytes: its tools, their vectors, and its graph where it was given one.
+#[wasm_bindgen]
+pub fn router_snapshot(handle: u32) -> Answer<Vec<u8>> {
+    handles::with(&ROUTERS, handle, |router| api::router_snapshot(router))
+}
+
+/// Returns the number of tools of a router.
+#[wasm_bindgen]
+pub fn router_size(handle: u32) -> Answer<u32> {
+    handles::with(&ROUTERS, handle, |router| Ok(router.catalog().len() as u32))
 }
 
 /// Makes a router of the JSON of its tools, as bytes, and of its index, if there is one.

@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use contextweaver::api::routing::{catalog_call, new_catalog, new_router, restore_router, router_call, routing_call};
+use contextweaver::api::routing::{
+    catalog_call, new_catalog, new_router, router_call, router_with_index, routing_call,
+};
 use contextweaver_base::{Error, ErrorCode};
 use contextweaver_routing::catalog::Loaded;
 use contextweaver_routing::graph::{BuildOptions, build};
@@ -460,7 +462,7 @@ fn a_restored_index_is_a_built_one() {
     let loaded = catalog(&items);
     let mut fresh = router(&items, &json!({}));
     let bytes = fresh.index_bytes();
-    let mut restored = restore_router(&loaded, "{}", &bytes).unwrap();
+    let mut restored = router_with_index(&loaded, "{}", &bytes).unwrap();
     assert_eq!(said(&mut restored), said(&mut fresh));
     assert_eq!(restored.index_bytes(), bytes);
     // And goes on like one.

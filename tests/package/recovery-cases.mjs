@@ -58,7 +58,7 @@ function counted(engines, run) {
       counts[key] += 1;
       return result;
     };
-  const made = ["catalog_new", "router_new", "router_of_items", "router_restore"];
+  const made = ["catalog_new", "catalog_restore", "router_new", "router_of_items", "router_restore", "router_with_index"];
   const freed = ["catalog_free", "router_free"];
   const { call } = engines.routing;
   const spied = (glue) =>
@@ -130,7 +130,7 @@ export const recoveryCases = {
     const manager = new cw.ContextManager({ limits, clock: () => now, append: true });
     const put = (handle) => manager.artifacts.put({ handle, content: handle });
     const state = () => [JSON.stringify(manager.artifacts.list()), JSON.stringify(manager)];
-    // Enough builds for the journal to be folded into a snapshot, which says nothing of times.
+    // Enough builds for the replay log to be folded into a snapshot, which says nothing of times.
     for (let i = 0; i < 300; i += 1) {
       now += 1_000;
       put(`h${i}`);
@@ -145,6 +145,62 @@ export const recoveryCases = {
       assert.deepEqual(state(), before, `after ${rest}`);
       if (rest < 60_000) put(`later ${rest}`);
     }
+    manager.free();
+  },
+
+  "what was overwritten, removed and evicted is forgotten, and all else is as it was"(cw, assert, parts) {
+    const filler = (i) => `${i} `.padEnd(20_000, `word${i} `);
+    let now = 1_000;
+    const limits = { max_artifacts: 9, eviction: "lru", artifact_ttl_seconds: 100 };
+    const options = { limits, clock: () => now };
+    const managers = [new cw.ContextManager(), new cw.ContextManager(options), cw.ContextManager.fromJSON(fixture(cw).manager.toJSON(), options)];
+    for (const manager of managers) {
+      const state = () => [JSON.stringify(manager), JSON.stringify(manager.artifacts.list()), manager.build({ phase: "answer" })];
+      manager.ingestToolResult({ tool_call_id: "kept", tool_name: "t", raw_output: filler("kept") });
+      for (let i = 0; i < 80; i += 1) {
+        // Several at one time: the order in which they expire is that of the puts.
+        if (i % 4 === 0) now += 1_000;
+        manager.ingest(item(`log${i}`, `turn ${i}`));
+        manager.artifacts.put({ handle: `h${99 - i}`, content: filler(i), label: "x" });
+        manager.artifacts.put({ handle: "same", content: filler(-i) });
+        if (i % 3 === 0) manager.artifacts.pin("same");
+        if (i % 3 === 1) manager.artifacts.unpin("same");
+        if (i % 2 === 0) manager.artifacts.delete(`h${99 - i}`);
+        manager.facts.put({ fact_id: `f${i % 4}`, key: `k${i % 2}`, value: filler(i) });
+        manager.addEpisode({ episode_id: `e${i}`, summary: filler(i) });
+        if (i > 2) manager.episodes.delete(`e${i - 3}`);
+        if (i % 10 === 9) manager.facts.delete(`f${i % 4}`);
+        if (i % 9 === 0) {
+          const was = state();
+          trap(cw, assert, parts, "a panic");
+          assert.deepEqual(state(), was, `after ${i}`);
+        }
+      }
+      // What was evicted is still known to have been.
+      for (const step of [0, 60_000, 60_000, 60_000]) {
+        now += step;
+        const was = state();
+        trap(cw, assert, parts, "a panic");
+        assert.deepEqual(state(), was, `after ${step} more`);
+      }
+      manager.free();
+    }
+  },
+
+  "what was answered stays answered when the entries around it are folded"(cw, assert, parts) {
+    let asked = 0;
+    const summarizer = (_, text) => {
+      asked += 1;
+      return `summary of ${text.length}`;
+    };
+    const manager = new cw.ContextManager({ summarizer });
+    for (let i = 0; i < 30; i += 1) {
+      manager.ingestToolResult({ tool_call_id: `c${i}`, tool_name: "t", raw_output: `${i} `.padEnd(30_000, "word ") });
+      for (let again = 0; again < 5; again += 1) manager.artifacts.put({ handle: "same", content: `${again} `.padEnd(100_000, "x ") });
+    }
+    const [was, count] = [JSON.stringify(manager), asked];
+    trap(cw, assert, parts, "a panic");
+    assert.deepEqual([JSON.stringify(manager), asked], [was, count]);
     manager.free();
   },
 
@@ -263,6 +319,47 @@ export const recoveryCases = {
       },
     ]),
   ),
+
+  "catalogs and routers whose tools came and went are as they were"(cw, assert, engines) {
+    const long = (i) => ({ description: `${i} `.padEnd(6_000, `word${i} `) });
+    const reported = new cw.Catalog([tool("a"), tool("a"), { id: "b" }, tool("c", { depends_on: ["z"] })], { on_invalid: "report" });
+    const graph = new cw.Router([tool("x"), tool("y")]).graph();
+    const plain = new cw.Router([tool("x"), tool("y")]);
+    const given = new cw.Router([tool("x"), tool("y")], { graph: { ...graph, build_meta: { ...graph.build_meta, mine: 1 } } });
+    const beam = new cw.Router([tool("x"), tool("y")], { navigator: "beam", graph });
+    const vector = (i) => [Math.sin(i), Math.cos(i * 3), i / 7, 0.1];
+    for (let i = 0; i < 120; i += 1) {
+      reported.register(tool(`n${i}`, long(i)));
+      plain.add([tool(`n${i}`, long(i))]);
+      beam.add([tool(`n${i}`, long(i))]);
+      plain.setEmbeddings({ x: vector(i), [`n${i}`]: vector(i + 0.5) });
+      given.setEmbeddings({ x: Array.from({ length: 500 }, (_, at) => at / 3 + i).concat(vector(i)), y: Array.from({ length: 504 }, () => 1) });
+      if (i > 3) {
+        reported.remove(`n${i - 4}`);
+        plain.remove([`n${i - 4}`]);
+        beam.remove([`n${i - 4}`]);
+      }
+      if (i % 40 !== 39) continue;
+      given.setEmbeddings({ x: [...Array(500).fill(0), ...vector(i)] });
+      const dimension = (one) => (one === given ? [...Array(500).fill(0), ...vector(1)] : vector(1));
+      const state = () => [
+        [reported.items(), reported.findings(), reported.lint(), reported.hash()],
+        ...[plain, given].map((one) => [...stateOf(one), one.route("word", { query_embedding: dimension(one), debug: true })]),
+        stateOf(beam),
+      ];
+      const was = state();
+      trap(cw, assert, engines, "a panic", "routing");
+      assert.deepEqual(state(), was, `after ${i}`);
+    }
+    // Who holds a router's catalog no longer matters, nor what became of it.
+    const late = new cw.Router(reported);
+    const was = stateOf(late);
+    for (const { id } of reported.items()) reported.remove(id);
+    reported.free();
+    trap(cw, assert, engines, "a panic", "routing");
+    assert.deepEqual(stateOf(late), was);
+    for (const one of [plain, given, beam, late]) one.free();
+  },
 
   "a router survives its catalog, and a function is not asked again"(cw, assert, engines) {
     let asked = 0;
@@ -394,7 +491,7 @@ export const recoveryCases = {
 
         const copy = memory(cw);
         copy.import(JSON.stringify(store), { mode: "replace" });
-        // So much that the journal is folded into a snapshot.
+        // So much that the replay log is folded into a snapshot.
         for (let i = 0; i < 90; i += 1) await called(assert, copy, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
         const [full, { revision }] = [content(copy), copy.export()];
         trap(cw, assert, engines, what, "decisions");
@@ -404,6 +501,22 @@ export const recoveryCases = {
       },
     ]),
   ),
+
+  async "decisions that were imported again and again are as they were"(cw, assert, engines) {
+    const source = memory(cw);
+    for (let i = 0; i < 4; i += 1) await called(assert, source, "log_decision", { decision: `No. ${i}: ${"x".repeat(15_000)}`, confidence: 1, category: "process" });
+    const [snapshot, store] = [JSON.stringify(source), memory(cw)];
+    for (let i = 0; i < 12; i += 1) {
+      store.import(snapshot, { mode: "replace" });
+      store.addGuardrails({ id: `g${i}`, condition_stakes: "low", action: "block" });
+      if (i % 2 === 0) store.removeGuardrail(`g${i}`);
+      await called(assert, store, "log_decision", { decision: `Own ${i}`, confidence: 1, category: "process" });
+    }
+    const was = content(store);
+    trap(cw, assert, engines, "a panic", "decisions");
+    assert.deepEqual(content(store), was);
+    for (const one of [source, store]) one.free();
+  },
 
   async "a trap while vectors are made does not lose the call"(cw, assert, engines) {
     let armed = true;

@@ -1,9 +1,10 @@
 //! Operations of a catalog of tools.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::convert::tool_options;
-use super::super::{One, done, unknown};
+use super::super::{One, bytes, done, unknown};
 use contextweaver_base::{Error, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{self, Fields};
@@ -46,6 +47,26 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
     };
     fields.finish()?;
     Ok(loaded)
+}
+
+/// Returns a catalog as the JSON that [`restore_catalog`] reads: its tools, and what was found when it was made.
+pub fn catalog_snapshot(loaded: &Loaded) -> Result<Vec<u8>> {
+    #[derive(Serialize)]
+    struct Snapshot<'a> {
+        items: Vec<&'a SelectableItem>,
+        findings: &'a [CatalogFinding],
+    }
+    bytes(&Snapshot { items: loaded.catalog.items().collect(), findings: &loaded.findings })
+}
+
+/// Makes a catalog of what [`catalog_snapshot`] returned.
+pub fn restore_catalog(snapshot: &str) -> Result<Loaded> {
+    let mut fields = Fields::open(json::parse_snapshot(snapshot)?, "")?;
+    let mut catalog = Catalog::new();
+    catalog.register_all(fields.records("items", SelectableItem::from_value)?)?;
+    let findings = fields.records("findings", CatalogFinding::from_value)?;
+    fields.finish()?;
+    Ok(Loaded { catalog, findings })
 }
 
 pub(super) fn below(error: Error, path: &str) -> Error {

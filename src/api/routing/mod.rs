@@ -3,12 +3,12 @@
 mod catalog;
 mod compare;
 
-pub use catalog::{catalog_call, new_catalog};
+pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{One, done, known, unknown};
+use super::{One, bytes, done, known, unknown};
 use catalog::below;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -43,10 +43,54 @@ pub fn router_of_items(items: &str, options: &str, index: Option<&[u8]>) -> Resu
     })
 }
 
+/// Returns a router as the JSON that [`restore_router`] reads: its tools, the vectors of those that have one, and its graph
+/// where it was given one.
+pub fn router_snapshot(router: &Router) -> Result<Vec<u8>> {
+    #[derive(Serialize)]
+    struct Snapshot<'a> {
+        items: Vec<&'a SelectableItem>,
+        /// Numbers as their bits, which come back as they were.
+        vectors: Vec<(&'a str, Vec<u32>)>,
+        graph: Option<&'a ChoiceGraph>,
+    }
+    let items = router.catalog().items().collect();
+    let bits = |vector: &[f32]| vector.iter().map(|number| number.to_bits()).collect();
+    let vectors = router.embeddings().map(|(id, vector)| (id, bits(vector))).collect();
+    bytes(&Snapshot { items, vectors, graph: router.given_graph() })
+}
+
+/// Makes a router of its options and of what [`router_snapshot`] returned. The graph is that of the snapshot.
+pub fn restore_router(snapshot: &str, options: &str) -> Result<Router> {
+    let mut fields = Fields::open(json::parse_snapshot(snapshot)?, "")?;
+    let mut catalog = Catalog::new();
+    catalog.register_all(fields.records("items", SelectableItem::from_value)?)?;
+    let vectors = fields.records("vectors", |pair, at| {
+        let (id, bits) = serde_json::from_value::<(String, Vec<u32>)>(pair)
+            .map_err(|_| Error::new(ErrorCode::DecodeFailed, "expected an id and its vector").at(at))?;
+        Ok((id, bits.into_iter().map(f32::from_bits).collect()))
+    })?;
+    let graph = fields.take("graph").filter(|graph| !graph.is_null());
+    fields.finish()?;
+    let mut options = Fields::open(json::parse_snapshot(options)?, "")?;
+    options.take("graph");
+    let mut router = router_of(options, graph, |options| Ok(Router::new(catalog, options)))?;
+    router.restore_embeddings(vectors)?;
+    Ok(router)
+}
+
 /// Reads the options of a router, makes it, and gives it the graph that came with them.
 fn router_with(options: &str, make: impl FnOnce(RouterOptions) -> Result<Router>) -> Result<Router> {
     let mut fields = Fields::open(json::parse_snapshot(options)?, "")?;
-    let graph = fields.take("graph").map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
+    let graph = fields.take("graph");
+    router_of(fields, graph, make)
+}
+
+fn router_of(
+    mut fields: Fields,
+    graph: Option<Value>,
+    make: impl FnOnce(RouterOptions) -> Result<Router>,
+) -> Result<Router> {
+    let graph = graph.map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
     let options = RouterOptions::take(&mut fields)?;
     fields.finish()?;
     let mut router = make(options)?;
@@ -57,7 +101,7 @@ fn router_with(options: &str, make: impl FnOnce(RouterOptions) -> Result<Router>
 }
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
-pub fn restore_router(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
+pub fn router_with_index(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
     router_with(options, |options| restored(catalog.catalog.clone(), options, index))
 }
 

@@ -1,9 +1,12 @@
 //! What is wrong with a tool or looks it, under stable codes.
 
 use serde::Serialize;
+use serde_json::Value;
 
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::json::Fields;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
-use contextweaver_text::unicode::{sanitize, truncate};
+use contextweaver_text::unicode::{quote, sanitize, truncate};
 
 /// How bad a finding is.
 pub const SEVERITIES: &[&str] = &["error", "warning", "info"];
@@ -85,6 +88,26 @@ impl CatalogFinding {
             message: (*message).to_owned(),
             evidence: String::new(),
         }
+    }
+
+    /// Reads what was written of a finding. Fails with `INVALID_INPUT` when the code is none of [`RULES`].
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        let code = fields.string("code")?;
+        let rule = RULES.iter().find(|rule| rule.0 == code);
+        let (code, severity, _) = rule.ok_or_else(|| {
+            Error::new(ErrorCode::InvalidInput, format!("{} is no code of a finding", quote(&code)))
+                .at(fields.at("code"))
+        })?;
+        Ok(Self {
+            code,
+            severity,
+            item_id: fields.string("item_id")?,
+            index: fields.opt_uint("index", u64::from(u32::MAX))?.map(|index| index as usize),
+            path: fields.string("path")?,
+            message: fields.string("message")?,
+            evidence: fields.string_or("evidence", "")?,
+        })
     }
 
     /// Says where in a list the record was.

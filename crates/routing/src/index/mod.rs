@@ -16,6 +16,7 @@ mod reading;
 mod snapshot;
 mod stem;
 
+use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_text::numbered::{Term, Terms};
@@ -191,6 +192,23 @@ impl Index {
         let unit = self.unit_vector(vector)?;
         self.dimensions = vector.len();
         self.set_vector(place, unit);
+        Ok(())
+    }
+
+    /// Returns the vectors of tools that have one, by id.
+    pub fn vectors(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        let mut places: Vec<u32> = (0..self.items.len() as u32).filter(|place| self.is_there(*place)).collect();
+        sort_by(&mut places, |a, b| self.id(*a).cmp(self.id(*b)));
+        let all = places.into_iter().map(|place| (self.id(place), &*self.items[place as usize].vector));
+        all.filter(|(_, vector)| !vector.is_empty())
+    }
+
+    /// Gives a tool a vector of [`Index::vectors`] as it is: scaled once more, it might differ in the last bits.
+    pub fn restore_vector(&mut self, id: &str, vector: Vec<f32>) -> Result<()> {
+        let Some(place) = self.place(id) else { return Err(not_found(id)) };
+        self.unit_vector(&vector)?;
+        self.dimensions = vector.len();
+        self.set_vector(place, vector.into());
         Ok(())
     }
 

@@ -52,6 +52,8 @@ pub struct Router {
     options: RouterOptions,
     index: Option<Index>,
     graph: Option<ChoiceGraph>,
+    /// Whether the caller gave the graph: it cannot be built again.
+    is_given: bool,
     /// Whether the graph lacks what only its JSON and its pages need: labels, and the hash of the catalog.
     is_outline: bool,
     beam: Option<BeamIndex>,
@@ -124,7 +126,17 @@ impl Router {
     }
 
     fn of(catalog: Catalog, options: RouterOptions, index: Option<Index>) -> Self {
-        Self { catalog, options, index, graph: None, is_outline: false, beam: None, browse: None, names: None }
+        Self {
+            catalog,
+            options,
+            index,
+            graph: None,
+            is_given: false,
+            is_outline: false,
+            beam: None,
+            browse: None,
+            names: None,
+        }
     }
 
     /// Returns the tools.

@@ -64,8 +64,24 @@ impl Router {
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing", missing));
         }
         self.forget();
-        (self.graph, self.is_outline) = (Some(graph), false);
+        (self.graph, self.is_given, self.is_outline) = (Some(graph), true, false);
         Ok(())
+    }
+
+    /// Returns the graph of [`Router::use_graph`], while it is in use.
+    pub fn given_graph(&self) -> Option<&ChoiceGraph> {
+        self.graph.as_ref().filter(|_| self.is_given)
+    }
+
+    /// Returns the vectors of tools that have one, by id, scaled to length 1 as they are compared.
+    pub fn embeddings(&self) -> impl Iterator<Item = (&str, &[f32])> {
+        self.index.iter().flat_map(Index::vectors)
+    }
+
+    /// Gives tools the vectors that [`Router::embeddings`] returned, to the bit. Fails as [`Router::set_embeddings`].
+    pub fn restore_embeddings(&mut self, vectors: Vec<(String, Vec<f32>)>) -> Result<()> {
+        let Some(index) = &mut self.index else { return Ok(()) };
+        vectors.into_iter().try_for_each(|(id, vector)| index.restore_vector(&id, vector))
     }
 
     /// Returns the graph over the catalog, which is built when first asked for. Fails with `NO_CANDIDATES` when the
@@ -109,6 +125,7 @@ impl Router {
     /// Forgets what was made of tools that have changed.
     pub(super) fn forget(&mut self) {
         (self.graph, self.beam, self.browse, self.names) = (None, None, None, None);
+        self.is_given = false;
     }
 
     /// Returns a page of the graph, or of a namespace, by path. Fails with `NOT_FOUND` when nothing is there.

@@ -79,10 +79,13 @@ impl ArtifactStore {
 
     /// Sets when an artifact expires that was restored.
     pub fn set_expiry(&mut self, handle: &str, seconds: f64) {
+        let tick = self.tick();
         let Some(entry) = self.entries.get_mut(handle) else { return };
         if let Some(expiry) = entry.expiry() {
             self.expiring.remove(&expiry);
         }
+        // Of those that expire at the same time the one that is told of first goes first.
+        entry.stored = tick;
         entry.expires = Some(seconds);
         self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.to_owned())));
     }
