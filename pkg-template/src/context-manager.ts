@@ -1,9 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "./catalog.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, fields, rawBytes, text, token } from "./guard.js";
+import { JsonText, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, token } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
-import { convertResult } from "./mcp-result.js";
 import type { McpResultInput } from "./mcp-result-types.js";
 import type {
   BuildMessagesOptions,
@@ -11,9 +10,7 @@ import type {
   IngestMessagesOptions,
   IngestedMessages,
   MessageFormat,
-  ReadMessagesOptions,
 } from "./message-types.js";
-import { messagesToItems } from "./messages.js";
 import type {
   BuildCallOptions,
   BuildOptions,
@@ -148,16 +145,13 @@ export class ContextManager {
    */
   ingestMcpResult(input: McpResultInput): ToolResult {
     const { result, revision, ...call } = fields(input);
-    const about = encode(call).slice(0, -1);
+    const about = encode(call);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
     if (unknown !== undefined) {
       throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
     }
-    const { tool_name } = call;
-    const { json, bytes } = convertResult({ result, revision, tool_name, compat: this.#session.compat });
-    // The text of the answer goes on as it is: `{"done":{…}}` without its wrapping, behind the fields of the call.
-    const args = `${about},${json.slice(`{"done":{`.length, -1)}`;
-    return this.#session.run<ToolResult>("ingest_mcp_result", args, { bytes, mutates: true }).value;
+    const how = { result: encodeResult(result, { revision }), mutates: true };
+    return this.#session.run<ToolResult>("ingest_mcp_result", about, how).value;
   }
 
   /**
@@ -170,16 +164,8 @@ export class ContextManager {
     format: MessageFormat,
     options?: IngestMessagesOptions,
   ): IngestedMessages {
-    const { value: plan } = this.#session.run<ReadMessagesOptions>("message_plan", encode({ format: text(format, "/format") }));
-    const { items, warnings } = messagesToItems(messages, format, { ...fields(options), ...plan });
-    try {
-      const { ids } = this.#session.run<{ ids: string[] }>("ingest", `{"items":${encode(items)}}`, { mutates: true }).value;
-      return { ids, warnings };
-    } catch (error) {
-      // An item may be of several messages.
-      if (error instanceof ContextWeaverError && error.path) movePath(error, error.path, "/messages");
-      throw error;
-    }
+    const args = encode({ ...fields(options), messages, format: text(format, "/format") }, "", SNAPSHOT);
+    return this.#session.run<IngestedMessages>("ingest_messages", args, { mutates: true }).value;
   }
 
   /** Appends a result that was summarised elsewhere. The item comes back as that of a {@link ToolResult} does. */

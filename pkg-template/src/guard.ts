@@ -3,6 +3,7 @@
 // INVARIANT: every property is read exactly once, and what was read is checked and written at once. Getters and proxies
 // can therefore not show one value to the check and another to the engine, and no toJSON of the caller is called. The
 // text is written as bytes: a copy of plain data for JSON.stringify takes twice the time, pieces of text three times.
+import { decodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
 
@@ -51,6 +52,25 @@ export function encode(value: unknown, path = "", limits: Limits = INPUT): strin
   const writer = new Writer(path, limits);
   writer.value(value);
   return writer.text("the input is", path);
+}
+
+/** Bytes that cross beside the JSON, and where their base64 stood. @internal */
+export interface Attached {
+  readonly places: string[];
+  readonly bytes: Uint8Array<ArrayBuffer>[];
+}
+
+/**
+ * Writes the result of an MCP tool with more fields. Long base64 of images and the like is taken out of it, decoded: an
+ * empty text stands there, and a field `attached` says where. @internal
+ */
+export function encodeResult(result: unknown, more: Record<string, unknown>): { json: string; bytes: readonly Uint8Array[] } {
+  const attached: Attached = { places: [], bytes: [] };
+  const writer = new Writer("", MCP_RESULT, attached);
+  writer.value({ result, ...more });
+  const json = writer.text("the input is", "");
+  const { places, bytes } = attached;
+  return { json: places.length === 0 ? json : `${json.slice(0, -1)},"attached":${JSON.stringify(places)}}`, bytes };
 }
 
 /** Writes a sequence as a JSON array; stops an endless one. @internal */
@@ -167,6 +187,9 @@ export function numbers(value: unknown, path: string): unknown {
   }
 }
 
+/** Where a result has base64. */
+const MEDIA = /^result\/content\/\d+\/(data|resource\/blob)$/;
+
 const [QUOTE, COMMA, COLON] = [0x22, 0x2c, 0x3a] as const;
 const [OPEN_LIST, BACKSLASH, CLOSE_LIST, OPEN_RECORD, CLOSE_RECORD] = [0x5b, 0x5c, 0x5d, 0x7b, 0x7d] as const;
 
@@ -189,10 +212,15 @@ class Writer {
   private readonly base: string;
   private index: number | undefined;
   private readonly limits: Limits;
+  private readonly attached: Attached | undefined;
+  /** UTF-16 units that were taken out. */
+  private outside = 0;
 
-  constructor(base: string, limits: Limits) {
+  /** `attached` receives the base64 of a result, which is the field `result` of what is written. */
+  constructor(base: string, limits: Limits, attached?: Attached) {
     this.base = base;
     this.limits = limits;
+    this.attached = attached;
   }
 
   /** Returns what was written; `what` and `path` are for the message when it is too much. */
@@ -202,7 +230,7 @@ class Writer {
 
   /** As {@link Writer.text}, in bytes. */
   taken(what: string, path: string): Uint8Array {
-    if (this.length > this.limits.total) tooLarge(what, this.limits.total, path);
+    if (this.length + this.outside > this.limits.total) tooLarge(what, this.limits.total, path);
     return this.bytes.subarray(0, this.length);
   }
 
@@ -282,7 +310,7 @@ class Writer {
   private string(text: string, what: string): void {
     const { length } = text;
     if (length > this.limits.string) tooLarge(`the ${what} is`, this.limits.string, this.path());
-    if (length > LONG) return this.long(text);
+    if (length > LONG) return this.attach(text) ? this.plain('""') : this.long(text);
     this.reserve(length + 2);
     const { bytes } = this;
     let at = this.length;
@@ -294,6 +322,19 @@ class Writer {
     }
     bytes[at++] = QUOTE;
     this.length = at;
+  }
+
+  /** Takes base64 out where a result has it: `/result/content/0/data`, `/result/content/0/resource/blob`. */
+  private attach(text: string): boolean {
+    const { attached, depth } = this;
+    if (!attached || depth < 4 || depth > 5 || !MEDIA.test(this.places.slice(0, depth).join("/"))) return false;
+    const bytes = decodeBase64(text);
+    if (!bytes) return false;
+    attached.places.push(this.path().slice("/result".length));
+    attached.bytes.push(bytes);
+    this.outside += text.length;
+    if (this.length + this.outside > this.limits.total) tooLarge("the input is", this.limits.total, this.path());
+    return true;
   }
 
   private long(text: string): void {
@@ -356,7 +397,7 @@ class Writer {
   private reserve(more: number): void {
     const needed = this.length + more;
     if (needed <= this.bytes.length) return;
-    if (this.length > this.limits.total) tooLarge("the input is", this.limits.total, this.path());
+    if (this.length + this.outside > this.limits.total) tooLarge("the input is", this.limits.total, this.path());
     const larger = new Uint8Array(Math.max(needed, this.bytes.length * 2));
     larger.set(this.bytes.subarray(0, this.length));
     this.bytes = larger;

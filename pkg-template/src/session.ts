@@ -25,11 +25,18 @@ interface Operation {
   readonly args: string;
   /** Raw output of a tool, which crosses beside the JSON. */
   readonly bytes?: Uint8Array | undefined;
+  /** The result of an MCP tool; the argument says of which call. */
+  readonly result?: EncodedResult | undefined;
+}
+
+/** JSON of a result, and the bytes that were taken out of it. @internal */
+export interface EncodedResult {
+  readonly json: string;
+  readonly bytes: readonly Uint8Array[];
 }
 
 /** The options that a session itself goes by; the engine checks them. */
 interface Switches {
-  readonly compat?: unknown;
   readonly append?: unknown;
   readonly limits?: { readonly eviction?: unknown; readonly artifact_ttl_seconds?: unknown } | null;
 }
@@ -37,6 +44,7 @@ interface Switches {
 /** How to run an operation. @internal */
 export interface RunOptions<T = unknown> {
   readonly bytes?: Uint8Array;
+  readonly result?: EncodedResult;
   /** Whether the operation changes what a restored manager must know, where its result tells. Default: false. */
   readonly mutates?: boolean | ((done: T) => boolean);
   /** Handle of an artifact that the operation reads, which counts as a use of it. */
@@ -77,8 +85,6 @@ function kindOf(options: string, expires: boolean): Kind<ContextGlue> {
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
-  /** Whose decisions the manager makes, if not its own. */
-  readonly compat: "0.18" | undefined;
   readonly #object: EngineObject<ContextGlue>;
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
@@ -90,8 +96,7 @@ export class Session {
   constructor(options: unknown, snapshot?: string) {
     this.callbacks = new Callbacks(options);
     const { json } = this.callbacks;
-    const { append, compat, limits } = JSON.parse(json) as Switches;
-    this.compat = compat === "0.18" ? compat : undefined;
+    const { append, limits } = JSON.parse(json) as Switches;
     this.#append = append === true;
     this.#evicts = limits?.eviction === "lru";
     this.#expires = typeof limits?.artifact_ttl_seconds === "number";
@@ -107,7 +112,7 @@ export class Session {
 
   /** Runs an operation to its end, asking the caller's functions as often as the engine needs them. */
   run<T>(name: string, args: string, options: RunOptions<T> = {}): Outcome<T> {
-    const operation: Operation = { name, args, bytes: options.bytes };
+    const operation: Operation = { name, args, bytes: options.bytes, result: options.result };
     const given: string[] = [];
     try {
       const time = this.#tellTime();
@@ -242,8 +247,10 @@ export class Session {
  * questions: repeating it asks nobody again. One entry, because no snapshot may be taken between its parts.
  */
 function entryOf(time: Operation | undefined, operation: Operation, answers: readonly string[]): Entry<ContextGlue> {
-  const { name, args, bytes } = operation;
-  const texts = answers.reduce((sum, { length }) => sum + length, args.length + (time?.args.length ?? 0));
+  const { name, args, bytes, result } = operation;
+  const given = args.length + (result?.json.length ?? 0) + (time?.args.length ?? 0);
+  const texts = answers.reduce((sum, { length }) => sum + length, given);
+  const beside = [...(result?.bytes ?? []), ...(bytes ? [bytes] : [])].reduce((sum, { length }) => sum + length, 0);
   const replay = (glue: ContextGlue, handle: number): void => {
     if (time) invoke(glue, handle, time);
     let answer = invoke(glue, handle, operation);
@@ -255,7 +262,7 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
     if (answer.startsWith(`{"need"`)) throw JSON.stringify({ code: "INTERNAL", message: "the operation asked for more" });
   };
   return {
-    weight: texts + (bytes?.length ?? 0),
+    weight: texts + beside,
     lasting: APPENDING.includes(name) ? texts : 0,
     removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
     // Builds in append mode and consolidations replace what the ones before left.
@@ -264,9 +271,10 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
   };
 }
 
-function invoke(glue: ContextGlue, handle: number, { name, args, bytes }: Operation): string {
+function invoke(glue: ContextGlue, handle: number, { name, args, bytes, result }: Operation): string {
+  if (result) return glue.manager_ingest_mcp_result(handle, args, result.json, result.bytes as Uint8Array[]);
+  if (name === "ingest_messages") return glue.manager_ingest_messages(handle, args);
   if (!bytes) return glue.manager_call(handle, name, args);
-  if (name === "ingest_mcp_result") return glue.manager_ingest_mcp_result(handle, args, bytes);
   if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
   return glue.manager_ingest_tool_result(handle, args, bytes);
 }

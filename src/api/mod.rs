@@ -3,6 +3,11 @@
 //! An answer is `{"done": result, "events"?: [...]}` or, when functions of the caller must be asked first,
 //! `{"need": [...]}`; then `supply` takes the answers and the operation is called again.
 
+#[cfg(all(feature = "context-exports", feature = "convert-exports"))]
+mod agent;
+#[cfg(not(all(feature = "context-exports", feature = "convert-exports")))]
+#[path = "without_converters.rs"]
+mod agent;
 pub mod convert;
 pub mod decisions;
 mod known;
@@ -10,7 +15,9 @@ mod results;
 pub mod routing;
 mod stores;
 
-pub use results::ingest_mcp_result;
+#[cfg(all(feature = "context-exports", feature = "convert-exports"))]
+pub use agent::read_mcp_result;
+pub use agent::{ingest_mcp_result, ingest_messages};
 pub use stores::{artifact_bytes, put_artifact};
 
 use serde::Serialize;
@@ -125,7 +132,6 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
         "build_messages" => build_messages(manager, arguments),
-        "message_plan" => message_plan(manager, arguments),
         "handoff" => handoff(manager, arguments),
         "consolidate" => consolidate(manager, arguments),
         "select_memory" => select_memory(manager, arguments),
@@ -233,15 +239,6 @@ fn route_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
         history.last_result_summary = None;
     }
     done(&json!({ "budget_tokens": manager.options().budget.of(Phase::Route), "history": history }))
-}
-
-/// Returns what reading further messages needs to know of the log: how many were read, and the calls they may answer.
-fn message_plan(manager: &ContextManager, arguments: Value) -> Result<String> {
-    let mut fields = Fields::open(arguments, "")?;
-    let format = fields.string("format")?;
-    fields.finish()?;
-    let (start, known_calls) = contextweaver_context::message_plan(manager.events().items(), &format);
-    done(&json!({ "start": start, "known_calls": known_calls }))
 }
 
 fn handoff(manager: &mut ContextManager, arguments: Value) -> Result<String> {

@@ -2,20 +2,14 @@
 
 use serde_json::Value;
 
-use super::{answered, done, ingested};
+use super::{answered, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::compat::compact::CompactOptions;
-use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, McpResult, SuppliedSummary};
+use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, SuppliedSummary};
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{self, Fields};
-
-/// Takes a result of an MCP tool as the converter took it apart, with the bytes of its parts one after the other.
-pub fn ingest_mcp_result(manager: &mut ContextManager, arguments: &str, bytes: &[u8]) -> Result<String> {
-    let result = McpResult::from_value(json::parse(arguments)?)?;
-    ingested(manager.ingest_mcp_result(&result, bytes)?)
-}
+use contextweaver_model::json::Fields;
 
 /// Runs an operation, or gives the arguments of one it does not know back.
 pub fn call(

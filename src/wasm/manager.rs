@@ -1,9 +1,11 @@
 //! Exports of the context manager and of the text functions.
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use super::answer::{Answer, text, thrown};
 use super::handles::{self, Handles};
+use super::memory;
 use crate::api;
 use contextweaver_context::ContextManager;
 
@@ -47,10 +49,22 @@ pub fn manager_ingest_tool_result(handle: u32, arguments: &str, raw: &[u8]) -> A
     handles::with(&MANAGERS, handle, |manager| api::ingest_tool_result(manager, arguments, raw))
 }
 
-/// Takes the result of an MCP tool, with the bytes of its parts one after the other.
+/// Bytes that a byte of messages becomes on its way into the log, at least: 30 to 60 were seen.
+const ROOM: usize = 30;
+
+/// Appends messages of a provider.
 #[wasm_bindgen]
-pub fn manager_ingest_mcp_result(handle: u32, arguments: &str, bytes: &[u8]) -> Answer<String> {
-    handles::with(&MANAGERS, handle, |manager| api::ingest_mcp_result(manager, arguments, bytes))
+pub fn manager_ingest_messages(handle: u32, arguments: &str) -> Answer<String> {
+    memory::make_room(arguments.len() * ROOM);
+    handles::with(&MANAGERS, handle, |manager| api::ingest_messages(manager, arguments))
+}
+
+/// Takes the result of an MCP tool, with the bytes that were taken out of its JSON: each is copied once, to where it stays.
+#[wasm_bindgen]
+#[allow(clippy::needless_pass_by_value, reason = "a list of JavaScript values has no borrowed form in wasm-bindgen")]
+pub fn manager_ingest_mcp_result(handle: u32, call: &str, result: &str, attached: Vec<Uint8Array>) -> Answer<String> {
+    let attached = attached.iter().map(Uint8Array::to_vec).collect();
+    handles::with(&MANAGERS, handle, |manager| api::ingest_mcp_result(manager, call, result, attached))
 }
 
 /// Stores bytes under a handle of the caller's choosing.

@@ -37,11 +37,14 @@ mod trap;
 #[cfg(feature = "convert-exports")]
 pub use convert::{Converted, convert_call, convert_result};
 #[cfg(feature = "decisions-exports")]
-pub use decisions::{decisions_call, decisions_free, decisions_new, decisions_restore, decisions_size, decisions_snapshot, decisions_vectors};
+pub use decisions::{
+    decisions_call, decisions_free, decisions_new, decisions_restore, decisions_size, decisions_snapshot,
+    decisions_vectors,
+};
 #[cfg(feature = "context-exports")]
 pub use manager::{
-    artifact_bytes, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_tool_result, manager_new,
-    manager_put_artifact, manager_restore, manager_snapshot, text_call,
+    artifact_bytes, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_messages,
+    manager_ingest_tool_result, manager_new, manager_put_artifact, manager_restore, manager_snapshot, text_call,
 };
 #[cfg(feature = "routing-exports")]
 pub use routing::{

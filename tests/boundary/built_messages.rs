@@ -74,13 +74,14 @@ fn requests_that_cannot_be_answered_say_where() {
 fn further_messages_follow_those_that_were_read() {
     let mut manager = manager();
     let plan = |manager: &mut ContextManager, format: &str| {
-        call(manager, "message_plan", &json!({ "format": format })).unwrap()
+        let (start, known_calls) = contextweaver_context::message_plan(manager.events().items(), format);
+        json!({ "start": start, "known_calls": known_calls })
     };
-    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 0, "known_calls": {} }));
+    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 0, "known_calls": [] }));
     call(&mut manager, "ingest", &log()).unwrap();
     let record = json!({ "_contextweaver": { "message": { "format": "openai-chat", "message": 3 } } });
     let more = json!({ "items": [{ "id": "m", "kind": "user_turn", "text": "x", "metadata": record }] });
     call(&mut manager, "ingest", &more).unwrap();
-    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 4, "known_calls": { "c1": "c", "open": "open" } }));
-    assert_eq!(plan(&mut manager, "gemini"), json!({ "start": 0, "known_calls": { "c1": "c", "open": "open" } }));
+    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 4, "known_calls": [["c1", "c"], ["open", "open"]] }));
+    assert_eq!(plan(&mut manager, "gemini"), json!({ "start": 0, "known_calls": [["c1", "c"], ["open", "open"]] }));
 }

@@ -13,10 +13,11 @@ use crate::support;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver::api::convert::convert_result;
+use contextweaver::api::read_mcp_result;
 use contextweaver_base::limits;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Ingested, ManagerOptions, McpResult};
+use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Ingested, ManagerOptions};
 use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_to_envelope};
 use contextweaver_model::{ContextItem, ItemKind, Phase, Status};
 use proptest::prelude::*;
@@ -391,11 +392,9 @@ fn arguments_are_closed() {
 
 /// Takes a result apart and lets it into a log, as the package does.
 fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
-    let converted = convert_result(&json!({ "result": result, "tool_name": call["tool_name"] }).to_string())?;
-    let answer: Value = serde_json::from_str(&converted.json).unwrap();
-    let mut record = answer["done"].as_object().cloned().unwrap();
-    record.extend(call.as_object().cloned().unwrap());
-    match manager.ingest_mcp_result(&McpResult::from_value(Value::Object(record))?, &converted.bytes)? {
+    let is_compat = manager.options().compat;
+    let result = read_mcp_result(is_compat, &call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
+    match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(ingested),
         Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
     }
@@ -501,21 +500,57 @@ fn all_is_stored_or_nothing() {
     ingest(&mut manager, "new", &json!({ "content": [picture(300), picture(300), picture(300)] })).unwrap();
     let handles: Vec<&str> = manager.artifacts().list().map(|artifact| artifact.handle.as_str()).collect();
     assert_eq!(handles.iter().filter(|handle| handle.contains(":new:")).count(), 3, "{handles:?}");
-    // Records that are not the converter's.
-    let record = |binaries: Value| json!({ "tool_call_id": "x", "tool_name": "t", "full_text": "", "envelope": { "status": "ok", "summary": "" }, "binaries": binaries });
-    let part =
-        |handle: &str, offset: u64| json!({ "handle": handle, "media_type": "a/b", "offset": offset, "length": 2 });
-    let mut try_it = |record: Value| manager.ingest_mcp_result(&McpResult::from_value(record)?, b"abc").map(drop);
-    for (bad, code) in [
-        (record(json!([part("a", 2)])), ErrorCode::OutOfRange),
-        (record(json!([part("a", 0), part("a", 1)])), ErrorCode::DuplicateId),
-        (record(json!([{ "handle": "a" }])), ErrorCode::MissingField),
-        (
-            json!({ "tool_call_id": "x", "full_text": "", "envelope": { "status": "ok", "summary": "" }, "keep": ["a"] }),
-            ErrorCode::UnknownField,
-        ),
-    ] {
-        assert_eq!(try_it(bad).unwrap_err().code(), code);
+    // Results that are not the converter's.
+    let call = json!({ "tool_call_id": "x", "tool_name": "t" }).to_string();
+    let mut twice =
+        read_mcp_result(false, &call, &json!({ "result": { "content": [picture(2)] } }).to_string(), Vec::new())
+            .unwrap();
+    twice.binaries.push(twice.binaries[0].clone());
+    assert_eq!(manager.ingest_mcp_result(twice).unwrap_err().code(), ErrorCode::DuplicateId);
+    let keeps = json!({ "tool_call_id": "x", "tool_name": "t", "keep": ["a"] }).to_string();
+    let error = read_mcp_result(false, &keeps, "{\"result\":{}}", Vec::new()).unwrap_err();
+    assert_eq!((error.code(), error.path()), (ErrorCode::UnknownField, "/keep"));
+}
+
+/// Base64 that was decoded on the way gives what its text gives, wherever it stood.
+#[test]
+fn bytes_beside_the_json_give_what_their_text_gives() {
+    let text = STANDARD.encode(b"some bytes of an image");
+    let parts = json!([
+        { "type": "image", "data": text, "mimeType": "image/png", "x": 1 },
+        { "type": "audio", "data": text },
+        { "type": "resource", "resource": { "uri": "u:x", "blob": text } },
+        { "type": "resource", "resource": { "uri": "u:x", "text": "said", "blob": text }, "data": text },
+        { "type": "video", "data": text },
+        { "type": "image", "resource": { "blob": text } },
+        { "data": text },
+    ]);
+    let paths = [
+        "/content/0/data",
+        "/content/1/data",
+        "/content/2/resource/blob",
+        "/content/3/resource/blob",
+        "/content/3/data",
+        "/content/4/data",
+        "/content/5/resource/blob",
+        "/content/6/data",
+    ];
+    let lists = [json!({ "content": parts }), json!({ "content": vec![parts[0].clone(); limits::MCP_PARTS + 1] })];
+    let beyond = format!("/content/{}/data", limits::MCP_PARTS);
+    for (list, paths) in lists.iter().zip([paths.to_vec(), vec!["/content/0/data", &beyond]]) {
+        for is_compat in [false, true] {
+            let call = json!({ "tool_call_id": "c", "tool_name": "t" }).to_string();
+            let plain = read_mcp_result(is_compat, &call, &json!({ "result": list }).to_string(), Vec::new()).unwrap();
+            let mut hollow = list.clone();
+            let bytes = paths.iter().filter_map(|path| {
+                let place = hollow.pointer_mut(path)?;
+                Some(STANDARD.decode(std::mem::replace(place, json!("")).as_str()?).unwrap())
+            });
+            let bytes: Vec<Vec<u8>> = bytes.collect();
+            assert_eq!(bytes.len(), paths.len());
+            let beside = json!({ "result": hollow, "attached": paths }).to_string();
+            assert_eq!(read_mcp_result(is_compat, &call, &beside, bytes).unwrap(), plain, "{is_compat}");
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Cases that run a whole manager: items, facts, episodes, steps, then builds.
 
-use contextweaver::api::convert::convert_result;
+use contextweaver::api::read_mcp_result;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::report::{Inspection, InspectionParts, artifacts_of};
 use contextweaver_context::{
-    BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, McpResult, ToolResult, compat,
+    BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, ToolResult, compat,
 };
 use contextweaver_model::{ContextPack, Episode, Fact};
 use serde_json::{Value, json};
@@ -156,13 +156,10 @@ fn ingest_tool_result(manager: &mut ContextManager, step: &Value) -> Result<Valu
 
 /// Takes a result apart with the converter, as the package does, and ingests what came out.
 fn ingest_mcp_result(manager: &mut ContextManager, step: &Value) -> Result<Value> {
-    let arguments = json!({ "result": step["mcp_result"], "tool_name": step["tool_name"], "compat": "0.18" });
-    let converted = convert_result(&arguments.to_string())?;
-    let answer: Value = serde_json::from_str(&converted.json).expect("answers are JSON");
-    let mut record = answer["done"].clone();
-    record["tool_call_id"] = step["tool_call_id"].clone();
-    record["tool_name"] = step["tool_name"].clone();
-    match manager.ingest_mcp_result(&McpResult::from_value(record)?, &converted.bytes)? {
+    let call = json!({ "tool_call_id": step["tool_call_id"], "tool_name": step["tool_name"] });
+    let result = json!({ "result": step["mcp_result"] });
+    let result = read_mcp_result(true, &call.to_string(), &result.to_string(), Vec::new())?;
+    match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(json!(ingested.item)),
         Outcome::Need(_) => Err(Error::new(ErrorCode::Internal, "no custom functions here")),
     }

@@ -120,7 +120,6 @@ async function modulesIn(contents) {
   const has = (file) => Object.entries(inputs).some(([path, { bytesInOutput }]) => path.endsWith(`/dist/wasm/${file}`) && bytesInOutput > 0);
   for (const name of MODULES) assert.equal(has(`${name}.js`), has(`${name}_inline.js`), name);
   return MODULES.filter((name) => has(`${name}_inline.js`));
-}_inline.js`));
 }
 
 /** What a bundle for the browser may weigh beside the WebAssembly that it needs: the facade, the code around it, and text instead of bytes. */

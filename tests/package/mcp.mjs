@@ -17,6 +17,61 @@ const tool = () => ({
 });
 
 export const mcpCases = {
+  "large images come out as their text says, in whatever form it is"(cw, assert) {
+    const bytes = Uint8Array.from({ length: 30_001 }, (_, at) => (at * 7919) >> 3);
+    const plain = btoa(String.fromCharCode(...bytes.subarray(0, 20_000)) + String.fromCharCode(...bytes.subarray(20_000)));
+    const forms = {
+      plain,
+      spaced: plain.replace(/.{76}/g, "$&\n"),
+      "for URLs": plain.replaceAll("+", "-").replaceAll("/", "_"),
+      mixed: `${plain.slice(0, 400)}-+_/${plain.slice(404)}`,
+      "without padding": plain.replace(/=+$/, ""),
+      "with bits behind the end": plain.replace(/(.)(=+)$/, (_, last, padding) => `${String.fromCharCode(last.charCodeAt(0) + 1)}${padding}`),
+      "padded in the middle": `${plain}${plain}`,
+      "a data URI": `data:image/webp;base64,${plain}`,
+      "not ASCII": `${plain.slice(0, 400)}\u0141\u0141\u0141\u0141${plain.slice(404)}`,
+      "no base64": "!".repeat(40_000),
+    };
+    for (const [form, data] of Object.entries(forms)) {
+      const result = {
+        content: [
+          { type: "text", text: "seen" },
+          { data, type: "image", mimeType: "image/png" },
+          { type: "resource", resource: { uri: "file:///x", blob: data } },
+          { type: "video", data },
+          { type: "audio", data: data.slice(0, 400) },
+        ],
+        data,
+      };
+      const before = JSON.stringify(result);
+      const manager = new cw.ContextManager();
+      const { envelope } = manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result });
+      const other = cw.mcpResultToEnvelope(result, "t");
+      const stored = envelope.artifacts.filter(({ handle }) => handle.startsWith("mcp:t:c:"));
+      assert.equal(stored.length, other.binaries.size, form);
+      for (const [handle, binary] of other.binaries) {
+        const found = stored.find((artifact) => artifact.handle === handle.replace("mcp:t:", "mcp:t:c:"));
+        assert.deepEqual([found.media_type, found.label], [binary.media_type, binary.label], `${form}: ${handle}`);
+        assert.deepEqual([...manager.artifacts.bytes(found.handle)], [...binary.bytes], `${form}: ${handle}`);
+      }
+      assert.deepEqual(envelope.provenance.warnings, other.envelope.provenance.warnings, form);
+      assert.equal(envelope.status, other.envelope.status, form);
+      assert.equal(JSON.stringify(result), before, form);
+      if (form === "plain") assert.deepEqual([...manager.artifacts.bytes("mcp:t:c:image:1")], [...bytes]);
+      manager.free();
+    }
+    const manager = new cw.ContextManager();
+    const refused = { content: [{ type: "image", data: plain, mimeType: "image/png", note: 1n }] };
+    const before = JSON.stringify(manager);
+    const error = assert.throws(() => manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: refused }), { code: "INVALID_INPUT" });
+    assert.equal(error.path, "/result/content/0/note");
+    const list = Array.from({ length: 4 }, () => ({ type: "image", data: "A".repeat(13 * 1024 * 1024) }));
+    const large = assert.throws(() => manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content: list } }), { code: "TOO_LARGE" });
+    assert.match(large.path, /^\/result\/content\/3\/data$/);
+    assert.equal(JSON.stringify(manager), before);
+    manager.free();
+  },
+
   "a tool of a server becomes an item and comes back whole"(cw, assert) {
     const before = JSON.stringify(tool());
     const given = tool();

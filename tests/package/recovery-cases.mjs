@@ -149,7 +149,7 @@ export const recoveryCases = {
   },
 
   "what was overwritten, removed and evicted is forgotten, and all else is as it was"(cw, assert, parts) {
-    const filler = (i) => `${i} `.padEnd(20_000, `word${i} `);
+    const filler = (i) => `${i} `.padEnd(8_000, `word${i} `);
     let now = 1_000;
     const limits = { max_artifacts: 9, eviction: "lru", artifact_ttl_seconds: 100 };
     const options = { limits, clock: () => now };
@@ -157,7 +157,7 @@ export const recoveryCases = {
     for (const manager of managers) {
       const state = () => [JSON.stringify(manager), JSON.stringify(manager.artifacts.list()), manager.build({ phase: "answer" })];
       manager.ingestToolResult({ tool_call_id: "kept", tool_name: "t", raw_output: filler("kept") });
-      for (let i = 0; i < 80; i += 1) {
+      for (let i = 0; i < 50; i += 1) {
         // Several at one time: the order in which they expire is that of the puts.
         if (i % 4 === 0) now += 1_000;
         manager.ingest(item(`log${i}`, `turn ${i}`));
@@ -170,7 +170,7 @@ export const recoveryCases = {
         manager.addEpisode({ episode_id: `e${i}`, summary: filler(i) });
         if (i > 2) manager.episodes.delete(`e${i - 3}`);
         if (i % 10 === 9) manager.facts.delete(`f${i % 4}`);
-        if (i % 9 === 0) {
+        if (i % 16 === 15) {
           const was = state();
           trap(cw, assert, parts, "a panic");
           assert.deepEqual(state(), was, `after ${i}`);
@@ -194,7 +194,7 @@ export const recoveryCases = {
       return `summary of ${text.length}`;
     };
     const manager = new cw.ContextManager({ summarizer });
-    for (let i = 0; i < 30; i += 1) {
+    for (let i = 0; i < 8; i += 1) {
       manager.ingestToolResult({ tool_call_id: `c${i}`, tool_name: "t", raw_output: `${i} `.padEnd(30_000, "word ") });
       for (let again = 0; again < 5; again += 1) manager.artifacts.put({ handle: "same", content: `${again} `.padEnd(100_000, "x ") });
     }
@@ -231,6 +231,24 @@ export const recoveryCases = {
     assert.deepEqual([manager.events.get(item_id).text, manager.events.get("result:big").text], [manager.drilldown(handle, { type: "search", text: "word", max_hits: 1 }).text, "words"]);
     assert.equal(manager.artifacts.bytes(artifact_ref).length, log.length + 3);
     assert.deepEqual([asked, manager.stats().hook_errors], [2, 2], "nobody is asked again");
+    manager.free();
+  },
+
+  "messages and results of MCP come back with their images"(cw, assert, parts) {
+    const data = btoa("some bytes ".repeat(3_000));
+    const manager = new cw.ContextManager({ estimator: (text) => text.length });
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "look" }, { type: "image_url", image_url: { url: `data:image/png;base64,${data}` } }] },
+      { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "t", arguments: "{}" } }] },
+    ];
+    manager.ingestMessages(messages, "openai-chat");
+    const content = [{ type: "image", data, mimeType: "image/png" }, { type: "resource", resource: { uri: "u:x", blob: data } }];
+    manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content } });
+    manager.ingestMessages([{ role: "user", content: "and now?" }], "openai-chat");
+    const was = JSON.stringify(manager);
+    trap(cw, assert, parts, "a panic");
+    assert.equal(JSON.stringify(manager), was);
+    assert.equal(manager.artifacts.bytes("mcp:t:c:image:0").length, 33_000);
     manager.free();
   },
 

@@ -178,8 +178,8 @@ impl ContextManager {
         self.events.check(std::slice::from_ref(&done.item))?;
         let (handle, label) = (firewall::handle_of(&done.item.id), firewall::label_of(&done.item.id));
         let live = live_handles(&self.events);
-        let new = NewArtifact { handle: &handle, bytes: raw, media_type, label: &label, live: &live };
-        let stored = self.artifacts.put_new(&new)?;
+        let new = NewArtifact { handle: &handle, bytes: raw.into(), media_type, label: &label, live: &live };
+        let stored = self.artifacts.put_new(new)?;
         firewall::attach(&mut done, stored);
         // What the store masked by rules of its own has not been looked at.
         let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();

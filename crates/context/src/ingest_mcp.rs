@@ -1,8 +1,6 @@
 //! Results of MCP tools on their way into the log. They were taken apart elsewhere: here are a text, bytes by handle, and
 //! what is known of them.
 
-use std::ops::Range;
-
 use serde_json::Value;
 
 use super::callbacks::Outcome;
@@ -17,7 +15,6 @@ use crate::store::NewArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::{Fields, pointer};
 use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Status};
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::{prefix, quote};
@@ -35,63 +32,34 @@ pub struct McpResult {
     pub binaries: Vec<McpBinary>,
 }
 
-/// Where bytes of a result are, and what they are.
+/// Bytes of a result, and what they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpBinary {
-    handle: String,
-    media_type: String,
-    label: String,
-    range: Range<usize>,
-}
-
-impl McpBinary {
-    fn from_value(value: Value, path: &str) -> Result<Self> {
-        let mut fields = Fields::open(value, path)?;
-        let most = limits::MAX_SNAPSHOT_BYTES as u64;
-        let start = fields.uint_or("offset", 0, most)? as usize;
-        let length = fields.uint_or("length", 0, most)? as usize;
-        Ok(Self {
-            handle: fields.string("handle")?,
-            media_type: fields.string("media_type")?,
-            label: fields.string_or("label", "")?,
-            range: start..start + length,
-        })
-    }
+    /// The name that the result gives them: `mcp:<tool_name>:<kind>:<index>`.
+    pub handle: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// A line for people.
+    pub label: String,
+    /// The bytes; the store takes them over.
+    pub bytes: Vec<u8>,
 }
 
 impl McpResult {
-    /// Reads a closed record: what the converter made of the result, with the call it answers.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let full_text = fields.string("full_text")?;
-        let envelope = ResultEnvelope::from_value(fields.require("envelope")?, "/envelope")?;
-        let binaries = fields.records("binaries", McpBinary::from_value)?;
-        fields.take("warnings");
-        // The converter says what the text is, and the paths of one would not hold for what it says of it.
-        if let Some(key) = ["media_type", "keep"].into_iter().find(|key| fields.has(key)) {
-            return Err(Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(fields.at(key)));
-        }
-        let call = ToolResult::from_value(Value::Object(fields.rest()))?;
-        Ok(Self { call, envelope, full_text, binaries })
-    }
-
     /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
-    fn handle(&self, binary: &McpBinary) -> String {
+    fn handle(&self, handle: &str) -> String {
         let (tool, call) = (&self.call.tool_name, &self.call.tool_call_id);
         let prefix = format!("mcp:{tool}:");
-        format!("{prefix}{call}:{}", binary.handle.strip_prefix(&prefix).unwrap_or(&binary.handle))
+        format!("{prefix}{call}:{}", handle.strip_prefix(&prefix).unwrap_or(handle))
     }
 
-    /// Returns the bytes of each part.
-    fn parts<'a>(&'a self, bytes: &'a [u8], compat: bool) -> Result<Vec<Part<'a>>> {
-        let parts = self.binaries.iter().enumerate().map(|(at, binary)| {
-            let handle = if compat { binary.handle.clone() } else { self.handle(binary) };
-            let beyond = || {
-                Error::new(ErrorCode::OutOfRange, "the bytes are not there").at(pointer("/binaries", &at.to_string()))
-            };
-            Ok(Part { handle, bytes: bytes.get(binary.range.clone()).ok_or_else(beyond)?, binary })
-        });
-        parts.collect()
+    /// Takes the bytes out, under the handles that they will have.
+    fn take_parts(&mut self, compat: bool) -> Vec<McpBinary> {
+        let mut parts = std::mem::take(&mut self.binaries);
+        for part in parts.iter_mut().filter(|_| !compat) {
+            part.handle = self.handle(&part.handle);
+        }
+        parts
     }
 
     /// Adds to a digest of the text what is known of the result.
@@ -117,14 +85,6 @@ impl McpResult {
     }
 }
 
-/// Bytes under the handle they will have.
-#[derive(Debug, Clone)]
-pub(super) struct Part<'a> {
-    pub handle: String,
-    bytes: &'a [u8],
-    binary: &'a McpBinary,
-}
-
 /// Tells whether an item is the result of the call that a handle is of.
 pub(super) fn owns(item: &ContextItem, handle: &str) -> bool {
     let tool = item.metadata.get("tool_name").and_then(Value::as_str);
@@ -137,10 +97,10 @@ pub(super) fn owns(item: &ContextItem, handle: &str) -> bool {
 impl ContextManager {
     /// Takes a result that was taken apart: its text as that of any other tool, its other bytes under handles of the
     /// call. All is stored, or nothing.
-    pub fn ingest_mcp_result(&mut self, result: &McpResult, bytes: &[u8]) -> Result<Outcome<Ingested>> {
-        let parts = result.parts(bytes, self.options.compat)?;
+    pub fn ingest_mcp_result(&mut self, mut result: McpResult) -> Result<Outcome<Ingested>> {
+        let parts = result.take_parts(self.options.compat);
         if self.options.compat {
-            return compat::ingest::mcp_result(self, result, &parts);
+            return compat::ingest::mcp_result(self, &result, parts);
         }
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
@@ -159,7 +119,7 @@ impl ContextManager {
         self.events.check(std::slice::from_ref(&done.item))?;
         // Masked bytes have another size than was checked.
         let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
-        let stored = self.store_parts(&parts).and_then(|references| {
+        let stored = self.store_parts(parts).and_then(|references| {
             let mut ingested = self.store_result(done, raw, "text/plain")?;
             ingested.envelope.artifacts.extend(references);
             Ok(ingested)
@@ -173,7 +133,7 @@ impl ContextManager {
     }
 
     /// Checks that all parts can be stored beside a text of this size.
-    pub(super) fn check_parts(&self, parts: &[Part], text: usize) -> Result<()> {
+    pub(super) fn check_parts(&self, parts: &[McpBinary], text: usize) -> Result<()> {
         let handles = WordSet::new(parts.iter().map(|part| part.handle.clone()).collect());
         if handles.len() < parts.len() {
             return Err(Error::new(ErrorCode::DuplicateId, "two parts have one handle").at("/binaries"));
@@ -188,14 +148,15 @@ impl ContextManager {
         Ok(())
     }
 
-    pub(super) fn store_parts(&mut self, parts: &[Part]) -> Result<Vec<ArtifactRef>> {
+    pub(super) fn store_parts(&mut self, parts: Vec<McpBinary>) -> Result<Vec<ArtifactRef>> {
+        let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
         let mut live = live_handles(&self.events);
-        live.extend(parts.iter().map(|part| part.handle.as_str()));
+        live.extend(handles.iter().map(String::as_str));
         let mut references = Vec::new();
-        for Part { handle, bytes, binary } in parts {
-            let label = clean(&binary.label, &self.options);
-            let new = NewArtifact { handle, bytes, media_type: &binary.media_type, label: &label, live: &live };
-            references.push(self.artifacts.put_new(&new).map_err(|error| of_part(&error, handle))?);
+        for McpBinary { handle, media_type, label, bytes } in parts {
+            let (handle, label) = (handle.as_str(), clean(&label, &self.options));
+            let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
+            references.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
         }
         Ok(references)
     }

@@ -11,7 +11,7 @@ use super::render::messages::MessageRenderer;
 use super::request::BuildRequest;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages};
-use contextweaver_model::{ContextItem, ContextPack, ItemKind, JsonMap};
+use contextweaver_model::{ContextItem, ContextPack, ItemKind};
 
 /// A prompt as messages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -58,16 +58,14 @@ impl ContextManager {
 }
 
 /// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
-pub fn message_plan(items: &[ContextItem], format: &str) -> (u64, JsonMap) {
+pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String, String)>) {
     let last = |item: &ContextItem| {
         let message = origin(&item.metadata)?;
         let is_same = message.get("format")?.as_str()? == format;
         message.get("message").filter(|_| is_same)?.as_u64()
     };
-    let start = items.iter().filter_map(last).max().map_or(0, |last| last + 1);
+    let start = items.iter().filter_map(last).max().map_or(0, |last| last as usize + 1);
     let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall);
-    let ids = |item: &ContextItem| {
-        (item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned(), item.id.as_str().into())
-    };
+    let ids = |item: &ContextItem| (item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned(), item.id.clone());
     (start, calls.map(ids).collect())
 }

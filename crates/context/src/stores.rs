@@ -2,7 +2,7 @@
 
 use super::index::LogIndex;
 use super::manager::ContextManager;
-use crate::store::{ArtifactStore, NewArtifact, sequence_of};
+use crate::store::{ArtifactStore, sequence_of};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ArtifactRef, Episode, Fact};
 use contextweaver_text::unicode::quote;
@@ -15,7 +15,7 @@ impl ContextManager {
 
     /// Stores bytes under a handle of the caller's choosing.
     pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        let reference = self.artifacts.put_new(&NewArtifact { handle, bytes, media_type, label, live: &[] })?;
+        let reference = self.artifacts.put(handle, bytes, media_type, label)?;
         let refers = |artifact: &ArtifactRef| artifact.handle == handle;
         if self.events.items().iter().filter_map(|item| item.artifact_ref.as_ref()).any(refers) {
             self.indexed_changes = None;

@@ -4,7 +4,7 @@ use super::firewall::{Digest, Reduced, Rules, reduce};
 use crate::callbacks::Outcome;
 use crate::firewall::clean;
 use crate::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
-use crate::ingest_mcp::{McpResult, Part};
+use crate::ingest_mcp::{McpBinary, McpResult};
 use crate::manager::ContextManager;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
@@ -88,12 +88,13 @@ fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate
 pub(crate) fn mcp_result(
     manager: &mut ContextManager,
     result: &McpResult,
-    parts: &[Part],
+    parts: Vec<McpBinary>,
 ) -> Result<Outcome<Ingested>> {
     manager.answers.reset();
     let (text, raw) = (&result.full_text, result.full_text.as_bytes());
     manager.check_result(&result.call, raw)?;
-    let free: Vec<Part> = parts.iter().filter(|part| !manager.artifacts.exists(&part.handle)).cloned().collect();
+    let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
+    let free: Vec<McpBinary> = parts.into_iter().filter(|part| !manager.artifacts.exists(&part.handle)).collect();
     manager.check_parts(&free, raw.len())?;
     let mut item = result.call.item("");
     item.metadata.shift_remove("media_type");
@@ -112,8 +113,8 @@ pub(crate) fn mcp_result(
         return Ok(Outcome::Need(manager.answers.take_needs()));
     }
     manager.events.check(std::slice::from_ref(&reduced.item))?;
-    manager.store_parts(&free)?;
-    let stored = parts.iter().map(|part| manager.artifacts.reference(&part.handle).cloned());
+    manager.store_parts(free)?;
+    let stored = handles.iter().map(|handle| manager.artifacts.reference(handle).cloned());
     let mut artifacts = stored.collect::<Result<Vec<ArtifactRef>>>()?;
     if is_large {
         reduced = reduced.store(raw, "text/plain", &mut manager.artifacts)?;

@@ -76,6 +76,11 @@ pub fn decode(text: &str, limit: usize) -> Result<Decoded, Failure> {
     Ok(Decoded { bytes, form, media_type: media_type.filter(|name| !name.is_empty()).map(str::to_owned) })
 }
 
+/// Writes bytes with the standard alphabet and padding.
+pub fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 /// Takes a data URI apart; one that is not base64 cannot be read.
 fn data_uri(text: &str) -> Result<Option<(&str, &str)>, Failure> {
     let text = text.trim_start();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::base64::{self, Failure};
+use super::base64::{self, Decoded, Failure};
 use super::facts;
 use super::reader::{Block, Reader, short};
 use contextweaver_base::limits;
@@ -146,7 +146,12 @@ impl Reader<'_> {
     /// Keeps what base64 stands for, or the text itself where it is none.
     fn bytes(&mut self, block: &Block, data: &str, (key, place): (&str, &str), default: &str, label: String) {
         let path = block.at(key);
-        match base64::decode(data, self.room) {
+        let decoded = match self.attached.remove(&path) {
+            Some(bytes) if bytes.len() > self.room => Err(Failure::TooLarge(bytes.len())),
+            Some(bytes) => Ok(Decoded { bytes, form: None, media_type: None }),
+            None => base64::decode(data, self.room),
+        };
+        match decoded {
             Ok(decoded) => {
                 if let Some(form) = decoded.form {
                     self.warn("base64-form", format!("{form} was accepted"), path.as_str());

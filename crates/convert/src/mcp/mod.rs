@@ -25,7 +25,7 @@ pub use list::tool_list;
 pub use namespace::{infer_namespace, name_part};
 pub use primitive::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 pub use primitive_result::{mcp_prompt_to_envelope, mcp_resource_to_envelope};
-pub use result::{Binary, Converted, ResultOptions, mcp_result_to_envelope};
+pub use result::{Binary, Converted, ResultOptions, mcp_result_to_envelope, mcp_result_with_bytes};
 pub use revision::{MetaKeyProblem, Revision, check_meta_key};
 pub use session::{Session, SessionProblem, load_mcp_session_jsonl};
 pub use tool::{ConvertedTool, IdForm, ToolOptions, describe, mcp_tool_to_selectable, schema_digest};

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::result::{Binary, cloned, reference_to};
 use contextweaver_base::limits;
+use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
 use contextweaver_model::{ArtifactRef, Warning};
 use contextweaver_text::markdown::one_line;
@@ -24,6 +25,8 @@ pub(super) struct Reader<'a> {
     pub facts: Vec<(String, usize)>,
     pub artifacts: Vec<ArtifactRef>,
     pub binaries: Vec<Binary>,
+    /// Bytes that came beside the JSON, by the place where their base64 stood.
+    pub attached: SortedMap<String, Vec<u8>>,
     pub warnings: Vec<Warning>,
     pub provenance: JsonMap,
     pub is_partial: bool,
@@ -80,6 +83,7 @@ impl<'a> Reader<'a> {
             facts: Vec::new(),
             artifacts: Vec::new(),
             binaries: Vec::new(),
+            attached: SortedMap::new(),
             warnings: Vec::new(),
             provenance,
             is_partial: false,

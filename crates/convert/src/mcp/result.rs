@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::facts;
 use super::reader::Reader;
 use super::reference;
 use super::revision::Revision;
+use super::{base64, facts};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_base::order::WordSet;
+use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_model::json::python::is_truthy;
 use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
 use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
@@ -71,13 +71,58 @@ pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultO
     if options.compat {
         return Ok(reference::result::convert(map, tool_name));
     }
-    let mut reader = Reader::of_tool(tool_name, options.max_bytes);
+    Ok(read(map, Reader::of_tool(tool_name, options.max_bytes), options))
+}
+
+/// Takes the result of a tool call apart, as [`mcp_result_to_envelope`] does, where base64 of images and the like was
+/// decoded before: `attached` has the bytes by the JSON pointer of the text, such as `/content/0/data`, and an empty text
+/// stands there. It must have been base64 of the standard alphabet, with padding, and nothing else.
+pub fn mcp_result_with_bytes(
+    mut result: Value,
+    attached: Vec<(String, Vec<u8>)>,
+    tool_name: &str,
+    options: &ResultOptions,
+) -> Result<Converted> {
+    let mut known = SortedMap::new();
+    for (path, bytes) in attached {
+        if !options.compat && is_media(&result, &path) {
+            known.insert(path, bytes);
+        } else if let Some(text) = result.pointer_mut(&path) {
+            // Nobody will decode it, so it is kept as it came.
+            *text = base64::encode(&bytes).into();
+        }
+    }
+    match &result {
+        Value::Object(map) if !options.compat => {
+            let mut reader = Reader::of_tool(tool_name, options.max_bytes);
+            reader.attached = known;
+            Ok(read(map, reader, options))
+        }
+        _ => mcp_result_to_envelope(&result, tool_name, options),
+    }
+}
+
+/// Tells whether the text at a place is read as base64.
+fn is_media(result: &Value, path: &str) -> bool {
+    let steps: Vec<&str> = path.split('/').skip(1).collect();
+    let (["content", index, rest @ ..], Some(parts)) = (steps.as_slice(), result["content"].as_array()) else {
+        return false;
+    };
+    let index = index.parse::<usize>().ok().filter(|index| *index < limits::MCP_PARTS);
+    match index.and_then(|index| parts.get(index)?["type"].as_str()) {
+        Some("image" | "audio") => rest == ["data"],
+        Some("resource") => rest == ["resource", "blob"],
+        _ => false,
+    }
+}
+
+fn read(map: &JsonMap, mut reader: Reader, options: &ResultOptions) -> Converted {
     reader.content(map.get("content").unwrap_or(&Value::Null));
     let stand_in = outcome(&mut reader, map);
     let is_error = is_error(&mut reader, map.get("isError"));
     let facts = structured(&mut reader, map, options.revision);
     keep_rest(&mut reader, map, READ);
-    Ok(finish(reader, facts, stand_in, is_error))
+    finish(reader, facts, stand_in, is_error)
 }
 
 /// The fields of a result that are read.

@@ -78,17 +78,17 @@ impl Entry {
 
 #[derive(Debug, Clone)]
 struct Blob {
-    bytes: Arc<[u8]>,
+    bytes: Arc<Vec<u8>>,
     handles: usize,
 }
 
 /// An artifact to be stored.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct NewArtifact<'a> {
     /// The name under which the bytes will be found.
     pub handle: &'a str,
-    /// The bytes; they are copied.
-    pub bytes: &'a [u8],
+    /// The bytes; borrowed ones are copied, owned ones become those of the store.
+    pub bytes: Cow<'a, [u8]>,
     /// MIME type.
     pub media_type: &'a str,
     /// A line for people.
@@ -147,12 +147,12 @@ impl ArtifactStore {
 
     /// Stores bytes under a handle, replacing what was there.
     pub fn put(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        self.put_new(&NewArtifact { handle, bytes, media_type, label, live: &[] })
+        self.put_new(NewArtifact { handle, bytes: bytes.into(), media_type, label, live: &[] })
     }
 
     /// Stores an artifact, replacing what was under its handle. A full store evicts if it may, or refuses and is
     /// unchanged.
-    pub fn put_new(&mut self, new: &NewArtifact) -> Result<ArtifactRef> {
+    pub fn put_new(&mut self, new: NewArtifact) -> Result<ArtifactRef> {
         if self.options.strict_handles {
             options::check_handle(new.handle)?;
         }
@@ -167,36 +167,37 @@ impl ArtifactStore {
             content_hash: hex(&digest),
         };
         let expires = self.options.ttl_seconds.map(|seconds| self.now + seconds);
-        self.insert(reference.clone(), Some((digest, &bytes)), expires);
+        self.insert(reference.clone(), Some((digest, bytes)), expires);
         self.gone.forget(new.handle);
         self.sweep();
         Ok(reference)
     }
 
-    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match (self.options.redact_secrets, std::str::from_utf8(bytes)) {
-            (Some(rules), Ok(text)) => match redact_secrets(text, rules, SECRET_MASK) {
-                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
-                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-            },
-            _ => Cow::Borrowed(bytes),
-        }
+    fn masked<'a>(&self, bytes: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
+        let masked = self.options.redact_secrets.and_then(|rules| {
+            let text = std::str::from_utf8(&bytes).ok()?;
+            match redact_secrets(text, rules, SECRET_MASK) {
+                Cow::Borrowed(_) => None,
+                Cow::Owned(text) => Some(text.into_bytes()),
+            }
+        });
+        masked.map_or(bytes, Cow::Owned)
     }
 
     /// Puts an entry in place of the one with its handle.
-    fn insert(&mut self, reference: ArtifactRef, content: Option<(Digest, &[u8])>, expires: Option<f64>) {
+    fn insert(&mut self, reference: ArtifactRef, content: Option<(Digest, Cow<'_, [u8]>)>, expires: Option<f64>) {
         let handle = reference.handle.clone();
         self.take_out(&handle);
         self.unknown.forget(&handle);
         let tick = self.tick();
+        let blob = content.as_ref().map(|(digest, _)| *digest);
         if let Some((digest, bytes)) = content {
             self.total_bytes += bytes.len();
             match self.blobs.get_mut(&digest) {
                 Some(blob) => blob.handles += 1,
-                None => drop(self.blobs.insert(digest, Blob { bytes: Arc::from(bytes), handles: 1 })),
+                None => drop(self.blobs.insert(digest, Blob { bytes: Arc::new(bytes.into_owned()), handles: 1 })),
             }
         }
-        let blob = content.map(|(digest, _)| digest);
         let entry = Entry { reference, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
         self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.clone())));
         self.entries.insert(handle.clone(), entry);
@@ -225,9 +226,9 @@ impl ArtifactStore {
         self.ticks.get()
     }
 
-    fn find(&self, handle: &str) -> Option<(&Entry, &Arc<[u8]>)> {
+    fn find(&self, handle: &str) -> Option<(&Entry, &[u8])> {
         let entry = self.entries.get(handle)?;
-        Some((entry, &self.blobs.get(&entry.blob?)?.bytes))
+        Some((entry, self.blobs.get(&entry.blob?)?.bytes.as_slice()))
     }
 
     fn size_of(&self, handle: &str) -> usize {
@@ -269,7 +270,7 @@ impl ArtifactStore {
 
     /// Returns the bytes under a handle; that is no use of the artifact.
     pub fn peek(&self, handle: &str) -> Option<&[u8]> {
-        self.find(handle).map(|(_, bytes)| &**bytes)
+        self.find(handle).map(|(_, bytes)| bytes)
     }
 
     /// Returns the reference under a handle.
@@ -337,7 +338,11 @@ impl ArtifactStore {
             let unknown = self.unknown.of(&handle).cloned().unwrap_or_default();
             // Bytes that were here before matter more than a limit that two versions of them have exhausted.
             let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[]);
-            other.insert(entry.reference, kept.as_ref().map(|(digest, bytes)| (*digest, &**bytes)), entry.expires);
+            other.insert(
+                entry.reference,
+                kept.as_ref().map(|(digest, bytes)| (*digest, bytes.as_slice().into())),
+                entry.expires,
+            );
             other.unknown.keep(&handle, unknown);
         }
         *self = other;

@@ -38,7 +38,7 @@ impl ArtifactStore {
                 reference.size_bytes = bytes.len() as u64;
                 reference.content_hash = hex(digest);
             }
-            store.insert(reference, digest.zip(bytes.as_deref()), None);
+            store.insert(reference, digest.zip(bytes.map(Into::into)), None);
             store.unknown.keep(&handle, unknown);
         }
         store.read_state(&mut fields)?;

@@ -1,0 +1,36 @@
+// Base64 that the runtime decodes itself: many times faster than anything on its way through JSON.
+
+/** UTF-16 units of a text from which on it is worth to be taken out. */
+const LEAST = 16 * 1024;
+
+/** What only some runtimes have. */
+interface Native {
+  readonly Uint8Array: { fromBase64?(text: string, options: { lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer> };
+  readonly Buffer?: { from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer> & { toString(encoding: "base64"): string } };
+}
+
+/**
+ * Decodes a long text that is base64 as RFC 4648 has it: the standard alphabet, with padding, and nothing else. Of any
+ * other text, nothing: writing the bytes as base64 gives the same text again. @internal
+ */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const { length } = text;
+  if (length < LEAST || length % 4 !== 0) return undefined;
+  const { Uint8Array: Bytes, Buffer } = globalThis as unknown as Native;
+  try {
+    if (Bytes.fromBase64) {
+      // Strict about everything but white space, of which the length tells.
+      const bytes = Bytes.fromBase64(text, { lastChunkHandling: "strict" });
+      return Math.ceil(bytes.length / 3) * 4 === length ? bytes : undefined;
+    }
+    if (Buffer) {
+      // Takes whatever it is given, so it is asked for the way back.
+      const bytes = Buffer.from(text, "base64");
+      return bytes.toString("base64") === text ? bytes : undefined;
+    }
+    const units = atob(text);
+    return btoa(units) === text ? Uint8Array.from(units, (unit) => unit.charCodeAt(0)) : undefined;
+  } catch {
+    return undefined; // it is no base64
+  }
+}

@@ -1,0 +1,114 @@
+//! Operations that convert and ingest at once: a message or a result crosses the boundary one time. Only in a module that
+//! has the converters beside the context.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{done, ingested};
+use contextweaver_base::limits;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::{ContextManager, McpBinary, McpResult, ToolResult};
+use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_with_bytes};
+use contextweaver_convert::providers::{Format, MessageWarning, messages_to_items, read_options};
+use contextweaver_model::ContextItem;
+use contextweaver_model::json::{self, Fields};
+
+/// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
+/// many were read before, and which calls they may answer.
+pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
+    #[derive(Serialize)]
+    struct Appended {
+        ids: Vec<String>,
+        warnings: Vec<MessageWarning>,
+    }
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let name = fields.string("format")?;
+    let format = Format::parse(&name).map_err(|error| error.at("/format"))?;
+    let messages = fields.require("messages")?;
+    for key in ["start", "known_calls"] {
+        fields.take(key);
+    }
+    let mut options = read_options(&mut fields)?;
+    fields.finish()?;
+    (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), &name);
+    let read = messages_to_items(messages, format, &options)?;
+    for item in &read.items {
+        check(item)?;
+    }
+    let ids = read.items.iter().map(|item| item.id.clone()).collect();
+    // An item may be of several messages.
+    manager.ingest_all(read.items).map_err(|error| error.under("/messages"))?;
+    done(&Appended { ids, warnings: read.warnings })
+}
+
+/// Checks that an item could have been given as one: it must be readable out of a snapshot.
+fn check(item: &ContextItem) -> Result<()> {
+    // The list and the item are two levels, so that many are left for the metadata.
+    let mut open: Vec<(&Value, usize)> = item.metadata.values().map(|value| (value, 4)).collect();
+    let mut longest = item.text.len();
+    while let Some((value, depth)) = open.pop() {
+        if depth > limits::MAX_DEPTH + 2 {
+            let message = format!("nested deeper than {} levels", limits::MAX_DEPTH);
+            return Err(Error::new(ErrorCode::TooDeep, message).at("/messages"));
+        }
+        match value {
+            Value::String(text) => longest = longest.max(text.len()),
+            Value::Array(list) => open.extend(list.iter().map(|value| (value, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    if longest > limits::MAX_STRING_BYTES {
+        let message = format!("a text has {longest} bytes, the limit is {}", limits::MAX_STRING_BYTES);
+        return Err(Error::new(ErrorCode::TooLarge, message)
+            .at("/messages")
+            .hint("use several calls, or store it as an artifact"));
+    }
+    Ok(())
+}
+
+/// Takes a result of an MCP tool, see [`read_mcp_result`].
+pub fn ingest_mcp_result(
+    manager: &mut ContextManager,
+    call: &str,
+    result: &str,
+    attached: Vec<Vec<u8>>,
+) -> Result<String> {
+    let result = read_mcp_result(manager.options().compat, call, result, attached)?;
+    ingested(manager.ingest_mcp_result(result)?)
+}
+
+/// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, `result` is `{result,
+/// revision?, attached?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order.
+pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
+    // A result comes with its images, so the limit is that of a snapshot.
+    let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
+    let value = fields.require("result")?;
+    let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
+    let revision = revision.map_err(|error| error.at("/revision"))?;
+    let places = fields.strings("attached")?;
+    fields.finish()?;
+    let mut call = Fields::open(json::parse(call)?, "")?;
+    // The converter says what the text is, and the paths of one would not hold for what it says of it.
+    if let Some(key) = ["media_type", "keep"].into_iter().find(|key| call.has(key)) {
+        return Err(Error::new(ErrorCode::UnknownField, format!("unknown field `{key}`")).at(call.at(key)));
+    }
+    let tool = call.string("tool_name")?;
+    let options = ResultOptions { compat: is_compat, revision, max_bytes: limits::MCP_RESULT_BYTES };
+    let attached = places.into_iter().zip(attached).collect();
+    let Converted { envelope, binaries, full_text, .. } = mcp_result_with_bytes(value, attached, &tool, &options)?;
+    let binaries = binaries.into_iter().map(|binary| McpBinary {
+        handle: binary.handle,
+        media_type: binary.media_type,
+        label: binary.label,
+        bytes: binary.bytes,
+    });
+    let mut rest = call.rest();
+    rest.insert("tool_name".into(), tool.into());
+    Ok(McpResult {
+        call: ToolResult::from_value(Value::Object(rest))?,
+        envelope,
+        full_text,
+        binaries: binaries.collect(),
+    })
+}
