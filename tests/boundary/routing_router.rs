@@ -474,14 +474,15 @@ fn a_restored_index_is_a_built_one() {
     // A graph of the caller's own goes with it.
     let graph = call(&mut router(&items, &json!({ "max_children": 2 })), "graph", &json!({}));
     let options = json!({ "graph": graph }).to_string();
-    let mut with_graph = [new_router(&loaded, &options).unwrap(), restore_router(&loaded, &options, &bytes).unwrap()];
+    let mut with_graph =
+        [new_router(&loaded, &options).unwrap(), router_with_index(&loaded, &options, &bytes).unwrap()];
     let [built, restored] = with_graph.each_mut().map(said);
     assert_eq!(built, restored);
     for (bytes, code) in [(&bytes[..bytes.len() - 1], ErrorCode::DecodeFailed), (&[], ErrorCode::DecodeFailed)] {
-        assert_eq!(restore_router(&loaded, "{}", bytes).unwrap_err().code(), code);
+        assert_eq!(router_with_index(&loaded, "{}", bytes).unwrap_err().code(), code);
     }
     let other = catalog(&json!([tool("a", "a", "a", "")]));
-    assert_eq!(restore_router(&other, "{}", &bytes).unwrap_err().code(), ErrorCode::SnapshotVersion);
+    assert_eq!(router_with_index(&other, "{}", &bytes).unwrap_err().code(), ErrorCode::SnapshotVersion);
 }
 
 #[test]

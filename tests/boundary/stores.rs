@@ -159,9 +159,14 @@ fn run(store: &mut ArtifactStore, model: &mut Model, step: &Step) -> (Answer, An
     match step {
         Step::Put { handle, size, fill, live } => {
             let (handle, bytes, live) = (name(*handle), vec![*fill; *size], live.map(name).unwrap_or_default());
-            let new =
-                NewArtifact { handle: &handle, bytes: &bytes, media_type: "t", label: "", live: &[live.as_str()] };
-            (answer(store.put_new(&new)), model.put(&handle, bytes.clone(), &live))
+            let new = NewArtifact {
+                handle: &handle,
+                bytes: bytes.as_slice().into(),
+                media_type: "t",
+                label: "",
+                live: &[live.as_str()],
+            };
+            (answer(store.put_new(new)), model.put(&handle, bytes.clone(), &live))
         }
         Step::Get(handle) => {
             let expected = model.with(&name(*handle), |kept, time| kept.used = time);
