@@ -4,11 +4,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
+use super::compat::Compat;
 use super::{done, ingested};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::{ContextManager, McpBinary, McpResult, ToolResult};
-use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_with_bytes};
+use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{self, Fields};
@@ -83,7 +84,7 @@ pub fn ingest_mcp_result(
 pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
     // A result comes with its images, so the limit is that of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
-    let value = fields.require("result")?;
+    let mut value = fields.require("result")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
     let places = fields.strings("attached")?;
@@ -94,9 +95,15 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
         return Err(Error::new(ErrorCode::UnknownField, format!("unknown field `{key}`")).at(call.at(key)));
     }
     let tool = call.string("tool_name")?;
-    let options = ResultOptions { compat: is_compat, revision, max_bytes: limits::MCP_RESULT_BYTES };
-    let attached = places.into_iter().zip(attached).collect();
-    let Converted { envelope, binaries, full_text, .. } = mcp_result_with_bytes(value, attached, &tool, &options)?;
+    let attached: Vec<(String, Vec<u8>)> = places.into_iter().zip(attached).collect();
+    let converted = if is_compat {
+        put_back(&mut value, &attached);
+        Compat::get()?.mcp_result_to_envelope(&value, &tool)?
+    } else {
+        let options = ResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES };
+        mcp_result_with_bytes(value, attached, &tool, &options)?
+    };
+    let Converted { envelope, binaries, full_text, .. } = converted;
     let binaries = binaries.into_iter().map(|binary| McpBinary {
         handle: binary.handle,
         media_type: binary.media_type,

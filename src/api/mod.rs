@@ -8,6 +8,7 @@ mod agent;
 #[cfg(not(all(feature = "context-exports", feature = "convert-exports")))]
 #[path = "without_converters.rs"]
 mod agent;
+mod compat;
 pub mod convert;
 pub mod decisions;
 mod known;

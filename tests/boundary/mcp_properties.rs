@@ -4,8 +4,8 @@
 use contextweaver::api::convert::convert_call;
 use contextweaver_convert::mcp::{
     HINTS, IdForm, Revision, ToolId, ToolOptions, describe, load_mcp_session_jsonl, mcp_prompt_to_envelope,
-    mcp_prompt_to_selectable, mcp_resource_to_envelope, mcp_resource_to_selectable, mcp_tool_to_selectable, reference,
-    selectable_to_mcp_tool,
+    mcp_prompt_to_selectable, mcp_resource_to_envelope, mcp_resource_to_selectable, mcp_tool_to_capability,
+    mcp_tool_to_selectable, selectable_to_mcp_tool,
 };
 use contextweaver_model::SelectableItem;
 use proptest::prelude::*;
@@ -167,7 +167,7 @@ proptest! {
     #[test]
     fn converters_answer_whatever_comes(value in any_json(), text in "\\PC{0,40}", strict in any::<bool>()) {
         let _ = mcp_tool_to_selectable(value.clone(), &ToolOptions::default());
-        let _ = reference::mcp_tool_to_selectable(value.clone(), "");
+        let _ = mcp_tool_to_capability(value.clone(), "");
         for named in [json!({ "uri": "u:x", "name": value, "x": value }), value.clone()] {
             let _ = mcp_resource_to_selectable(named, None);
         }
@@ -183,7 +183,8 @@ proptest! {
         prop_assert!(converted.full_text.starts_with('['), "{}", converted.full_text);
         let lines = format!("{value}\n{text}\r\n{{\"type\":\"policy\",\"text\":{value}}}");
         let _ = load_mcp_session_jsonl(&lines, strict);
-        let _ = reference::load_mcp_session_jsonl(&lines);
+        #[cfg(feature = "compat")]
+        let _ = contextweaver_compat::mcp::load_mcp_session_jsonl(&lines);
         let operations = [
             "mcp_tool_to_selectable",
             "mcp_resource_to_selectable",

@@ -59,13 +59,21 @@ fn codes(converted: &Converted) -> Vec<&str> {
     converted.warnings.iter().map(|warning| warning.code).collect()
 }
 
+type Convert = fn(&Value, &str) -> contextweaver_base::Result<Converted>;
+
+/// The converters of this build; whether it is that of the compat mode comes before each.
+fn modes() -> Vec<(bool, Convert)> {
+    vec![
+        (false, |result, tool| mcp_result_to_envelope(result, tool, &ResultOptions::default())),
+        #[cfg(feature = "compat")]
+        (true, contextweaver_compat::mcp::mcp_result_to_envelope),
+    ]
+}
+
 #[test]
 fn documented_examples_hold_in_both_modes() {
-    for compat in [false, true] {
-        let read = |result: Value, tool: &str| {
-            let options = ResultOptions { compat, ..ResultOptions::default() };
-            mcp_result_to_envelope(&result, tool, &options).unwrap()
-        };
+    for (compat, convert) in modes() {
+        let read = |result: Value, tool: &str| convert(&result, tool).unwrap();
         let query = json!({ "content": [{ "type": "text", "text": "query done" }], "structuredContent": { "count": 42, "status": "done" } });
         let query = read(query, "query");
         assert_eq!(query.full_text, "query done\ncount: 42\nstatus: done");
@@ -647,12 +655,11 @@ proptest! {
             let n = n as u64 * 5;
             json!({ "type": kind, "text": pick(n), "data": pick(n + 1), "resource": pick(n + 2), "uri": pick(n + 3), "annotations": pick(n + 4) })
         }).collect();
-        for compat in [false, true] {
-            let options = ResultOptions { compat, ..ResultOptions::default() };
+        for (_, convert) in modes() {
             let result = json!({ "content": parts, "structuredContent": pick(31), "isError": pick(32), "resultType": pick(33), "task": pick(34) });
-            prop_assert!(mcp_result_to_envelope(&result, "t", &options).is_ok());
+            prop_assert!(convert(&result, "t").is_ok());
             let odd = json!({ "content": pick(35) });
-            prop_assert!(mcp_result_to_envelope(&odd, "t", &options).is_ok());
+            prop_assert!(convert(&odd, "t").is_ok());
         }
     }
 

@@ -1,9 +1,7 @@
-//! Messages of providers, as the reference converts them.
+//! Messages of providers, as the compat mode converts them.
 
 use contextweaver_base::Result;
-use contextweaver_convert::providers::reference::{
-    from_anthropic, from_gemini, from_openai, to_anthropic, to_gemini, to_openai,
-};
+use contextweaver_compat::messages::{from_anthropic, from_gemini, from_openai, to_anthropic, to_gemini, to_openai};
 use contextweaver_model::ContextItem;
 use serde_json::{Value, json};
 
@@ -12,7 +10,7 @@ use crate::compare;
 type Decode = fn(&Value, &str) -> Result<Vec<ContextItem>>;
 type Encode = fn(&[ContextItem], &str) -> Result<Vec<Value>>;
 
-/// Runs one case of a file; a failure of ours becomes the reference's class.
+/// Runs one case of a file; a failure of ours becomes 0.18's class.
 pub fn run(file: &str, input: &Value) -> Option<std::result::Result<Value, String>> {
     let (decode, encode): (Decode, Encode) = match file {
         "openai" => (from_openai, to_openai),

@@ -2,23 +2,22 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver_convert::mcp::{
-    Converted, ResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope, mcp_result_to_envelope,
-};
+use contextweaver_compat::mcp::mcp_result_to_envelope;
+use contextweaver_convert::mcp::{Converted, ResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope};
 use serde_json::{Map, Value, json};
 
 use crate::context::text;
 
 /// Runs one case of a file that belongs here: those with a result.
 pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
-    let options = ResultOptions { compat: true, ..ResultOptions::default() };
+    let options = ResultOptions::default();
     let result = |key: &str| input.get(key).or_else(|| input.get("result"));
     let converted = if input.get("resource_id").is_some() {
         mcp_resource_to_envelope(result("resource_read")?, text(input, "resource_id"), options.max_bytes)
     } else if input.get("prompt_id").is_some() {
         mcp_prompt_to_envelope(result("prompt_get")?, text(input, "prompt_id"), options.max_bytes)
     } else if input.get("tool_name").is_some() {
-        mcp_result_to_envelope(result("result")?, text(input, "tool_name"), &options)
+        mcp_result_to_envelope(result("result")?, text(input, "tool_name"))
     } else {
         return None;
     };

@@ -5,9 +5,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use contextweaver_base::Error;
+use contextweaver_compat::mcp;
 use contextweaver_convert::mcp::{
-    ConvertedTool, ToolId, infer_namespace, mcp_prompt_to_selectable, mcp_resource_to_selectable, name_part, reference,
-    shape_hash,
+    ConvertedTool, ToolId, infer_namespace, mcp_prompt_to_selectable, mcp_resource_to_selectable,
+    mcp_tool_to_capability, name_part, shape_hash,
 };
 
 /// Runs one case of a file that belongs here.
@@ -47,7 +48,7 @@ fn failed(_: Error) -> Value {
 }
 
 fn tool(tool: &Value) -> Value {
-    reference::mcp_tool_to_selectable(tool.clone(), "/tool").map_or_else(failed, |item| json!(item))
+    mcp_tool_to_capability(tool.clone(), "/tool").map_or_else(failed, |item| json!(item))
 }
 
 fn item(converted: Result<ConvertedTool, Error>) -> Value {
@@ -90,7 +91,7 @@ fn session(input: &Value) -> Value {
             Err(_) => return json!({ "error": "CatalogError", "line": null }),
         },
     };
-    match reference::load_mcp_session_jsonl(&lines) {
+    match mcp::load_mcp_session_jsonl(&lines) {
         Ok(items) => json!({ "items": items }),
         Err(error) => json!({ "error": "CatalogError", "line": error.details().get("line") }),
     }

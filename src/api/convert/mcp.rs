@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{compat, done, unknown};
+use super::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{
     ConvertedTool, IdForm, Revision, ToolOptions, describe, infer_namespace, load_mcp_session_jsonl,
-    mcp_prompt_to_selectable, mcp_resource_to_selectable, mcp_tool_to_selectable, reference, selectable_to_mcp_tool,
+    mcp_prompt_to_selectable, mcp_resource_to_selectable, mcp_tool_to_selectable, selectable_to_mcp_tool,
 };
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{Fields, wrong_type};
@@ -53,16 +53,11 @@ fn server(fields: &mut Fields) -> Result<Option<String>> {
     Ok(server)
 }
 
-/// `{tool, server?, id_form?, verb_namespaces?, compat?}` gives `{item, warnings}`. The reference has none of the options.
+/// `{tool, server?, id_form?, verb_namespaces?, compat?}` gives `{item, warnings}`.
 fn tool(mut fields: Fields) -> Result<String> {
     let tool = fields.require("tool")?;
-    let is_reference = compat(&mut fields)?;
-    let options = if is_reference { ToolOptions::default() } else { tool_options(&mut fields)? };
+    let options = tool_options(&mut fields)?;
     fields.finish()?;
-    if is_reference {
-        let item = reference::mcp_tool_to_selectable(tool, "/tool")?;
-        return done(&json!({ "item": item, "warnings": [] }));
-    }
     let converted = mcp_tool_to_selectable(tool, &options).map_err(|error| below("tool", error))?;
     done(&json!({ "item": describe(&converted)?, "warnings": converted.warnings }))
 }
@@ -106,14 +101,9 @@ fn session(mut fields: Fields) -> Result<String> {
         Value::String(text) => text,
         other => return Err(wrong_type("/text", "a string", &other)),
     };
-    let is_reference = compat(&mut fields)?;
     let strict = fields.bool_or("strict", true)?;
     fields.finish()?;
     // The fields an error speaks of are those of a line; in the arguments it is the text.
     let in_text = |error: Error| error.under("/text");
-    if is_reference {
-        let items = reference::load_mcp_session_jsonl(&text).map_err(in_text)?;
-        return done(&json!({ "items": items, "warnings": [] }));
-    }
     done(&load_mcp_session_jsonl(&text, strict).map_err(in_text)?)
 }

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::compat;
-use crate::api::{One, write};
+use crate::api::{One, compat, write};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_convert::mcp::{
@@ -76,7 +75,11 @@ fn convert(result: &Value, mut fields: Fields) -> Result<Converted> {
     let tool = fields.string("tool_name")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
-    let options = ResultOptions { compat: compat(&mut fields)?, revision, max_bytes };
+    let compat = compat::requested(&mut fields)?;
     fields.finish()?;
+    if let Some(compat) = compat {
+        return compat.mcp_result_to_envelope(result, &tool);
+    }
+    let options = ResultOptions { revision, max_bytes };
     mcp_result_to_envelope(result, &tool, &options)
 }

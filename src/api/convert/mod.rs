@@ -8,10 +8,9 @@ mod messages;
 
 pub use mcp_result::{WithBytes, convert_result};
 
-use super::{done, unknown};
-use contextweaver_base::{Error, ErrorCode, Result};
+use super::{compat, done, unknown};
+use contextweaver_base::Result;
 use contextweaver_model::json::{self, Fields};
-use contextweaver_text::unicode::quote;
 
 pub(super) use mcp::tool_options;
 
@@ -31,14 +30,11 @@ pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
     let area = AREAS.iter().find(|(operations, _)| operations.contains(&operation));
     let (_, run) = area.ok_or_else(|| unknown(operation))?;
     // Results of tools come with their images, so the limits are those of a snapshot.
-    run(operation, Fields::open(json::parse_snapshot(arguments)?, "")?)
-}
-
-/// Takes whether the reference is asked for.
-fn compat(fields: &mut Fields) -> Result<bool> {
-    fields.parsed_or("compat", false, |version| match version {
-        "0.18" => Ok(true),
-        other => Err(Error::new(ErrorCode::Unsupported, format!("unknown version {} to be like", quote(other)))
-            .hint("one of: 0.18")),
-    })
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    if compat::CONVERTERS.contains(&operation)
+        && let Some(compat) = compat::requested(&mut fields)?
+    {
+        return compat.convert_call(operation, fields);
+    }
+    run(operation, fields)
 }

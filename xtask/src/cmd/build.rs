@@ -35,10 +35,10 @@ struct Module {
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 const MODULES: [Module; 5] = [
-    Module { name: "agent", features: "context-exports,convert-exports", limit_kib: 530 },
-    Module { name: "context", features: "context-exports", limit_kib: 370 },
-    Module { name: "convert", features: "convert-exports", limit_kib: 300 },
-    Module { name: "routing", features: "routing-exports", limit_kib: 300 },
+    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 530 },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 370 },
+    Module { name: "convert", features: "convert-exports,compat", limit_kib: 300 },
+    Module { name: "routing", features: "routing-exports,compat", limit_kib: 300 },
     Module { name: "decisions", features: "decisions-exports", limit_kib: 300 },
 ];
 

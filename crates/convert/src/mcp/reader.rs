@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::result::{Binary, cloned, reference_to};
+use super::result::{Binary, cloned};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         self.room = room;
         let handle = format!("{}:{kind}", self.prefix);
         let binary = Binary { handle, bytes, media_type: media_type.to_owned(), label };
-        self.artifacts.push(reference_to(&binary));
+        self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
         true
     }

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use super::reader::Reader;
-use super::reference;
 use super::revision::Revision;
 use super::{base64, facts};
 use contextweaver_base::Result;
@@ -19,8 +18,6 @@ use contextweaver_text::unicode::{self, quote};
 /// How a result is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultOptions {
-    /// Whether the result is read as the reference reads it.
-    pub compat: bool,
     /// The revision of the protocol that the server speaks; without one, shapes of all revisions are taken.
     pub revision: Option<Revision>,
     /// Bytes that the result may unpack to; what is beyond is left out with a warning.
@@ -29,7 +26,7 @@ pub struct ResultOptions {
 
 impl Default for ResultOptions {
     fn default() -> Self {
-        Self { compat: false, revision: None, max_bytes: limits::MCP_RESULT_BYTES }
+        Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES }
     }
 }
 
@@ -46,6 +43,19 @@ pub struct Binary {
     pub label: String,
 }
 
+impl Binary {
+    /// Returns the reference to the bytes, which nobody has stored or hashed yet.
+    pub fn artifact_ref(&self) -> ArtifactRef {
+        ArtifactRef {
+            handle: self.handle.clone(),
+            media_type: self.media_type.clone(),
+            size_bytes: self.bytes.len() as u64,
+            label: self.label.clone(),
+            content_hash: String::new(),
+        }
+    }
+}
+
 /// A result taken apart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
@@ -60,7 +70,7 @@ pub struct Converted {
 }
 
 /// What stands for a result that has no text.
-pub(super) const NO_CONTENT: &str = "(no content)";
+pub const NO_CONTENT: &str = "(no content)";
 
 /// Takes the result of a tool call apart.
 ///
@@ -68,9 +78,6 @@ pub(super) const NO_CONTENT: &str = "(no content)";
 /// the warnings, and the status is `partial` then. Nothing is validated, fetched or believed.
 pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultOptions) -> Result<Converted> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
-    if options.compat {
-        return Ok(reference::result::convert(map, tool_name));
-    }
     Ok(read(map, Reader::of_tool(tool_name, options.max_bytes), options))
 }
 
@@ -83,22 +90,28 @@ pub fn mcp_result_with_bytes(
     tool_name: &str,
     options: &ResultOptions,
 ) -> Result<Converted> {
-    let mut known = SortedMap::new();
+    let (mut known, mut other) = (SortedMap::new(), Vec::new());
     for (path, bytes) in attached {
-        if !options.compat && is_media(&result, &path) {
+        if is_media(&result, &path) {
             known.insert(path, bytes);
-        } else if let Some(text) = result.pointer_mut(&path) {
+        } else {
             // Nobody will decode it, so it is kept as it came.
-            *text = base64::encode(&bytes).into();
+            other.push((path, bytes));
         }
     }
-    match &result {
-        Value::Object(map) if !options.compat => {
-            let mut reader = Reader::of_tool(tool_name, options.max_bytes);
-            reader.attached = known;
-            Ok(read(map, reader, options))
+    put_back(&mut result, &other);
+    let Value::Object(map) = &result else { return Err(wrong_type("/result", "an object", &result)) };
+    let mut reader = Reader::of_tool(tool_name, options.max_bytes);
+    reader.attached = known;
+    Ok(read(map, reader, options))
+}
+
+/// Puts bytes back as base64 where they stood, see [`mcp_result_with_bytes`].
+pub fn put_back(result: &mut Value, attached: &[(String, Vec<u8>)]) {
+    for (path, bytes) in attached {
+        if let Some(text) = result.pointer_mut(path) {
+            *text = base64::encode(bytes).into();
         }
-        _ => mcp_result_to_envelope(&result, tool_name, options),
     }
 }
 
@@ -258,7 +271,7 @@ pub(super) fn finish(
     if summary.len() < full_text.len() {
         provenance.insert("truncated".into(), true.into());
     }
-    repeat(&mut provenance, &reader.warnings);
+    note_warnings(&mut provenance, &reader.warnings);
     let status = match (is_error, reader.is_partial) {
         (true, _) => Status::Error,
         (false, true) => Status::Partial,
@@ -276,8 +289,8 @@ pub(super) fn finish(
     Converted { envelope, binaries: reader.binaries, full_text, warnings: reader.warnings }
 }
 
-/// Says in the provenance what the first warnings are.
-pub(super) fn repeat(provenance: &mut JsonMap, warnings: &[Warning]) {
+/// Says in the provenance what the first [`limits::MCP_WARNINGS`] warnings are, by code and path.
+pub fn note_warnings(provenance: &mut JsonMap, warnings: &[Warning]) {
     let first = warnings.iter().take(limits::MCP_WARNINGS);
     let first: Vec<Value> = first.map(|warning| json!({ "code": warning.code, "path": warning.path })).collect();
     if !first.is_empty() {
@@ -293,16 +306,5 @@ pub(super) fn summary(text: &str) -> &str {
             &cut[..at]
         }
         _ => cut,
-    }
-}
-
-/// Makes the reference to bytes that nobody has stored yet.
-pub(super) fn reference_to(binary: &Binary) -> ArtifactRef {
-    ArtifactRef {
-        handle: binary.handle.clone(),
-        media_type: binary.media_type.clone(),
-        size_bytes: binary.bytes.len() as u64,
-        label: binary.label.clone(),
-        content_hash: String::new(),
     }
 }

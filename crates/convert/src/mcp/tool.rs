@@ -231,7 +231,7 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         name,
         title,
         description,
-        tags: tags(read_only, destructive),
+        tags: hint_tags(read_only, destructive),
         args_schema,
         output_schema,
         side_effects: destructive || !read_only,
@@ -308,7 +308,8 @@ fn lenient_hash(name: &str, schema: &JsonMap) -> Result<String> {
     shape_hash(name, Some(&Value::Object(shape)))
 }
 
-pub(super) fn tags(read_only: bool, destructive: bool) -> Vec<String> {
+/// Returns the tags of a tool with these hints, sorted.
+pub(super) fn hint_tags(read_only: bool, destructive: bool) -> Vec<String> {
     let all = [(destructive, "destructive"), (true, "mcp"), (read_only, "read-only")];
     all.into_iter().filter(|(is, _)| *is).map(|(_, tag)| tag.to_owned()).collect()
 }

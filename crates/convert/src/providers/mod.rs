@@ -23,7 +23,6 @@ pub mod openai_responses;
 pub mod part;
 mod pieces;
 pub mod record;
-pub mod reference;
 mod said;
 mod spoken;
 mod turns;

@@ -1,4 +1,4 @@
-//! Snapshots of what tools can do, and what drifted since, as the reference records them.
+//! Snapshots of what tools can do, and what drifted since, in the form and with the digests of 0.18.
 //!
 //! Digests are taken of JSON text in which `0` and `0.0` differ and whole numbers have any length, so everything here
 //! starts from text.
@@ -12,7 +12,7 @@ use super::load::{OnInvalid, load_catalog};
 use super::risk::{assess, same_value, worst};
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::{reference, tool_list};
+use contextweaver_convert::mcp::{mcp_tool_to_capability, tool_list};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{pointer, wrong_type};
 use contextweaver_text::hash::sha256_hex;
@@ -49,7 +49,7 @@ pub struct CapabilityChange {
         ts(type = "\"documentation_only\" | \"contract_changed\" | \"metadata_or_behavior_changed\"")
     )]
     pub classification: &'static str,
-    /// `none`, `review_required` or `potentially_breaking`: where the change is, as the reference sees it.
+    /// `none`, `review_required` or `potentially_breaking`: by the place of the change alone.
     #[cfg_attr(
         all(test, not(target_arch = "wasm32")),
         ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\"")
@@ -179,7 +179,7 @@ fn from_mcp(value: Value) -> Result<Vec<Value>> {
         return Err(Error::new(ErrorCode::InvalidInput, "there are no tools").at("/tools"));
     }
     let tools = tools.into_iter().enumerate().map(|(index, tool)| {
-        let item = reference::mcp_tool_to_selectable(tool, &format!("/tools/{index}"))?;
+        let item = mcp_tool_to_capability(tool, &format!("/tools/{index}"))?;
         let mut record = json!(item);
         record["id"] = format!("mcp:{}", item.name).into();
         record["normalized_id"] = item.id.into();

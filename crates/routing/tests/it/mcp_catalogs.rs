@@ -1,12 +1,12 @@
-//! Catalogs of real MCP servers: none of their tools is lost, and the reference's form is exact.
+//! Catalogs of real MCP servers: none of their tools is lost, and their capability records are exact.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use std::path::Path;
 
 use contextweaver_convert::mcp::{
     IdForm, ResultOptions, Revision, ToolOptions, describe, mcp_prompt_to_envelope, mcp_prompt_to_selectable,
-    mcp_resource_to_envelope, mcp_result_to_envelope, mcp_tool_to_selectable, reference, selectable_to_mcp_tool,
-    tool_list,
+    mcp_resource_to_envelope, mcp_result_to_envelope, mcp_tool_to_capability, mcp_tool_to_selectable,
+    selectable_to_mcp_tool, tool_list,
 };
 use contextweaver_model::Status;
 use contextweaver_routing::catalog::from_mcp_tools;
@@ -31,14 +31,14 @@ fn each(check: impl Fn(&str, &Value, &Value)) {
 }
 
 #[test]
-fn the_form_of_the_reference_is_exact() {
+fn capability_records_are_exact() {
     each(|file, capture, expected| {
         let tools = tool_list(capture.clone()).unwrap();
         assert_eq!(json!(tools.len()), expected["register"]["registered"], "{file}");
         let wanted = expected["tools"].as_array().unwrap();
         assert_eq!(tools.len(), wanted.len(), "{file}");
         for (tool, wanted) in tools.into_iter().zip(wanted) {
-            let item = json!(reference::mcp_tool_to_selectable(tool, "").unwrap());
+            let item = json!(mcp_tool_to_capability(tool, "").unwrap());
             for (key, value) in wanted.as_object().unwrap() {
                 assert_eq!(&item[key], value, "{file} {} {key}", item["name"]);
             }

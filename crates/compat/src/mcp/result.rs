@@ -1,13 +1,13 @@
-//! Results of tools as the reference reads them. Where it fails, on values of a type that nobody should send, the value
+//! Results of tools as 0.18 reads them. Where it fails, on values of a type that nobody should send, the value
 //! is kept as text, a warning says so, and the status is `partial`.
 
 use serde_json::Value;
 
-use crate::mcp::base64::decode_as_reference;
-use crate::mcp::result::{Binary, Converted, NO_CONTENT, reference_to, repeat};
-use contextweaver_base::limits;
+use super::base64;
+use contextweaver_base::{Result, limits};
+use contextweaver_convert::mcp::{Binary, Converted, NO_CONTENT, note_warnings};
 use contextweaver_model::json::python::{is_truthy, text as text_of};
-use contextweaver_model::json::{JsonMap, to_sorted_ascii, type_name};
+use contextweaver_model::json::{JsonMap, to_sorted_ascii, type_name, wrong_type};
 use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
 use contextweaver_text::lines::lines;
 use contextweaver_text::unicode::{prefix, trim};
@@ -23,7 +23,11 @@ struct Reader<'a> {
 }
 
 /// Takes a result apart.
-pub(in crate::mcp) fn convert(map: &JsonMap, tool: &str) -> Converted {
+///
+/// # Errors
+/// `INVALID_INPUT` for anything but an object.
+pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<Converted> {
+    let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
     let mut reader = Reader {
         tool,
         texts: Vec::new(),
@@ -36,7 +40,7 @@ pub(in crate::mcp) fn convert(map: &JsonMap, tool: &str) -> Converted {
     if let Some(value) = map.get("structuredContent").filter(|value| !value.is_null()) {
         reader.structured(value);
     }
-    reader.finish(map.get("isError").is_some_and(is_truthy))
+    Ok(reader.finish(map.get("isError").is_some_and(is_truthy)))
 }
 
 impl Reader<'_> {
@@ -99,7 +103,7 @@ impl Reader<'_> {
     fn keep(&mut self, kind: &str, bytes: Vec<u8>, media_type: String, label: String) {
         let handle = format!("mcp:{}:{kind}", self.tool);
         let binary = Binary { handle, bytes, media_type, label };
-        self.artifacts.push(reference_to(&binary));
+        self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
     }
 
@@ -108,7 +112,7 @@ impl Reader<'_> {
             None => Vec::new(),
             Some(data) => {
                 let text = text_of(data);
-                let decoded = if data.is_string() { decode_as_reference(&text) } else { None };
+                let decoded = if data.is_string() { base64::decode(&text) } else { None };
                 decoded.unwrap_or_else(|| text.into_bytes())
             }
         };
@@ -117,7 +121,7 @@ impl Reader<'_> {
         self.keep(&format!("{kind}:{index}"), bytes, media_type, label);
     }
 
-    /// The reference lets anything pass for a media type.
+    /// 0.18 lets anything pass for a media type.
     fn media_type(&mut self, map: &JsonMap, default: &str, path: &str) -> String {
         match map.get("mimeType") {
             None => default.to_owned(),
@@ -194,7 +198,7 @@ impl Reader<'_> {
         if !self.annotations.is_empty() {
             provenance.insert("content_annotations".into(), self.annotations.into());
         }
-        repeat(&mut provenance, &self.warnings);
+        note_warnings(&mut provenance, &self.warnings);
         let envelope = ResultEnvelope {
             status: match (is_error, self.warnings.is_empty()) {
                 (true, _) => Status::Error,

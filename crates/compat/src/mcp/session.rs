@@ -1,4 +1,4 @@
-//! Sessions as the reference reads them.
+//! Sessions as 0.18 reads them.
 
 use serde_json::Value;
 

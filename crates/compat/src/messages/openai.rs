@@ -1,4 +1,4 @@
-//! Chat completion messages as the reference converts them.
+//! Chat completion messages as 0.18 converts them.
 
 use serde_json::{Value, json};
 

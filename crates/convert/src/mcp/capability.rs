@@ -1,10 +1,10 @@
-//! Tools as the reference reads them.
+//! Tools as capability snapshots record them, with the digests of 0.18 for the same tools.
 
 use serde_json::Value;
 
-use super::super::namespace::{infer_namespace, name_part};
-use super::super::tool::tags;
-use super::super::tool_id::canonical_tool_id;
+use super::namespace::{infer_namespace, name_part};
+use super::tool::hint_tags;
+use super::tool_id::canonical_tool_id;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::python::{self, is_truthy};
@@ -12,7 +12,7 @@ use contextweaver_model::json::{Fields, JsonMap, wrong_type};
 use contextweaver_text::unicode::quote;
 
 /// Reads one tool under its canonical id: what breaks the grammar of ids is an error, hints count by truth.
-pub fn mcp_tool_to_selectable(tool: Value, path: &str) -> Result<SelectableItem> {
+pub fn mcp_tool_to_capability(tool: Value, path: &str) -> Result<SelectableItem> {
     let mut fields = Fields::open(tool, path)?;
     let name = required(&mut fields, "name")?;
     let description = required(&mut fields, "description")?;
@@ -40,7 +40,7 @@ pub fn mcp_tool_to_selectable(tool: Value, path: &str) -> Result<SelectableItem>
         namespace: namespace.to_owned(),
         name,
         description,
-        tags: tags(read_only, destructive),
+        tags: hint_tags(read_only, destructive),
         args_schema,
         output_schema,
         side_effects: !read_only,

@@ -1,7 +1,7 @@
-//! Message adapters that decide as the Python reference does: what it refuses they refuse, what it loses they lose.
+//! Message adapters that decide as 0.18 for Python does: what it refuses they refuse, what it loses they lose.
 //!
-//! Only its crashes differ: where the reference fails with an error of its language, the same input is `INVALID_INPUT`
-//! here. The default adapters of this room keep everything instead.
+//! Only its crashes differ: where it fails with an error of its language, the same input is `INVALID_INPUT`
+//! here. The default adapters keep everything instead.
 
 mod anthropic;
 mod gemini;
@@ -122,7 +122,7 @@ mod tests {
                 json!([{ "role": "assistant", "content": [call] }, answer(json!("u"))]),
                 "/messages/1/content/0/tool_use_id",
             ),
-            // A list is no key in Python and crashes the reference.
+            // A list is no key in Python and crashes 0.18.
             (
                 json!([{ "role": "assistant", "content": [call] }, answer(json!([1]))]),
                 "/messages/1/content/0/tool_use_id",

@@ -1,4 +1,4 @@
-//! Gemini contents as the reference converts them.
+//! Gemini contents as 0.18 converts them.
 
 use serde_json::{Value, json};
 

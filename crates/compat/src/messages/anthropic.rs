@@ -1,4 +1,4 @@
-//! Anthropic messages as the reference converts them.
+//! Anthropic messages as 0.18 converts them.
 
 use serde_json::{Value, json};
 
