@@ -1,9 +1,10 @@
 //! Facts, summaries and projections.
 
 use contextweaver_base::{Error, Result};
-use contextweaver_content::keep::{KeepPath, Segment, StructuredFirewall, project};
-use contextweaver_content::reference::{
-    RuleBasedSummarizer, RuleEngine, StructuredExtractor, SummarizationRule, bullets, facts, key_values, numbered,
+use contextweaver_content::extract::{bullets, facts, key_values, numbered};
+use contextweaver_content::keep::{KeepPath, Segment};
+use contextweaver_context::compat::content::{
+    RuleEngine, StructuredFirewall, SummarizationRule, extractor, project, segments, summarizer,
 };
 use serde_json::{Value, json};
 
@@ -46,28 +47,28 @@ fn parse_path(path: &str) -> Result<Value> {
         Segment::Elements => "[]".to_owned(),
         Segment::Key(key) => key,
     };
-    let segments = KeepPath::parse(path)?.segments(true);
-    Ok(json!({ "segments": segments.into_iter().map(show).collect::<Vec<_>>() }))
+    let steps = segments(&KeepPath::parse(path)?);
+    Ok(json!({ "segments": steps.into_iter().map(show).collect::<Vec<_>>() }))
 }
 
 fn run_project(input: &Value) -> Result<Value> {
     let keep = KeepPath::parse_all(&strings(&input["keep"]), "/keep")?;
-    Ok(json!({ "projected": project(&input["data"], &keep, true) }))
+    Ok(json!({ "projected": project(&input["data"], &keep) }))
 }
 
 fn run_extractor(input: &Value) -> Result<Value> {
-    let extractor = StructuredExtractor { max_chars: chars(input, "max_chars"), compat: true };
+    let extractor = extractor(chars(input, "max_chars"));
     Ok(json!({ "facts": extractor.extract(text(input, "raw"))? }))
 }
 
 fn run_firewall(input: &Value) -> Result<Value> {
-    let firewall = StructuredFirewall::new(&strings(&input["keep"]), chars(input, "max_fact_chars"), true)?;
+    let firewall = StructuredFirewall::new(&strings(&input["keep"]), chars(input, "max_fact_chars"))?;
     let (projected, facts) = firewall.compact(&input["data"])?;
     Ok(json!({ "projected": projected, "facts": facts }))
 }
 
 fn summarize(input: &Value) -> Value {
-    let summarizer = RuleBasedSummarizer { max_chars: chars(input, "max_chars"), compat: true };
+    let summarizer = summarizer(chars(input, "max_chars"));
     json!({ "summary": summarizer.summarize(text(input, "raw")) })
 }
 

@@ -3,8 +3,8 @@
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
 pub mod digest;
+pub mod extract;
 pub mod keep;
-pub mod reference;
 pub mod reshape;
 pub mod signals;
 pub mod slice;

@@ -13,7 +13,6 @@ use super::manager::ContextManager;
 use super::{compat, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::reference;
 use contextweaver_content::slice::{Selector, slice};
 use contextweaver_content::sniff::Source;
 use contextweaver_content::views::views_of;
@@ -210,12 +209,26 @@ impl ContextManager {
 /// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
 /// results.
 pub fn drilldown_tool() -> SelectableItem {
-    let mut tool = reference::drilldown_tool();
+    let text = str::to_owned;
     // As text, because a literal of this size costs more as code; a test reads it.
-    if let Ok(Value::Object(schema)) = json::parse(include_str!("drilldown_schema.json")) {
-        tool.args_schema = schema;
+    let schema = json::parse(include_str!("drilldown_schema.json")).ok();
+    let mut metadata = JsonMap::new();
+    metadata.insert("builtin".into(), true.into());
+    metadata.insert("phase".into(), "interpret".into());
+    SelectableItem {
+        id: text("contextweaver:drilldown"),
+        kind: text("internal"),
+        name: text("drilldown"),
+        description: text(
+            "Fetch a specific slice of a stored artifact. Provide an artifact handle and a selector to retrieve only \
+             the data you need.",
+        ),
+        tags: ["progressive-disclosure", "drilldown", "artifact"].map(str::to_owned).to_vec(),
+        namespace: String::new(),
+        args_schema: schema.and_then(|schema| schema.as_object().cloned()).unwrap_or_default(),
+        metadata,
+        ..SelectableItem::default()
     }
-    tool
 }
 
 #[cfg(test)]

@@ -16,8 +16,8 @@ use super::{footer, sensitivity};
 use crate::store::{EventLog, NewArtifact};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::extract::facts;
 use contextweaver_content::keep::KeepPath;
-use contextweaver_content::reference::facts;
 use contextweaver_content::sniff::Source;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{

@@ -6,8 +6,8 @@ use super::firewall::clean;
 use super::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::digest::digest_source;
+use contextweaver_content::extract::{RuleBasedSummarizer, StructuredExtractor, facts};
 use contextweaver_content::keep::{KeepPath, project};
-use contextweaver_content::reference::{RuleBasedSummarizer, StructuredExtractor, facts};
 use contextweaver_content::reshape::reshape_source;
 use contextweaver_content::sniff::Source;
 use contextweaver_model::json;
@@ -113,7 +113,7 @@ impl Reduction<'_> {
         let reduced =
             |text, status| Reduced { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
         let Ok(value) = json::parse(self.source.text) else { return reduced("{}".to_owned(), Status::Error) };
-        let kept = project(&value, self.keep, false).to_string();
+        let kept = project(&value, self.keep).to_string();
         if self.tokens(&kept) <= self.options.firewall.threshold_tokens {
             return reduced(kept, Status::Ok);
         }

@@ -1,11 +1,11 @@
-//! Parts of artifacts as the reference cuts them: text and nothing about it.
+//! Parts of artifacts as 0.18 cuts them: text and nothing about it.
 
+use super::content;
 use crate::drilldown::{DrilldownRequest, Slice};
 use crate::firewall;
 use crate::manager::ContextManager;
 use crate::reduce::within;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::reference;
 
 /// Reads a part; malformed UTF-8 shows as U+FFFD.
 pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
@@ -15,7 +15,7 @@ pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slic
         .as_object()
         .ok_or_else(|| Error::new(ErrorCode::InvalidInput, "expected an object").at("/selector"))?;
     let options = &manager.options;
-    let part = reference::select(selector, &text)?;
+    let part = content::select(selector, &text)?;
     let clean = firewall::clean(&part, options);
     let shown = match request.max_tokens {
         Some(limit) => within(&clean, limit, &options.estimator),

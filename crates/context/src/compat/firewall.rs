@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::content::{StructuredFirewall, extractor, summarizer, views};
 use crate::callbacks::Answers;
 use crate::firewall::{handle_of, is_processed, label_of};
 use crate::options::{ManagerOptions, Plugin};
@@ -9,8 +10,7 @@ use crate::sensitivity::secret_rules;
 use crate::store::{ArtifactStore, content_hash};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::keep::StructuredFirewall;
-use contextweaver_content::reference::{RuleBasedSummarizer, StructuredExtractor, facts, views};
+use contextweaver_content::extract::facts;
 use contextweaver_model::json::{number_text, parse, to_sorted_ascii};
 use contextweaver_model::{
     ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy,
@@ -80,9 +80,7 @@ impl<'a> Rules<'a> {
         self.permit(self.extractor)?;
         let found = match self.extractor {
             None => Ok(facts(text)),
-            Some(plugin) if plugin.built_in => {
-                StructuredExtractor { max_chars: limits::SUMMARY_CHARS, compat: true }.extract(text)
-            }
+            Some(plugin) if plugin.built_in => extractor(limits::SUMMARY_CHARS).extract(text),
             // Without an answer yet, what comes of this is thrown away.
             Some(_) => answers.facts(item, text).unwrap_or_else(|| Ok(Vec::new())),
         };
@@ -94,9 +92,7 @@ impl<'a> Rules<'a> {
         self.permit(self.extractor)?;
         let written = match self.summarizer {
             None => Ok(first_paragraph(text)),
-            Some(plugin) if plugin.built_in => {
-                Ok(RuleBasedSummarizer { max_chars: limits::SUMMARY_CHARS, compat: true }.summarize(text))
-            }
+            Some(plugin) if plugin.built_in => Ok(summarizer(limits::SUMMARY_CHARS).summarize(text)),
             Some(_) => answers.summary(item, text).unwrap_or_else(|| Ok(String::new())),
         };
         let (facts, status) = self.facts(item, text, answers)?;
@@ -108,7 +104,7 @@ impl<'a> Rules<'a> {
 
     /// Keeps what the paths name. Text that is no JSON and paths that are none give nothing.
     fn project(&self, text: &str) -> Option<(Value, Vec<String>)> {
-        StructuredFirewall::new(self.keep, limits::SUMMARY_CHARS, true).ok()?.compact(&parse(text).ok()?).ok()
+        StructuredFirewall::new(self.keep, limits::SUMMARY_CHARS).ok()?.compact(&parse(text).ok()?).ok()
     }
 }
 

@@ -1,5 +1,6 @@
 //! How the reference takes results of tools into the log.
 
+use super::content::StructuredFirewall;
 use super::firewall::{Digest, Reduced, Rules, reduce};
 use crate::callbacks::Outcome;
 use crate::firewall::clean;
@@ -8,7 +9,7 @@ use crate::ingest_mcp::{McpBinary, McpResult};
 use crate::manager::ContextManager;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_content::keep::{KeepPath, StructuredFirewall};
+use contextweaver_content::keep::KeepPath;
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
 
@@ -34,7 +35,7 @@ impl Gate {
     /// Makes a gate for texts longer than a number of characters. A list of paths to keep must name something.
     pub fn new(threshold_chars: u64, keep: Option<Vec<String>>) -> Result<Self> {
         if let Some(keep) = &keep {
-            StructuredFirewall::new(keep, limits::SUMMARY_CHARS, true)?;
+            StructuredFirewall::new(keep, limits::SUMMARY_CHARS)?;
         }
         Ok(Self { threshold_chars, keep: keep.unwrap_or_default() })
     }

@@ -1,6 +1,7 @@
 //! The pipeline of contextweaver 0.18 for Python, stage by stage.
 
 pub mod compact;
+pub mod content;
 pub mod drilldown;
 pub mod firewall;
 pub mod ingest;

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use contextweaver_content::reference::facts;
+use contextweaver_content::extract::facts;
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
 

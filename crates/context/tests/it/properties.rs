@@ -412,11 +412,11 @@ proptest! {
         paths in prop::collection::vec("[abc]?(\\[\\]){0,2}(\\.[abc](\\[\\]){0,2}){0,2}", 0..4),
     ) {
         let keep: Vec<KeepPath> = paths.iter().filter_map(|path| KeepPath::parse(path).ok()).collect();
-        let projected = project(&value, &keep, false);
+        let projected = project(&value, &keep);
         let (mut before, mut after) = (Vec::new(), Vec::new());
         leaves(&value, &mut Vec::new(), &mut before);
         leaves(&projected, &mut Vec::new(), &mut after);
-        let steps: Vec<Vec<Segment>> = keep.iter().map(|path| path.segments(false)).collect();
+        let steps: Vec<Vec<Segment>> = keep.iter().map(|path| path.segments()).collect();
         before.retain(|(place, _)| {
             let matches = |(step, (key, _)): (&Segment, &(Option<String>, usize))| match step {
                 Segment::Elements => key.is_none(),

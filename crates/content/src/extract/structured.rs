@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::entities::{emails, numbers, sections, urls};
-use super::extract::key_values;
+use super::lines::key_values;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{self, JsonMap, number_text};
@@ -29,21 +29,38 @@ const ENOUGH_BYTES: usize = 4 * VALUE_CHARS;
 pub struct StructuredExtractor {
     /// Characters of all facts together; those from the first one on that does not fit are left out.
     pub max_chars: usize,
-    /// Whether values and types are named as Python does (`None`, `dict`) and not as JSON does (`null`, `object`).
-    pub compat: bool,
+    /// How values and their types are written.
+    pub notation: Notation,
+    /// Whether an element of a list of objects that is none has no row; otherwise it is an error.
+    pub skips_other_rows: bool,
+}
+
+/// How values and their types are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    /// As in JSON: `null`, `object`.
+    Json,
+    /// As in Python: `None`, `dict`.
+    Python,
+}
+
+impl Notation {
+    fn is_python(self) -> bool {
+        self == Self::Python
+    }
 }
 
 impl Default for StructuredExtractor {
     fn default() -> Self {
-        Self { max_chars: limits::SUMMARY_CHARS, compat: false }
+        Self { max_chars: limits::SUMMARY_CHARS, notation: Notation::Json, skips_other_rows: true }
     }
 }
 
 impl StructuredExtractor {
     /// Returns the facts.
     ///
-    /// With `compat` this fails where the reference does: a list starts with an object, and one of the next two
-    /// elements is none. Otherwise such an element has no row.
+    /// Unless such rows are skipped, this fails with `INVALID_INPUT` where a list starts with an object that has keys,
+    /// and one of the next two elements is none.
     pub fn extract(&self, text: &str) -> Result<Vec<String>> {
         let text = unicode::trim(text);
         let mut facts = match parse_container(text) {
@@ -67,7 +84,7 @@ impl StructuredExtractor {
         facts.extend(map.iter().take(KEYS).map(|(key, value)| match value {
             Value::Array(list) => format!("{key}: array[{}]", list.len()),
             Value::Object(inner) => format!("{key}: object({} keys)", inner.len()),
-            _ => format!("{key}: {} = {}", type_name(value, self.compat), self.show(value, VALUE_CHARS)),
+            _ => format!("{key}: {} = {}", type_name(value, self.notation), self.show(value, VALUE_CHARS)),
         }));
         facts
     }
@@ -79,10 +96,10 @@ impl StructuredExtractor {
         facts.push(format!("columns: {}", columns.join(", ")));
         for row in list.iter().take(ROWS) {
             let object = row.as_object();
-            if object.is_none() && !self.compat {
+            if object.is_none() && self.skips_other_rows {
                 continue;
             }
-            // The reference looks at the row only where there is a column to look for.
+            // Without columns nothing is looked for in the row.
             if object.is_none() && !columns.is_empty() {
                 return Err(Error::new(ErrorCode::InvalidInput, "a row of the list is not an object"));
             }
@@ -100,7 +117,7 @@ impl StructuredExtractor {
         let mut out = String::new();
         match value {
             Value::String(text) => out.push_str(prefix(text, chars)),
-            _ => write_value(&mut out, value, self.compat),
+            _ => write_value(&mut out, value, self.notation),
         }
         out.truncate(prefix(&out, chars).len());
         out
@@ -125,10 +142,10 @@ fn of_text(text: &str) -> Vec<String> {
     facts
 }
 
-/// Names the type of a value as JSON does, or with `compat` as Python does.
-pub fn type_name(value: &Value, compat: bool) -> &'static str {
+/// Names the type of a value.
+pub(super) fn type_name(value: &Value, notation: Notation) -> &'static str {
     match value {
-        _ if !compat => json::type_name(value),
+        _ if notation == Notation::Json => json::type_name(value),
         Value::Null => "NoneType",
         Value::Bool(_) => "bool",
         Value::Number(number) if number.is_f64() => "float",
@@ -139,14 +156,14 @@ pub fn type_name(value: &Value, compat: bool) -> &'static str {
     }
 }
 
-/// Writes a value as JSON, or with `compat` as Python shows it; stops soon after [`ENOUGH_BYTES`].
-fn write_value(out: &mut String, value: &Value, compat: bool) {
+/// Writes a value; stops soon after [`ENOUGH_BYTES`].
+fn write_value(out: &mut String, value: &Value, notation: Notation) {
     match value {
-        Value::Null => out.push_str(if compat { "None" } else { "null" }),
-        Value::Bool(true) => out.push_str(if compat { "True" } else { "true" }),
-        Value::Bool(false) => out.push_str(if compat { "False" } else { "false" }),
+        Value::Null => out.push_str(if notation.is_python() { "None" } else { "null" }),
+        Value::Bool(true) => out.push_str(if notation.is_python() { "True" } else { "true" }),
+        Value::Bool(false) => out.push_str(if notation.is_python() { "False" } else { "false" }),
         Value::Number(number) => out.push_str(&number_text(number)),
-        Value::String(text) => write_string(out, text, compat),
+        Value::String(text) => write_string(out, text, notation),
         Value::Array(list) => {
             out.push('[');
             for (index, entry) in list.iter().enumerate() {
@@ -156,7 +173,7 @@ fn write_value(out: &mut String, value: &Value, compat: bool) {
                 if out.len() > ENOUGH_BYTES {
                     return;
                 }
-                write_value(out, entry, compat);
+                write_value(out, entry, notation);
             }
             out.push(']');
         }
@@ -169,17 +186,17 @@ fn write_value(out: &mut String, value: &Value, compat: bool) {
                 if out.len() > ENOUGH_BYTES {
                     return;
                 }
-                write_string(out, key, compat);
+                write_string(out, key, notation);
                 out.push_str(": ");
-                write_value(out, entry, compat);
+                write_value(out, entry, notation);
             }
             out.push('}');
         }
     }
 }
 
-fn write_string(out: &mut String, text: &str, compat: bool) {
-    if !compat {
+fn write_string(out: &mut String, text: &str, notation: Notation) {
+    if !notation.is_python() {
         return out.push_str(&Value::from(prefix(text, ENOUGH_BYTES)).to_string());
     }
     push_quoted(out, text, ENOUGH_BYTES);
@@ -189,14 +206,18 @@ fn write_string(out: &mut String, text: &str, compat: bool) {
 mod tests {
     use super::*;
 
-    fn facts(text: &str, compat: bool) -> Vec<String> {
-        StructuredExtractor { compat, ..StructuredExtractor::default() }.extract(text).unwrap()
+    const PYTHON: StructuredExtractor =
+        StructuredExtractor { max_chars: 500, notation: Notation::Python, skips_other_rows: false };
+
+    fn facts(text: &str, python: bool) -> Vec<String> {
+        let extractor = if python { PYTHON } else { StructuredExtractor::default() };
+        extractor.extract(text).unwrap()
     }
 
     #[test]
-    fn json_is_shown_in_the_notation_of_the_mode() {
+    fn json_is_shown_in_either_notation() {
         let object = r#" {"s": "it's", "i": 3, "f": 1e22, "t": true, "n": null, "l": [1], "o": {}} "#;
-        let shown = |compat| facts(object, compat).join(" | ");
+        let shown = |python| facts(object, python).join(" | ");
         assert_eq!(
             shown(true),
             "type: object (7 keys) | s: str = it's | i: int = 3 | f: float = 1e+22 | t: bool = True | n: NoneType = None \
@@ -213,9 +234,9 @@ mod tests {
             (r#"[{"a": ["\u0001\u00a0\u200b"]}]"#, r"['\x01\xa0\u200b']", "[\"\\u0001\u{a0}\u{200b}\"]"),
             (r#"[{"a": ["e\u0301😀\n\\"]}]"#, "['e\u{301}😀\\n\\\\']", "[\"e\u{301}😀\\n\\\\\"]"),
         ];
-        for (text, theirs, ours) in table {
-            assert_eq!(facts(text, true)[2], format!("  row: a={theirs}"));
-            assert_eq!(facts(text, false)[2], format!("  row: a={ours}"));
+        for (text, python, json) in table {
+            assert_eq!(facts(text, true)[2], format!("  row: a={python}"));
+            assert_eq!(facts(text, false)[2], format!("  row: a={json}"));
         }
     }
 
@@ -223,7 +244,7 @@ mod tests {
     fn rows_that_are_no_objects() {
         let text = r#"[{"a": 1}, null, {"a": 2, "b": 3}, {"a": 4}]"#;
         assert_eq!(facts(text, false), ["type: array (4 items)", "columns: a", "  row: a=1", "  row: a=2"]);
-        assert!(StructuredExtractor { max_chars: 500, compat: true }.extract(text).is_err());
+        assert!(PYTHON.extract(text).is_err());
         assert_eq!(facts("[1, {}]", true), ["type: array (2 items)"]);
         assert_eq!(facts("[{}, 1]", true), ["type: array (2 items)", "columns: ", "  row: ", "  row: "]);
         assert_eq!(facts("[{}, 1]", false), ["type: array (2 items)", "columns: ", "  row: "]);

@@ -1,4 +1,4 @@
-//! Slices of a text by selector, with the counting of the reference: from the end where negative, all where null.
+//! Slices of a text by selector, with the counting of Python: from the end where negative, all where null.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
 use contextweaver_text::lines::{join_lines, lines, slice_range};
 use contextweaver_text::unicode::{prefix, quote};
 
-/// Applies `{"type": "head" | "lines" | "rows" | "json_keys", ...}` to a text as the reference does.
+/// Applies `{"type": "head" | "lines" | "rows" | "json_keys", ...}` to a text.
 ///
 /// An unknown type is `UNSUPPORTED`, a bound that is no whole number `INVALID_INPUT`. Keys of what is not a JSON object
 /// are the empty text.
@@ -72,7 +72,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn odd_selectors_do_what_they_do_in_the_reference() {
+    fn odd_selectors_do_what_they_do_in_python() {
         let object = r#"{"b": 1, "a": [], "é": 2}"#;
         let table = [
             ("hello", json!({"type": "head", "chars": -2}), Ok("hel")),

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn long_runs_of_spaces_are_read_once() {
-        // The reference's pattern tries every way to share the spaces out: 1.7 s for 8,000 of them.
+        // A pattern that backtracks tries every way to share the spaces out: 1.7 s for 8,000 of them.
         let spaces = " ".repeat(4_000_000);
         assert!(facts(&format!("a{spaces}b")).is_empty());
         assert_eq!(facts(&format!("a{spaces}: {spaces}b{spaces}\n1.{spaces}")), ["a: b", ""]);

@@ -1,10 +1,9 @@
-//! Summaries by rules, and rules that choose a summarizer.
+//! Summaries by rules.
 
 use serde_json::Value;
 
-use super::structured::{parse_container, type_name};
+use super::structured::{Notation, parse_container, type_name};
 use contextweaver_base::limits;
-use contextweaver_base::order::sort_by;
 use contextweaver_text::lines::{lines, slice_range};
 use contextweaver_text::unicode::{self, is_word};
 
@@ -22,7 +21,7 @@ const ITEM_KEYS: usize = 10;
 
 /// Stands between the two ends of a long text.
 const CUT: &str = "\n[...truncated...]\n";
-/// Characters the reference sets aside for [`CUT`].
+/// Characters set aside for [`CUT`].
 const CUT_CHARS: i64 = 20;
 
 /// Summarises a text without a model: the outline of JSON, the telling lines of a log, or both ends.
@@ -30,13 +29,15 @@ const CUT_CHARS: i64 = 20;
 pub struct RuleBasedSummarizer {
     /// Characters of the summary.
     pub max_chars: usize,
-    /// Whether types are named as Python does, and the cap is broken below 22 characters, as by the reference.
-    pub compat: bool,
+    /// How types are named.
+    pub notation: Notation,
+    /// Whether the cap always holds; otherwise what is short of room may be longer than it.
+    pub is_cap_hard: bool,
 }
 
 impl Default for RuleBasedSummarizer {
     fn default() -> Self {
-        Self { max_chars: limits::SUMMARY_CHARS, compat: false }
+        Self { max_chars: limits::SUMMARY_CHARS, notation: Notation::Json, is_cap_hard: true }
     }
 }
 
@@ -49,10 +50,10 @@ impl RuleBasedSummarizer {
             Some(json) => return unicode::prefix(&self.outline(&json), self.max_chars).to_owned(),
             None => self.telling_lines(text).unwrap_or_else(|| self.both_ends(text)),
         };
-        if self.compat { summary } else { unicode::prefix(&summary, self.max_chars).to_owned() }
+        if self.is_cap_hard { unicode::prefix(&summary, self.max_chars).to_owned() } else { summary }
     }
 
-    /// The cap as a number to subtract from: what the reference makes of small caps is negative.
+    /// The cap as a number to subtract from: what is left of small ones is negative.
     fn cap(&self) -> i64 {
         i64::try_from(self.max_chars).unwrap_or(i64::MAX)
     }
@@ -63,7 +64,7 @@ impl RuleBasedSummarizer {
                 let keys: Vec<&str> = map.keys().take(KEYS).map(String::as_str).collect();
                 let mut out = format!("JSON object with {} key(s): {}", map.len(), keys.join(", "));
                 for (key, value) in map.iter().take(TYPED_KEYS) {
-                    for part in ["\n  ", key, ": ", type_name(value, self.compat)] {
+                    for part in ["\n  ", key, ": ", type_name(value, self.notation)] {
                         out.push_str(part);
                     }
                 }
@@ -102,11 +103,11 @@ impl RuleBasedSummarizer {
             return text.to_owned();
         }
         let half = (self.cap() - CUT_CHARS).div_euclid(2);
-        if half <= 0 && !self.compat {
+        if half <= 0 && self.is_cap_hard {
             // No room for two ends and the mark between them.
             return text.to_owned();
         }
-        // A negative half counts from the other end in the reference, and a tail of 0 is everything.
+        // A negative half counts from the other end, and a tail of 0 is everything.
         let head = slice_range(chars, None, Some(half)).end;
         let tail = slice_range(chars, Some(-half), None).start;
         let tail = text.char_indices().nth(tail).map_or("", |(at, _)| &text[at..]);
@@ -124,67 +125,13 @@ fn has_signal(line: &str) -> bool {
     })
 }
 
-/// A rule that names a summarizer for some texts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SummarizationRule {
-    /// How the media type starts.
-    pub media_type_prefix: String,
-    /// Tags the text must have, all of them.
-    pub required_tags: Vec<String>,
-    /// The summarizer.
-    pub summarizer_name: String,
-    /// Higher priorities are asked first.
-    pub priority: i64,
-}
-
-impl SummarizationRule {
-    fn matches(&self, media_type: &str, tags: &[String]) -> bool {
-        media_type.starts_with(&self.media_type_prefix) && self.required_tags.iter().all(|tag| tags.contains(tag))
-    }
-}
-
-/// Rules by falling priority, those of one priority in the order they came.
-#[derive(Debug, Clone, Default)]
-pub struct RuleEngine {
-    rules: Vec<SummarizationRule>,
-}
-
-impl RuleEngine {
-    /// Makes an engine of rules in any order.
-    pub fn new(rules: Vec<SummarizationRule>) -> Self {
-        let mut engine = Self { rules };
-        engine.sort();
-        engine
-    }
-
-    /// Adds a rule.
-    pub fn add(&mut self, rule: SummarizationRule) {
-        self.rules.push(rule);
-        self.sort();
-    }
-
-    fn sort(&mut self) {
-        sort_by(&mut self.rules, |a, b| b.priority.cmp(&a.priority));
-    }
-
-    /// Returns the rules in the order they are asked.
-    pub fn rules(&self) -> &[SummarizationRule] {
-        &self.rules
-    }
-
-    /// Returns the summarizer of the first rule that matches, or `default`.
-    pub fn resolve(&self, media_type: &str, tags: &[String]) -> &str {
-        let found = self.rules.iter().find(|rule| rule.matches(media_type, tags));
-        found.map_or("default", |rule| &rule.summarizer_name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn summary(text: &str, max_chars: usize, compat: bool) -> String {
-        RuleBasedSummarizer { max_chars, compat }.summarize(text)
+    fn summary(text: &str, max_chars: usize, python: bool) -> String {
+        let notation = if python { Notation::Python } else { Notation::Json };
+        RuleBasedSummarizer { max_chars, notation, is_cap_hard: !python }.summarize(text)
     }
 
     #[test]
@@ -203,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cap_holds_unless_the_reference_breaks_it() {
+    fn a_hard_cap_holds() {
         let alphabet = "abcdefghijklmnopqrstuvwxyz";
         let table = [
             (alphabet, 5, "abcdefghijklmnopqr\n[...truncated...]\nijklmnopqrstuvwxyz", "abcde"),
@@ -227,9 +174,9 @@ mod tests {
                 "JSON object with 1 key(s): k\n  k: null",
             ),
         ];
-        for (text, max_chars, theirs, ours) in table {
-            assert_eq!(summary(text, max_chars, true), theirs, "{text} {max_chars}");
-            assert_eq!(summary(text, max_chars, false), ours, "{text} {max_chars}");
+        for (text, max_chars, soft, hard) in table {
+            assert_eq!(summary(text, max_chars, true), soft, "{text} {max_chars}");
+            assert_eq!(summary(text, max_chars, false), hard, "{text} {max_chars}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The media type of bytes nobody described.
 
-use super::structured::parse_container;
+use contextweaver_content::extract::parse_container;
 use contextweaver_text::lines::lines;
 use contextweaver_text::unicode::{self, is_word};
 
@@ -12,7 +12,7 @@ const SAMPLE_LINES: usize = 5;
 /// Returns the media type of bytes declared as `declared`: any declaration is trusted, unless it says nothing.
 ///
 /// Prose, logs and lines of JSON easily pass for tables: any character that is on each line equally often counts as
-/// a delimiter in the reference.
+/// a delimiter.
 pub fn detect<'a>(bytes: &[u8], declared: &'a str) -> &'a str {
     if declared != UNKNOWN {
         return declared;
