@@ -3,3 +3,4 @@
 
 pub mod mcp;
 pub mod messages;
+pub mod routing;

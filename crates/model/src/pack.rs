@@ -41,7 +41,7 @@ pub struct PrefixReport {
     pub previous_bytes: u64,
     /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `changed` (an item was redacted, dropped or edited) or `options`.
     #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
+        feature = "ts",
         ts(type = "\"none\" | \"first\" | \"header\" | \"footer\" | \"overflow\" | \"changed\" | \"options\"")
     )]
     pub reason: &'static str,

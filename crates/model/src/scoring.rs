@@ -65,16 +65,10 @@ pub struct ReferenceWeights {
     /// Similarity at which a later item is a duplicate, 0 to 1.
     pub dedup_threshold: f64,
     /// Priorities that replace the table's, 0 to 1.
-    #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
-        ts(as = "Option<std::collections::BTreeMap<ItemKind, f64>>", optional)
-    )]
+    #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<ItemKind, f64>>", optional))]
     pub kind_priority: Option<Vec<(ItemKind, f64)>>,
     /// Whole replacements per phase; the threshold is always the base's.
-    #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
-        ts(as = "Option<std::collections::BTreeMap<Phase, ReferenceWeights>>", optional)
-    )]
+    #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<Phase, ReferenceWeights>>", optional))]
     pub phase_overrides: Option<Vec<(Phase, ReferenceWeights)>>,
 }
 

@@ -8,7 +8,7 @@ pub mod cards;
 pub mod catalog;
 pub mod graph;
 pub mod index;
-pub mod reference;
 pub mod router;
+pub mod scorers;
 
 pub use catalog::Catalog;

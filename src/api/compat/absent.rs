@@ -5,6 +5,7 @@ use serde_json::Value;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::Converted;
 use contextweaver_model::json::Fields;
+use contextweaver_routing::router::RouterOptions;
 
 /// The mode, which no value of this type can ask for.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +22,10 @@ impl Compat {
     }
 
     pub fn mcp_result_to_envelope(self, _: &Value, _: &str) -> Result<Converted> {
+        match self {}
+    }
+
+    pub fn router_options(self) -> RouterOptions {
         match self {}
     }
 }

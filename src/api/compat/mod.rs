@@ -18,12 +18,15 @@ use contextweaver_text::unicode::quote;
 pub const CONVERTERS: &[&str] =
     &["mcp_tool_to_selectable", "load_mcp_session", "messages_to_items", "items_to_messages"];
 
-/// Takes the option out of a record; with it comes what it stands for. Fails with `UNSUPPORTED` at `compat` for another
-/// version, and in builds without the feature.
-pub fn requested(fields: &mut Fields) -> Result<Option<Compat>> {
-    fields.parsed_or("compat", None, |version| match version {
-        "0.18" => Compat::get().map(Some),
-        other => Err(Error::new(ErrorCode::Unsupported, format!("unknown compat version {}", quote(other)))
-            .hint("the only one is \"0.18\"")),
-    })
+/// Takes the option out of a record; with it comes what it stands for. Fails with `UNSUPPORTED` at `compat` in builds
+/// without the feature, and with the code `unknown` for another version.
+pub fn requested(fields: &mut Fields, unknown: ErrorCode) -> Result<Option<Compat>> {
+    let read =
+        match fields.opt_string("compat")?.as_deref() {
+            None => return Ok(None),
+            Some("0.18") => Compat::get().map(Some),
+            Some(other) => Err(Error::new(unknown, format!("unknown compat version {}", quote(other)))
+                .hint("the only one is \"0.18\"")),
+        };
+    read.map_err(|error| error.at(fields.at("compat")))
 }

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::api::{One, compat, write};
-use contextweaver_base::Result;
 use contextweaver_base::limits;
+use contextweaver_base::{ErrorCode, Result};
 use contextweaver_convert::mcp::{
     Binary, Converted, ResultOptions, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
     mcp_result_to_envelope,
@@ -75,7 +75,7 @@ fn convert(result: &Value, mut fields: Fields) -> Result<Converted> {
     let tool = fields.string("tool_name")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
-    let compat = compat::requested(&mut fields)?;
+    let compat = compat::requested(&mut fields, ErrorCode::Unsupported)?;
     fields.finish()?;
     if let Some(compat) = compat {
         return compat.mcp_result_to_envelope(result, &tool);

@@ -9,7 +9,7 @@ mod messages;
 pub use mcp_result::{WithBytes, convert_result};
 
 use super::{compat, done, unknown};
-use contextweaver_base::Result;
+use contextweaver_base::{ErrorCode, Result};
 use contextweaver_model::json::{self, Fields};
 
 pub(super) use mcp::tool_options;
@@ -32,7 +32,7 @@ pub fn convert_call(operation: &str, arguments: &str) -> Result<String> {
     // Results of tools come with their images, so the limits are those of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     if compat::CONVERTERS.contains(&operation)
-        && let Some(compat) = compat::requested(&mut fields)?
+        && let Some(compat) = compat::requested(&mut fields, ErrorCode::Unsupported)?
     {
         return compat.convert_call(operation, fields);
     }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::convert::tool_options;
 use super::super::{One, bytes, done, unknown};
+use super::router_options;
 use contextweaver_base::{Error, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{self, Fields};
@@ -13,7 +14,7 @@ use contextweaver_routing::catalog::{
     CatalogFinding, LintOptions, Loaded, OnInvalid, diff_catalogs, from_mcp_tools, lint, load_catalog, pin, read_pins,
     suggest_probes,
 };
-use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, RouterOptions, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, routing_impact};
 
 /// Queries asked to compare routes, unless the caller gives them.
 const SUGGESTED_PROBES: usize = 20;
@@ -146,8 +147,9 @@ fn other_catalog(fields: &mut Fields) -> Result<Catalog> {
 fn impact(catalog: &Catalog, fields: &mut Fields) -> Result<Value> {
     let next = other_catalog(fields)?;
     let top_k = fields.uint_or("top_k", IMPACT_TOP_K, MAX_TOP_K)?;
-    let options = RouterOptions::from_value(fields.take("router").unwrap_or_else(|| json!({})))
-        .map_err(|error| below(error, "/router"))?;
+    let mut router = Fields::open(fields.take("router").unwrap_or_else(|| json!({})), "/router")?;
+    let options = router_options(&mut router)?;
+    router.finish()?;
     let probes = if fields.has("probes") {
         fields.records("probes", Probe::from_value)?
     } else {

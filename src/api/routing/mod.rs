@@ -8,7 +8,7 @@ pub use catalog::{catalog_call, catalog_snapshot, new_catalog, restore_catalog};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{One, bytes, done, known, unknown};
+use super::{One, bytes, compat, done, known, unknown};
 use catalog::below;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -91,13 +91,20 @@ fn router_of(
     make: impl FnOnce(RouterOptions) -> Result<Router>,
 ) -> Result<Router> {
     let graph = graph.map(|graph| ChoiceGraph::load(graph, "/graph")).transpose()?;
-    let options = RouterOptions::take(&mut fields)?;
+    let options = router_options(&mut fields)?;
     fields.finish()?;
     let mut router = make(options)?;
     if let Some(graph) = graph {
         router.use_graph(graph).map_err(|error| error.at("/graph"))?;
     }
     Ok(router)
+}
+
+/// Takes the options of a router, over those of the compat mode where it is asked for.
+pub fn router_options(fields: &mut Fields) -> Result<RouterOptions> {
+    let base =
+        compat::requested(fields, ErrorCode::InvalidInput)?.map(compat::Compat::router_options).unwrap_or_default();
+    RouterOptions::take(fields, base)
 }
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
@@ -210,7 +217,7 @@ fn cards(router: &Router, mut fields: Fields) -> Result<String> {
         target_tokens: fields.uint_or("card_tokens", base.target_tokens, limits::MAX_BUDGET_TOKENS)?,
         hard_cap_tokens: fields.uint_or("max_card_tokens", base.hard_cap_tokens, limits::MAX_BUDGET_TOKENS)?,
         redact: fields.bool_or("redact_secrets", base.redact)?,
-        style: CardStyle { scores: fields.bool_or("show_scores", false)?, reference: false },
+        style: CardStyle { scores: fields.bool_or("show_scores", false)?, bare: false },
     };
     fields.finish()?;
     let items = candidates.items(router.catalog())?;
@@ -261,7 +268,7 @@ fn schema(mut fields: Fields) -> Result<String> {
     let property = fields.string_or("property_name", base.property_name)?;
     let name = fields.string_or("schema_name", base.schema_name)?;
     fields.finish()?;
-    let options = SchemaOptions { provider: &provider, property_name: &property, schema_name: &name, reference: false };
+    let options = SchemaOptions { provider: &provider, property_name: &property, schema_name: &name, compat: false };
     done(&selection_schema(candidates.ids.iter().map(String::as_str), &options)?)
 }
 
@@ -280,7 +287,7 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
     let options =
-        ValidateOptions { repair, resolve: Some(&resolve), is_destructive: Some(&is_destructive), reference: false };
+        ValidateOptions { repair, resolve: Some(&resolve), is_destructive: Some(&is_destructive), compat: false };
     let ids: Vec<&str> = candidates.ids.iter().map(String::as_str).collect();
     done(&validate_selection(selected.as_deref(), &ids, &options))
 }
@@ -303,7 +310,7 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
         "render_cards" => {
             let cards = fields.records("cards", ChoiceCard::from_value)?;
             let scores = fields.bool_or("show_scores", false)?;
-            json!({ "text": render_cards(&cards, CardStyle { scores, reference: false }) })
+            json!({ "text": render_cards(&cards, CardStyle { scores, bare: false }) })
         }
         "explain_route" => {
             let routed = fields.require("result")?;
@@ -339,7 +346,7 @@ fn explain(result: Value) -> Result<Value> {
         context_boost_applied,
         excluded_count,
         gated_count,
-        reference: false,
+        compat: false,
     };
     Ok(json!({ "data": explanation.to_json(), "markdown": explanation.to_markdown() }))
 }

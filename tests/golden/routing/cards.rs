@@ -5,11 +5,13 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_compat::routing::cards::{CARD_STYLE, card_options, pack_cards};
+use contextweaver_compat::routing::export_tools;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
-    self, BrowseBounds, CardOptions, CardStyle, ChoiceCard, SchemaOptions, SchemaSource, ValidateOptions,
+    self, BrowseBounds, CardOptions, ChoiceCard, SchemaOptions, SchemaSource, ValidateOptions,
 };
 use contextweaver_routing::router::{
     FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
@@ -60,7 +62,7 @@ fn cards_case(input: &Value) -> Answer {
         max_cards: number("max_cards", 20) as usize,
         target_tokens: number("target", number("target_tokens_per_card", 60)),
         hard_cap_tokens: number("hard_cap", number("hard_cap_tokens_per_card", 80)),
-        ..CardOptions::reference()
+        ..card_options()
     };
     let made = || {
         let tools = items(&input["items"]);
@@ -71,7 +73,7 @@ fn cards_case(input: &Value) -> Answer {
         let list = input["cards"].as_array().expect("a case has cards");
         list.iter().map(|card| ChoiceCard::from_value(card.clone(), "").expect("a case has good cards")).collect()
     };
-    let style = CardStyle::REFERENCE;
+    let style = CARD_STYLE;
     Ok(match text(input, "op") {
         "item_to_card" => json!(ChoiceCard::of(&item(), input["score"].as_f64(), false)),
         "format_card_for_prompt" => cards::format_card_for_prompt(&ChoiceCard::of(&item(), None, false), style).into(),
@@ -99,7 +101,7 @@ fn cards_case(input: &Value) -> Answer {
         "pack" => {
             let budget = input["budget_tokens"].as_u64();
             let ids = |cards: Vec<ChoiceCard>| cards.into_iter().map(|card| card.id).collect::<Vec<_>>();
-            answer(made().map(|made| ids(cards::pack_cards_reference(made, budget, &count))), catalog_error)
+            answer(made().map(|made| ids(pack_cards(made, budget, &count))), catalog_error)
         }
         other => return Err(format!("no runner for {other}")),
     })
@@ -110,7 +112,7 @@ fn selection(input: &Value) -> Value {
         input["candidate_ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if text(input, "op") == "validate" {
         let repair = input["repair"].as_bool().unwrap_or(true);
-        let options = ValidateOptions { repair, reference: true, ..ValidateOptions::default() };
+        let options = ValidateOptions { repair, compat: true, ..ValidateOptions::default() };
         return json!(cards::validate_selection(input["selected_id"].as_str(), &candidates, &options));
     }
     let base = SchemaOptions::default();
@@ -118,7 +120,7 @@ fn selection(input: &Value) -> Value {
         provider: input["provider"].as_str().unwrap_or(base.provider),
         property_name: input["property_name"].as_str().unwrap_or(base.property_name),
         schema_name: input["schema_name"].as_str().unwrap_or(base.schema_name),
-        reference: true,
+        compat: true,
     };
     answer(cards::selection_schema(candidates.into_iter(), &options), |error| match error.code() {
         ErrorCode::NoCandidates => "RouteError",
@@ -161,7 +163,7 @@ fn hydration(input: &Value) -> Answer {
 
 fn export(input: &Value) -> Value {
     let tools = items(&input["items"]);
-    let exported = cards::export_tools(tools.iter(), text(input, "provider"), &|_| None);
+    let exported = export_tools(tools.iter(), text(input, "provider"), &|_| None);
     let mut out = answer(exported, |_| "ConfigError");
     if let Some(record) = out.as_object_mut() {
         record.remove("report");
@@ -193,7 +195,7 @@ fn history(input: &Value) -> Value {
     let tools = items(&input["items"]);
     let tool = |id: &str| tools.iter().find(|tool| tool.id == id);
     let similarity = |id: &str| input["result_similarity"][id].as_f64();
-    let (adjusted, deltas) = history.adjust(scored(input), &tool, &similarity, true);
+    let (adjusted, deltas) = history.adjust(scored(input), &tool, &similarity, false);
     json!({ "adjusted": adjusted, "deltas": deltas })
 }
 

@@ -15,7 +15,8 @@ use contextweaver_routing::catalog::{
     suggest_probes, validate_inventory, validate_snapshot,
 };
 
-use contextweaver_routing::router::{IMPACT_TOP_K, Probe, RouterOptions, routing_impact};
+use contextweaver_compat::routing::router_options;
+use contextweaver_routing::router::{IMPACT_TOP_K, Probe, routing_impact};
 
 use super::{items, recorded};
 
@@ -192,8 +193,8 @@ fn impact(input: &Value) -> Value {
     };
     let probes: Vec<Probe> = input["probes"].as_array().into_iter().flatten().map(probe).collect();
     let top_k = input["top_k"].as_i64().map_or(IMPACT_TOP_K, |top_k| u64::try_from(top_k).unwrap_or(0));
-    let compared = RouterOptions::from_value(json!({ "compat": "0.18", "max_children": 20 }))
-        .and_then(|options| routing_impact(&catalog("before")?, &catalog("after")?, &probes, top_k, &options));
+    let compared = catalog("before")
+        .and_then(|before| routing_impact(&before, &catalog("after")?, &probes, top_k, &router_options()));
     match compared {
         Ok(impact) => json!({ "impact": impact, "markdown": impact.to_markdown() }),
         Err(_) => failed("ConfigError"),

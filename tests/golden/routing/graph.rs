@@ -1,22 +1,22 @@
-//! Cases of the graph room, and of the reference's scorers.
+//! Cases of the graph room, and of the scorers.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode};
+use contextweaver_compat::routing::clustering::cluster;
+use contextweaver_compat::routing::index_cache::{envelope, fingerprint};
+use contextweaver_compat::routing::labeler::category;
+use contextweaver_compat::routing::tree::{self, TreeOptions};
+use contextweaver_compat::routing::vector_index::{VectorIndex, canonical_text};
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::graph::labels::label_group;
 use contextweaver_routing::graph::path;
-use contextweaver_routing::reference::clustering::cluster;
-use contextweaver_routing::reference::embeddings::{Hashing, Hybrid, similarity};
-use contextweaver_routing::reference::index_cache::{envelope, fingerprint};
-use contextweaver_routing::reference::labeler::category;
-use contextweaver_routing::reference::tfidf::TfIdf;
-use contextweaver_routing::reference::tree::{self, TreeOptions};
-use contextweaver_routing::reference::vector_index::{VectorIndex, canonical_text};
-use contextweaver_routing::reference::{Method, Scorer};
+use contextweaver_routing::scorers::embeddings::{Hashing, Hybrid, similarity};
+use contextweaver_routing::scorers::tfidf::TfIdf;
+use contextweaver_routing::scorers::{Method, Scorer};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::{token_set, tokenize};
 

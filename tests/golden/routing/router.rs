@@ -2,10 +2,12 @@
 
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode};
+use contextweaver_compat::routing::cards::card_options;
+use contextweaver_compat::routing::router_options;
 use contextweaver_model::RoutingConfig;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::Catalog;
-use contextweaver_routing::cards::{CardOptions, ValidateOptions, make_choice_cards, validate_selection};
+use contextweaver_routing::cards::{ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::router::{
     Candidate, DecisionParts, Places, RouteExplanation, RouteOptions, Router, RouterOptions, RoutingDecision, Verdict,
@@ -43,7 +45,10 @@ fn named(error: &Error) -> Value {
 }
 
 fn options(fields: Value) -> Result<RouterOptions, Error> {
-    RouterOptions::from_value(fields)
+    let mut fields = Fields::open(fields, "")?;
+    let options = RouterOptions::take(&mut fields, router_options())?;
+    fields.finish()?;
+    Ok(options)
 }
 
 fn preset(input: &Value) -> Value {
@@ -61,13 +66,12 @@ fn read(options: &Value) -> Result<RouteOptions, Error> {
     Ok(read)
 }
 
-/// Makes a router of the reference's kind. The recordings name the scorer otherwise.
+/// Makes a router of the compat mode. The recordings name the scorer otherwise.
 fn router(catalog: &Value, config: &Value) -> Result<Router, Error> {
     let mut fields: Map<String, Value> = config.as_object().cloned().unwrap_or_default();
     if let Some(scorer) = fields.shift_remove("scorer_backend") {
         fields.insert("scorer".to_owned(), scorer);
     }
-    fields.insert("compat".to_owned(), json!("0.18"));
     let mut all = Catalog::new();
     all.register_all(items(catalog))?;
     Ok(Router::new(all, options(Value::Object(fields))?))
@@ -113,14 +117,14 @@ fn explanation(input: &Value) -> Value {
         context_boost_applied: answer.context_boost_applied,
         excluded_count: answer.excluded_count as usize,
         gated_count: answer.gated_count as usize,
-        reference: true,
+        compat: true,
     };
     let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();
-    let choice = ValidateOptions { reference: true, ..ValidateOptions::default() };
+    let choice = ValidateOptions { compat: true, ..ValidateOptions::default() };
     let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &choice);
     let score = |id: &str| candidates.iter().find(|(known, _)| known == id).map(|(_, score)| *score);
     let offered = ids.iter().filter_map(|id| router.catalog().find(id));
-    let made = make_choice_cards(offered, Some(&score), &CardOptions::reference(), &|text| Estimator::V2.tokens(text));
+    let made = make_choice_cards(offered, Some(&score), &card_options(), &|text| Estimator::V2.tokens(text));
     let decision = RoutingDecision::new(DecisionParts {
         id: "d1".to_owned(),
         now: NOW.to_owned(),

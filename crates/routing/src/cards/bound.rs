@@ -19,20 +19,13 @@ pub struct CardOptions {
     pub hard_cap_tokens: u64,
     /// Whether secrets are masked.
     pub redact: bool,
-    /// How cards are written, and so what they cost. In the reference's style one card over the hard cap is an error.
+    /// How cards are written, and so what they cost. In the bare style one card over the hard cap is an error.
     pub style: CardStyle,
 }
 
 impl Default for CardOptions {
     fn default() -> Self {
         Self { max_cards: 20, target_tokens: 60, hard_cap_tokens: 80, redact: true, style: CardStyle::default() }
-    }
-}
-
-impl CardOptions {
-    /// The reference's options.
-    pub fn reference() -> Self {
-        Self { redact: false, style: CardStyle::REFERENCE, ..Self::default() }
     }
 }
 
@@ -134,7 +127,7 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 /// Makes the cards of tools: sorted by score where there are any, in their order otherwise; long descriptions are
 /// shortened.
 ///
-/// A tool whose id and tags alone are over the hard cap is skipped and reported; in the reference's style it is
+/// A tool whose id and tags alone are over the hard cap is skipped and reported; in the bare style it is
 /// `TOO_LARGE`.
 pub fn make_choice_cards<'a>(
     items: impl Iterator<Item = &'a SelectableItem>,
@@ -149,15 +142,15 @@ pub fn make_choice_cards<'a>(
     }
     let mut made = MadeCards::default();
     for mut card in all {
-        // The reference looks at every tool, whether there is room for it or not, and lets a card within the target be
+        // The bare style looks at every tool, whether there is room for it or not, and lets a card within the target be
         // over the hard cap.
-        if made.cards.len() >= options.max_cards && !options.style.reference {
+        if made.cards.len() >= options.max_cards && !options.style.bare {
             break;
         }
         let (tokens, is_within) = shorten(&mut card, options.target_tokens, options.style, count);
-        if tokens <= options.hard_cap_tokens || options.style.reference && is_within {
+        if tokens <= options.hard_cap_tokens || options.style.bare && is_within {
             made.cards.push(card);
-        } else if options.style.reference {
+        } else if options.style.bare {
             return Err(over_the_cap(&card, tokens, options.hard_cap_tokens));
         } else {
             made.skipped.push(SkippedCard { id: card.id, tokens });
@@ -181,7 +174,7 @@ pub struct BrowseBounds {
     pub hard_cap_tokens: u64,
     /// Tokens of what stands before the cards.
     pub preamble_tokens: u64,
-    /// Tokens of the page; without it, the hard cap of each card, which bounds nothing but in the reference's style.
+    /// Tokens of the page; without it, the hard cap of each card, which bounds nothing but in the bare style.
     pub page_tokens: Option<u64>,
 }
 
@@ -204,7 +197,7 @@ pub fn bound_browse_response(
     let mut costs = Vec::new();
     for card in &mut cards {
         let (tokens, is_within) = shorten(card, bounds.target_tokens, style, count);
-        if tokens > bounds.hard_cap_tokens && !(style.reference && is_within) {
+        if tokens > bounds.hard_cap_tokens && !(style.bare && is_within) {
             return Err(over_the_cap(card, tokens, bounds.hard_cap_tokens));
         }
         costs.push(tokens);
@@ -261,7 +254,13 @@ mod tests {
         assert_eq!(made.cards.iter().map(|card| card.id.as_str()).collect::<Vec<_>>(), ["ok", "too"]);
         assert_eq!(made.skipped.len(), 1);
         assert!(made.skipped[0].tokens > 80 && made.skipped[0].id == items[1].id);
-        let error = make_choice_cards(items.iter(), None, &CardOptions::reference(), &count).unwrap_err();
+        let error = make_choice_cards(
+            items.iter(),
+            None,
+            &CardOptions { style: CardStyle { bare: true, scores: true }, ..CardOptions::default() },
+            &count,
+        )
+        .unwrap_err();
         assert_eq!(error.code(), ErrorCode::TooLarge);
     }
 

@@ -22,8 +22,8 @@ pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
 pub use downlevel::{Dialect, SchemaChange, down_level};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
 pub use names::ToolNames;
-pub use pack::{PackedCards, pack_cards, pack_cards_reference};
-pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, export_tools, tools_for};
+pub use pack::{PackedCards, pack_cards};
+pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, tools_for};
 pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
 pub use selection::{
     Resolve, SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,

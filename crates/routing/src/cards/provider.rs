@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::downlevel::{Dialect, SchemaChange, down_level};
-use super::names::{ToolNames, is_name_char, unknown_name};
-use contextweaver_base::order::SortedMap;
+use super::names::{ToolNames, unknown_name};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
@@ -14,8 +13,6 @@ use contextweaver_text::unicode::{quote, sanitize, truncate};
 
 /// The providers [`tools_for`] writes for.
 pub const TOOL_PROVIDERS: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];
-/// The providers of the reference.
-const REFERENCE_PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
 /// Code points of a description that `OpenAI` takes.
 const DESCRIPTION_CHARS: usize = 1024;
 
@@ -153,65 +150,4 @@ fn provider_tool(options: &ProviderOptions, name: &str, description: &str, schem
         }
         _ => json!({ "type": "function", "name": name, "description": description, "inputSchema": schema }),
     }
-}
-
-/// Writes tools as the reference does; `schema` gives the schema of a tool that has none of its own.
-///
-/// Names depend on the order of the tools here, and schemas stay as they are.
-pub fn export_tools<'a>(
-    items: impl Iterator<Item = &'a SelectableItem>,
-    provider: &str,
-    schema: &dyn Fn(&str) -> Option<JsonMap>,
-) -> Result<ProviderTools> {
-    if !REFERENCE_PROVIDERS.contains(&provider) {
-        return Err(unknown_provider(provider, REFERENCE_PROVIDERS));
-    }
-    let own = if provider == "openai" { "openai-chat" } else { provider };
-    let mut taken = SortedMap::new();
-    let mut out = ProviderTools {
-        provider: provider.to_owned(),
-        tools: Vec::new(),
-        name_to_tool_id: JsonMap::new(),
-        report: Vec::new(),
-    };
-    for item in items {
-        let name = reference_name(item, &mut taken);
-        let description = if item.description.is_empty() { &item.name } else { &item.description };
-        let mut parameters = item.args_schema.clone();
-        if parameters.is_empty() {
-            parameters = schema(&item.id).filter(|schema| !schema.is_empty()).unwrap_or_else(|| {
-                JsonMap::from_iter([("type".to_owned(), json!("object")), ("properties".to_owned(), json!({}))])
-            });
-        }
-        let mut tool = json!({ "name": name, "description": description });
-        let key = if provider == "anthropic" { "input_schema" } else { "parameters" };
-        tool[key] = Value::Object(parameters);
-        out.tools.push(if own == "openai-chat" { json!({ "type": "function", "function": tool }) } else { tool });
-        out.name_to_tool_id.insert(name, Value::from(item.id.as_str()));
-    }
-    Ok(out)
-}
-
-/// Makes a name as the reference does: from the name, with the namespace when that is taken, then with a number.
-fn reference_name(item: &SelectableItem, taken: &mut SortedMap<String, u64>) -> String {
-    let clean = |text: &str| {
-        let legal: String = text.chars().map(|ch| if is_name_char(ch) { ch } else { '_' }).collect();
-        let legal = legal.trim_matches('_');
-        let name = if legal.is_empty() { "tool" } else { legal };
-        name[..name.len().min(64)].to_owned()
-    };
-    let mut base = clean(&item.name);
-    if taken.contains_key(&base) && !item.namespace.is_empty() {
-        base = clean(&format!("{}__{base}", item.namespace));
-    }
-    // Every name keeps the number to try next, as a number taken stays taken.
-    let mut name = base.clone();
-    while taken.contains_key(&name) {
-        let number = taken.get_or_insert(&base, 2);
-        let suffix = format!("_{number}");
-        *number += 1;
-        name = base[..base.len().min(64 - suffix.len())].to_owned() + &suffix;
-    }
-    taken.insert(name.clone(), 2);
-    name
 }

@@ -11,14 +11,11 @@ use contextweaver_text::unicode::{is_invisible, is_space};
 pub struct CardStyle {
     /// Writes scores. They change with every query, so a prompt cache fares better without them.
     pub scores: bool,
-    /// Writes what the reference writes: texts as they are, scores, and nothing about safety and cost.
-    pub reference: bool,
+    /// Texts as they are, whatever lines they have, and nothing about safety and cost.
+    pub bare: bool,
 }
 
-impl CardStyle {
-    /// The reference's form.
-    pub const REFERENCE: Self = Self { scores: true, reference: true };
-}
+impl CardStyle {}
 
 /// Makes free text one line of visible characters: white space and controls become single spaces, invisible and
 /// reordering characters vanish.
@@ -61,17 +58,17 @@ fn properties(card: &ChoiceCard) -> Vec<String> {
 
 /// Writes a card as one line, `[i/n] id (kind, destructive, cost 0.25) — description [tags]`.
 pub fn card_line(card: &ChoiceCard, place: usize, of: usize, style: CardStyle) -> String {
-    let clean = |text: &str| if style.reference { text.to_owned() } else { visible(text) };
+    let clean = |text: &str| if style.bare { text.to_owned() } else { visible(text) };
     let mut about = vec![clean(&card.kind)];
     let mut tags: Vec<String> = card.tags.iter().map(|tag| clean(tag)).collect();
     sort(&mut tags);
-    let id = if style.reference { card.id.clone() } else { shown_id(&card.id) };
+    let id = if style.bare { card.id.clone() } else { shown_id(&card.id) };
     let description = clean(&card.description);
-    if !style.reference {
+    if !style.bare {
         about.extend(properties(card));
     }
     let mut line = format!("[{place}/{of}] {id} ({})", about.join(", "));
-    if style.reference || !description.is_empty() {
+    if style.bare || !description.is_empty() {
         line = line + " — " + &description;
     }
     if !tags.is_empty() {
@@ -92,8 +89,8 @@ pub fn render_cards(cards: &[ChoiceCard], style: CardStyle) -> String {
 
 /// Writes a card over several lines: name, description, tags, safety, cost.
 pub fn format_card_for_prompt(card: &ChoiceCard, style: CardStyle) -> String {
-    let clean = |text: &str| if style.reference { text.to_owned() } else { visible(text) };
-    let id = if style.reference { card.id.clone() } else { one_line(&card.id) };
+    let clean = |text: &str| if style.bare { text.to_owned() } else { visible(text) };
+    let id = if style.bare { card.id.clone() } else { one_line(&card.id) };
     let mut lines = vec![format!("[{id}] {}", clean(&card.name)), format!("  {}", clean(&card.description))];
     if !card.tags.is_empty() {
         let tags: Vec<String> = card.tags.iter().map(|tag| clean(tag)).collect();
@@ -131,7 +128,7 @@ mod tests {
         shown.side_effects = true;
         shown.cost_hint = 0.25;
         shown.tags = vec!["x".to_owned(), "b".to_owned()];
-        let scored = CardStyle { scores: true, reference: false };
+        let scored = CardStyle { scores: true, bare: false };
         let line = card_line(&shown, 2, 2, scored);
         assert_eq!(line, "[2/2] a.b (tool, destructive, cost 0.25) — does it [b, x] score=0.50");
         shown.safety = "read_only".to_owned();

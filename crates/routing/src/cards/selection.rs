@@ -23,13 +23,13 @@ pub struct SchemaOptions<'a> {
     pub property_name: &'a str,
     /// The name of the schema.
     pub schema_name: &'a str,
-    /// Writes what the reference writes, which does not know `gemini` and always calls the property `tool_id`.
-    pub reference: bool,
+    /// Writes what 0.18 writes, which does not know `gemini` and always calls the property `tool_id`.
+    pub compat: bool,
 }
 
 impl Default for SchemaOptions<'_> {
     fn default() -> Self {
-        Self { provider: "json_schema", property_name: "tool_id", schema_name: "tool_selection", reference: false }
+        Self { provider: "json_schema", property_name: "tool_id", schema_name: "tool_selection", compat: false }
     }
 }
 
@@ -38,15 +38,15 @@ impl Default for SchemaOptions<'_> {
 /// Fails with `INVALID_INPUT` for an unknown provider or a name it would refuse, and `NO_CANDIDATES` when there is
 /// nothing to choose from.
 pub fn selection_schema<'a>(candidates: impl Iterator<Item = &'a str>, options: &SchemaOptions) -> Result<Value> {
-    let SchemaOptions { provider, property_name, schema_name, reference } = *options;
-    let known = if reference { &PROVIDERS[..3] } else { PROVIDERS };
+    let SchemaOptions { provider, property_name, schema_name, compat } = *options;
+    let known = if compat { &PROVIDERS[..3] } else { PROVIDERS };
     if !known.contains(&provider) {
         let message = format!("no provider is called {}", quote(provider));
         let hint = format!("one of {}", known.join(", "));
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/provider").hint(hint));
     }
     let is_name = (1..=64).contains(&schema_name.len()) && schema_name.chars().all(is_name_char);
-    if !reference && !is_name {
+    if !compat && !is_name {
         let message = format!("{} is no name of a schema", quote(schema_name));
         let hint = "1 to 64 letters, digits, _ and -";
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/schema_name").hint(hint));
@@ -67,7 +67,7 @@ pub fn selection_schema<'a>(candidates: impl Iterator<Item = &'a str>, options: 
             "json_schema": { "name": schema_name, "strict": true, "schema": schema },
         }),
         "anthropic" => {
-            let named = if reference { "tool_id" } else { property_name };
+            let named = if compat { "tool_id" } else { property_name };
             let description = format!("Select exactly one {named} from the routed candidates.");
             json!({ "name": schema_name, "description": description, "input_schema": schema })
         }
@@ -119,13 +119,13 @@ pub struct ValidateOptions<'a> {
     pub resolve: Option<&'a Resolve<'a>>,
     /// Tells whether a tool destroys something: such a tool is never guessed from the beginning of its id.
     pub is_destructive: Option<&'a dyn Fn(&str) -> bool>,
-    /// Reads as the reference does, which takes a single letter for an id.
-    pub reference: bool,
+    /// Reads as 0.18 does, which takes a single letter for an id.
+    pub compat: bool,
 }
 
 impl Default for ValidateOptions<'_> {
     fn default() -> Self {
-        Self { repair: true, resolve: None, is_destructive: None, reference: false }
+        Self { repair: true, resolve: None, is_destructive: None, compat: false }
     }
 }
 
@@ -159,12 +159,12 @@ pub fn validate_selection(
     if !options.repair {
         return rejected("not_a_candidate");
     }
-    let named = options.resolve.filter(|_| !options.reference).and_then(|resolve| resolve(wanted));
+    let named = options.resolve.filter(|_| !options.compat).and_then(|resolve| resolve(wanted));
     if let Some(id) = named.and_then(|named| candidates.iter().find(|id| **id == named)) {
         return repaired(id, "provider_name");
     }
-    // A candidate given twice is ambiguous to the reference.
-    let distinct = if options.reference { candidates.to_vec() } else { distinct(candidates.iter().copied()) };
+    // A candidate given twice is ambiguous to 0.18.
+    let distinct = if options.compat { candidates.to_vec() } else { distinct(candidates.iter().copied()) };
     let folded = wanted.to_lowercase();
     let lower: Vec<String> = distinct.iter().map(|id| id.to_lowercase()).collect();
     let only = |holds: &dyn Fn(&str) -> bool| {
@@ -182,7 +182,7 @@ pub fn validate_selection(
     let is_short = folded.chars().count() < LEAST_PREFIX || !ends_a_segment(&folded, &lower[at]);
     if more {
         rejected("ambiguous_prefix")
-    } else if options.reference {
+    } else if options.compat {
         repaired(distinct[at], "prefix")
     } else if is_short {
         rejected("not_a_candidate")
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(schema(anthropic).unwrap()["description"], "Select exactly one pick from the routed candidates.");
         for options in [
             SchemaOptions { schema_name: "with space", ..SchemaOptions::default() },
-            SchemaOptions { provider: "gemini", reference: true, ..SchemaOptions::default() },
+            SchemaOptions { provider: "gemini", compat: true, ..SchemaOptions::default() },
         ] {
             assert_eq!(schema(options).unwrap_err().code(), ErrorCode::InvalidInput);
         }

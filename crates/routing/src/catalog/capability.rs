@@ -45,21 +45,18 @@ pub struct CapabilityChange {
     pub id: String,
     /// `documentation_only`, `contract_changed` or `metadata_or_behavior_changed`.
     #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
+        feature = "ts",
         ts(type = "\"documentation_only\" | \"contract_changed\" | \"metadata_or_behavior_changed\"")
     )]
     pub classification: &'static str,
     /// `none`, `review_required` or `potentially_breaking`: by the place of the change alone.
-    #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
-        ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\"")
-    )]
+    #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\""))]
     pub risk: &'static str,
     /// What differs.
     pub paths: Vec<String>,
     /// Which way the change goes, one of [`super::RISKS`]; nothing when it is no tool.
     #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
+        feature = "ts",
         ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\" | null")
     )]
     pub effect: Option<&'static str>,

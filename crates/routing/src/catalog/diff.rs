@@ -23,10 +23,7 @@ pub struct ChangedItem {
     /// Its fields that differ, sorted.
     pub fields: Vec<String>,
     /// The worst of what the changes may break.
-    #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
-        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\"")
-    )]
+    #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
     /// What changed within the fields.
     pub changes: Vec<Change>,

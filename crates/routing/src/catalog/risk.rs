@@ -17,10 +17,7 @@ pub struct Change {
     /// JSON pointer within the tool.
     pub path: String,
     /// One of [`RISKS`].
-    #[cfg_attr(
-        all(test, not(target_arch = "wasm32")),
-        ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\"")
-    )]
+    #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
     /// What happened, in a few words.
     pub effect: &'static str,

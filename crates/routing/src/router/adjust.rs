@@ -61,7 +61,8 @@ pub(super) fn adjust(
             Some(summary) if !summary.is_empty() => likeness(summary, &found.ranked)?,
             _ => Scores::new(),
         };
-        let (adjusted, deltas) = history.adjust(scored, &tool, &|id| alike.get(id).copied(), router.is_reference);
+        let (adjusted, deltas) =
+            history.adjust(scored, &tool, &|id| alike.get(id).copied(), router.rules.repeats_cost_below_zero);
         scored = adjusted;
         found.history = deltas;
     }

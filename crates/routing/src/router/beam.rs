@@ -1,6 +1,6 @@
-//! The reference's navigator: down the graph from the root, a few best branches at a time.
+//! The beam navigator: down the graph from the root, a few best branches at a time.
 //!
-//! It can miss what an exact search finds, because a branch is judged by its label. It is here for compatibility.
+//! It can miss what an exact search finds, because a branch is judged by its label.
 
 use super::record::{RouteStep, ScoredChild};
 use super::shortlist::Candidate;
@@ -32,7 +32,7 @@ pub struct Reach {
     pub top_k: usize,
     /// Distance of the best two below which one more branch is followed.
     pub confidence_gap: f64,
-    /// Whether branches that were cut off the beam come back when too little was found; the reference forgets them.
+    /// Whether branches that were cut off the beam come back when too little was found.
     pub is_lossless: bool,
 }
 
@@ -142,7 +142,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Opens waiting branches whole, best first, until enough tools are found. Unless as the reference does, a branch
+    /// Opens waiting branches whole, best first, until enough tools are found. If lossless, a branch
     /// that is as good as one that was followed is opened in any case: it was left for its id alone.
     fn fill_up(&mut self) {
         let mut waiting = std::mem::take(&mut self.unexplored);

@@ -7,7 +7,7 @@ use super::shortlist::Candidate;
 use crate::Catalog;
 use crate::graph::ChoiceGraph;
 use crate::graph::labels::item_text;
-use crate::reference::scorer::{PreparedQuery, Scorer};
+use crate::scorers::{PreparedQuery, Scorer};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::similarity::jaccard;

@@ -48,7 +48,7 @@ impl Default for RouteHistory {
 }
 
 impl RouteHistory {
-    /// Reads a history; unknown fields are ignored, and numbers may be given in text as the reference takes them.
+    /// Reads a history; unknown fields are ignored, and numbers may be given in text as 0.18 takes them.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();
@@ -111,14 +111,14 @@ impl RouteHistory {
 
     /// Adjusts scores: repeats cost, likeness to the last result and satisfied requirements help, missing steps cost.
     ///
-    /// Returns them sorted by falling score, then id, and what changed. Unless `reference`, a repeat also costs a tool
-    /// whose score is below zero; the reference raises it.
+    /// Returns them sorted by falling score, then id, and what changed. With `costs_below_zero`, a repeat also costs a
+    /// tool whose score is below zero; otherwise it raises it.
     pub fn adjust<'a>(
         &self,
         scored: Vec<(String, f64)>,
         tool: &dyn Fn(&str) -> Option<&'a SelectableItem>,
         similarity: &dyn Fn(&str) -> Option<f64>,
-        reference: bool,
+        costs_below_zero: bool,
     ) -> (Vec<(String, f64)>, ScoreDeltas) {
         let called = WordSet::new(self.called_tool_ids.clone());
         let known = called.words().iter().filter_map(|id| tool(id));
@@ -128,7 +128,7 @@ impl RouteHistory {
         for (id, score) in &mut adjusted {
             let before = *score;
             if called.contains(id) {
-                *score = if *score < 0.0 && !reference {
+                *score = if *score < 0.0 && costs_below_zero {
                     *score * (2.0 - self.repeat_penalty)
                 } else {
                     *score * self.repeat_penalty
@@ -237,13 +237,13 @@ mod tests {
     #[test]
     fn a_repeat_costs_below_zero_too() {
         let history = RouteHistory { called_tool_ids: vec!["a".to_owned()], ..RouteHistory::default() };
-        let adjust = |score, reference| {
+        let adjust = |score, costs_below_zero| {
             let scored = vec![("a".to_owned(), score), ("b".to_owned(), score)];
-            history.adjust(scored, &|_| None, &|_| None, reference).0
+            history.adjust(scored, &|_| None, &|_| None, costs_below_zero).0
         };
-        assert_eq!(adjust(-0.2, false)[0].0, "b");
-        assert_eq!(adjust(-0.2, true)[0].0, "a");
+        assert_eq!(adjust(-0.2, true)[0].0, "b");
+        assert_eq!(adjust(-0.2, false)[0].0, "a");
         assert_eq!(adjust(0.2, false), adjust(0.2, true));
-        assert!((adjust(-0.2, false)[1].1 + 0.3).abs() < 1e-12);
+        assert!((adjust(-0.2, true)[1].1 + 0.3).abs() < 1e-12);
     }
 }

@@ -69,9 +69,9 @@ pub struct RoutingImpact {
     pub recall_after: Option<f64>,
     /// Tools a route returned.
     pub top_k: u64,
-    /// Whether the routes were the reference's: then queries and ids stand in the Markdown as it writes them.
+    /// Whether queries and ids are escaped in the Markdown, and what is left out is counted.
     #[serde(skip)]
-    is_reference: bool,
+    escapes_markdown: bool,
 }
 
 /// What the probes found in one catalog.
@@ -132,7 +132,7 @@ pub fn routing_impact(
         recall_before: was.recall,
         recall_after: is.recall,
         top_k,
-        is_reference: options.is_reference,
+        escapes_markdown: options.rules.escapes_markdown,
     })
 }
 
@@ -150,19 +150,19 @@ impl RoutingImpact {
         );
         let tool = |id: &Option<String>| match id {
             None => "none".to_owned(),
-            Some(id) if self.is_reference => format!("`{id}`"),
+            Some(id) if !self.escapes_markdown => format!("`{id}`"),
             Some(id) => code_span(id),
         };
         for ImpactExample { query, before_top1, after_top1 } in &self.examples {
             let query = quoted(query);
-            let query = if self.is_reference { query } else { inline(&query) };
+            let query = if self.escapes_markdown { inline(&query) } else { query };
             let _ = writeln!(out, "- {query}: {} -> {}", tool(before_top1), tool(after_top1));
         }
         if self.examples.is_empty() {
             out.push_str("- None\n");
         }
         let more = self.top1_changed - self.examples.len();
-        if more > 0 && !self.is_reference {
+        if more > 0 && self.escapes_markdown {
             let _ = writeln!(out, "- and {more} more");
         }
         out

@@ -14,6 +14,7 @@ mod parts;
 mod question;
 mod record;
 mod report;
+mod rules;
 mod shortlist;
 
 pub use decision::{DecisionParts, RoutingDecision};
@@ -25,6 +26,7 @@ pub use impact::{IMPACT_TOP_K, ImpactExample, Probe, RoutingImpact, routing_impa
 pub use options::{MAX_TOP_K, Navigator, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
+pub use rules::{BuildGraph, OutlineGraph, RouteRules};
 pub use shortlist::{Candidate, Places, shortlist};
 
 use crate::Catalog;
@@ -185,7 +187,7 @@ impl Router {
     /// failure: the result says `no_match`.
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
-        let needs_names = !self.options.is_reference
+        let needs_names = self.options.rules.resolves_called_names
             && options
                 .history
                 .as_ref()
@@ -214,7 +216,7 @@ impl Router {
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
         };
         let mut short = shortlist(&found.ranked, places, &|id| active.get(id).map(|item| item.namespace.as_str()));
-        if !router.is_reference {
+        if router.rules.tells_of_short_list {
             tell_of(&mut short, &mut found, graph.as_ref());
         }
         if let (true, Some(index)) = (options.debug, index.as_mut()) {
@@ -311,7 +313,7 @@ fn by_beam(
         max_depth: config.max_depth as usize,
         top_k: options.top_k.unwrap_or(config.top_k) as usize,
         confidence_gap: config.confidence_gap,
-        is_lossless: !router.is_reference,
+        is_lossless: router.rules.is_lossless,
     };
     let (ranked, steps) = beam.search(graph, text, reach, &|id| active.get(id).is_some())?;
     Ok(Found { ranked, steps, ..Found::default() })

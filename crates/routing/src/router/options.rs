@@ -5,9 +5,10 @@ use serde_json::Value;
 use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::Filters;
 use super::history::RouteHistory;
+use super::rules::RouteRules;
 use crate::graph::{BuildOptions, Strategy};
 use crate::index::{IndexOptions, Lexicon, Relation};
-use crate::reference::scorer::Method;
+use crate::scorers::Method;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_number, as_string, pointer};
@@ -31,8 +32,8 @@ pub enum Navigator {
 /// Settings of a router.
 #[derive(Debug, Clone)]
 pub struct RouterOptions {
-    /// Whether the graph and the beam are those of the reference, with their defects.
-    pub is_reference: bool,
+    /// What is decided beside the search.
+    pub rules: RouteRules,
     /// How tools are found.
     pub navigator: Navigator,
     /// What the beam navigator scores with.
@@ -52,7 +53,7 @@ pub struct RouterOptions {
 impl Default for RouterOptions {
     fn default() -> Self {
         Self {
-            is_reference: false,
+            rules: RouteRules::default(),
             navigator: Navigator::Exact,
             scorer: Method::TfIdf,
             config: RoutingConfig::default(),
@@ -65,20 +66,17 @@ impl Default for RouterOptions {
 }
 
 impl RouterOptions {
-    /// Reads settings; unknown fields are refused.
+    /// Reads settings over the defaults; unknown fields are refused.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
-        let options = Self::take(&mut fields)?;
+        let options = Self::take(&mut fields, Self::default())?;
         fields.finish()?;
         Ok(options)
     }
 
-    /// Takes the settings out of an object that may have others.
-    pub fn take(fields: &mut Fields) -> Result<Self> {
-        let base = Self::default();
-        let is_reference = fields.parsed_or("compat", false, compat)?;
-        let default = if is_reference { Navigator::Beam } else { Navigator::Exact };
-        let navigator = fields.parsed_or("navigator", default, navigator)?;
+    /// Takes the settings over `base` out of an object that may have others.
+    pub fn take(fields: &mut Fields, base: Self) -> Result<Self> {
+        let navigator = fields.parsed_or("navigator", base.navigator, navigator)?;
         let scorer = match fields.opt_string("scorer")? {
             Some(_) if navigator == Navigator::Exact => {
                 return Err(Error::new(ErrorCode::InvalidInput, "the exact navigator has a scorer of its own")
@@ -98,7 +96,7 @@ impl RouterOptions {
         }
         let max_children = config.max_children as usize;
         Ok(Self {
-            is_reference,
+            rules: base.rules,
             tree: BuildOptions { strategy, max_children, target_group_size: group as usize },
             navigator,
             scorer: scorer.unwrap_or(base.scorer),
@@ -137,10 +135,6 @@ fn config(fields: &mut Fields) -> Result<RoutingConfig> {
         max_children: size("max_children", base.max_children, 2)?,
         confidence_gap: fields.number_or("confidence_gap", base.confidence_gap, 0.0, 1.0)?,
     })
-}
-
-fn compat(text: &str) -> Result<bool> {
-    one_of(text, "version of the reference", &[("0.18", true)])
 }
 
 fn navigator(text: &str) -> Result<Navigator> {

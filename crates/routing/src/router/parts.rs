@@ -4,9 +4,8 @@ use super::{Navigator, Router, RouterOptions};
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::catalog::compute_catalog_hash;
-use crate::graph::{self, BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
+use crate::graph::{BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
 use crate::index::Index;
-use crate::reference::tree::{self, TreeOptions};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 
@@ -93,11 +92,7 @@ impl Router {
         if self.graph.is_none() || self.is_outline {
             let hash = compute_catalog_hash(self.catalog.items());
             let items: Vec<&SelectableItem> = self.catalog.items().collect();
-            let graph = if self.options.is_reference {
-                tree::build(&items, self.reference_tree(), &hash)?
-            } else {
-                graph::build(&items, self.options.tree, &hash)?
-            };
+            let graph = (self.options.rules.build_graph)(&items, self.options.tree, &hash)?;
             (self.graph, self.is_outline) = (Some(graph), false);
         }
         self.graph.as_ref().ok_or_else(|| Error::new(ErrorCode::Internal, "the graph was not built"))
@@ -106,20 +101,14 @@ impl Router {
     /// Builds what routes need of the graph: neither the hash of the catalog nor labels, which take longer than many routes.
     pub(super) fn build_outline(&mut self) -> Result<()> {
         let items: Vec<&SelectableItem> = self.catalog.items().collect();
-        let graph = if self.options.is_reference {
-            tree::build(&items, self.reference_tree(), "")?
-        } else if self.options.navigator == Navigator::Beam {
-            graph::build(&items, self.options.tree, "")?
-        } else {
-            graph::outline(&items, self.options.tree)?
+        let RouterOptions { navigator, rules, tree, .. } = self.options;
+        // Only a beam reads labels.
+        let graph = match rules.outline_graph.filter(|_| navigator == Navigator::Exact) {
+            Some(outline) => outline(&items, tree)?,
+            None => (rules.build_graph)(&items, tree, "")?,
         };
         (self.graph, self.is_outline) = (Some(graph), true);
         Ok(())
-    }
-
-    fn reference_tree(&self) -> TreeOptions {
-        let tree = self.options.tree;
-        TreeOptions { max_children: tree.max_children, target_group_size: tree.target_group_size }
     }
 
     /// Forgets what was made of tools that have changed.

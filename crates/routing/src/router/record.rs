@@ -26,7 +26,7 @@ pub struct RouteResult {
     pub context_hints: Vec<String>,
     /// Whether there was one.
     pub context_boost_applied: bool,
-    /// What history added to or took from a score, by tool; for compatibility also of tools that are not shown.
+    /// What history added to or took from a score, by tool; in the compat mode also of tools that are not shown.
     #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]
     pub history_adjustments: JsonMap,
     /// Whether nothing fits: no tool shares a word with the query. Only the exact navigator knows.

@@ -35,7 +35,7 @@ fn cards(items: &[SelectableItem]) -> Vec<ChoiceCard> {
 }
 
 #[test]
-fn what_the_reference_gets_wrong_is_right_here() {
+fn what_0_18_gets_wrong_is_right_here() {
     for case in vectors("must_improve") {
         let (name, input) = (case["name"].as_str().unwrap(), &case["input"]);
         if name.starts_with("card_line_forging") {
@@ -71,7 +71,7 @@ fn recorded_explanations_and_decisions_are_told_alike() {
             .map(|entry| (entry["id"].as_str().unwrap().to_owned(), entry["score"].as_f64().unwrap()))
             .collect();
         let hints: Vec<String> = serde_json::from_value(told["context_hints"].clone()).unwrap();
-        for reference in [true, false] {
+        for compat in [true, false] {
             let explanation = RouteExplanation {
                 query: told["query"].as_str().unwrap(),
                 retriever_engine: told["retriever_engine"].as_str().unwrap(),
@@ -82,13 +82,13 @@ fn recorded_explanations_and_decisions_are_told_alike() {
                 context_boost_applied: told["context_boost_applied"].as_bool().unwrap(),
                 excluded_count: told["excluded_count"].as_u64().unwrap() as usize,
                 gated_count: told["gated_count"].as_u64().unwrap() as usize,
-                reference,
+                compat,
             };
             // Gaps of recorded scores that were rounded before they are compared again.
             let mut actual = explanation.to_json();
             actual["confidence_gap"] = told["confidence_gap"].clone();
             assert_eq!(actual, *told, "{}", case["name"]);
-            if reference {
+            if compat {
                 assert_eq!(explanation.to_markdown(), expected["md"].as_str().unwrap());
             }
         }
@@ -100,7 +100,7 @@ fn recorded_explanations_and_decisions_are_told_alike() {
             .map(|card| ChoiceCard::from_value(card.clone(), "").unwrap())
             .collect();
         let ids: Vec<&str> = candidates.iter().map(|(id, _)| id.as_str()).collect();
-        let options = ValidateOptions { reference: true, ..ValidateOptions::default() };
+        let options = ValidateOptions { compat: true, ..ValidateOptions::default() };
         let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &options);
         let decision = RoutingDecision::new(DecisionParts {
             id: "d1".to_owned(),
@@ -125,17 +125,13 @@ fn recorded_explanations_and_decisions_are_told_alike() {
 #[test]
 fn a_pinned_candidate_does_not_make_the_gap_negative() {
     let candidates = [("pinned".to_owned(), 0.0), ("best".to_owned(), 0.9), ("next".to_owned(), 0.4)];
-    let told = |reference| RouteExplanation {
-        query: "`\n# x",
-        candidates: &candidates,
-        reference,
-        ..RouteExplanation::default()
-    };
+    let told =
+        |compat| RouteExplanation { query: "`\n# x", candidates: &candidates, compat, ..RouteExplanation::default() };
     assert_eq!(told(true).to_json()["confidence_gap"], -0.9);
     assert_eq!(told(false).to_json()["confidence_gap"], 0.5);
     assert!(told(true).to_markdown().lines().any(|line| line == "# x`"));
     assert!(!told(false).to_markdown().lines().any(|line| line.starts_with("# ")));
-    let empty = RouteExplanation { reference: true, ..RouteExplanation::default() };
+    let empty = RouteExplanation { compat: true, ..RouteExplanation::default() };
     assert_eq!(
         empty.to_markdown(),
         "### Routing explanation for query `(no query)`\n\n_Retriever engine: ``._\n\n**Top candidates**\n\n\
@@ -236,7 +232,7 @@ proptest! {
     fn cards_are_as_many_lines(items in tools()) {
         let cards = cards(&items);
         for scores in [true, false] {
-            let text = render_cards(&cards, CardStyle { scores, reference: false });
+            let text = render_cards(&cards, CardStyle { scores, bare: false });
             let is_break = |ch: char| ch.is_control() || matches!(ch, '\u{2028}' | '\u{2029}');
             prop_assert_eq!(text.split(is_break).count(), cards.len().max(1));
             for (index, line) in text.split('\n').enumerate().filter(|_| !cards.is_empty()) {
@@ -297,14 +293,14 @@ proptest! {
     }
 
     #[test]
-    fn only_candidates_are_selected(ids in proptest::collection::vec(hostile(), 0..8), answer in hostile(), reference: bool) {
+    fn only_candidates_are_selected(ids in proptest::collection::vec(hostile(), 0..8), answer in hostile(), compat: bool) {
         let candidates: Vec<&str> = ids.iter().map(String::as_str).collect();
         let names = ToolNames::new(candidates.iter().copied());
         let resolve = |name: &str| names.resolve(name).ok().map(str::to_owned);
         let options = ValidateOptions {
             resolve: Some(&resolve),
             is_destructive: Some(&|id| id.len() % 2 == 0),
-            reference,
+            compat,
             ..ValidateOptions::default()
         };
         let mut answers = vec![answer];
@@ -317,7 +313,7 @@ proptest! {
             let found = validate_selection(Some(&answer), &candidates, &options);
             prop_assert_eq!(found.selected_id.is_some(), found.reason.is_none());
             prop_assert!(found.selected_id.is_none_or(|id| candidates.contains(&id.as_str())));
-            if found.repair.as_deref() == Some("prefix") && !reference {
+            if found.repair.as_deref() == Some("prefix") && !compat {
                 prop_assert!(answer.trim().chars().count() >= 4);
             }
         }

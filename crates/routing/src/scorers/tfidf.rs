@@ -1,4 +1,4 @@
-//! The reference's TF-IDF, in which a word counts once per document.
+//! TF-IDF, in which a word counts once per document.
 
 use crate::graph::words::Vocabulary;
 use contextweaver_base::order::sort;

@@ -1,4 +1,4 @@
-//! One face for the reference's scorers, so that a navigator need not know which it has.
+//! One face for the scorers, so that a navigator need not know which it has.
 
 use super::bm25::Bm25;
 use super::embeddings::{EMBEDDING_WEIGHT, Hashing, Hybrid, Vector};
@@ -22,7 +22,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Returns the name that the reference's traces give it.
+    /// Returns the name that traces give it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::TfIdf => "tfidf",

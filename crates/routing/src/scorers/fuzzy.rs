@@ -1,4 +1,4 @@
-//! The reference's fuzzy score: how much two sets of words have in common, their rests compared by characters.
+//! A fuzzy score: how much two sets of words have in common, their rests compared by characters.
 
 use contextweaver_base::order::WordSet;
 use contextweaver_text::unicode::is_space;

@@ -1,9 +1,9 @@
-//! The reference's clusters: seeds far from one another, every tool with the seed it is most like.
+//! The clusters of 0.18: seeds far from one another, every tool with the seed it is most like.
 
-use crate::graph::cluster::cluster_words;
-use crate::graph::words::Vocabulary;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::SelectableItem;
+use contextweaver_routing::graph::cluster::cluster_words;
+use contextweaver_routing::graph::words::Vocabulary;
 
 /// Puts tools into at most `count` clusters; the items of a cluster are in the order of their ids,
 /// but a single cluster asked for is the list as it came.

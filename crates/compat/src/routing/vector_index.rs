@@ -1,12 +1,12 @@
-//! The reference's vector index over tools: search, near duplicates, what a match rests on.
+//! The vector index of 0.18 over tools: search, near duplicates, what a match rests on.
 
 use serde_json::Value;
 
-use super::embeddings::{Hashing, Vector, similarity};
 use contextweaver_base::order::{SortedMap, WordSet, sort, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, number_text};
+use contextweaver_routing::scorers::embeddings::{Hashing, Vector, similarity};
 use contextweaver_text::tokenize::token_set;
 use contextweaver_text::unicode::quote;
 

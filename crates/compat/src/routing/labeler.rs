@@ -1,7 +1,7 @@
 //! What a tool is about, by fixed vocabularies.
 
-use crate::graph::labels::item_text;
 use contextweaver_model::SelectableItem;
+use contextweaver_routing::graph::labels::item_text;
 use contextweaver_text::tokenize::token_set;
 
 /// Categories in alphabetical order with their words.

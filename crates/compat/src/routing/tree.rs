@@ -1,20 +1,20 @@
-//! The reference's tree over a catalog, with its defects: tools of two large namespaces may vanish, and depth grows with
-//! the number of tools. [`crate::graph::build`] makes a better one.
+//! The tree of 0.18 over a catalog, with its defects: tools of two large namespaces may vanish, and depth grows with
+//! the number of tools. [`contextweaver_routing::graph::build()`] makes a better one.
 
-use crate::graph::ChoiceGraph;
-use crate::graph::choice_graph::MAX_CHILDREN;
-use crate::graph::cluster::cluster_words;
-use crate::graph::labels::{LABEL_WORDS, NAMESPACE_SHARE, label_group};
-use crate::graph::manifest::Manifest;
-use crate::graph::words::Vocabulary;
 use contextweaver_base::order::{SortedMap, sort, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
+use contextweaver_routing::graph::ChoiceGraph;
+use contextweaver_routing::graph::choice_graph::MAX_CHILDREN;
+use contextweaver_routing::graph::cluster::cluster_words;
+use contextweaver_routing::graph::labels::{LABEL_WORDS, NAMESPACE_SHARE, label_group};
+use contextweaver_routing::graph::manifest::Manifest;
+use contextweaver_routing::graph::words::Vocabulary;
 
 /// Bytes of all ids of navigation nodes; they grow with the cube of the number of tools.
 const MAX_ID_BYTES: usize = 64 << 20;
 
-/// How the reference's tree is to be built.
+/// How the tree is to be built.
 #[derive(Debug, Clone, Copy)]
 pub struct TreeOptions {
     /// Most children of a node.
@@ -39,7 +39,7 @@ struct Builder<'a> {
     options: TreeOptions,
 }
 
-/// Builds the reference's tree; `catalog_hash` goes into its manifest.
+/// Builds the tree; `catalog_hash` goes into its manifest.
 ///
 /// Fails with `OUT_OF_RANGE` when an option is zero, or one child a node is too few for several tools, with
 /// `NO_CANDIDATES` without tools, with `GRAPH_INVALID` when the id of a tool is that of a generated node and that closes
@@ -100,7 +100,7 @@ impl Builder<'_> {
                 let id = format!("{parent}/{key}");
                 id_bytes += id.len();
                 if id_bytes > MAX_ID_BYTES {
-                    let message = "the reference's tree of these tools is too large";
+                    let message = "the tree of these tools is too large";
                     return Err(Error::new(ErrorCode::TooLarge, message).hint("use the default builder"));
                 }
                 let tools = group.iter().map(|place| self.items[*place]);

@@ -1,4 +1,4 @@
-//! The reference's hashing embeddings: words and pieces of words, each hashed to a place and a sign.
+//! Hashing embeddings: words and pieces of words, each hashed to a place and a sign.
 
 use blake2::Blake2bVarCore;
 use blake2::digest::Output;

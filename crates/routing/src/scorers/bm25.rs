@@ -1,4 +1,4 @@
-//! The reference's BM25: Okapi with a floor for words that most documents have.
+//! BM25: Okapi with a floor for words that most documents have.
 
 use super::tfidf::WeightedTerms;
 use crate::graph::words::Vocabulary;

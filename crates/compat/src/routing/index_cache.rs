@@ -1,9 +1,9 @@
-//! Fitted indexes kept for the next time, as the reference keeps them.
+//! Fitted indexes kept for the next time, as 0.18 keeps them.
 
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use super::tfidf::TfIdf;
+use contextweaver_routing::scorers::tfidf::TfIdf;
 use contextweaver_text::hash::hex;
 
 /// Indexes kept.
