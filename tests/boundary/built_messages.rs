@@ -82,6 +82,9 @@ fn further_messages_follow_those_that_were_read() {
     let record = json!({ "_contextweaver": { "message": { "format": "openai-chat", "message": 3 } } });
     let more = json!({ "items": [{ "id": "m", "kind": "user_turn", "text": "x", "metadata": record }] });
     call(&mut manager, "ingest", &more).unwrap();
-    assert_eq!(plan(&mut manager, "openai-chat"), json!({ "start": 4, "known_calls": [["c1", "c"], ["open", "open"]] }));
+    assert_eq!(
+        plan(&mut manager, "openai-chat"),
+        json!({ "start": 4, "known_calls": [["c1", "c"], ["open", "open"]] })
+    );
     assert_eq!(plan(&mut manager, "gemini"), json!({ "start": 0, "known_calls": [["c1", "c"], ["open", "open"]] }));
 }

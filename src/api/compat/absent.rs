@@ -12,7 +12,7 @@ use contextweaver_routing::router::RouterOptions;
 pub enum Compat {}
 
 impl Compat {
-    pub(super) fn get() -> Result<Self> {
+    pub fn get() -> Result<Self> {
         Err(Error::new(ErrorCode::Unsupported, "this build has no compat mode")
             .hint("leave `compat` out, or build with the feature `compat`"))
     }

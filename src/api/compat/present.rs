@@ -17,7 +17,7 @@ pub struct Compat;
 
 impl Compat {
     #[allow(clippy::unnecessary_wraps, reason = "a build without the feature fails")]
-    pub(super) fn get() -> Result<Self> {
+    pub fn get() -> Result<Self> {
         Ok(Self)
     }
 

@@ -27,7 +27,8 @@ pub use namespace::{infer_namespace, name_part};
 pub use primitive::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 pub use primitive_result::{mcp_prompt_to_envelope, mcp_resource_to_envelope};
 pub use result::{
-    Binary, Converted, NO_CONTENT, ResultOptions, mcp_result_to_envelope, mcp_result_with_bytes, note_warnings, put_back,
+    Binary, Converted, NO_CONTENT, ResultOptions, mcp_result_to_envelope, mcp_result_with_bytes, note_warnings,
+    put_back,
 };
 pub use revision::{MetaKeyProblem, Revision, check_meta_key};
 pub use session::{Session, SessionProblem, load_mcp_session_jsonl};
