@@ -10,6 +10,7 @@ use contextweaver_base::{Error, ErrorCode};
 use contextweaver_routing::catalog::Loaded;
 use contextweaver_routing::graph::{BuildOptions, build};
 use contextweaver_routing::router::Router;
+use contextweaver_test_support::{Skip, skip};
 use serde_json::{Value, json};
 
 fn read(path: &Path) -> Option<Value> {
@@ -122,7 +123,7 @@ fn measure(router: &mut Router, queries: &[Value], top_k: u64) -> [f64; 4] {
 fn every_engine_of_the_reference_is_beaten() {
     let path = home().join("../shared/vectors-public/routing/quality.json");
     let Some(document) = read(&path) else {
-        println!("SKIPPED: recordings over public data are not here ({})", path.display());
+        skip(Skip::Test, &format!("recordings over public data are not here ({})", path.display()));
         return;
     };
     let names = ["recall@1", "recall@5", "recall@10", "mrr@10"];

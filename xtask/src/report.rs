@@ -64,10 +64,44 @@ impl Counts {
         counts
     }
 
+    /// Takes skips out of what the harness of cargo's tests counted as passed.
+    pub fn without(mut self, skips: &Skips) -> Self {
+        self.passed = self.passed.saturating_sub(skips.tests);
+        self.skipped += skips.reasons.len();
+        self
+    }
+
     fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
         self.skipped += other.skipped;
+    }
+}
+
+/// What tests below cargo wrote of skips, one per line: `test <name>: <reason>` when nothing of the test was checked,
+/// which the harness then counted as passed, and `part <name>: <reason>` when the rest was.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Skips {
+    /// How many are whole tests.
+    pub tests: usize,
+    /// `name: reason` of each.
+    pub reasons: Vec<String>,
+}
+
+impl Skips {
+    /// Reads them; a line in no known form counts as a part, so that none is lost.
+    pub fn read(text: &str) -> Self {
+        let mut skips = Self::default();
+        for line in text.lines() {
+            let reason = if let Some(reason) = line.strip_prefix("test ") {
+                skips.tests += 1;
+                reason
+            } else {
+                line.strip_prefix("part ").unwrap_or(line)
+            };
+            skips.reasons.push(reason.to_owned());
+        }
+        skips
     }
 }
 
@@ -162,7 +196,7 @@ impl Report {
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, failures_in_cargo, skipped_in_tap};
+    use super::{Counts, Skips, failures_in_cargo, skipped_in_tap};
 
     #[test]
     fn adds_up_cargo_results() {
@@ -171,6 +205,15 @@ mod tests {
             test result: FAILED. 5 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s\n";
         let expected = Counts { passed: 7, failed: 3, skipped: 1 };
         assert_eq!(Counts::of_cargo(output), expected);
+    }
+
+    #[test]
+    fn a_skip_inside_a_test_is_no_pass() {
+        let skips = Skips::read("test a: no file\npart b: no set\n");
+        assert_eq!(skips.reasons, ["a: no file", "b: no set"]);
+        let counted = Counts { passed: 7, failed: 0, skipped: 1 };
+        assert_eq!(counted.without(&skips), Counts { passed: 6, failed: 0, skipped: 3 });
+        assert_eq!(counted.without(&Skips::read("")), counted);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: every test this machine can run, and a list of those it cannot.
 
+use std::fs;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::Instant;
@@ -10,11 +11,14 @@ use super::www;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
 use crate::no_arguments;
-use crate::report::{Counts, Report, failures_in_cargo};
+use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
 use crate::setup::chromium::{self, Chromium};
 use crate::setup::wasm_bindgen::WasmBindgen;
 use crate::setup::{self, npm, wasm_bindgen, wasm_target};
+
+/// Names the file that tests below cargo write their skips to (`tests/support`).
+const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
 
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
@@ -60,7 +64,7 @@ impl Installed {
 fn native(dirs: &Dirs, report: &mut Report) {
     let mut command = run::cargo();
     command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(&dirs.root);
-    cargo_stage(dirs, report, "native", "cargo test", &mut command);
+    cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
 fn after_native(dirs: &Dirs, installed: &Installed, report: &mut Report) -> Outcome<()> {
@@ -161,9 +165,13 @@ fn package_stages(dirs: &Dirs, package: &Package, installed: &Installed, report:
 /// Runs a cargo test command as one stage.
 fn cargo_stage(dirs: &Dirs, report: &mut Report, stage: &str, log: &str, command: &mut Command) {
     let step = Step::begin(stage);
-    match run::capture(dirs, &log.replace(' ', "-"), command) {
+    let file = dirs.logs().join(format!("{log}-skips.txt"));
+    // Of the last run; not being there is the usual case.
+    let _ = fs::remove_file(&file);
+    match run::capture(dirs, log, command.env(SKIPS_FILE, &file)) {
         Ok(finished) => {
-            let mut counts = Counts::of_cargo(&finished.output);
+            let skips = Skips::read(&fs::read_to_string(&file).unwrap_or_default());
+            let mut counts = Counts::of_cargo(&finished.output).without(&skips);
             let time = step.end(if finished.success { "" } else { "failed" });
             if !finished.success {
                 // A build error counts no test at all.
@@ -175,7 +183,7 @@ fn cargo_stage(dirs: &Dirs, report: &mut Report, stage: &str, log: &str, command
                 counts.failed = 1;
                 run::say(&finished.failure(&format!("{stage}: no test ran;")).to_string());
             }
-            report.ran(stage, counts, time, Vec::new());
+            report.ran(stage, counts, time, skips.reasons);
         }
         Err(failure) => {
             let time = step.end("failed");

@@ -18,6 +18,7 @@ use contextweaver_routing::catalog::{
     analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint, from_mcp_tools, lint,
     load_catalog, normalise, pin, read_pins,
 };
+use contextweaver_test_support::{Skip, property, skip};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -89,7 +90,7 @@ fn what_must_improve_is_better() {
 fn real_catalogs_are_read_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors-public/mcp/real-catalogs");
     if !folder.is_dir() {
-        println!("SKIPPED: real catalogs are not here (../shared/vectors-public/mcp/real-catalogs)");
+        skip(Skip::Test, "real catalogs are not here (../shared/vectors-public/mcp/real-catalogs)");
         return;
     }
     let expected = read(&folder.join("_expected.json"));
@@ -334,11 +335,6 @@ fn large_catalogs_are_linted_and_compared() {
     assert!(diff_catalogs(&some, &some).unwrap().changed.is_empty());
 }
 
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(300);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
-
 prop_compose! {
     fn any_tool()(
         id in "[a-d]{1,2}|\\PC{1,3}", name in "\\PC{0,12}|[a-c_]{6,8}", description in any::<String>(), tags in prop::collection::vec("\\PC{0,3}", 0..3),
@@ -356,7 +352,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(300))]
 
     #[test]
     fn catalogs_survive_everything(tools in prop::collection::vec(any_tool(), 0..6)) {

@@ -10,6 +10,7 @@ use contextweaver_convert::mcp::{
 };
 use contextweaver_model::Status;
 use contextweaver_routing::catalog::from_mcp_tools;
+use contextweaver_test_support::{Skip, skip};
 use serde_json::{Value, json};
 
 fn read(path: &Path) -> Value {
@@ -20,7 +21,7 @@ fn read(path: &Path) -> Value {
 fn each(check: impl Fn(&str, &Value, &Value)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors-public/mcp/real-catalogs");
     if !folder.is_dir() {
-        println!("SKIPPED: real catalogs are not here (../shared/vectors-public/mcp/real-catalogs)");
+        skip(Skip::Test, "real catalogs are not here (../shared/vectors-public/mcp/real-catalogs)");
         return;
     }
     let expected = read(&folder.join("_expected.json"));
@@ -91,8 +92,9 @@ fn every_tool_comes_back_as_it_was() {
 fn examples_of_the_specification_are_read_in_every_revision() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/vectors-public/mcp/spec-examples.json");
     if !file.is_file() {
-        println!(
-            "SKIPPED: the examples of the specification are not here (../shared/vectors-public/mcp/spec-examples.json)"
+        skip(
+            Skip::Test,
+            "the examples of the specification are not here (../shared/vectors-public/mcp/spec-examples.json)",
         );
         return;
     }

@@ -1,0 +1,98 @@
+//! What the tests of all crates share: how many random cases to run, and how to say that a test was skipped.
+
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::thread;
+
+use proptest::test_runner::Config;
+
+/// Random cases of an ordinary property in a normal run. `PROPTEST_CASES` sets another number, and the properties that
+/// run fewer or more cases keep their ratio to it.
+pub const NORMAL_CASES: u32 = 2_000;
+
+/// The file that skips are written to; `cargo xtask test` names one and counts its lines.
+pub const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
+
+/// Returns how many random cases a test runs that in a normal run has `normal` of them.
+pub fn cases(normal: u32) -> u32 {
+    let asked = env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok());
+    scaled(normal, asked.unwrap_or(NORMAL_CASES))
+}
+
+fn scaled(normal: u32, asked: u32) -> u32 {
+    let cases = u64::from(normal) * u64::from(asked) / u64::from(NORMAL_CASES);
+    u32::try_from(cases).unwrap_or(u32::MAX).max(1)
+}
+
+/// Returns the settings of a property with [`cases`]. What fails is kept as a test of its own, not in a file of seeds.
+pub fn property(normal: u32) -> Config {
+    Config { cases: cases(normal), failure_persistence: None, ..Config::default() }
+}
+
+/// What could not be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Skip {
+    /// All of the test, which then has not passed either.
+    Test,
+    /// A part of it; the rest is checked.
+    Part,
+}
+
+/// Says that a test, or a part of it, cannot run here: in the file named by [`SKIPS_FILE`], else on stderr, past the
+/// test harness, which swallows what is printed in tests that pass.
+///
+/// # Panics
+/// When the file cannot be written: a skip that nobody hears of would look like a pass.
+pub fn skip(what: Skip, reason: &str) {
+    let current = thread::current();
+    let line = line_of(what, current.name().unwrap_or("a test"), reason);
+    let written = match env::var_os(SKIPS_FILE) {
+        Some(file) => append(Path::new(&file), &line),
+        None => io::stderr().write_all(format!("SKIPPED {line}").as_bytes()),
+    };
+    assert!(written.is_ok(), "cannot say that a test is skipped: {written:?}");
+}
+
+fn line_of(what: Skip, name: &str, reason: &str) -> String {
+    let what = match what {
+        Skip::Test => "test",
+        Skip::Part => "part",
+    };
+    format!("{what} {name}: {}\n", reason.replace(['\n', '\r'], " "))
+}
+
+/// One write for the whole line, as other processes append to the same file.
+fn append(file: &Path, line: &str) -> io::Result<()> {
+    OpenOptions::new().append(true).create(true).open(file)?.write_all(line.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NORMAL_CASES, Skip, append, line_of, scaled};
+
+    #[test]
+    fn counts_keep_their_ratio() {
+        for (normal, asked, expected) in [
+            (NORMAL_CASES, NORMAL_CASES, NORMAL_CASES),
+            (NORMAL_CASES, 20_000, 20_000),
+            (200, 20_000, 2_000),
+            (64, 1, 1),
+            (4_000, u32::MAX, u32::MAX),
+        ] {
+            assert_eq!(scaled(normal, asked), expected, "{normal} of {asked}");
+        }
+    }
+
+    #[test]
+    fn a_skip_is_one_line_that_is_added() {
+        let folder = tempfile::tempdir().unwrap_or_else(|error| unreachable!("{error}"));
+        let file = folder.path().join("skips");
+        for (what, reason) in [(Skip::Test, "no\nfile"), (Skip::Part, "no set")] {
+            append(&file, &line_of(what, "name", reason)).unwrap_or_else(|error| unreachable!("{error}"));
+        }
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(text, "test name: no file\npart name: no set\n");
+    }
+}
