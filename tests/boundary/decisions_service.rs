@@ -1,6 +1,7 @@
 //! What the tools of the decision memory promise, whatever is called in whatever order.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -215,7 +216,7 @@ fn anything() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(property(64))]
 
     #[test]
     fn what_is_blocked_is_not_recorded(calls in prop::collection::vec(plausible(), 1..25)) {

@@ -8,6 +8,7 @@ use contextweaver_convert::mcp::{
     mcp_tool_to_selectable, selectable_to_mcp_tool,
 };
 use contextweaver_model::SelectableItem;
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -107,7 +108,7 @@ fn options() -> impl Strategy<Value = ToolOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
+    #![proptest_config(property(600))]
 
     #[test]
     fn every_tool_comes_back_as_it_was(tool in any_tool(), options in options()) {

@@ -20,6 +20,7 @@ use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Ingested, ManagerOptions};
 use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_to_envelope};
 use contextweaver_model::{ContextItem, ItemKind, Phase, Status};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -625,7 +626,7 @@ fn part() -> impl Strategy<Value = (Value, String)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(property(300))]
 
     #[test]
     fn nothing_is_lost(parts in prop::collection::vec(part(), 0..12), room in prop_oneof![Just(1 << 20), 0..200_usize]) {

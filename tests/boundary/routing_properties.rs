@@ -1,5 +1,4 @@
-//! The promises of routing over random catalogs, and over input that nobody should send. `PROPTEST_CASES` overrides the
-//! number of cases.
+//! The promises of routing over random catalogs, and over input that nobody should send.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,13 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use contextweaver::api::routing::{catalog_call, new_catalog, new_router, router_call, routing_call};
 use contextweaver_base::Error;
 use contextweaver_routing::router::Router;
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 const WORDS: &[&str] = &[
     "get", "list", "delete", "invoice", "invoices", "file", "user", "v2", "copy", "search", "send", "message", "天気",
@@ -97,7 +92,7 @@ fn depth(graph: &Value, bound: usize) -> usize {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(200))]
 
     #[test]
     fn short_lists_are_short_and_in_order(
@@ -485,7 +480,7 @@ fn texts_made_to_hurt_are_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: config().cases * 4, ..config() })]
+    #![proptest_config(property(800))]
 
     #[test]
     fn no_input_is_a_trap(which in any::<proptest::sample::Index>(), at in 0_usize..40, value in hostile(), extra: bool) {

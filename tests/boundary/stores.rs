@@ -14,13 +14,9 @@ use contextweaver::api;
 use contextweaver_base::{Error, ErrorCode};
 use contextweaver_context::store::{ArtifactStore, Eviction, NewArtifact, StoreOptions};
 use contextweaver_context::{ContextManager, ManagerOptions};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(2_000);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -240,7 +236,7 @@ fn with_unknown(mut snapshot: Value, marks: &[bool]) -> Value {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn an_artifact_store_does_as_its_model(

@@ -6,6 +6,7 @@ use contextweaver_base::Error;
 use contextweaver_convert::mcp::Revision;
 use contextweaver_convert::tools::schema::SchemaOptions;
 use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, from_mcp_tool, to_mcp_tool};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -642,7 +643,7 @@ fn forwards() -> impl Strategy<Value = ForwardOptions> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(property(400))]
 
     #[test]
     fn a_trusted_way_back_gives_the_definition(definition in definitions(), options in forwards()) {

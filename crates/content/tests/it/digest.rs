@@ -11,6 +11,7 @@ use contextweaver_content::reshape::reshape;
 use contextweaver_content::slice::{Selector, slice};
 use contextweaver_content::sniff::{self, Shape};
 use contextweaver_content::tree::{Kind, Node, Tree};
+use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
 
@@ -127,7 +128,7 @@ fn media_type() -> impl Strategy<Value = &'static str> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(property(600))]
 
     #[test]
     fn digests_keep_to_the_room_and_quote_the_source(text in text(), media_type in media_type(), room in prop_oneof![0_u64..20, 0_u64..400]) {

@@ -6,6 +6,7 @@ use contextweaver_content::slice::{Selector, Slice, slice};
 use contextweaver_content::sniff::shape;
 use contextweaver_content::views::views;
 use contextweaver_model::{ArtifactRef, ViewSpec};
+use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -189,7 +190,7 @@ fn leaves(value: &Value, out: &mut Vec<String>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(property(64))]
 
     #[test]
     fn following_next_reads_every_line_once(text in text(), max in 16_u64..60) {

@@ -1,4 +1,4 @@
-//! The promises as properties over random logs. `PROPTEST_CASES` overrides the number of cases.
+//! The promises as properties over random logs.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use crate::support;
@@ -9,15 +9,11 @@ use contextweaver_base::ErrorCode;
 use contextweaver_content::keep::{KeepPath, Segment, project};
 use contextweaver_context::{ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{Log, Setup, build, log, setup};
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn manager(log: &Log, setup: &Setup) -> ContextManager {
     let mut manager = ContextManager::new(setup.options.clone());
@@ -36,7 +32,7 @@ fn included(pack: &ContextPack) -> HashSet<&str> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn p1_the_prompt_never_exceeds_the_budget(log in log(), setup in setup()) {
@@ -404,7 +400,7 @@ fn leaves(value: &Value, place: &mut Place, found: &mut Vec<(Place, Value)>) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn a_projection_has_the_leaves_under_its_paths_and_no_others(

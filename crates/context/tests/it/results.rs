@@ -15,6 +15,7 @@ use contextweaver_context::{
     ToolResult,
 };
 use contextweaver_model::{ContextItem, ItemKind, Phase, ResultEnvelope, Sensitivity, Strategy as How};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -132,7 +133,7 @@ fn reduce(manager: &mut ContextManager, request: Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(support_cases()) })]
+    #![proptest_config(property(400))]
 
     #[test]
     fn p5_no_secret_gets_out_of_a_result(form in 0..FORMS.len(), rows in 1..90_usize, seed in 0..4_usize) {
@@ -210,10 +211,6 @@ proptest! {
         prop_assert_eq!(built(&mut manager), built(&mut restored));
         prop_assert_eq!(json!(manager.snapshot()), json!(restored.snapshot()));
     }
-}
-
-fn support_cases() -> u32 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).map_or(400, |cases: u32| cases.min(2000))
 }
 
 fn with(options: ManagerOptions, raw: &str) -> ContextManager {

@@ -7,13 +7,10 @@ use contextweaver_convert::providers::{
     Format, ReadOptions, WriteOptions, WrittenMessages, items_to_messages, messages_to_items,
 };
 use contextweaver_model::ContextItem;
+use contextweaver_test_support::cases;
 use serde_json::{Value, json};
 
 const BOTH: [Format; 2] = [Format::Anthropic, Format::Gemini];
-
-fn cases() -> u64 {
-    std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000)
-}
 
 fn read(format: Format, messages: &Value, system: Option<&Value>) -> Vec<ContextItem> {
     let options = ReadOptions { id_prefix: "message:".into(), system: system.cloned(), ..ReadOptions::default() };
@@ -42,7 +39,7 @@ fn check(format: Format, written: &WrittenMessages, random: u64, items: &[Contex
 #[test]
 fn what_keeps_the_rules_comes_back_exactly() {
     for format in BOTH {
-        for case in 0..cases() {
+        for case in 0..u64::from(cases(2_000)) {
             let (messages, system) = conversation(format, &mut Random::new(case));
             let items = read(format, &messages, system.as_ref());
             let written = write(format, &items);
@@ -61,7 +58,7 @@ fn what_keeps_the_rules_comes_back_exactly() {
 #[test]
 fn items_come_back_as_well() {
     for format in BOTH {
-        for case in 0..cases() / 10 {
+        for case in 0..u64::from(cases(200)) {
             let (messages, system) = conversation(format, &mut Random::new(case));
             let items = read(format, &messages, system.as_ref());
             let written = write(format, &items);
@@ -73,7 +70,7 @@ fn items_come_back_as_well() {
 #[test]
 fn ids_are_unique_and_parents_are_there() {
     for format in BOTH {
-        for case in 0..cases() / 10 {
+        for case in 0..u64::from(cases(200)) {
             let (messages, system) = conversation(format, &mut Random::new(case));
             let items = read(format, &messages, system.as_ref());
             let mut ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
@@ -90,7 +87,7 @@ fn ids_are_unique_and_parents_are_there() {
 /// Logs of messages of any format and of items from nowhere, some of them removed, shortened or emptied.
 #[test]
 fn every_log_becomes_messages_that_the_provider_accepts() {
-    for case in 0..cases() {
+    for case in 0..u64::from(cases(2_000)) {
         let random = &mut Random::new(case);
         let mut log = items::any(random, read_any);
         items::spoil(&mut log, random);
@@ -111,7 +108,7 @@ fn read_any(format: Format, messages: &Value, prefix: &str, start: usize) -> Vec
 
 #[test]
 fn thinking_is_exact_or_absent() {
-    for case in 0..cases() {
+    for case in 0..u64::from(cases(2_000)) {
         let random = &mut Random::new(case);
         let (messages, _) = anthropic::conversation(random);
         let mut log = read(Format::Anthropic, &messages, None);
@@ -148,7 +145,7 @@ fn thinking_is_exact_or_absent() {
 
 #[test]
 fn signatures_stay_on_their_parts() {
-    for case in 0..cases() {
+    for case in 0..u64::from(cases(2_000)) {
         let random = &mut Random::new(case);
         let (contents, _) = gemini::conversation(random);
         let mut log = read(Format::Gemini, &contents, None);

@@ -1,5 +1,5 @@
 //! What converting messages promises, over random conversations of every format, random logs, and input that nobody
-//! should send. `PROPTEST_CASES` overrides the number of cases.
+//! should send.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use std::collections::BTreeSet;
@@ -9,17 +9,9 @@ use contextweaver_convert::providers::{
     Format, ReadMessages, ReadOptions, WriteOptions, WrittenMessages, items_to_messages, messages_to_items,
 };
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn config() -> ProptestConfig {
-    config_of(400)
-}
-
-fn config_of(usual: u32) -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn options(system: Option<Value>) -> ReadOptions {
     ReadOptions { id_prefix: "message:".into(), system, ..ReadOptions::default() }
@@ -110,7 +102,7 @@ fn thin_out(items: Vec<ContextItem>, random: &mut Random) -> Vec<ContextItem> {
 
 proptest! {
     // A promise to every provider: as many cases as the promises have.
-    #![proptest_config(config_of(10_000))]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn random_logs_are_accepted_by_every_provider(seed in any::<u64>()) {
@@ -131,7 +123,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(400))]
 
     #[test]
     fn messages_come_back_as_they_were(seed in any::<u64>()) {

@@ -1,4 +1,4 @@
-//! What a search of the decision memory promises, and its graph. `PROPTEST_CASES` overrides the number of cases.
+//! What a search of the decision memory promises, and its graph.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use contextweaver_decisions::contradictions::contradictions;
@@ -7,13 +7,9 @@ use contextweaver_decisions::graph::{Edge, EdgeType, Graph};
 use contextweaver_decisions::record::Bridge;
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions, query_decisions};
 use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 const WORDS: &[&str] =
     &["use", "postgres", "redis", "cache", "retry", "queue", "auth", "jwt", "deploy", "日本", "schema", "v2"];
@@ -138,7 +134,7 @@ fn ids(found: &Found) -> Vec<&str> {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(150))]
 
     #[test]
     fn every_mode_and_side_keeps_to_the_filters(list in decisions(30), filters in filters(), text in words(4)) {

@@ -4,6 +4,7 @@
 use contextweaver_decisions::bridge::general;
 use contextweaver_decisions::snapshot::{ImportMode, ImportOptions, OnConflict};
 use contextweaver_decisions::{DecisionStore, yaml};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
@@ -87,7 +88,7 @@ fn record() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(property(256))]
 
     #[test]
     fn what_comes_in_comes_out_again(records in prop::collection::vec(record(), 0..8)) {

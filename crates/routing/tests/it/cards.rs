@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -226,7 +227,7 @@ fn tools() -> impl Strategy<Value = Vec<SelectableItem>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn cards_are_as_many_lines(items in tools()) {

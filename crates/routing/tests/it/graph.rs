@@ -9,7 +9,8 @@
 use contextweaver_base::ErrorCode;
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::graph::{BrowseIndex, BrowsePage, BuildOptions, ChoiceGraph, PageOptions, Strategy, build};
-use proptest::prelude::{Just, ProptestConfig, prop, prop_assert_eq, prop_oneof, proptest};
+use contextweaver_test_support::property;
+use proptest::prelude::{Just, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as Generator;
 use serde_json::{Value, json};
 
@@ -297,7 +298,7 @@ fn catalogs() -> impl Generator<Value = Vec<SelectableItem>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(property(96))]
 
     #[test]
     fn every_tree_keeps_its_promises(items in catalogs(), max_children in 2_usize..9, which in 0_usize..4) {

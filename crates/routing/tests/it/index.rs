@@ -1,9 +1,10 @@
-//! The promises of the index over random tools. `PROPTEST_CASES` overrides the number of cases.
+//! The promises of the index over random tools.
 #![allow(clippy::unwrap_used, reason = "a property that cannot be checked is a failed test")]
 
 use contextweaver_base::ErrorCode;
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::index::{Index, IndexOptions, Lexicon, Origin, Ranking, Relation, Scope};
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -11,11 +12,6 @@ const WORDS: &[&str] = &[
     "get", "list", "delete", "invoice", "invoices", "file", "files", "user", "v2", "v3", "copy", "12", "the", "search",
     "天气", "getUser", "employee", "message", "Slack", "overdue",
 ];
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(200);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 fn all(limit: usize) -> Scope<'static> {
     Scope { allowed: None, embedding: None, limit }
@@ -71,7 +67,7 @@ fn assert_same(one: &mut Index, other: &mut Index, queries: &[String]) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(200))]
 
     #[test]
     fn adding_and_removing_leaves_no_trace(
