@@ -1,4 +1,4 @@
-// The public API on the packed package in Node; the same cases run in every runtime through cases.mjs.
+// The public API on the packed package in Node; all but the last group run in every runtime through cases.mjs.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { project, report, run } from "./harness.mjs";
@@ -17,6 +17,7 @@ const GROUPS = {
   "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
   "the decision memory": ["decisions.mjs", "decisionCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
+  "every hostile value at every entry point": ["hostile-values.mjs", "exhaustiveCases"],
 };
 const mains = Object.values(GROUPS).map(([file, name]) => [`main-${file}`, main(file, name)]);
 const folder = await project("api", Object.fromEntries(mains));
