@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use super::build::Package;
 use crate::dirs::Dirs;
@@ -11,6 +13,14 @@ use crate::report::{Counts, Report, skipped_in_tap};
 use crate::run::{self, Step};
 use crate::setup;
 use crate::setup::chromium::Chromium;
+
+/// Files that run at a time. Most of a file is one process at work, and two cores are what CI machines have.
+const LANES: usize = 2;
+
+/// The files that take longest, so that they begin first and neither lane works alone at the end: each runs the shared
+/// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
+const LONGEST_FIRST: [&str; 11] =
+    ["chromium", "node", "api", "runtimes", "cli", "page", "types", "bundlers", "page-large", "recovery", "examples"];
 
 /// What the package tests may use; a reason stands for what is missing.
 pub struct Equipment<'a> {
@@ -41,35 +51,63 @@ pub fn all(dirs: &Dirs) -> Outcome<Vec<String>> {
     Ok(names)
 }
 
-/// Runs one test file per stage.
-pub fn run(dirs: &Dirs, equipment: &Equipment<'_>, names: &[String], report: &mut Report) -> Outcome<()> {
-    let projects = dirs.projects();
-    fs::create_dir_all(&projects).context(|| format!("cannot create {}", projects.display()))?;
-    for name in names {
-        let stage = format!("package: {name}");
-        let step = Step::begin(&stage);
-        match run_file(dirs, equipment, name) {
-            Ok((counts, skipped, failure)) => {
-                let time = step.end(if failure.is_none() { "" } else { "failed" });
-                if let Some(failure) = failure {
-                    run::say(&failure.to_string());
+/// Runs one test file per stage, some at a time.
+pub fn run(dirs: &Dirs, equipment: &Equipment<'_>, names: &[String], report: &mut Report) {
+    let waiting = Mutex::new(longest_first(names).into_iter());
+    let report = Mutex::new(report);
+    thread::scope(|scope| {
+        for _ in 0..LANES.min(names.len()) {
+            scope.spawn(|| {
+                loop {
+                    // Taken before the file runs, or the other lane would wait for its end.
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(name) = next else { break };
+                    let step = Step::begin(stage(name));
+                    let result = run_file(dirs, equipment, name);
+                    // What one file has to say stands together.
+                    record(name, step, result, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
                 }
-                report.ran(&stage, counts, time, skipped);
+            });
+        }
+    });
+}
+
+fn stage(name: &str) -> String {
+    format!("package: {name}")
+}
+
+fn record(name: &str, step: Step, result: Outcome<FileResult>, report: &mut Report) {
+    match result {
+        Ok((counts, skipped, failure)) => {
+            let time = step.end(if failure.is_none() { "" } else { "failed" });
+            if let Some(failure) = failure {
+                run::say(&failure.to_string());
             }
-            Err(failure) => {
-                let time = step.end("failed");
-                report.broke(&stage, &failure, time);
-            }
+            report.ran(&stage(name), counts, time, skipped);
+        }
+        Err(failure) => {
+            let time = step.end("failed");
+            report.broke(&stage(name), &failure, time);
         }
     }
-    Ok(())
+}
+
+fn longest_first(names: &[String]) -> Vec<&str> {
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    // Stable, so that those of equal rank stay in order.
+    names.sort_by_key(|name| LONGEST_FIRST.iter().position(|long| long == name).unwrap_or(LONGEST_FIRST.len()));
+    names
 }
 
 type FileResult = (Counts, Vec<String>, Option<Failure>);
 
 fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileResult> {
     let tap = dirs.logs().join(format!("package-{name}.tap"));
-    fs::create_dir_all(dirs.logs()).context(|| format!("cannot create {}", dirs.logs().display()))?;
+    // A folder of its own: files that run at the same time may give projects the same name.
+    let projects = dirs.projects().join(name);
+    for folder in [&dirs.logs(), &projects] {
+        fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
+    }
     let mut command = Command::new("node");
     command
         .args(["--test", "--test-timeout=180000"])
@@ -78,7 +116,7 @@ fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileR
         .arg(format!("--test-reporter-destination={}", tap.display()))
         .arg(dirs.package_tests().join(format!("{name}.test.mjs")))
         .current_dir(&dirs.root);
-    environment(dirs, equipment, &mut command);
+    environment(dirs, equipment, &projects, &mut command);
     let finished = run::capture(dirs, &format!("package-{name}"), &mut command)?;
     let output = fs::read_to_string(&tap).context(|| format!("cannot read {}", tap.display()))?;
     let mut counts = Counts::of_tap(&output);
@@ -95,12 +133,12 @@ fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileR
 }
 
 /// Tells the test files where things are; `tests/package/harness.mjs` reads this.
-fn environment(dirs: &Dirs, equipment: &Equipment<'_>, command: &mut Command) {
+fn environment(dirs: &Dirs, equipment: &Equipment<'_>, projects: &Path, command: &mut Command) {
     let mut set = |name: &str, value: &Path| {
         command.env(format!("CONTEXTWEAVER_TEST_{name}"), value);
     };
     set("ROOT", &dirs.root);
-    set("PROJECTS", &dirs.projects());
+    set("PROJECTS", projects);
     set("PACKAGE", &equipment.package.dir);
     set("TARBALL", &equipment.package.tarball);
     if let Some(trap) = equipment.trap {
@@ -123,4 +161,22 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, command: &mut Command) {
     }
     // The outer test runner, if any, must not adopt these tests' children.
     command.env_remove("NODE_TEST_CONTEXT");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LONGEST_FIRST, all, longest_first};
+    use crate::dirs::Dirs;
+    use std::path::Path;
+
+    #[test]
+    fn no_file_is_lost_by_the_order() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let names = all(&Dirs { target: root.join("target"), root }).unwrap();
+        let order = longest_first(&names);
+        assert_eq!(&order[..LONGEST_FIRST.len()], LONGEST_FIRST, "a file of the list is gone");
+        let mut sorted: Vec<&str> = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, names);
+    }
 }
