@@ -1,4 +1,4 @@
-//! Boundary tests; the same file runs in Node and, with the feature `browser-tests`, in a browser.
+//! Boundary tests; one build runs in Node and, when its runner is asked to, in a browser.
 #![cfg(target_arch = "wasm32")]
 #![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
 
@@ -8,9 +8,6 @@ use contextweaver::wasm::{
 };
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test;
-
-#[cfg(feature = "browser-tests")]
-wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 
 fn call(handle: u32, operation: &str, arguments: &Value) -> Result<Value, Value> {
     match manager_call(handle, operation, &arguments.to_string()) {

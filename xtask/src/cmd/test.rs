@@ -125,7 +125,8 @@ fn wasm_in_chromium(
     };
     let mut command = wasm_test(dirs, tools)?;
     command
-        .args(["--features", "browser-tests"])
+        // Asks the runner for another place, not cargo for another build.
+        .env("WASM_BINDGEN_USE_BROWSER", "1")
         .env("CHROMEDRIVER", &chromium.driver)
         .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", chromium::capabilities(dirs, &chromium.browser)?)
         .env("WASM_BINDGEN_TEST_TIMEOUT", "120");
