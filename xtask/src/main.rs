@@ -3,6 +3,7 @@
 //! Each command sets up what it needs on a fresh machine (WebAssembly target, wasm-bindgen, npm packages, browser),
 //! says what it does and how long it took, and does nothing twice.
 
+mod changed;
 mod cmd;
 mod dirs;
 mod failure;
@@ -21,6 +22,9 @@ usage: cargo xtask <command>
 
   demo                           run the main job on a recorded session
   test                           run every test this machine can run
+  test --quick                   the inner loop: native tests of the crates that differ from the default branch and of
+                                 those that depend on them, with fewer random cases, and the package in Node
+  test --long                    every test, with ten times as many random cases (20,000)
   check                          formatting, lints, strict types, package linters, architecture rules
   build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host

@@ -8,9 +8,9 @@ use std::time::Instant;
 use super::build::{self, Package};
 use super::package_tests::{self, Equipment};
 use super::www;
+use crate::changed;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
-use crate::no_arguments;
 use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
 use crate::setup::chromium::{self, Chromium};
@@ -20,17 +20,50 @@ use crate::setup::{self, npm, wasm_bindgen, wasm_target};
 /// Names the file that tests below cargo write their skips to (`tests/support`).
 const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
 
+/// How much is tested.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Quick,
+    Normal,
+    Long,
+}
+
+impl Extent {
+    fn parse(args: &[String]) -> Outcome<Self> {
+        match args {
+            [] => Ok(Self::Normal),
+            [arg] if arg == "--quick" => Ok(Self::Quick),
+            [arg] if arg == "--long" => Ok(Self::Long),
+            _ => Err(Failure::new(format!("cargo xtask test does not take '{}'", args.join(" ")))
+                .hint("usage: cargo xtask test [--quick | --long]")),
+        }
+    }
+
+    /// Random cases of an ordinary property, where that is not what the tests run by themselves (`tests/support`).
+    fn cases(self) -> Option<&'static str> {
+        match self {
+            Self::Quick => Some("200"),
+            Self::Normal => None,
+            Self::Long => Some("20000"),
+        }
+    }
+}
+
 /// Runs the command.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
-    no_arguments("test", args)?;
+    let extent = Extent::parse(args)?;
     let started = Instant::now();
     let dirs = Dirs::find()?;
     npm::node()?;
     let mut report = Report::default();
+    if extent == Extent::Quick {
+        quick(&dirs, &mut report)?;
+        return Ok(report.finish(started.elapsed()));
+    }
     let equipment = thread::scope(|scope| {
         // Installing takes minutes, part of it waiting for the network: it runs beside the native tests.
         let equipment = scope.spawn(|| Installed::prepare(&dirs));
-        native(&dirs, &mut report);
+        native(&dirs, extent, &["--workspace".to_owned()], &mut report);
         equipment.join().map_err(|_| Failure::new("the set-up thread panicked"))
     })?;
     after_native(&dirs, &equipment, &mut report)?;
@@ -61,9 +94,36 @@ impl Installed {
     }
 }
 
-fn native(dirs: &Dirs, report: &mut Report) {
+/// What a change is likely to break, in the time it takes to think of the next one.
+fn quick(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
+    let members = changed::members(dirs)?;
+    if members.is_empty() {
+        run::say("no crate differs from the default branch");
+    } else {
+        let packages: Vec<String> = members.iter().flat_map(|name| ["--package".to_owned(), name.clone()]).collect();
+        native(dirs, Extent::Quick, &packages, report);
+    }
+    let started = Instant::now();
+    let package = match build::build(dirs) {
+        Ok(package) => package,
+        Err(failure) => {
+            report.broke("build", &failure, started.elapsed());
+            return Ok(());
+        }
+    };
+    let unused = "not used by --quick";
+    let equipment =
+        Equipment { package: &package, trap: None, page: Err(unused), chromium: Err(unused), runtimes: Err(unused) };
+    package_tests::run(dirs, &equipment, &["api".to_owned()], report);
+    Ok(())
+}
+
+fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report) {
     let mut command = run::cargo();
-    command.args(["test", "--workspace", "--no-fail-fast"]).current_dir(&dirs.root);
+    command.args(["test", "--no-fail-fast"]).args(packages).current_dir(&dirs.root);
+    if let Some(cases) = extent.cases() {
+        command.env("PROPTEST_CASES", cases);
+    }
     cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
@@ -190,6 +250,22 @@ fn cargo_stage(dirs: &Dirs, report: &mut Report, stage: &str, log: &str, command
         Err(failure) => {
             let time = step.end("failed");
             report.broke(stage, &failure, time);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Extent;
+
+    #[test]
+    fn takes_one_of_two_options() {
+        let parse = |args: &[&str]| Extent::parse(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>());
+        assert_eq!(parse(&[]).unwrap(), Extent::Normal);
+        assert_eq!(parse(&["--quick"]).unwrap(), Extent::Quick);
+        assert_eq!(parse(&["--long"]).unwrap(), Extent::Long);
+        for wrong in [&["--fast"][..], &["--quick", "--long"], &["quick"]] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }
