@@ -29,6 +29,7 @@ usage: cargo xtask <command>
   build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host
   serve [--port N] [--no-build]  serve the page on localhost
+  fuzz <target> [seconds]        look for bytes that break a promise, for 60 seconds; targets are folders of fuzz/seeds
   bench context [--sets <dir>] [--json]
                                  measure the context engine on evaluation sets
   bench build [--python <program>] [--json]
@@ -58,6 +59,7 @@ fn dispatch(args: &[String]) -> Outcome<ExitCode> {
         "check" => cmd::check::main(rest),
         "demo" => cmd::demo::main(rest),
         "serve" => cmd::serve::main(rest),
+        "fuzz" => cmd::fuzz::main(rest),
         "bench" => cmd::bench::main(rest),
         "help" | "-h" | "--help" => {
             println!("{HELP}");

@@ -1,0 +1,35 @@
+//! Stored texts: parts of them by selectors.
+
+use contextweaver_content::slice::{Selector, slice};
+use contextweaver_text::tokens::Estimator;
+use serde_json::Value;
+
+use crate::bytes::Bytes;
+
+const MEDIA_TYPES: [&str; 6] =
+    ["text/plain", "application/json", "text/csv", "text/markdown", "application/x-ndjson", "text/html"];
+
+/// Pages that are read of one text.
+const MAX_PAGES: usize = 20;
+
+/// A part keeps to its tokens, and following `next` ends or moves on.
+pub fn slices(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let media_type = bytes.one_of(&MEDIA_TYPES);
+    let max_tokens = u64::from(bytes.byte()) + 1;
+    let Ok(selector) = serde_json::from_str::<Value>(&bytes.line()) else { return };
+    let text = bytes.text();
+    let Ok(mut selector) = Selector::from_value(selector, "/selector") else { return };
+    for _ in 0..MAX_PAGES {
+        let Ok(part) = slice(&text, media_type, &selector, Some(max_tokens), &Estimator::V2) else { return };
+        let tokens = Estimator::V2.tokens(&part.text);
+        assert!(tokens <= max_tokens, "{tokens} of {max_tokens}: {:?}", part.text);
+        assert!(part.start <= part.end, "{} to {}", part.start, part.end);
+        let Some(next) = part.next else { return };
+        let next = Value::Object(next);
+        let following = Selector::from_value(next.clone(), "/next");
+        let Ok(following) = following else { panic!("what comes next cannot be read: {next}") };
+        assert!(following != selector, "what comes next is the same again: {next}");
+        selector = following;
+    }
+}

@@ -1,0 +1,74 @@
+//! Texts: patterns, JSON, credentials.
+
+use contextweaver_model::json;
+use contextweaver_text::pattern::{Dialect, Pattern};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
+use serde_json::Value;
+
+use crate::bytes::Bytes;
+
+/// A match lies in the text, on character boundaries, and a literal is found where the standard library finds it.
+pub fn pattern(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let flags = bytes.byte();
+    let source = bytes.line();
+    let text = bytes.text();
+    let fold = flags & 1 == 1;
+    let dialect = if flags & 2 == 2 { Dialect::Whole } else { Dialect::Lines };
+    if let Ok(found) = Pattern::expression(&source, dialect, fold)
+        && found.check(text.len()).is_ok()
+    {
+        let mut from = 0;
+        // Each match begins where the last one ended, or one character later when it was empty.
+        while let Some((start, end)) = found.find(&text, from) {
+            assert!(from <= start && start <= end, "{source:?} at {start}..{end} from {from} of {text:?}");
+            assert!(text.get(start..end).is_some(), "{source:?} cuts a character at {start}..{end} of {text:?}");
+            let step = text[end..].chars().next().map_or(1, char::len_utf8);
+            from = if end > start { end } else { end + step };
+            if from > text.len() {
+                break;
+            }
+        }
+    }
+    if let Ok(literal) = Pattern::text(&source, false) {
+        let expected = text.find(&source).map(|at| (at, at + source.len()));
+        assert_eq!(literal.find(&text, 0), expected, "{source:?} in {text:?}");
+    }
+}
+
+/// What is read is what `serde_json` reads, and what is written of it reads the same.
+pub fn json(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(value) = json::parse(&text) else { return };
+    assert_eq!(serde_json::from_str::<Value>(&text).ok().as_ref(), Some(&value), "{text:?}");
+    let ascii = json::to_ascii(&value);
+    assert!(ascii.is_ascii(), "{ascii:?}");
+    assert_eq!(json::parse(&ascii).ok().as_ref(), Some(&value), "{text:?} as {ascii:?}");
+    let again = json::to_sorted_ascii(&value, None);
+    assert_eq!(json::parse(&again).ok().as_ref(), Some(&value), "{text:?} as {again:?}");
+}
+
+/// Credentials in the forms of their makers.
+const PLANTED: [&str; 4] = [
+    "AKIAQWERTYUIOPASDFGH",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+    "sk-ant-abcdefghijklmnopqrstuv0123",
+    "xoxb-123456789012-abcdefghijkl",
+];
+
+/// Masking twice is masking once, no masked text holds a secret, and one that stands alone on a line never survives.
+pub fn redact(data: &[u8]) {
+    let mut bytes = Bytes(data);
+    let secret = bytes.one_of(&PLANTED);
+    let before = String::from_utf8_lossy(bytes.short()).into_owned();
+    let after = bytes.text();
+    for text in [format!("{before}{after}"), format!("{before}\n{secret}\n{after}")] {
+        let once = redact_secrets(&text, SecretRules::Full, SECRET_MASK);
+        let twice = redact_secrets(&once, SecretRules::Full, SECRET_MASK);
+        assert_eq!(once, twice, "masked twice: {text:?}");
+        assert!(!contains_secret(&once, SecretRules::Full), "{once:?} of {text:?}");
+        if text.contains(&format!("\n{secret}\n")) {
+            assert!(!once.contains(secret), "{secret} survives in {once:?}");
+        }
+    }
+}
