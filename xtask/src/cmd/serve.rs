@@ -1,13 +1,12 @@
 //! `cargo xtask serve`: the page on localhost.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read as _, Write};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+
+use tiny_http::{Header, Method, Request, Response, Server};
 
 use super::{build, www};
 use crate::dirs::Dirs;
@@ -15,9 +14,8 @@ use crate::failure::{Failure, Outcome};
 use crate::run::say;
 
 const DEFAULT_PORT: u16 = 8787;
-/// A request line and headers longer than this are not from a browser.
-const MAX_HEAD: u64 = 16 * 1024;
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Requests that are answered at a time; a browser opens six connections.
+const THREADS: usize = 4;
 
 /// The page may run its own scripts, compile WebAssembly and talk to nobody else.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
@@ -29,19 +27,22 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let options = Options::parse(args)?;
     let dirs = Dirs::find()?;
     let package = if options.build { build::build(&dirs)?.dir } else { dirs.root.join("pkg") };
-    let site = Arc::new(Site { pages: www::bundle(&dirs, &package)? });
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
+    let site = Site { pages: www::bundle(&dirs, &package)? };
+    let server = Server::http((Ipv4Addr::LOCALHOST, options.port)).map_err(|error| {
         Failure::new(format!("cannot listen on port {}: {error}", options.port)).hint("choose another one with --port")
     })?;
-    let port = listener.local_addr().map_or(options.port, |address| address.port());
+    let port = server.server_addr().to_ip().map_or(options.port, |address| address.port());
     say(&format!("serving http://localhost:{port}/ (stop with Ctrl-C)"));
-    for stream in listener.incoming().flatten() {
-        let site = Arc::clone(&site);
-        thread::spawn(move || {
-            // A browser that hangs up is no concern of the server.
-            let _ = site.answer(&stream);
-        });
-    }
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for request in server.incoming_requests() {
+                    // A browser that hangs up is no concern of the server.
+                    let _ = site.answer(request);
+                }
+            });
+        }
+    });
     Ok(ExitCode::SUCCESS)
 }
 
@@ -77,62 +78,47 @@ struct Site {
 }
 
 struct Answer {
-    status: &'static str,
+    status: u16,
     mime: &'static str,
     body: Vec<u8>,
 }
 
 impl Answer {
-    fn refuse(status: &'static str) -> Self {
-        Self { status, mime: "text/plain; charset=utf-8", body: format!("{status}\n").into_bytes() }
+    fn refuse(status: u16, reason: &str) -> Self {
+        Self { status, mime: "text/plain; charset=utf-8", body: format!("{status} {reason}\n").into_bytes() }
     }
 }
 
 impl Site {
-    fn answer(&self, stream: &TcpStream) -> std::io::Result<()> {
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let mut lines = BufReader::new(stream.take(MAX_HEAD)).lines();
-        let request = lines.next().transpose()?.unwrap_or_default();
-        // The headers say nothing this server needs, but must be read before the connection is closed.
-        for line in lines {
-            if line?.is_empty() {
-                break;
+    fn answer(&self, request: Request) -> std::io::Result<()> {
+        let answer = self.respond(request.method(), request.url());
+        let headers = [
+            ("Content-Type", answer.mime),
+            ("Content-Security-Policy", POLICY),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cache-Control", "no-cache"),
+        ];
+        let mut response = Response::from_data(answer.body).with_status_code(answer.status);
+        for (name, value) in headers {
+            // Only a header that is not ASCII is refused.
+            if let Ok(header) = Header::from_bytes(name, value) {
+                response.add_header(header);
             }
         }
-        let (answer, with_body) = self.respond(&request);
-        let mut stream = stream;
-        write!(
-            stream,
-            "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nContent-Security-Policy: {POLICY}\r\n\
-             X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n\
-             Cross-Origin-Opener-Policy: same-origin\r\nCache-Control: no-cache\r\nConnection: close\r\n\r\n",
-            answer.status,
-            answer.mime,
-            answer.body.len()
-        )?;
-        if with_body {
-            stream.write_all(&answer.body)?;
-        }
-        stream.flush()
+        request.respond(response)
     }
 
-    /// The answer to a request line, and whether its body is wanted.
-    fn respond(&self, request: &str) -> (Answer, bool) {
-        let mut words = request.split(' ');
-        let with_body = match words.next() {
-            Some("GET") => true,
-            Some("HEAD") => false,
-            _ => return (Answer::refuse("405 Method Not Allowed"), true),
-        };
-        let answer = match words.next().and_then(|target| self.file(target)) {
-            Some(file) => match fs::read(&file) {
-                Ok(body) => Answer { status: "200 OK", mime: mime(&file), body },
-                Err(_) => Answer::refuse("404 Not Found"),
-            },
-            None => Answer::refuse("404 Not Found"),
-        };
-        (answer, with_body)
+    /// The answer to a request; the library leaves out the body that HEAD does not want.
+    fn respond(&self, method: &Method, target: &str) -> Answer {
+        if !matches!(method, Method::Get | Method::Head) {
+            return Answer::refuse(405, "Method Not Allowed");
+        }
+        match self.file(target).and_then(|file| Some((fs::read(&file).ok()?, mime(&file)))) {
+            Some((body, mime)) => Answer { status: 200, mime, body },
+            None => Answer::refuse(404, "Not Found"),
+        }
     }
 
     /// The file a request target names, if it lies inside the folder it belongs to.
@@ -195,9 +181,12 @@ fn mime(file: &Path) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Site, mime, percent_decoded};
+    use super::{POLICY, Site, mime, percent_decoded};
     use std::fs;
+    use std::io::{Read as _, Write as _};
+    use std::net::{Ipv4Addr, TcpStream};
     use std::path::Path;
+    use tiny_http::{Method, Server};
 
     /// A site, and the folder around it, which goes when dropped.
     fn site() -> (Site, tempfile::TempDir) {
@@ -215,20 +204,35 @@ mod tests {
     #[test]
     fn serves_files() {
         let (site, _root) = site();
-        for (request, mime, body) in [
-            ("GET / HTTP/1.1", "text/html; charset=utf-8", "page"),
-            ("GET /?a=1 HTTP/1.1", "text/html; charset=utf-8", "page"),
-            ("GET /samples/a%20b.json HTTP/1.1", "application/json; charset=utf-8", "{}"),
-            ("GET /core_bg.wasm HTTP/1.1", "application/wasm", "wasm"),
+        for (target, mime, body) in [
+            ("/", "text/html; charset=utf-8", "page"),
+            ("/?a=1", "text/html; charset=utf-8", "page"),
+            ("/samples/a%20b.json", "application/json; charset=utf-8", "{}"),
+            ("/core_bg.wasm", "application/wasm", "wasm"),
         ] {
-            let (answer, with_body) = site.respond(request);
-            assert_eq!(
-                (answer.status, answer.mime, answer.body.as_slice(), with_body),
-                ("200 OK", mime, body.as_bytes(), true),
-                "{request}"
-            );
+            let answer = site.respond(&Method::Get, target);
+            assert_eq!((answer.status, answer.mime, answer.body.as_slice()), (200, mime, body.as_bytes()), "{target}");
         }
-        assert!(!site.respond("HEAD / HTTP/1.1").1);
+    }
+
+    #[test]
+    fn answers_over_http_with_its_policy() {
+        let (site, _root) = site();
+        let server = Server::http((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = server.server_addr().to_ip().unwrap();
+        let ask = |head: &str| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            write!(stream, "{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n").unwrap();
+            site.answer(server.recv().unwrap()).unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            text
+        };
+        let got = ask("GET / HTTP/1.1");
+        assert!(got.starts_with("HTTP/1.1 200 OK\r\n") && got.ends_with("\r\n\r\npage"), "{got}");
+        assert!(got.contains(&format!("\r\nContent-Security-Policy: {POLICY}\r\n")), "{got}");
+        assert!(ask("HEAD / HTTP/1.1").ends_with("\r\n\r\n"));
+        assert!(ask("GET /../secret.txt HTTP/1.1").starts_with("HTTP/1.1 404 "));
     }
 
     #[test]
@@ -254,11 +258,10 @@ mod tests {
             "secret.txt",
             "http://localhost/secret.txt",
         ] {
-            let (answer, _) = site.respond(&format!("GET {target} HTTP/1.1"));
-            assert_eq!(answer.status, "404 Not Found", "{target}");
+            assert_eq!(site.respond(&Method::Get, target).status, 404, "{target}");
         }
-        for request in ["POST / HTTP/1.1", "", "get / HTTP/1.1"] {
-            assert_eq!(site.respond(request).0.status, "405 Method Not Allowed");
+        for method in [Method::Post, Method::Options, Method::NonStandard("get".parse().unwrap())] {
+            assert_eq!(site.respond(&method, "/").status, 405, "{method}");
         }
     }
 
