@@ -28,15 +28,13 @@ pub fn messages(data: &[u8]) {
 /// A result becomes an envelope or a coded error, the same each time.
 pub fn mcp_results(data: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
-    for compat in [false, true] {
-        let options = ResultOptions { compat, ..ResultOptions::default() };
-        let convert = || mcp_result_to_envelope(&value, "tool", &options);
-        let (Ok(first), Ok(second)) = (convert(), convert()) else { continue };
-        assert_eq!(first.envelope, second.envelope, "{value}");
-        assert_eq!(first.full_text, second.full_text, "{value}");
-        let kept: usize = first.binaries.iter().map(|binary| binary.bytes.len()).sum();
-        assert!(compat || kept <= options.max_bytes, "{kept} bytes of {}", options.max_bytes);
-    }
+    let options = ResultOptions::default();
+    let convert = || mcp_result_to_envelope(&value, "tool", &options);
+    let (Ok(first), Ok(second)) = (convert(), convert()) else { return };
+    assert_eq!(first.envelope, second.envelope, "{value}");
+    assert_eq!(first.full_text, second.full_text, "{value}");
+    let kept: usize = first.binaries.iter().map(|binary| binary.bytes.len()).sum();
+    assert!(kept <= options.max_bytes, "{kept} bytes of {}", options.max_bytes);
 }
 
 /// A value fits a schema or is told where it does not, at most ten times; defaults make no fitting value unfit.
