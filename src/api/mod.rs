@@ -87,14 +87,21 @@ fn no_json(error: &serde_json::Error) -> Error {
     Error::new(ErrorCode::Internal, format!("no JSON for it: {error}"))
 }
 
+/// Reads the options of a manager, over those of the compat mode where it is asked for.
+pub fn manager_options(options: Value) -> Result<ManagerOptions> {
+    let mut fields = Fields::open(options, "")?;
+    let compat = compat::requested(&mut fields, ErrorCode::Unsupported)?;
+    ManagerOptions::from_fields(fields, compat.map(compat::Compat::manager_options).unwrap_or_default())
+}
+
 /// Makes a manager from the JSON of its options.
 pub fn new_manager(options: &str) -> Result<ContextManager> {
-    Ok(ContextManager::new(ManagerOptions::from_value(json::parse(options)?)?))
+    Ok(ContextManager::new(manager_options(json::parse(options)?)?))
 }
 
 /// Makes a manager from the JSON of a snapshot and of its options.
 pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> {
-    let options = ManagerOptions::from_value(json::parse(options)?)?;
+    let options = manager_options(json::parse(options)?)?;
     ContextManager::from_json(json::parse_snapshot(snapshot)?, options)
 }
 
@@ -299,7 +306,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
         now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
         max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
-        reference: manager.options().compat,
+        compat: manager.options().strategy.is_some(),
     };
     let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
     let ingest = fields.bool_or("ingest", false)?;

@@ -5,8 +5,6 @@ use serde_json::Value;
 use super::{answered, done};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::compat::compact::CompactOptions;
 use contextweaver_context::{CompactRequest, ContextManager, DrilldownRequest, SuppliedSummary};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::Fields;
@@ -46,17 +44,10 @@ fn hydrate(manager: &mut ContextManager, arguments: Value) -> Result<String> {
 }
 
 fn compact(manager: &mut ContextManager, arguments: Value) -> Result<String> {
-    if !manager.options().compat {
-        return answered(manager.compact(&CompactRequest::from_value(arguments)?)?);
+    match manager.options().strategy {
+        None => answered(manager.compact(&CompactRequest::from_value(arguments)?)?),
+        Some(strategy) => answered(strategy.compact(manager, arguments)?),
     }
-    let mut fields = Fields::open(arguments, "")?;
-    let data = fields.take("data").unwrap_or_default();
-    let options = CompactOptions::from_value(Value::Object(fields.rest()), "")?;
-    let outcome = manager.compact_as_reference(&data, &options)?;
-    answered(match outcome {
-        Outcome::Need(needs) => Outcome::Need(needs),
-        Outcome::Done(compacted) => Outcome::Done(compacted.to_json()),
-    })
 }
 
 fn summary_requests(manager: &mut ContextManager, arguments: Value) -> Result<String> {

@@ -2,8 +2,11 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod architecture;
+// The types of the package are those of a build with everything.
+#[cfg(feature = "compat")]
 mod bindings;
 mod built_messages;
+mod compat;
 mod decisions_service;
 mod decisions_weaknesses;
 mod mcp_properties;

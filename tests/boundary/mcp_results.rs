@@ -63,12 +63,13 @@ fn codes(converted: &Converted) -> Vec<&str> {
 type Convert = fn(&Value, &str) -> contextweaver_base::Result<Converted>;
 
 /// The converters of this build; whether it is that of the compat mode comes before each.
-fn modes() -> Vec<(bool, Convert)> {
-    vec![
+fn modes() -> impl Iterator<Item = (bool, Convert)> {
+    let all: &[(bool, Convert)] = &[
         (false, |result, tool| mcp_result_to_envelope(result, tool, &ResultOptions::default())),
         #[cfg(feature = "compat")]
         (true, contextweaver_compat::mcp::mcp_result_to_envelope),
-    ]
+    ];
+    all.iter().copied()
 }
 
 #[test]
@@ -401,7 +402,7 @@ fn arguments_are_closed() {
 
 /// Takes a result apart and lets it into a log, as the package does.
 fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
-    let is_compat = manager.options().compat;
+    let is_compat = manager.options().is_compat();
     let result = read_mcp_result(is_compat, &call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
     match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(ingested),

@@ -369,7 +369,9 @@ fn good_calls() -> Vec<(usize, &'static str, Value)> {
         (1, "impact", json!({ "next": next, "probes": [{ "query": "q", "expected": "a" }], "top_k": 2, "router": {} })),
         (1, "lint", json!({ "pinned": { "a": "x" } })),
         (1, "items", json!({})),
+        #[cfg(feature = "compat")]
         (2, "", json!({ "compat": "0.18", "navigator": "beam", "scorer": "bm25", "graph": graph })),
+        (2, "", json!({ "navigator": "beam", "scorer": "bm25", "graph": graph })),
         (
             2,
             "",

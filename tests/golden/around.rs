@@ -2,6 +2,7 @@
 
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::ContextManager;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::memory::{
@@ -10,7 +11,6 @@ use contextweaver_context::memory::{
 };
 use contextweaver_context::report::BuildReport;
 use contextweaver_context::store::FactStore;
-use contextweaver_context::{ContextManager, ManagerOptions};
 use contextweaver_model::{BuildStats, ContextPolicy, Episode, Fact, MemoryEntry, Phase, SelectableItem};
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ pub fn memory_select(input: &Value) -> Result<Value> {
         phase: Phase::parse(input["phase"].as_str().unwrap_or("answer"))?,
         now: input["now"].as_f64().unwrap_or(4e9),
         max_entries: input["max_entries"].as_i64().and_then(|count| usize::try_from(count).ok()),
-        reference: true,
+        compat: true,
     };
     let budget = input["budget_tokens"].as_i64().map_or(0, |tokens| u64::try_from(tokens).unwrap_or(0));
     let ranked = rank_memory(&entries, &query).map_err(as_config_error)?;
@@ -78,7 +78,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
     for fact in list(&input["facts"], Fact::from_value)? {
         facts.put(fact)?;
     }
-    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), reference: true };
+    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), compat: true };
     let mut report = run_consolidation(&episodes, &facts, &policy, &options).map_err(as_config_error)?;
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;
@@ -87,7 +87,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
 }
 
 pub fn handoff(input: &Value) -> Result<Value> {
-    let mut options = ManagerOptions::reference();
+    let mut options = contextweaver_context::compat::options();
     if let Some(policy) = input.get("policy").filter(|value| !value.is_null()) {
         options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::reference(), false)?;
     }

@@ -3,7 +3,7 @@
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Answers;
 use contextweaver_context::store::EventLog;
-use contextweaver_context::{ManagerOptions, candidates, closure, dedup, render, score, select, sensitivity};
+use contextweaver_context::{ManagerOptions, candidates, closure, compat, dedup, render, score, sensitivity};
 use contextweaver_model::{
     ArtifactRef, ContextBudget, ContextItem, ContextPack, ContextPolicy, Phase, ProfileConfig, ReferenceWeights,
     ResultEnvelope, RoutingConfig,
@@ -155,7 +155,7 @@ fn policy(value: &Value) -> Result<ContextPolicy> {
 }
 
 fn filter(input: &Value) -> Result<Value> {
-    let options = ManagerOptions { policy: policy(&input["policy"])?, ..ManagerOptions::reference() };
+    let options = ManagerOptions { policy: policy(&input["policy"])?, ..contextweaver_context::compat::options() };
     let (kept, dropped) = sensitivity::filter(items(&input["items"])?, &options, &Answers::default())?;
     Ok(json!({ "kept": kept, "dropped": dropped.len() }))
 }
@@ -237,8 +237,7 @@ fn run_select(input: &Value) -> Result<Value> {
     let phase = phase(input)?;
     let budget = ContextBudget::from_value(input["budget"].clone(), "", false)?;
     let estimator = Estimator::named(input["estimator"].as_str().unwrap_or("heuristic/v2"))?;
-    let chosen =
-        select::reference::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
+    let chosen = compat::select::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
     let sections: serde_json::Map<String, Value> =
         chosen.tokens_per_section.iter().map(|(kind, sum)| (kind.as_str().to_owned(), json!(sum))).collect();
     Ok(json!({

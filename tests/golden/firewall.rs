@@ -8,7 +8,7 @@ use contextweaver_context::compat::compact::{CompactOptions, compact_tool_result
 use contextweaver_context::compat::firewall::{Rules, apply, compact_all, first_paragraph, looks_like_json};
 use contextweaver_context::compat::ingest::{Gate, tool_result};
 use contextweaver_context::store::ArtifactStore;
-use contextweaver_context::{ContextManager, ManagerOptions, Plugin, RULE_BASED, STRUCTURED, ToolResult};
+use contextweaver_context::{ContextManager, Plugin, RULE_BASED, STRUCTURED, ToolResult};
 use contextweaver_model::{FirewallStats, FirewallSummary, ResultEnvelope, Sensitivity};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
 use serde_json::{Value, json};
@@ -160,7 +160,7 @@ fn manager_of(given: &Value) -> Result<ContextManager> {
             options[key] = plugin_json(name);
         }
     }
-    Ok(ContextManager::new(ManagerOptions::from_value(options)?))
+    Ok(ContextManager::new(contextweaver::api::manager_options(options)?))
 }
 
 fn run_ingest(input: &Value) -> Result<Value> {

@@ -1,5 +1,6 @@
 //! Cases that run a whole manager: items, facts, episodes, steps, then builds.
 
+use contextweaver::api::manager_options;
 use contextweaver::api::read_mcp_result;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
@@ -15,7 +16,7 @@ use crate::context::{items, reference_class, text};
 fn options(config: &Value) -> Result<ManagerOptions> {
     let mut given = config.as_object().cloned().unwrap_or_default();
     given.insert("compat".into(), json!("0.18"));
-    ManagerOptions::from_value(Value::Object(given))
+    manager_options(Value::Object(given))
 }
 
 fn manager(input: &Value) -> Result<ContextManager> {
@@ -41,7 +42,7 @@ struct Recorded {
 fn run_build(manager: &mut ContextManager, spec: &Value, explain: bool) -> Recorded {
     let mut spec = spec.clone();
     spec["explain"] = json!(explain);
-    let outcome = BuildRequest::from_value(spec).and_then(|request| manager.build_traced(&request));
+    let outcome = BuildRequest::from_value(spec).and_then(|request| compat::build_traced(manager, &request));
     match outcome {
         Ok((Outcome::Done((pack, events)), trace)) => Recorded { pack, events, trace },
         Ok((Outcome::Need(_), _)) => unreachable!("the vectors use no custom functions"),

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::compat::compact::{CompactOptions, Compacted, compact_tool_result};
 use super::firewall::{clean, handle_of, label_of};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
@@ -153,20 +152,10 @@ impl ContextManager {
         Ok(Outcome::Done(CompactResult { firewalled: true, status, payload, facts, artifact_ref, views, stats }))
     }
 
-    /// Does what the reference's `compact_tool_result` does.
-    pub fn compact_as_reference(&mut self, data: &Value, options: &CompactOptions) -> Result<Outcome<Compacted>> {
-        self.answers.reset();
-        let outcome = compact_tool_result(data, options, &self.answers, &mut self.artifacts)?;
-        if matches!(outcome, Outcome::Done(_)) {
-            self.answers.settle(self.events.len());
-        }
-        Ok(outcome)
-    }
-
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
         let payload = match (&request.data, self.options.redact_secrets) {
             (Value::String(text), _) => clean(text, &self.options).into_owned().into(),
-            (data, true) => redact_value(data, secret_rules(self.options.compat), SECRET_MASK),
+            (data, true) => redact_value(data, secret_rules(self.options.is_compat()), SECRET_MASK),
             (data, false) => data.clone(),
         };
         CompactResult {

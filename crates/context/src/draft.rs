@@ -40,6 +40,9 @@ impl Sources<'_> {
     }
 }
 
+/// Reason given to the firewall hook.
+pub const FIREWALL_REASON: &str = "tool_result intercepted";
+
 /// Something that happened, for the caller's hooks.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

@@ -10,7 +10,7 @@ use super::firewall::{self, readable, reference_of};
 use super::footer::HANDLE_FIELD;
 use super::ingest_mcp;
 use super::manager::ContextManager;
-use super::{compat, sensitivity};
+use super::sensitivity;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::slice::{Selector, slice};
@@ -94,7 +94,10 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let mut slice = if self.options.compat { compat::drilldown::part(self, request)? } else { self.part(request)? };
+        let mut slice = match self.options.strategy {
+            Some(strategy) => strategy.part(self, request)?,
+            None => self.part(request)?,
+        };
         if request.inject {
             slice.item_id = Some(self.inject(request, &slice.text, sensitivity)?);
         }
@@ -185,7 +188,7 @@ impl ContextManager {
                     .hint("policy.allow_redacted_drilldown permits it"));
             }
             highest = highest.max(level);
-            if self.options.compat {
+            if self.options.is_compat() {
                 break;
             }
         }

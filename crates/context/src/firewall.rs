@@ -63,7 +63,7 @@ pub fn is_processed(item: &ContextItem) -> bool {
 /// Masks secrets where the options ask for it.
 pub fn clean<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
     if options.redact_secrets {
-        redact_secrets(text, secret_rules(options.compat), SECRET_MASK)
+        redact_secrets(text, secret_rules(options.is_compat()), SECRET_MASK)
     } else {
         Cow::Borrowed(text)
     }

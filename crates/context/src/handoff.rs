@@ -126,14 +126,14 @@ pub struct HandoffEntry {
 pub struct HandoffOptions {
     /// Tokens.
     pub budget_tokens: u64,
-    /// As the reference: texts alone are charged and stand in the Markdown as they are. Otherwise the Markdown is
+    /// As 0.18: texts alone are charged and stand in the Markdown as they are. Otherwise the Markdown is
     /// charged with titles and references, and no text can become structure.
-    pub reference: bool,
+    pub compat: bool,
 }
 
 impl Default for HandoffOptions {
     fn default() -> Self {
-        Self { budget_tokens: limits::HANDOFF_TOKENS, reference: false }
+        Self { budget_tokens: limits::HANDOFF_TOKENS, compat: false }
     }
 }
 
@@ -144,7 +144,7 @@ pub struct HandoffPack {
     artifact_refs: Vec<ArtifactRef>,
     sensitivity_dropped: u64,
     token_estimate: u64,
-    reference: bool,
+    compat: bool,
 }
 
 /// Picks what the next session should know, named categories first, as far as the budget goes; what does not fit is
@@ -178,7 +178,7 @@ struct Builder<'a> {
     opened: Vec<HandoffCategory>,
     /// Items whose references, and those of all their parents, are cited already.
     settled: HashSet<&'a str>,
-    /// Quarter tokens spent: of the Markdown by default, of whole tokens per text for the reference.
+    /// Quarter tokens spent: of the Markdown by default, of whole tokens per text for 0.18.
     used: u64,
 }
 
@@ -189,7 +189,7 @@ impl<'a> Builder<'a> {
         estimator: &'a Estimator,
         options: HandoffOptions,
     ) -> Self {
-        let used = if options.reference { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
+        let used = if options.compat { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
         Self {
             by_id: items.iter().map(|item| (item.id.as_str(), item)).collect(),
             artifacts,
@@ -244,7 +244,7 @@ impl<'a> Builder<'a> {
 
     /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its references.
     fn cost(&self, entry: &HandoffEntry) -> (u64, u64) {
-        if self.options.reference {
+        if self.options.compat {
             let tokens = self.estimator.tokens(&entry.text).max(1);
             return (tokens, tokens * 4);
         }
@@ -254,7 +254,7 @@ impl<'a> Builder<'a> {
     }
 
     fn ref_cost(&self, refs: &[ArtifactRef]) -> u64 {
-        if self.options.reference || refs.is_empty() {
+        if self.options.compat || refs.is_empty() {
             return 0;
         }
         let title = if self.refs.is_empty() { self.weigh(REFS_TITLE) } else { 0 };
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
     /// Collects the references of an item and of what it answers to, those not cited yet, with the ids passed on the
     /// way; the store's copy of a reference is current.
     fn fresh_refs(&self, item: &'a ContextItem) -> (Vec<ArtifactRef>, HashSet<&'a str>) {
-        let reach = if self.options.reference { usize::MAX } else { MAX_ANCESTORS };
+        let reach = if self.options.compat { usize::MAX } else { MAX_ANCESTORS };
         let (mut refs, mut found) = (Vec::new(), HashSet::new());
         let mut passed = HashSet::new();
         let mut cursor = Some(item);
@@ -290,7 +290,7 @@ impl<'a> Builder<'a> {
             artifact_refs: self.refs,
             sensitivity_dropped,
             token_estimate: self.used / 4,
-            reference: self.options.reference,
+            compat: self.options.compat,
         }
     }
 }
@@ -333,27 +333,27 @@ impl HandoffPack {
             if entries.peek().is_some() {
                 lines.push(category.heading().to_owned());
             }
-            lines.extend(entries.map(|entry| entry_line(entry, self.reference)));
+            lines.extend(entries.map(|entry| entry_line(entry, self.compat)));
         }
         if !self.artifact_refs.is_empty() {
             lines.push(REFS_TITLE.to_owned());
-            lines.extend(self.artifact_refs.iter().map(|reference| ref_line(reference, self.reference)));
+            lines.extend(self.artifact_refs.iter().map(|reference| ref_line(reference, self.compat)));
         }
         lines.join("\n") + "\n"
     }
 }
 
-fn entry_line(entry: &HandoffEntry, reference: bool) -> String {
-    if reference {
+fn entry_line(entry: &HandoffEntry, compat: bool) -> String {
+    if compat {
         return format!("- ({}) {}", entry.id, entry.text);
     }
     format!("- ({}) {}", one_line(&entry.id), list_item(&entry.text))
 }
 
-fn ref_line(artifact: &ArtifactRef, reference: bool) -> String {
+fn ref_line(artifact: &ArtifactRef, compat: bool) -> String {
     let label = if artifact.label.is_empty() { &artifact.handle } else { &artifact.label };
     let line = format!("- {}: {label} [{}, {}B]", artifact.handle, artifact.media_type, artifact.size_bytes);
-    if reference { line } else { one_line(&line) }
+    if compat { line } else { one_line(&line) }
 }
 
 #[cfg(test)]

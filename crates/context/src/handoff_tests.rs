@@ -7,8 +7,8 @@ fn item(id: &str, kind: ItemKind, text: &str, metadata: &Value) -> ContextItem {
     item
 }
 
-fn build(items: &[ContextItem], budget_tokens: u64, reference: bool) -> HandoffPack {
-    build_handoff(items, &ArtifactStore::new(), 0, &Estimator::V3, HandoffOptions { budget_tokens, reference })
+fn build(items: &[ContextItem], budget_tokens: u64, compat: bool) -> HandoffPack {
+    build_handoff(items, &ArtifactStore::new(), 0, &Estimator::V3, HandoffOptions { budget_tokens, compat })
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn a_long_chain_is_walked_once() {
             entry
         })
         .collect();
-    for reference in [false, true] {
-        let pack = build(&items, 1_000_000, reference);
+    for compat in [false, true] {
+        let pack = build(&items, 1_000_000, compat);
         assert_eq!(pack.entries(HandoffCategory::Convention).count(), items.len());
     }
 }

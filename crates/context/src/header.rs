@@ -1,7 +1,5 @@
 //! What stands above the items: remembered episodes and facts, then the caller's header.
 
-use std::fmt::Write as _;
-
 use super::callbacks::Answers;
 use super::options::ManagerOptions;
 use super::prompt::{PromptSection, SectionKind};
@@ -17,8 +15,8 @@ fn memory_item(id: String, text: String, sensitivity: Sensitivity) -> ContextIte
     ContextItem { sensitivity, ..ContextItem::new(id, ItemKind::MemoryFact, text) }
 }
 
-/// Returns the texts of the newest episodes that the policy admits.
-fn episode_items<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Vec<ContextItem> {
+/// Returns episodes as items.
+pub fn episode_items<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Vec<ContextItem> {
     episodes
         .map(|episode| {
             memory_item(format!("episode:{}", episode.episode_id), episode.summary.clone(), episode.sensitivity)
@@ -26,57 +24,9 @@ fn episode_items<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Vec<Context
         .collect()
 }
 
-fn fact_item(fact: &Fact) -> ContextItem {
+/// Returns a fact as an item.
+pub fn fact_item(fact: &Fact) -> ContextItem {
     memory_item(fact.fact_id.clone(), format!("{}: {}", fact.key, fact.value), fact.sensitivity)
-}
-
-/// Returns the header of the reference: memory sections, then the caller's text.
-pub fn reference(
-    caller: &str,
-    memory_allowed: bool,
-    episodes: &EpisodicStore,
-    facts: &FactStore,
-    options: &ManagerOptions,
-    answers: &Answers,
-) -> Result<String> {
-    let mut sections = Vec::new();
-    if memory_allowed {
-        let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
-        let (recent, _) = sensitivity::filter(recent, options, answers)?;
-        if !recent.is_empty() {
-            let lines = recent.iter().map(|item| format!("- {}", item.text)).collect::<Vec<_>>();
-            sections.push(format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
-        }
-        let (known, _) = sensitivity::filter(facts.all().map(fact_item).collect(), options, answers)?;
-        if !known.is_empty() {
-            sections.push(reference_facts(&known));
-        }
-    }
-    if !caller.is_empty() {
-        sections.push(caller.to_owned());
-    }
-    Ok(sections.join("\n\n"))
-}
-
-/// The reference's fact list stops at 64 facts, or at the first that takes it over 2,000 characters.
-fn reference_facts(facts: &[ContextItem]) -> String {
-    let mut out = String::from("[FACTS]");
-    let mut length = out.chars().count();
-    for (index, fact) in facts.iter().enumerate() {
-        if index >= limits::HEADER_FACTS {
-            let _ = write!(out, "\n- ... ({} more facts omitted)", facts.len() - index);
-            break;
-        }
-        let line = format!("- {}", fact.text);
-        length += line.chars().count();
-        if length > limits::HEADER_FACT_CHARS {
-            out.push_str("\n- ... (facts truncated to fit header budget)");
-            break;
-        }
-        out.push('\n');
-        out.push_str(&line);
-    }
-    out
 }
 
 /// The header of the default mode.

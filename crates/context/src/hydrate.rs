@@ -133,7 +133,7 @@ impl ContextManager {
                 continue;
             }
             let text =
-                if self.options.compat { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
+                if self.options.is_compat() { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
             let Some(tree) = Tree::parse(json) else { continue };

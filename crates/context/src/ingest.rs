@@ -6,8 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::{Answers, Outcome};
-use super::compat::{self, FIREWALL_REASON};
-use super::draft::Event;
+use super::draft::{Event, FIREWALL_REASON};
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
 use super::options::{Classifier, ManagerOptions};
@@ -100,8 +99,8 @@ impl ContextManager {
     ///
     /// Bytes that are not UTF-8 are stored and described, never shown as text.
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
-        if self.options.compat {
-            return compat::ingest::tool_result(self, result, raw, &compat::ingest::Gate::of(result));
+        if let Some(strategy) = self.options.strategy {
+            return strategy.ingest_tool_result(self, result, raw);
         }
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
@@ -142,7 +141,7 @@ impl ContextManager {
     /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
     fn withhold(&self, item: &mut ContextItem) -> bool {
         let level = sensitivity::classified(item, &self.options, &Answers::default());
-        if self.options.compat || level < self.options.policy.sensitivity_floor {
+        if self.options.is_compat() || level < self.options.policy.sensitivity_floor {
             return false;
         }
         item.sensitivity = level;
@@ -232,8 +231,8 @@ impl ContextManager {
         envelope: ResultEnvelope,
         sensitivity: Sensitivity,
     ) -> Result<ContextItem> {
-        if self.options.compat {
-            return compat::ingest::envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
+        if let Some(strategy) = self.options.strategy {
+            return strategy.ingest_envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
         }
         let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
         if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {

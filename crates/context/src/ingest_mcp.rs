@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::compat;
 use super::firewall::{Compaction, clean};
 use super::ingest::{Ingested, ToolResult, live_handles};
 use super::manager::ContextManager;
@@ -54,9 +53,9 @@ impl McpResult {
     }
 
     /// Takes the bytes out, under the handles that they will have.
-    fn take_parts(&mut self, compat: bool) -> Vec<McpBinary> {
+    fn take_parts(&mut self) -> Vec<McpBinary> {
         let mut parts = std::mem::take(&mut self.binaries);
-        for part in parts.iter_mut().filter(|_| !compat) {
+        for part in &mut parts {
             part.handle = self.handle(&part.handle);
         }
         parts
@@ -77,7 +76,7 @@ impl McpResult {
         digest.facts = known.facts.iter().map(|fact| clean(fact, options).into_owned()).collect();
         let mut provenance = Value::Object(known.provenance.clone());
         if options.redact_secrets {
-            provenance = redact_value(&provenance, secret_rules(options.compat), SECRET_MASK);
+            provenance = redact_value(&provenance, secret_rules(options.is_compat()), SECRET_MASK);
         }
         if let Value::Object(provenance) = provenance {
             digest.provenance.extend(provenance);
@@ -98,10 +97,10 @@ impl ContextManager {
     /// Takes a result that was taken apart: its text as that of any other tool, its other bytes under handles of the
     /// call. All is stored, or nothing.
     pub fn ingest_mcp_result(&mut self, mut result: McpResult) -> Result<Outcome<Ingested>> {
-        let parts = result.take_parts(self.options.compat);
-        if self.options.compat {
-            return compat::ingest::mcp_result(self, &result, parts);
+        if let Some(strategy) = self.options.strategy {
+            return strategy.ingest_mcp_result(self, result);
         }
+        let parts = result.take_parts();
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
         let raw = result.full_text.as_bytes();

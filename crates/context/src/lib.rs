@@ -1,8 +1,8 @@
 //! The context compiler: an event log in, a prompt under a hard budget out, with a reason for everything left out.
 //!
 //! A build runs eight stages, a file and a function of the same name each: [`candidates`], [`closure`], [`sensitivity`],
-//! [`firewall`], [`score`], [`dedup`], [`select`], [`render`]. `pipeline` runs them for the default mode, [`compat`] as the
-//! Python reference does. What they leave is a structured prompt; [`render`] makes text or messages of it.
+//! [`firewall`], [`score`], [`dedup`], [`select`], [`render`]. `pipeline` runs them, unless the options name another
+//! [`Strategy`]. What they leave is a structured prompt; [`render`] makes text or messages of it.
 
 mod append;
 pub mod call_prompt;
@@ -10,6 +10,7 @@ pub mod callbacks;
 pub mod candidates;
 pub mod closure;
 mod compact;
+#[cfg(feature = "compat")]
 pub mod compat;
 pub mod dedup;
 mod draft;
@@ -43,6 +44,7 @@ pub mod sensitivity;
 mod snapshot;
 pub mod store;
 mod stores;
+mod strategy;
 mod summaries;
 
 pub use compact::{CompactRequest, CompactResult};
@@ -55,4 +57,5 @@ pub use messages::{BuiltMessages, message_plan};
 pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
+pub use strategy::Strategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};

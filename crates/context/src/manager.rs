@@ -17,10 +17,10 @@ use super::render::Renderer;
 use super::render::text::TextRenderer;
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
-use super::{compat, firewall, sensitivity};
+use super::{firewall, sensitivity};
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use contextweaver_base::Result;
-use contextweaver_model::{ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
+use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
 
 /// A log with everything that belongs to it.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ impl ContextManager {
     pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
         let from = self.events.len();
         self.events.append_all(items)?;
-        if !self.options.compat {
+        if !self.options.is_compat() {
             for item in &self.events.items()[from..] {
                 self.index.push(item, &self.options, &self.artifacts, is_clean);
             }
@@ -151,7 +151,7 @@ impl ContextManager {
         self.ingest_all(vec![item])
     }
 
-    fn sources(&self) -> Sources<'_> {
+    pub(super) fn sources(&self) -> Sources<'_> {
         Sources {
             events: &self.events,
             index: &self.index,
@@ -166,13 +166,8 @@ impl ContextManager {
 
     /// Compiles a prompt. A build never changes the log or stored bytes.
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        if self.options.compat {
-            self.answers.reset();
-            let (outcome, _) = self.build_traced(request)?;
-            return Ok(match outcome {
-                Outcome::Need(needs) => Outcome::Need(needs),
-                Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
-            });
+        if let Some(strategy) = self.options.strategy {
+            return strategy.build(self, request);
         }
         Ok(match self.compile(request, &TextRenderer)? {
             Outcome::Need(needs) => Outcome::Need(needs),
@@ -199,35 +194,17 @@ impl ContextManager {
         }
         self.last_work = built.work;
         self.answers.settle(self.events.len());
-        self.observe(&built.events);
-        self.metrics.on_items_excluded(built.pack.stats.dropped_count);
-        self.metrics.on_context_built(&built.pack.stats);
+        self.count_build(&built.events, built.pack.stats.dropped_count, Some(&built.pack.stats));
         BuildOutput { pack: built.pack, events: built.events }
     }
 
-    /// Compiles a prompt as the reference does and tells what every stage left.
-    ///
-    /// The reference's firewall stores the text of results it has not seen before; bytes already stored under the same
-    /// handle are never changed.
-    #[expect(clippy::type_complexity, reason = "one caller, which takes it apart at once")]
-    pub fn build_traced(
-        &mut self,
-        request: &BuildRequest,
-    ) -> Result<(Outcome<(Result<ContextPack>, Vec<Event>)>, compat::Trace)> {
-        let mut artifacts = self.artifacts.clone();
-        let built = compat::build(&self.sources(), request, &mut artifacts);
-        if self.answers.is_waiting() {
-            return Ok((Outcome::Need(self.answers.take_needs()), compat::Trace::default()));
+    /// Counts a build with what its hooks are told.
+    pub(super) fn count_build(&mut self, events: &[Event], excluded: u64, stats: Option<&BuildStats>) {
+        self.observe(events);
+        self.metrics.on_items_excluded(excluded);
+        if let Some(stats) = stats {
+            self.metrics.on_context_built(stats);
         }
-        let built = built?;
-        self.artifacts.adopt_new(artifacts);
-        self.answers.settle(self.events.len());
-        self.observe(&built.events);
-        self.metrics.on_items_excluded(built.excluded);
-        if let Ok(pack) = &built.pack {
-            self.metrics.on_context_built(&pack.stats);
-        }
-        Ok((Outcome::Done((built.pack, built.events)), built.trace))
     }
 
     /// Compiles the prompt that asks for a tool's arguments: the tool's schema stands above everything.
@@ -237,7 +214,7 @@ impl ContextManager {
         overrides: &SchemaOverrides,
         request: &BuildRequest,
     ) -> Result<Outcome<BuildOutput>> {
-        let schema = call_prompt::schema_header(tool, overrides, self.options.compat);
+        let schema = call_prompt::schema_header(tool, overrides, self.options.is_compat());
         let header = super::render::join_sections(&[&schema, &request.header], super::render::SEPARATOR);
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
@@ -273,23 +250,13 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let (kept, withheld) = filtered?;
-        let reference = self.options.compat;
-        let options = HandoffOptions { budget_tokens, reference };
-        let shown = if reference {
-            let mut artifacts = self.artifacts.clone();
-            let (shown, _) = compat::firewall::compact_all(
-                kept,
-                &compat::firewall::Rules::of(&self.options),
-                &self.answers,
-                &mut artifacts,
-            )?;
-            if self.answers.is_waiting() {
-                return Ok(Outcome::Need(self.answers.take_needs()));
-            }
-            self.artifacts.adopt_new(artifacts);
-            shown
-        } else {
-            kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect()
+        let options = HandoffOptions { budget_tokens, compat: self.options.is_compat() };
+        let shown = match self.options.strategy {
+            None => kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect(),
+            Some(strategy) => match strategy.shorten(self, kept)? {
+                Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+                Outcome::Done(shown) => shown,
+            },
         };
         let dropped = withheld.len() as u64;
         Ok(Outcome::Done(build_handoff(&shown, &self.artifacts, dropped, &self.options.estimator, options)))
@@ -302,7 +269,7 @@ impl ContextManager {
         as_of: Option<&str>,
         apply: bool,
     ) -> Result<ConsolidationReport> {
-        let options = ConsolidationOptions { as_of, reference: self.options.compat };
+        let options = ConsolidationOptions { as_of, compat: self.options.is_compat() };
         let mut report = consolidate(self.episodes.all(), &self.facts, policy, &options)?;
         if apply {
             report.apply(&mut self.facts, policy)?;

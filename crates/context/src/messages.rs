@@ -41,7 +41,7 @@ impl ContextManager {
         format: Format,
         options: WriteOptions,
     ) -> Result<Outcome<BuiltMessages>> {
-        if self.options().compat {
+        if self.options().is_compat() {
             let message = "the compat mode does not say what a prompt is made of";
             return Err(Error::new(ErrorCode::Unsupported, message));
         }

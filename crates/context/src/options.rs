@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
+use super::strategy::Strategy;
+
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
-use contextweaver_model::{
-    ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ReferenceWeights, ScoringConfig, ScoringMethod,
-};
+use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
@@ -135,8 +135,8 @@ impl Default for Limits {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
-    /// Whether every stage decides as contextweaver 0.18 for Python does.
-    pub compat: bool,
+    /// What does the work in place of the default stages.
+    pub strategy: Option<&'static dyn Strategy>,
     /// Tokens per phase.
     pub budget: ContextBudget,
     /// Who may enter a prompt.
@@ -171,7 +171,7 @@ pub struct ManagerOptions {
 impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
-            compat: false,
+            strategy: None,
             budget: ContextBudget::default(),
             policy: ContextPolicy::default(),
             scoring: ScoringConfig::default(),
@@ -191,31 +191,19 @@ impl Default for ManagerOptions {
 }
 
 impl ManagerOptions {
-    /// Returns the settings of the reference.
-    pub fn reference() -> Self {
-        Self {
-            compat: true,
-            policy: ContextPolicy::reference(),
-            scoring: ScoringConfig::Reference(ReferenceWeights::default()),
-            trim_active_turn: false,
-            redact_secrets: false,
-            estimator: Estimator::V2,
-            ..Self::default()
-        }
+    /// Reads closed options over the defaults: an unknown field is an error.
+    pub fn from_value(value: Value) -> Result<Self> {
+        Self::from_fields(Fields::open(value, "")?, Self::default())
     }
 
-    /// Reads closed options: an unknown field is an error.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let mut options = match fields.opt_string("compat")?.as_deref() {
-            None => Self::default(),
-            Some("0.18") => Self::reference(),
-            Some(other) => {
-                return Err(Error::new(ErrorCode::Unsupported, format!("unknown compat version {}", quote(other)))
-                    .at("/compat")
-                    .hint("only \"0.18\" is known"));
-            }
-        };
+    /// Tells whether something else than the default stages does the work, with the gaps of its time.
+    pub fn is_compat(&self) -> bool {
+        self.strategy.is_some()
+    }
+
+    /// Reads closed options over others.
+    pub fn from_fields(mut fields: Fields, base: Self) -> Result<Self> {
+        let mut options = base;
         options.read_profile(&mut fields)?;
         if let Some(value) = fields.take("budget") {
             options.budget = ContextBudget::from_value(value, "/budget", true)?;
@@ -313,7 +301,7 @@ impl ManagerOptions {
     }
 
     fn check(&self) -> Result<()> {
-        if self.compat && self.append {
+        if self.is_compat() && self.append {
             return Err(Error::new(ErrorCode::Unsupported, "append mode does not exist in compat mode").at("/append"));
         }
         if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
@@ -356,7 +344,6 @@ mod tests {
             assert_eq!((error.code().as_str(), error.path()), (code, path), "{options}");
         }
         let given = json!({
-            "compat": "0.18",
             "firewall": { "threshold_tokens": 7, "summary_tokens": 8, "deterministic": true },
             "summarizer": "rule_based",
             "extractor": { "custom": "f", "is_llm": true },

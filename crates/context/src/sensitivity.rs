@@ -77,7 +77,7 @@ pub fn detect_level(text: &str, compat: bool, pii: bool) -> Sensitivity {
 pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &Answers) -> Sensitivity {
     let found = match &options.classifier {
         Classifier::None => return item.sensitivity,
-        Classifier::Heuristic { pii } => detect_level(&item.text, options.compat, *pii),
+        Classifier::Heuristic { pii } => detect_level(&item.text, options.is_compat(), *pii),
         Classifier::Custom(_) => answers.level(item).unwrap_or(item.sensitivity),
     };
     item.sensitivity.max(found)
@@ -120,7 +120,7 @@ pub fn judge(item: &ContextItem, level: Sensitivity, options: &ManagerOptions, a
     for hook in policy.effective_hooks() {
         match hook {
             "mask" => mask(&mut redacted, &options.estimator),
-            "secret" => scrub(&mut redacted, options.compat),
+            "secret" => scrub(&mut redacted, options.is_compat()),
             custom => {
                 redacted.text = answers.redaction(custom, &redacted).unwrap_or_default();
                 redacted.token_estimate = 0;

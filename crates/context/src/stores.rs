@@ -60,7 +60,7 @@ impl ContextManager {
 
     /// Returns the episodes that a query is about, best first.
     pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
-        if self.options.compat {
+        if self.options.is_compat() {
             self.episodes.search_reference(query, i64::from(top_k))
         } else {
             self.episodes.search(query, top_k as usize)
@@ -93,7 +93,7 @@ impl ContextManager {
         let number = sequence_of(&fact.fact_id);
         self.facts.put(fact)?;
         // The counter must not run into an id of the caller's; the reference's does.
-        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.options.compat) {
+        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.options.is_compat()) {
             self.fact_sequence = Some(next.max(number + 1));
         }
         Ok(())

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::ManagerOptions;
 use contextweaver_convert::mcp::Converted;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::router::RouterOptions;
@@ -22,6 +23,10 @@ impl Compat {
     }
 
     pub fn mcp_result_to_envelope(self, _: &Value, _: &str) -> Result<Converted> {
+        match self {}
+    }
+
+    pub fn manager_options(self) -> ManagerOptions {
         match self {}
     }
 

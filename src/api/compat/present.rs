@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::api::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_compat::{mcp, messages, routing};
+use contextweaver_context::ManagerOptions;
 use contextweaver_convert::mcp::{Converted, mcp_tool_to_capability};
 use contextweaver_convert::providers::{Format, ReadMessages, WrittenMessages};
 use contextweaver_model::ContextItem;
@@ -35,6 +36,11 @@ impl Compat {
     /// Takes the result of an MCP tool apart.
     pub fn mcp_result_to_envelope(self, result: &Value, tool_name: &str) -> Result<Converted> {
         mcp::mcp_result_to_envelope(result, tool_name)
+    }
+
+    /// Returns the settings of a manager where the caller gives none.
+    pub fn manager_options(self) -> ManagerOptions {
+        contextweaver_context::compat::options()
     }
 
     /// Returns the settings of a router where the caller gives none.

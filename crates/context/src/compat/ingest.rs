@@ -86,7 +86,7 @@ fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate
 
 /// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. What is
 /// stored under a handle stays; the reference replaces it by what the tool gave later.
-pub(crate) fn mcp_result(
+pub(super) fn mcp_result(
     manager: &mut ContextManager,
     result: &McpResult,
     parts: Vec<McpBinary>,

@@ -4,23 +4,34 @@ pub mod compact;
 pub mod content;
 pub mod drilldown;
 pub mod firewall;
+mod header;
 pub mod ingest;
+pub mod select;
 
 use std::collections::HashSet;
 
-use super::draft::{Event, Sources};
+use super::callbacks::Outcome;
+use super::draft::{Event, FIREWALL_REASON, Sources};
+use super::drilldown::{DrilldownRequest, Slice};
 use super::explain;
+use super::ingest::{Ingested, ToolResult};
+use super::ingest_mcp::McpResult;
+use super::manager::{BuildOutput, ContextManager};
+use super::options::ManagerOptions;
 use super::request::BuildRequest;
 use super::score::reference as score;
-use super::select::reference as select;
-use super::{candidates, closure, dedup, header, output, render, sensitivity};
+use super::strategy::Strategy;
+use super::{candidates, closure, dedup, output, render, sensitivity};
 use crate::store::ArtifactStore;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
+use contextweaver_model::json::Fields;
 use contextweaver_model::{
-    BuildStats, CandidateExplanation, ContextItem, ContextPack, DroppedItem, Explanation, ItemKind, ReferenceWeights,
-    ScoringConfig,
+    BuildStats, CandidateExplanation, ContextItem, ContextPack, ContextPolicy, DroppedItem, Explanation, ItemKind,
+    ReferenceWeights, ResultEnvelope, ScoringConfig, Sensitivity,
 };
+use contextweaver_text::tokens::Estimator;
+use serde_json::Value;
 
 /// The items after each stage, for comparison with recordings.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -39,7 +50,7 @@ pub struct Trace {
     pub selected: Vec<String>,
 }
 
-/// A finished build of the reference.
+/// A finished build.
 pub struct Built {
     /// The pack, or the overflow policy's error.
     pub pack: Result<ContextPack>,
@@ -49,6 +60,111 @@ pub struct Built {
     pub events: Vec<Event>,
     /// The stages.
     pub trace: Trace,
+}
+
+/// The strategy of contextweaver 0.18 for Python.
+#[derive(Debug, Clone, Copy)]
+pub struct Compat;
+
+/// Returns the settings of a manager that works as 0.18 does.
+pub fn options() -> ManagerOptions {
+    ManagerOptions {
+        strategy: Some(&Compat),
+        policy: ContextPolicy::reference(),
+        scoring: ScoringConfig::Reference(ReferenceWeights::default()),
+        trim_active_turn: false,
+        redact_secrets: false,
+        estimator: Estimator::V2,
+        ..ManagerOptions::default()
+    }
+}
+
+impl Strategy for Compat {
+    fn version(&self) -> &'static str {
+        "0.18"
+    }
+
+    fn build(&self, manager: &mut ContextManager, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
+        manager.answers.reset();
+        Ok(match build_traced(manager, request)?.0 {
+            Outcome::Need(needs) => Outcome::Need(needs),
+            Outcome::Done((pack, events)) => Outcome::Done(BuildOutput { pack: pack?, events }),
+        })
+    }
+
+    fn ingest_tool_result(
+        &self,
+        manager: &mut ContextManager,
+        result: &ToolResult,
+        raw: &[u8],
+    ) -> Result<Outcome<Ingested>> {
+        ingest::tool_result(manager, result, raw, &ingest::Gate::of(result))
+    }
+
+    fn ingest_mcp_result(&self, manager: &mut ContextManager, mut result: McpResult) -> Result<Outcome<Ingested>> {
+        let parts = std::mem::take(&mut result.binaries);
+        ingest::mcp_result(manager, &result, parts)
+    }
+
+    fn ingest_envelope(
+        &self,
+        manager: &mut ContextManager,
+        tool_call_id: &str,
+        tool_name: &str,
+        envelope: &ResultEnvelope,
+        sensitivity: Sensitivity,
+    ) -> Result<ContextItem> {
+        ingest::envelope(manager, tool_call_id, tool_name, envelope, sensitivity)
+    }
+
+    fn part(&self, manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
+        drilldown::part(manager, request)
+    }
+
+    fn shorten(&self, manager: &mut ContextManager, items: Vec<ContextItem>) -> Result<Outcome<Vec<ContextItem>>> {
+        let mut artifacts = manager.artifacts.clone();
+        let rules = firewall::Rules::of(&manager.options);
+        let (shown, _) = firewall::compact_all(items, &rules, &manager.answers, &mut artifacts)?;
+        if manager.answers.is_waiting() {
+            return Ok(Outcome::Need(manager.answers.take_needs()));
+        }
+        manager.artifacts.adopt_new(artifacts);
+        Ok(Outcome::Done(shown))
+    }
+
+    fn compact(&self, manager: &mut ContextManager, arguments: Value) -> Result<Outcome<Value>> {
+        let mut fields = Fields::open(arguments, "")?;
+        let data = fields.take("data").unwrap_or_default();
+        let options = compact::CompactOptions::from_value(Value::Object(fields.rest()), "")?;
+        manager.answers.reset();
+        Ok(match compact::compact_tool_result(&data, &options, &manager.answers, &mut manager.artifacts)? {
+            Outcome::Need(needs) => Outcome::Need(needs),
+            Outcome::Done(compacted) => {
+                manager.answers.settle(manager.events.len());
+                Outcome::Done(compacted.to_json())
+            }
+        })
+    }
+}
+
+/// What a build gives: the pack, or the overflow policy's error, with what the hooks should hear of either.
+pub type Packed = (Result<ContextPack>, Vec<Event>);
+
+/// Compiles a prompt and tells what every stage left.
+///
+/// The firewall stores the text of results it has not seen before; bytes already stored under the same handle are never
+/// changed.
+pub fn build_traced(manager: &mut ContextManager, request: &BuildRequest) -> Result<(Outcome<Packed>, Trace)> {
+    let mut artifacts = manager.artifacts.clone();
+    let built = build(&manager.sources(), request, &mut artifacts);
+    if manager.answers.is_waiting() {
+        return Ok((Outcome::Need(manager.answers.take_needs()), Trace::default()));
+    }
+    let built = built?;
+    manager.artifacts.adopt_new(artifacts);
+    manager.answers.settle(manager.events.len());
+    manager.count_build(&built.events, built.excluded, built.pack.as_ref().ok().map(|pack| &pack.stats));
+    Ok((Outcome::Done((built.pack, built.events)), built.trace))
 }
 
 fn ids(items: &[ContextItem]) -> Vec<String> {
@@ -62,7 +178,7 @@ fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static 
     }
 }
 
-/// Compiles a prompt as the reference does. Artifacts of summarised results are stored in `artifacts`.
+/// Compiles a prompt. Artifacts of summarised results are stored in `artifacts`.
 pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<Built> {
     let Sources { events, options, answers, .. } = *sources;
     let weights = match &options.scoring {
@@ -90,7 +206,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     let (kept, repeats) = (split(false), split(true));
     trace.dedup_kept = ids(&kept);
     let memory = options.policy.allows(request.phase, ItemKind::MemoryFact);
-    let header = header::reference(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
+    let header = header::header(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
     let budget = request.budget_tokens.unwrap_or_else(|| options.budget.of(request.phase));
     let frame_tokens =
         answers.quarters(&options.estimator, &header) / 4 + answers.quarters(&options.estimator, &request.footer) / 4;
@@ -168,9 +284,6 @@ fn hook_events(
     }
     events
 }
-
-/// Reason given to the firewall hook.
-pub const FIREWALL_REASON: &str = "tool_result intercepted";
 
 fn explained(
     items: &[ContextItem],

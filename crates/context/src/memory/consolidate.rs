@@ -148,8 +148,8 @@ pub struct ConsolidationReport {
 pub struct ConsolidationOptions<'a> {
     /// The moment from which age counts, ISO 8601; none reports no decay.
     pub as_of: Option<&'a str>,
-    /// Whether to group as the reference does: by ASCII words alone, blind to negation.
-    pub reference: bool,
+    /// Whether to group as 0.18 does: by ASCII words alone, blind to negation.
+    pub compat: bool,
 }
 
 /// Groups episodes, finds the facts they support and the memories that are old. Changes nothing.
@@ -160,9 +160,9 @@ pub fn consolidate(
     options: &ConsolidationOptions<'_>,
 ) -> Result<ConsolidationReport> {
     let horizon = horizon(options.as_of, policy)?;
-    let groups = group(episodes, policy.similarity_threshold, options.reference);
+    let groups = group(episodes, policy.similarity_threshold, options.compat);
     let mut promoted: Vec<PromotedFact> =
-        groups.iter().filter_map(|members| promote(members, policy, options.reference)).collect();
+        groups.iter().filter_map(|members| promote(members, policy, options.compat)).collect();
     sort_by(&mut promoted, |a, b| a.fact_id.cmp(&b.fact_id));
     let is_old = |metadata: &JsonMap| {
         let time = timestamp(metadata, &policy.timestamp_key).and_then(parse_iso);
@@ -175,11 +175,7 @@ pub fn consolidate(
     sort(&mut decayed_episode_ids);
     Ok(ConsolidationReport {
         version: CONSOLIDATION_VERSION,
-        clusters: groups
-            .iter()
-            .enumerate()
-            .map(|(index, members)| cluster(index, members, options.reference))
-            .collect(),
+        clusters: groups.iter().enumerate().map(|(index, members)| cluster(index, members, options.compat)).collect(),
         promoted,
         decayed_episode_ids,
         decayed_fact_ids: old_facts.collect(),
@@ -249,16 +245,16 @@ fn horizon(as_of: Option<&str>, policy: &ConsolidationPolicy) -> Result<Option<i
 }
 
 /// Puts each episode, by id, into the first group whose first member is similar.
-fn group(episodes: &[Episode], threshold: f64, reference: bool) -> Vec<Vec<&Episode>> {
+fn group(episodes: &[Episode], threshold: f64, compat: bool) -> Vec<Vec<&Episode>> {
     let mut ordered: Vec<&Episode> = episodes.iter().collect();
     sort_by(&mut ordered, |a, b| a.episode_id.cmp(&b.episode_id));
-    let sets: Vec<WordSet> = ordered.iter().map(|episode| word_set(&episode.summary, reference)).collect();
+    let sets: Vec<WordSet> = ordered.iter().map(|episode| word_set(&episode.summary, compat)).collect();
     let mut index = FirstFit::new(threshold);
     let mut polarity: Vec<WordSet> = Vec::new();
     let mut groups: Vec<Vec<&Episode>> = Vec::new();
     for (episode, set) in ordered.into_iter().zip(number_words(&sets)) {
         // "is safe" and "is not safe" have the same words; a fact must not rest on both.
-        let own = if reference { WordSet::default() } else { negations(&episode.summary) };
+        let own = if compat { WordSet::default() } else { negations(&episode.summary) };
         if let Some(home) = index.find(&set, &|seed| polarity[seed] == own) {
             groups[home].push(episode);
         } else {
@@ -270,21 +266,21 @@ fn group(episodes: &[Episode], threshold: f64, reference: bool) -> Vec<Vec<&Epis
     groups
 }
 
-fn cluster(index: usize, members: &[&Episode], reference: bool) -> EpisodeCluster {
+fn cluster(index: usize, members: &[&Episode], compat: bool) -> EpisodeCluster {
     EpisodeCluster {
         cluster_id: format!("cluster_{index:03}"),
         episode_ids: members.iter().map(|episode| episode.episode_id.clone()).collect(),
-        canonical_text: canonical_text(members, reference).to_owned(),
+        canonical_text: canonical_text(members, compat).to_owned(),
     }
 }
 
 /// Returns the summary with most words; members are sorted by id and the first of equals stays.
-fn canonical_text<'a>(members: &[&'a Episode], reference: bool) -> &'a str {
-    let best = members.iter().rev().max_by_key(|episode| word_set(&episode.summary, reference).len());
+fn canonical_text<'a>(members: &[&'a Episode], compat: bool) -> &'a str {
+    let best = members.iter().rev().max_by_key(|episode| word_set(&episode.summary, compat).len());
     best.map_or("", |episode| episode.summary.as_str())
 }
 
-fn promote(members: &[&Episode], policy: &ConsolidationPolicy, reference: bool) -> Option<PromotedFact> {
+fn promote(members: &[&Episode], policy: &ConsolidationPolicy, compat: bool) -> Option<PromotedFact> {
     let occurrences = members.len() as u64;
     let mut sessions: Vec<Option<String>> =
         members.iter().map(|episode| session(episode, &policy.session_key)).collect();
@@ -299,7 +295,7 @@ fn promote(members: &[&Episode], policy: &ConsolidationPolicy, reference: bool) 
         fact_id: fact_id(&ids),
         key: CONSOLIDATED_KEY.to_owned(),
         merged_by_llm: false,
-        text: canonical_text(members, reference).to_owned(),
+        text: canonical_text(members, compat).to_owned(),
         source_episode_ids: ids,
         occurrences,
         sessions,
@@ -309,7 +305,7 @@ fn promote(members: &[&Episode], policy: &ConsolidationPolicy, reference: bool) 
     })
 }
 
-/// Derives an id from sorted member ids, as the reference does, so that facts of either are recognised by both.
+/// Derives an id from sorted member ids, as 0.18 does, so that facts of either are recognised by both.
 fn fact_id(ids: &[String]) -> String {
     let digest = Sha1::digest(ids.join("\n").as_bytes());
     format!("fact:{CONSOLIDATED_KEY}:{}", hex(&digest[..6]))

@@ -8,8 +8,8 @@ fn loose() -> ConsolidationPolicy {
     ConsolidationPolicy { min_occurrences: 1, min_sessions: 1, ..ConsolidationPolicy::default() }
 }
 
-fn run(list: &Value, policy: &ConsolidationPolicy, reference: bool) -> ConsolidationReport {
-    let options = ConsolidationOptions { reference, ..ConsolidationOptions::default() };
+fn run(list: &Value, policy: &ConsolidationPolicy, compat: bool) -> ConsolidationReport {
+    let options = ConsolidationOptions { compat, ..ConsolidationOptions::default() };
     consolidate(&episodes(list), &FactStore::new(), policy, &options).unwrap()
 }
 
@@ -59,7 +59,7 @@ fn sessions_compare_as_text_and_labels_take_the_maximum() {
 }
 
 #[test]
-fn negation_and_other_scripts_count_outside_the_reference() {
+fn negation_and_other_scripts_count_outside_of_0_18() {
     let list = json!([
         {"episode_id": "a", "summary": "deploy on friday is safe"},
         {"episode_id": "b", "summary": "deploy on friday is not safe"},

@@ -6,11 +6,11 @@ use contextweaver_text::{terms, tokenize};
 /// Words that turn a statement around; similarity ignores them as stop words.
 const NEGATIONS: &[&str] = &["cannot", "neither", "never", "no", "none", "nor", "not", "without"];
 
-/// Returns the distinct words of a text: the reference's ASCII tokens and, unless `reference`, the words of every
-/// other script, which the reference cannot see.
-pub fn word_set(text: &str, reference: bool) -> WordSet {
+/// Returns the distinct words of a text: 0.18's ASCII tokens and, unless `compat`, the words of every
+/// other script, which 0.18 cannot see.
+pub fn word_set(text: &str, compat: bool) -> WordSet {
     let mut words = tokenize::tokenize(text);
-    if !reference && !text.is_ascii() {
+    if !compat && !text.is_ascii() {
         terms::for_each_term(text, |term| {
             if !term.is_ascii() {
                 words.push(term.to_owned());
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn other_scripts_count_outside_the_reference() {
+    fn other_scripts_count_outside_of_0_18() {
         assert!(word_set("Привет мир", true).is_empty());
         assert_eq!(word_set("Привет мир", false).len(), 2);
         assert_eq!(word_set("dark mode", true), word_set("dark mode", false));

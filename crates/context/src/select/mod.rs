@@ -2,7 +2,6 @@
 
 mod group;
 pub mod plan;
-pub mod reference;
 pub mod units;
 
 use std::cell::Cell;

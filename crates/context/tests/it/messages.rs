@@ -469,9 +469,10 @@ fn append_mode_shows_in_messages_what_it_shows_in_text() {
     }
 }
 
+#[cfg(feature = "compat")]
 #[test]
 fn compat_prompts_are_not_made_of_parts() {
-    let options = ManagerOptions { compat: true, ..ManagerOptions::default() };
+    let options = contextweaver_context::compat::options();
     let error = build(&mut ContextManager::new(options), &asked(100), Format::Gemini).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
 }

@@ -137,7 +137,11 @@ fn w05_only_exact_repeats_are_duplicates() {
 
 #[test]
 fn w06_a_build_never_changes_stored_bytes() {
-    for base in [ManagerOptions::default(), ManagerOptions::reference()] {
+    for base in [
+        ManagerOptions::default(),
+        #[cfg(feature = "compat")]
+        contextweaver_context::compat::options(),
+    ] {
         let mut options = ManagerOptions { classifier: Classifier::Heuristic { pii: true }, ..base };
         options.policy.sensitivity_action = SensitivityAction::Redact;
         let mut manager = ContextManager::new(options);

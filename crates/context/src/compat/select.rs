@@ -1,4 +1,4 @@
-//! The reference's selection: by score, skipping what does not fit.
+//! Selection by score, skipping what does not fit.
 
 use contextweaver_base::limits;
 use contextweaver_model::{ContextItem, ContextPolicy, ItemKind};

@@ -1,0 +1,57 @@
+//! The seam between a manager and another way to do its work.
+
+use super::callbacks::Outcome;
+use super::drilldown::{DrilldownRequest, Slice};
+use super::ingest::{Ingested, ToolResult};
+use super::ingest_mcp::McpResult;
+use super::manager::{BuildOutput, ContextManager};
+use super::request::BuildRequest;
+use contextweaver_base::Result;
+use contextweaver_model::{ContextItem, ResultEnvelope, Sensitivity};
+use serde_json::Value;
+
+/// The operations that something else than the eight default stages does for a manager. Checks, stores, the log and the
+/// questions to functions of the caller are the same for all.
+pub trait Strategy: std::fmt::Debug + Sync {
+    /// Returns the version that it decides like; two strategies of one version are the same.
+    fn version(&self) -> &'static str;
+
+    /// Compiles a prompt.
+    fn build(&self, manager: &mut ContextManager, request: &BuildRequest) -> Result<Outcome<BuildOutput>>;
+
+    /// Takes the raw result of a tool.
+    fn ingest_tool_result(
+        &self,
+        manager: &mut ContextManager,
+        result: &ToolResult,
+        raw: &[u8],
+    ) -> Result<Outcome<Ingested>>;
+
+    /// Takes the result of an MCP tool that was taken apart.
+    fn ingest_mcp_result(&self, manager: &mut ContextManager, result: McpResult) -> Result<Outcome<Ingested>>;
+
+    /// Takes a digest made elsewhere.
+    fn ingest_envelope(
+        &self,
+        manager: &mut ContextManager,
+        tool_call_id: &str,
+        tool_name: &str,
+        envelope: &ResultEnvelope,
+        sensitivity: Sensitivity,
+    ) -> Result<ContextItem>;
+
+    /// Reads a part of an artifact that may be read.
+    fn part(&self, manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice>;
+
+    /// Shortens what is handed over; what this answers counts only when no function of the caller has to be asked.
+    fn shorten(&self, manager: &mut ContextManager, items: Vec<ContextItem>) -> Result<Outcome<Vec<ContextItem>>>;
+
+    /// Reduces data outside of any conversation, by the fields of its own options.
+    fn compact(&self, manager: &mut ContextManager, arguments: Value) -> Result<Outcome<Value>>;
+}
+
+impl PartialEq for dyn Strategy {
+    fn eq(&self, other: &Self) -> bool {
+        self.version() == other.version()
+    }
+}
