@@ -94,7 +94,7 @@ fn concerned(members: &[Member], files: &BTreeSet<String>) -> Vec<String> {
         let is_read = |member: &&Member| {
             !member.folder.is_empty()
                 || !(NOT_OF_THE_ROOT.iter().any(|folder| file.starts_with(folder))
-                    || (file.ends_with(".md") && !file.contains('/')))
+                    || (Path::new(file).extension().is_some_and(|extension| extension == "md") && !file.contains('/')))
         };
         found.extend(owner.filter(is_read).map(|member| member.name.as_str()));
     }
