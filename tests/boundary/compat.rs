@@ -7,6 +7,10 @@ use contextweaver::api::{new_manager, restore_manager};
 use contextweaver_base::{Error, ErrorCode, Result};
 use serde_json::{Value, json};
 
+fn failed<T>(result: Result<T>) -> Option<Error> {
+    result.err()
+}
+
 /// Asks everything that has the option for a version.
 fn asked(version: &Value) -> Vec<(&'static str, Option<Error>)> {
     let convert = |operation: &str, mut arguments: Value| {
@@ -19,9 +23,6 @@ fn asked(version: &Value) -> Vec<(&'static str, Option<Error>)> {
     let snapshot = contextweaver::api::call(&mut new_manager("{}").unwrap(), "snapshot", "{}").unwrap();
     let snapshot = serde_json::from_str::<Value>(&snapshot).unwrap()["done"].to_string();
     let tool = json!({ "name": "t", "description": "d" });
-    fn failed<T>(result: Result<T>) -> Option<Error> {
-        result.err()
-    }
     vec![
         ("manager", failed(new_manager(&options))),
         ("restored manager", failed(restore_manager(&snapshot, &options))),

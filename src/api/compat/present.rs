@@ -16,8 +16,9 @@ use contextweaver_routing::router::RouterOptions;
 #[derive(Debug, Clone, Copy)]
 pub struct Compat;
 
+#[expect(clippy::unused_self, reason = "in a build without the feature nothing can be called")]
 impl Compat {
-    #[allow(clippy::unnecessary_wraps, reason = "a build without the feature fails")]
+    #[expect(clippy::unnecessary_wraps, reason = "a build without the feature fails")]
     pub fn get() -> Result<Self> {
         Ok(Self)
     }

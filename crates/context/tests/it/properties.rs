@@ -412,7 +412,7 @@ proptest! {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         leaves(&value, &mut Vec::new(), &mut before);
         leaves(&projected, &mut Vec::new(), &mut after);
-        let steps: Vec<Vec<Segment>> = keep.iter().map(|path| path.segments()).collect();
+        let steps: Vec<Vec<Segment>> = keep.iter().map(KeepPath::segments).collect();
         before.retain(|(place, _)| {
             let matches = |(step, (key, _)): (&Segment, &(Option<String>, usize))| match step {
                 Segment::Elements => key.is_none(),

@@ -11,6 +11,7 @@ pub type OutlineGraph = fn(&[&SelectableItem], BuildOptions) -> Result<ChoiceGra
 
 /// What a router decides beside its search.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent decisions, each a setting by itself")]
 pub struct RouteRules {
     /// Builds the graph.
     pub build_graph: BuildGraph,
