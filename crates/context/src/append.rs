@@ -65,8 +65,7 @@ struct Section {
     text: String,
     #[serde(rename = "rendered_as")]
     form: RenderedAs,
-    /// What it says in a message; absent where that is the item's own text.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// What it says in a message; null where that is the item's own text.
     quote: Option<Quote>,
     omitted_chars: Option<u64>,
     recalled: bool,
@@ -75,7 +74,6 @@ struct Section {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Quote {
     text: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 

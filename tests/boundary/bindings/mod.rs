@@ -276,6 +276,10 @@ fn at(path: &str) -> PathBuf {
 fn sources(folder: &Path, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        // The stores are written into snapshots, whose fields are compared as answers.
+        if path.ends_with("context/src/store") {
+            continue;
+        }
         if path.is_dir() {
             sources(&path, found);
         } else {
@@ -306,8 +310,8 @@ fn the_generated_types_are_current() {
 fn every_serialised_record_is_declared() {
     let declared = Declarations::all();
     let mut texts = Vec::new();
-    for folder in ["model", "context", "convert", "routing"] {
-        sources(&at(&format!("crates/{folder}/src")), &mut texts);
+    for folder in ["model/src", "context/src", "convert/src/mcp", "routing/src"] {
+        sources(&at(&format!("crates/{folder}")), &mut texts);
     }
     let mut count = 0;
     for text in &texts {

@@ -42,6 +42,7 @@ fn payload(name: &Value, media_type: &Value, text: &Value, needles: &Value) -> P
 }
 
 fn read(path: &str) -> Value {
+    let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
