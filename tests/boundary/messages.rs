@@ -245,6 +245,7 @@ fn changed_texts_win_and_take_images_with_them() {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the callers make it on the spot")]
 fn item(kind: &str, id: &str, text: &str, parent: Option<&str>, metadata: Value) -> ContextItem {
     let value = json!({ "kind": kind, "id": id, "text": text, "parent_id": parent, "metadata": metadata });
     ContextItem::from_value(value, "").unwrap()

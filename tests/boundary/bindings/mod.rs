@@ -1,6 +1,7 @@
 //! The records as TypeScript, written to a file that `tests/package/types/drift.test-d.ts` compares with the types of
 //! the package. Those are written by hand, because they carry documentation and tell input from output; this keeps
 //! them from drifting.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod inputs;
 

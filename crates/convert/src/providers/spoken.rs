@@ -13,11 +13,7 @@ pub fn take_apart<'a>(text: &'a str, tool: Option<&str>) -> Option<(&'a str, &'a
         None => text.find(|ch: char| !ch.is_ascii_alphanumeric() && !"_-.:/".contains(ch))?,
     };
     let (name, rest) = text.split_at(end);
-    // `Note: {...}` is no call, nor is `{...}`.
-    if tool.is_none()
-        && !(name.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_')
-            && !name.ends_with(['-', '.', ':', '/']))
-    {
+    if tool.is_none() && !is_name(name) {
         return None;
     }
     let arguments = match rest.strip_prefix('(') {
@@ -28,6 +24,11 @@ pub fn take_apart<'a>(text: &'a str, tool: Option<&str>) -> Option<(&'a str, &'a
         return Some((name, "{}"));
     }
     is_object(arguments).then_some((name, arguments))
+}
+
+/// Tells whether a word may be a tool: `Note: {...}` is no call, nor is `{...}`.
+fn is_name(word: &str) -> bool {
+    word.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') && !word.ends_with(['-', '.', ':', '/'])
 }
 
 /// Tells whether a text is a JSON object.
