@@ -351,7 +351,7 @@ test("Page: context, what goes in and what stays", async (t) => {
 
   await t.test("starts its modules again when one did not come", async (t) => {
     t.after(() => absent.clear());
-    absent.add("core_bg.wasm");
+    absent.add("agent_bg.wasm");
     const tab = await open(t, { first: ["#context-problems", /The sample was not loaded.*modules of the page could not be loaded.*404/s], expected: /404/ });
     absent.clear();
     await tab.click("#context-again");
