@@ -4,7 +4,7 @@
 
 use contextweaver::wasm::{
     artifact_bytes, catalog_call, catalog_free, catalog_new, engine_version, last_panic, manager_call, manager_free,
-    manager_ingest_tool_result, manager_new, manager_restore, text_call,
+    manager_ingest_tool_result, manager_new, manager_restore, manager_snapshot, text_call,
 };
 use serde_json::{Value, json};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -45,7 +45,7 @@ fn a_session_compiles_and_survives_a_snapshot() {
     let request = json!({ "phase": "answer", "query": "failed order", "budget_tokens": 400 });
     let pack = call(handle, "build", &request).unwrap();
     assert!(pack["done"]["stats"]["prompt_tokens"].as_u64().unwrap() <= 400);
-    let snapshot = call(handle, "snapshot", &json!({})).unwrap()["done"].to_string();
+    let snapshot = manager_snapshot(handle).unwrap();
     let restored = manager_restore(&snapshot, "{}").unwrap();
     assert_eq!(call(restored, "build", &request).unwrap()["done"], pack["done"]);
     manager_free(handle);
