@@ -1,5 +1,6 @@
 //! Operations by name with JSON text in and out, rules about the code, and the records as TypeScript.
 #![cfg(not(target_arch = "wasm32"))]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod architecture;
 // The types of the package are those of a build with everything.
