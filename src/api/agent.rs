@@ -1,16 +1,17 @@
-//! Operations that convert and ingest at once: a message or a result crosses the boundary one time. Only in a module that
-//! has the converters beside the context.
+//! Operations of the context that need the converters, in one call: a message or a result crosses the boundary one time.
+//! Only in a module that has the converters beside the context.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::compat::Compat;
-use super::{done, ingested};
+use super::{done, done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::{ContextManager, McpBinary, McpResult, ToolResult};
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::{BuildRequest, ContextManager, McpBinary, McpResult, ToolResult};
 use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_with_bytes, put_back};
-use contextweaver_convert::providers::{Format, MessageWarning, messages_to_items, read_options};
+use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{self, Fields};
 
@@ -66,6 +67,19 @@ fn check(item: &ContextItem) -> Result<()> {
             .hint("use several calls, or store it as an artifact"));
     }
     Ok(())
+}
+
+/// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.
+pub(super) fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let options = WriteOptions { close_calls: fields.bool_or("close_calls", true)? };
+    let request = BuildRequest::take(&mut fields)?;
+    fields.finish()?;
+    match manager.build_messages(&request, format, options)? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(built) => done_with(&built, &built.events),
+    }
 }
 
 /// Takes a result of an MCP tool, see [`read_mcp_result`].

@@ -32,8 +32,6 @@ use contextweaver_context::handoff::HandoffPack;
 use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
 use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
 use contextweaver_context::{BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
-#[cfg(all(feature = "context-exports", feature = "convert-exports"))]
-use contextweaver_convert::providers::{Format, WriteOptions};
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
@@ -139,7 +137,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         "ingest_envelope" => ingest_envelope(manager, arguments),
         "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
         "build_call" => build_call(manager, arguments),
-        "build_messages" => build_messages(manager, arguments),
+        "build_messages" => agent::build_messages(manager, arguments),
         "handoff" => handoff(manager, arguments),
         "consolidate" => consolidate(manager, arguments),
         "select_memory" => select_memory(manager, arguments),
@@ -199,27 +197,6 @@ fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String>
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(output) => done_with(&output.pack, &output.events),
     }
-}
-
-/// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.
-#[cfg(all(feature = "context-exports", feature = "convert-exports"))]
-fn build_messages(manager: &mut ContextManager, arguments: Value) -> Result<String> {
-    let mut fields = Fields::open(arguments, "")?;
-    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
-    let options = WriteOptions { close_calls: fields.bool_or("close_calls", true)? };
-    let request = BuildRequest::take(&mut fields)?;
-    fields.finish()?;
-    match manager.build_messages(&request, format, options)? {
-        Outcome::Need(needs) => need(&needs),
-        Outcome::Done(built) => done_with(&built, &built.events),
-    }
-}
-
-/// Without the converters there is nothing to write messages with.
-#[cfg(not(all(feature = "context-exports", feature = "convert-exports")))]
-fn build_messages(_: &mut ContextManager, _: Value) -> Result<String> {
-    Err(Error::new(ErrorCode::Unsupported, "this module compiles prompts but does not write messages")
-        .hint("import ContextManager from \"contextweaver\""))
 }
 
 fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> {
@@ -306,7 +283,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
         now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
         max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
-        compat: manager.options().strategy.is_some(),
+        compat: manager.options().is_compat(),
     };
     let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
     let ingest = fields.bool_or("ingest", false)?;

@@ -2,9 +2,15 @@
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::ContextManager;
+use serde_json::Value;
 
 /// Fails with `UNSUPPORTED`.
 pub fn ingest_messages(_: &mut ContextManager, _: &str) -> Result<String> {
+    Err(unsupported("messages of providers"))
+}
+
+/// Fails with `UNSUPPORTED`.
+pub(super) fn build_messages(_: &mut ContextManager, _: Value) -> Result<String> {
     Err(unsupported("messages of providers"))
 }
 

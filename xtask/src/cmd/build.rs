@@ -50,7 +50,7 @@ const GLUE_LIMIT_KIB: usize = 15;
 const BINDGEN_FLAGS: &[&str] = &[
     "--target",
     "web",
-    // Keeps `new URL("core_bg.wasm", import.meta.url)` out of the glue: bundlers would emit a second copy.
+    // Keeps `new URL("agent_bg.wasm", import.meta.url)` out of the glue: bundlers would emit a second copy.
     "--omit-default-module-path",
     // The way back after a trap.
     "--experimental-reset-state-function",
@@ -196,8 +196,8 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
     Ok(package)
 }
 
-/// Builds the package with the exports that trap, in all modules: each has its own way back. The facade is that of the
-/// release build.
+/// Builds the package with the exports that trap, in every module that its own entry loads: each has its own way back. The
+/// facade is that of the release build.
 pub fn build_trap(dirs: &Dirs) -> Outcome<Package> {
     let glue = modules(dirs, Variant::Trap)?;
     package(dirs, Variant::Trap, &glue, &dirs.target.join("facade"))
