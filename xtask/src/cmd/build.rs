@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::mpsc;
 use std::thread;
 
 use base64::Engine as _;
@@ -85,7 +86,7 @@ pub fn features() -> impl Iterator<Item = &'static str> {
 pub enum Variant {
     /// What users get.
     Release,
-    /// The same with fewer modules, which `cargo xtask build` goes on with.
+    /// The same without the modules of the smaller entries; `cargo xtask build` goes on with it.
     Demo,
     /// With exports that panic, overflow the stack and exhaust memory. Only for tests.
     Trap,
@@ -118,9 +119,8 @@ impl Variant {
     fn modules(self) -> impl Iterator<Item = &'static Module> {
         MODULES.iter().filter(move |module| match self {
             Self::Release => true,
-            Self::Demo => matches!(module.name, "agent" | "routing"),
-            // Those that the package's own entry loads.
-            Self::Trap => !matches!(module.name, "context" | "convert"),
+            // Those that the package's own entry imports; without one of them it does not load.
+            Self::Demo | Self::Trap => !matches!(module.name, "context" | "convert"),
         })
     }
 
@@ -208,21 +208,30 @@ fn modules(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
     let toolchain = wasm_target::ensure(dirs)?;
     let glue = variant.glue_dir(dirs);
     fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
-    let tools = thread::scope(|scope| {
-        // On a fresh machine installing takes longer than compiling, so both begin at once.
-        let tools = scope.spawn(|| {
+    thread::scope(|scope| {
+        // On a fresh machine installing takes longer than compiling, so both begin at once. Optimising is slow and uses one
+        // core, so it runs beside the compiler's next module.
+        let (compiled, finished) = mpsc::channel();
+        let glue = &glue;
+        let finishing = scope.spawn(move || {
             npm::tools(dirs)?;
-            wasm_bindgen::ensure(dirs)
+            let tools = wasm_bindgen::ensure(dirs)?;
+            for module in finished {
+                bind(dirs, variant, &tools, module, glue)?;
+                optimise(dirs, variant, module, glue)?;
+            }
+            Ok(())
         });
         for module in variant.modules() {
-            compile(dirs, variant, &toolchain, module, &glue)?;
+            compile(dirs, variant, &toolchain, module, glue)?;
+            if compiled.send(module).is_err() {
+                // The other thread has failed and says why.
+                break;
+            }
         }
-        tools.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")))
+        drop(compiled);
+        finishing.join().unwrap_or_else(|_| Err(Failure::new("the thread that finishes modules panicked")))
     })?;
-    for module in variant.modules() {
-        bind(dirs, variant, &tools, module, &glue)?;
-        optimise(dirs, variant, module, &glue)?;
-    }
     Ok(glue)
 }
 
@@ -497,4 +506,25 @@ fn pack(dirs: &Dirs, variant: Variant, dir: PathBuf) -> Outcome<Package> {
 
 fn read(file: &Path) -> Outcome<Vec<u8>> {
     fs::read(file).context(|| format!("cannot read {}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_carries_what_the_entry_imports() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent");
+        let entry = fs::read_to_string(root.join("pkg-template/src/index.ts")).expect("the entry is there");
+        let imported: Vec<_> = entry
+            .lines()
+            .filter_map(|line| line.split_once("from \"#").and_then(|(_, name)| name.split('"').next()))
+            .collect();
+        assert!(!imported.is_empty());
+        for variant in [Variant::Release, Variant::Demo, Variant::Trap] {
+            for name in &imported {
+                assert!(variant.modules().any(|module| module.name == *name), "{name} is missing in {variant:?}");
+            }
+        }
+    }
 }
