@@ -22,7 +22,7 @@ const { values: args } = parseArgs({
   },
 });
 
-const { ContextManager, ContextWeaverError } = await import(pathToFileURL(join(resolve(args.package), "dist/index.js")));
+const { ContextManager, ContextWeaverError } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 const budgets = args.budgets.split(",").map(Number);
 
 function setsFolder() {

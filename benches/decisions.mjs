@@ -19,7 +19,7 @@ const { values: args } = parseArgs({
 
 const WARM_UP = 5;
 const CALLS = 30;
-const { DecisionStore } = await import(pathToFileURL(join(resolve(args.package), "dist", "index.js")));
+const { DecisionStore } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 
 const CATEGORIES = ["architecture", "process", "integration", "tooling", "security"];
 const THINGS = "cache queue database router index session parser scheduler gateway ledger catalog renderer".split(" ");

@@ -29,7 +29,7 @@ const VIEW_TOKENS = 250;
 const ROUNDS = 7;
 const MIB = 1024 * 1024;
 
-const load = () => import(pathToFileURL(join(resolve(args.package), "dist/index.js")));
+const load = () => import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 
 /** Reads both forms: recorded cases, and families of our own. */
 function payloads({ cases, families }) {

@@ -6,9 +6,7 @@ import { pathToFileURL } from "node:url";
 
 const RUNS = 15;
 const folder = resolve(process.argv[2] ?? "pkg");
-const { ContextManager, mcpResultToEnvelope } = await import(pathToFileURL(join(folder, "dist/index.file.js")).href).catch(
-  () => import(pathToFileURL(join(folder, "dist/index.js")).href),
-);
+const { ContextManager, mcpResultToEnvelope } = await import(pathToFileURL(join(folder, "dist/node/index.js")).href);
 
 const image = randomFillSync(Buffer.alloc(8 * 1024 * 1024));
 const text = JSON.stringify({

@@ -41,7 +41,7 @@ const QUERIES = 200;
 // From here on one query of a peer takes too long for many.
 const MANY_TOOLS = 10_000;
 
-const { Router } = await import(pathToFileURL(join(resolve(args.package), "dist/index.js")));
+const { Router } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
 const say = (line) => console.error(line);
 
 // --- the engines: each makes an index of tools and returns a function from a query to ids, best first ---

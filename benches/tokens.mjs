@@ -132,7 +132,7 @@ async function main() {
     return;
   }
   const counters = await tokenizers(args.work);
-  const { countTokens } = await import(pathToFileURL(join(resolve(args.package), "dist/index.js")));
+  const { countTokens } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
   const report = {};
   for (const [name, text] of Object.entries(classes())) report[name] = measure(text, counters, countTokens);
   if (args.json) console.log(JSON.stringify({ tokenizer: TOKENIZER, classes: report }));

@@ -4,6 +4,12 @@ import { ContextWeaverError, fromEngine } from "./errors.js";
 /** What an instance is made from. @internal */
 export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;
 
+/** A module and the glue that was generated with it. @internal */
+export interface Loaded<G> {
+  readonly glue: G;
+  readonly source: Source;
+}
+
 /** What the generated glue of every module has. @internal */
 export interface Glue {
   initSync(source: { module: Source }): unknown;
@@ -18,17 +24,22 @@ const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new"];
 export class Engine<G extends Glue> {
   /** Name of the module: its file is `<name>_bg.wasm`. */
   readonly name: string;
-  readonly #glue: G;
   readonly #load: (() => Source) | undefined;
+  readonly #otherwise: (() => Loaded<G>) | undefined;
+  #glue: G;
   #started = false;
   #poisoned = false;
   #generation = 0;
 
-  /** `load` gets the module when it is first needed; without it the engine waits to be started. */
-  constructor(glue: G, name: string, load?: () => Source) {
+  /**
+   * `load` gets the module when it is first needed; without it the engine waits to be started. Where `load` throws,
+   * `otherwise` gets another build of the module, with the glue that belongs to it.
+   */
+  constructor(glue: G, name: string, load?: () => Source, otherwise?: () => Loaded<G>) {
     this.#glue = glue;
     this.name = name;
     this.#load = load;
+    this.#otherwise = otherwise;
   }
 
   /** Tells whether a module is the one of this engine: it answers the same groups of operations. */
@@ -76,11 +87,22 @@ export class Engine<G extends Glue> {
       throw new ContextWeaverError("UNSUPPORTED", message, { hint });
     }
     try {
-      this.start(load());
+      this.start(this.#get(load));
     } catch (cause) {
       const message = `the engine cannot be started: ${(cause as Error).message}`;
       const hint = "a Content-Security-Policy must allow 'wasm-unsafe-eval'";
       throw new ContextWeaverError("UNSUPPORTED", message, { cause, hint });
+    }
+  }
+
+  #get(load: () => Source): Source {
+    try {
+      return load();
+    } catch (cause) {
+      if (!this.#otherwise) throw cause;
+      const { glue, source } = this.#otherwise();
+      this.#glue = glue;
+      return source;
     }
   }
 

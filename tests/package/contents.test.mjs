@@ -21,7 +21,7 @@ test("the tarball holds exactly the built package", async () => {
 
 test("every JavaScript file has its declarations, and no declaration stands alone", () => {
   // What the build writes: entries for other runtimes, and everything about the WebAssembly modules.
-  const generated = (stem) => stem.startsWith("wasm/") || /\.(file|workerd|edge-light)$/.test(stem);
+  const generated = (stem) => /^(wasm|node)\//.test(stem) || /\.(workerd|edge-light)$/.test(stem);
   const dist = files.filter((name) => name.startsWith("dist/"));
   const stems = (suffix) => dist.filter((name) => name.endsWith(suffix)).map((name) => name.slice(5, -suffix.length));
   const declared = stems(".d.ts");
@@ -32,8 +32,8 @@ test("nothing is needed at run time and nothing runs at installation", () => {
   for (const field of ["dependencies", "optionalDependencies", "scripts"]) assert.equal(manifest[field], undefined, field);
 });
 
-test("nothing but the program and what Node loads reads a file, makes a request at load or evaluates text", async () => {
-  for (const name of files.filter((name) => /^dist\/.*\.js$/.test(name) && !/^dist\/cli\/|\.file\.js$/.test(name))) {
+test("nothing but what Node loads reads a file, makes a request at load or evaluates text", async () => {
+  for (const name of files.filter((name) => /^dist\/.*\.js$/.test(name) && !name.startsWith("dist/node/"))) {
     const text = await readFile(join(installed, name), "utf8");
     const banned = [/\beval\(/, /new Function\(/, /from "node:/, /require\(/, /^await /m].filter((pattern) => pattern.test(text));
     assert.deepEqual(banned, [], name);
@@ -55,12 +55,21 @@ test("all entries offer the same names", async () => {
   );
   const [root, slim] = JSON.parse(stdout);
   assert.deepEqual(slim.filter((name) => name !== "init" && name !== "initSync"), root);
+  // What each entry offers is the same in Node, which has its own files, and elsewhere.
+  for (const entry of ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server"]) {
+    const script = `
+      const names = async (file) => Object.keys(await import("./node_modules/contextweaver/dist/" + file + ".js")).sort();
+      console.log(JSON.stringify([await names("${entry}"), await names("node/${entry}")]));`;
+    const { stdout } = await run("node", ["--input-type=module", "-e", script], { cwd: folder });
+    const [carried, read] = JSON.parse(stdout);
+    assert.deepEqual(read, carried, entry);
+  }
   // The other entries are the same with other modules; Node does not know how to import those of all.
   for (const entry of ["index", "context", "convert", "routing", "decisions"]) {
     const text = async (loader) => (await readFile(join(installed, "dist", `${entry}${loader}.js`), "utf8")).replaceAll(/wasm\/(\w+)\.[\w-]+\.js/g, "wasm/$1");
     const first = await text("");
     assert.match(first, /from "\.\/wasm\/\w+"/);
-    for (const loader of [".file", ".workerd", ".edge-light"]) assert.equal(await text(loader), first, entry + loader);
+    for (const loader of [".workerd", ".edge-light"]) assert.equal(await text(loader), first, entry + loader);
   }
 });
 

@@ -13,7 +13,7 @@ test("the facade survives traps of the engine", async (t) => {
 
 const main = `
 import * as cw from "contextweaver";
-import { context as core, decisions, routing } from "./node_modules/contextweaver/dist/engines.js";
+import { context as core, decisions, routing } from "./node_modules/contextweaver/dist/node/engines.js";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 import { recoveryCases } from "./recovery-cases.mjs";

@@ -1,6 +1,7 @@
 //! `cargo xtask build`: the crate to WebAssembly, the facade to JavaScript, both to one npm package.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,19 +33,25 @@ struct Module {
     /// Cargo features with its exports, separated by commas.
     features: &'static str,
     limit_kib: usize,
+    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way.
+    on_disk: &'static str,
 }
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 const MODULES: [Module; 5] = [
-    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 530 },
-    Module { name: "context", features: "context-exports,compat", limit_kib: 370 },
-    Module { name: "convert", features: "convert-exports,compat", limit_kib: 300 },
-    Module { name: "routing", features: "routing-exports,compat", limit_kib: 300 },
-    Module { name: "decisions", features: "decisions-exports", limit_kib: 300 },
+    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 530, on_disk: "agent" },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 370, on_disk: "agent" },
+    Module { name: "convert", features: "convert-exports,compat", limit_kib: 300, on_disk: "agent" },
+    Module { name: "routing", features: "routing-exports,compat", limit_kib: 300, on_disk: "routing" },
+    Module { name: "decisions", features: "decisions-exports", limit_kib: 300, on_disk: "decisions" },
 ];
 
-/// Ways to get a module, each a file of `pkg-template/load` in which `MODULE` stands for the name.
-const LOADERS: [&str; 4] = ["file", "inline", "workerd", "edge-light"];
+/// Ways to carry a module, each a file of `pkg-template/load` in which `MODULE` stands for the name. What is read from a file
+/// has `file.js`, see `node`.
+const LOADERS: [&str; 3] = ["inline", "workerd", "edge-light"];
+
+/// What the package exports, as files of the facade.
+const ENTRIES: [&str; 7] = ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server"];
 
 const GLUE_LIMIT_KIB: usize = 15;
 
@@ -81,12 +88,55 @@ pub fn features() -> impl Iterator<Item = &'static str> {
     MODULES.iter().map(|module| module.features)
 }
 
-/// Which build of the crate a package carries.
+/// For what the crate is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Build {
+    /// Few bytes: what travels over a network.
+    Small,
+    /// Speed: what is read from a file. It takes half as long again, at one and a half times the size.
+    Fast,
+    /// The shortest compilation, with exports that trap.
+    Trap,
+}
+
+impl Build {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Small => "release",
+            Self::Fast => "fast",
+            Self::Trap => "trap",
+        }
+    }
+
+    /// Where its glue is, by the name that it has in the package, so that the sources of the facade import it by that name.
+    fn dir(self, dirs: &Dirs) -> PathBuf {
+        dirs.target.join("glue").join(self.name()).join("wasm")
+    }
+
+    /// Its modules.
+    fn modules(self) -> impl Iterator<Item = &'static Module> {
+        MODULES.iter().filter(move |module| match self {
+            Self::Small => true,
+            // Those that the package's own entry imports; without one of them it does not load.
+            Self::Fast | Self::Trap => module.on_disk == module.name,
+        })
+    }
+
+    /// Label of a step.
+    fn label(self, what: &str) -> String {
+        match self {
+            Self::Small => what.to_owned(),
+            Self::Fast | Self::Trap => format!("{what}, {}", self.name()),
+        }
+    }
+}
+
+/// Which package is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
     /// What users get.
     Release,
-    /// The same without the modules of the smaller entries; `cargo xtask build` goes on with it.
+    /// What of it runs in Node, in a third of the time; `cargo xtask build` goes on with it.
     Demo,
     /// With exports that panic, overflow the stack and exhaust memory. Only for tests.
     Trap,
@@ -109,32 +159,32 @@ impl Variant {
         }
     }
 
-    fn glue_dir(self, dirs: &Dirs) -> PathBuf {
-        // Where it is in the package, so that the sources of the facade import it by the same name.
-        let build = if self == Self::Trap { "trap" } else { "release" };
-        dirs.target.join("glue").join(build).join("wasm")
-    }
-
-    /// The modules that it carries.
-    fn modules(self) -> impl Iterator<Item = &'static Module> {
-        MODULES.iter().filter(move |module| match self {
-            Self::Release => true,
-            // Those that the package's own entry imports; without one of them it does not load.
-            Self::Demo | Self::Trap => !matches!(module.name, "context" | "convert"),
-        })
-    }
-
-    /// The cargo profile. What is there to trap is never shipped, so it is compiled in the shortest time.
-    fn profile(self) -> &'static str {
-        if self == Self::Trap { "trap" } else { "release" }
-    }
-
-    /// Label of a step of this variant.
-    fn label(self, what: &str) -> String {
+    /// The build of the modules that are carried.
+    fn carried(self) -> Option<Build> {
         match self {
-            Self::Release | Self::Demo => what.to_owned(),
-            Self::Trap => format!("{what}, trap variant"),
+            Self::Release => Some(Build::Small),
+            Self::Demo => None,
+            Self::Trap => Some(Build::Trap),
         }
+    }
+
+    /// The build of the modules that are read from files.
+    fn on_disk(self) -> Build {
+        if self == Self::Trap { Build::Trap } else { Build::Fast }
+    }
+
+    /// Its builds with their modules.
+    fn modules(self) -> impl Iterator<Item = (Build, &'static Module)> {
+        [self.carried(), (self != Self::Trap).then_some(Build::Fast)]
+            .into_iter()
+            .flatten()
+            .flat_map(|build| build.modules().map(move |module| (build, module)))
+    }
+
+    /// The entries that it has for Node.
+    fn entries(self) -> &'static [&'static str] {
+        // The others import modules that are not there.
+        if self == Self::Release { &ENTRIES } else { &ENTRIES[..1] }
     }
 }
 
@@ -164,17 +214,15 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 /// Builds the package.
 pub fn build(dirs: &Dirs) -> Outcome<Package> {
     npm::node()?;
-    let glue = modules(dirs, Variant::Release)?;
-    let facade = facade(dirs, &glue)?;
-    package(dirs, Variant::Release, &glue, &facade)
+    modules(dirs, Variant::Release)?;
+    package(dirs, Variant::Release, &facade(dirs)?)
 }
 
-/// Builds the package with the modules that the program `contextweaver demo` loads, in half the time.
+/// Builds what of the package the program `contextweaver demo` loads.
 pub fn build_demo(dirs: &Dirs) -> Outcome<Package> {
     npm::node()?;
-    let glue = modules(dirs, Variant::Demo)?;
-    let facade = unchecked_facade(dirs)?;
-    package(dirs, Variant::Demo, &glue, &facade)
+    modules(dirs, Variant::Demo)?;
+    package(dirs, Variant::Demo, &unchecked_facade(dirs)?)
 }
 
 /// Builds the package, prints its sizes and fails when one is over its limit.
@@ -191,6 +239,10 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
             sizes.push(Size::of(&file, &dist.join("wasm").join(&file), limit)?);
         }
     }
+    for Module { name, .. } in Build::Fast.modules() {
+        let file = format!("{name}_bg.wasm");
+        sizes.push(Size::of(&format!("node/{file}"), &dist.join("node").join(&file), None)?);
+    }
     sizes.push(Size::of_archive("tarball", &package.tarball)?);
     size::report(&sizes)?;
     Ok(package)
@@ -199,40 +251,36 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
 /// Builds the package with the exports that trap, in every module that its own entry loads: each has its own way back. The
 /// facade is that of the release build.
 pub fn build_trap(dirs: &Dirs) -> Outcome<Package> {
-    let glue = modules(dirs, Variant::Trap)?;
-    package(dirs, Variant::Trap, &glue, &dirs.target.join("facade"))
+    modules(dirs, Variant::Trap)?;
+    package(dirs, Variant::Trap, &dirs.target.join("facade"))
 }
 
-/// Compiles the modules and generates their glue; returns the folder with the glue, its types and the optimised modules.
-fn modules(dirs: &Dirs, variant: Variant) -> Outcome<PathBuf> {
+/// Compiles the modules of a package, generates their glue and optimises them.
+fn modules(dirs: &Dirs, variant: Variant) -> Outcome<()> {
     let toolchain = wasm_target::ensure(dirs)?;
-    let glue = variant.glue_dir(dirs);
-    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
     thread::scope(|scope| {
         // On a fresh machine installing takes longer than compiling, so both begin at once. Optimising is slow and uses one
         // core, so it runs beside the compiler's next module.
         let (compiled, finished) = mpsc::channel();
-        let glue = &glue;
         let finishing = scope.spawn(move || {
             npm::tools(dirs)?;
             let tools = wasm_bindgen::ensure(dirs)?;
-            for module in finished {
-                bind(dirs, variant, &tools, module, glue)?;
-                optimise(dirs, variant, module, glue)?;
+            for (build, module) in finished {
+                bind(dirs, build, &tools, module)?;
+                optimise(dirs, build, module)?;
             }
             Ok(())
         });
-        for module in variant.modules() {
-            compile(dirs, variant, &toolchain, module, glue)?;
-            if compiled.send(module).is_err() {
+        for (build, module) in variant.modules() {
+            compile(dirs, build, &toolchain, module)?;
+            if compiled.send((build, module)).is_err() {
                 // The other thread has failed and says why.
                 break;
             }
         }
         drop(compiled);
         finishing.join().unwrap_or_else(|_| Err(Failure::new("the thread that finishes modules panicked")))
-    })?;
-    Ok(glue)
+    })
 }
 
 /// Where a module is kept as the compiler left it.
@@ -242,12 +290,14 @@ fn compiled(glue: &Path, module: &Module) -> PathBuf {
 
 /// Compiles the crate with the exports of a module. Dependencies are compiled once, because our features are not theirs.
 /// Of the crate itself cargo keeps one module whatever its features, so it is not asked when nothing changed.
-fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Module, glue: &Path) -> Outcome<()> {
+fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module) -> Outcome<()> {
     let name = module.name;
+    let glue = build.dir(dirs);
+    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
     let mut command = toolchain.cargo(dirs, "build");
-    command.args(["--profile", variant.profile(), "--package", "contextweaver", "--lib", "--no-default-features"]);
+    command.args(["--profile", build.name(), "--package", "contextweaver", "--lib", "--no-default-features"]);
     command.args(["--features", module.features]);
-    if variant == Variant::Trap {
+    if build == Build::Trap {
         command.args(["--features", "trap-exports"]);
     }
     let mut inputs = Inputs::default().text(toolchain.release()).text(module.features);
@@ -258,16 +308,17 @@ fn compile(dirs: &Dirs, variant: Variant, toolchain: &WasmToolchain, module: &Mo
     if stamp.is_current() {
         return Ok(());
     }
-    let label = variant.label(&format!("cargo build of {name}_bg.wasm"));
-    run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", variant.name()), &mut command)?;
-    let output = WasmToolchain::module(dirs, variant.profile());
-    fs::copy(&output, compiled(glue, module)).context(|| format!("cannot copy {}", output.display()))?;
+    let label = build.label(&format!("cargo build of {name}_bg.wasm"));
+    run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", build.name()), &mut command)?;
+    let output = WasmToolchain::module(dirs, build.name());
+    fs::copy(&output, compiled(&glue, module)).context(|| format!("cannot copy {}", output.display()))?;
     stamp.record()
 }
 
-fn bind(dirs: &Dirs, variant: Variant, tools: &WasmBindgen, module: &Module, glue: &Path) -> Outcome<()> {
+fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outcome<()> {
     let name = module.name;
-    let compiled = compiled(glue, module);
+    let glue = build.dir(dirs);
+    let compiled = compiled(&glue, module);
     let stamp = Inputs::default()
         .text(&tools.version)
         .text(BINDGEN_FLAGS.join(" "))
@@ -276,24 +327,30 @@ fn bind(dirs: &Dirs, variant: Variant, tools: &WasmBindgen, module: &Module, glu
     if stamp.is_current() {
         return Ok(());
     }
-    let label = variant.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
+    let label = build.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
     let mut command = Command::new(&tools.bindgen);
-    command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(glue).arg(&compiled);
-    run::step(dirs, &label, &format!("bindgen-{name}-{}", variant.name()), &mut command)?;
+    command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(&glue).arg(&compiled);
+    run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
     // Types of the raw instance, which nobody may use.
     let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
     fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
     stamp.record()
 }
 
-fn optimise(dirs: &Dirs, variant: Variant, module: &Module, glue: &Path) -> Outcome<()> {
+/// The module as it is in the package.
+fn finished(dirs: &Dirs, build: Build, module: &Module) -> PathBuf {
+    // Passes over what was compiled for speed gain no time (within 3 % in paired runs) and take longer than compiling.
+    let suffix = if build == Build::Small { "opt" } else { "bg" };
+    build.dir(dirs).join(format!("{}_{suffix}.wasm", module.name))
+}
+
+fn optimise(dirs: &Dirs, build: Build, module: &Module) -> Outcome<()> {
     let name = module.name;
-    let bound = glue.join(format!("{name}_bg.wasm"));
-    let optimised = glue.join(format!("{name}_opt.wasm"));
-    if variant == Variant::Trap {
-        // Never shipped, so its size and speed do not matter.
-        return fs::copy(&bound, &optimised).map(drop).context(|| format!("cannot copy {}", bound.display()));
+    if build != Build::Small {
+        return Ok(());
     }
+    let glue = build.dir(dirs);
+    let bound = glue.join(format!("{name}_bg.wasm"));
     let stamp = Inputs::default()
         .text(OPT_FLAGS.join(" "))
         .path(&dirs.package_tests().join("package-lock.json"))?
@@ -306,13 +363,14 @@ fn optimise(dirs: &Dirs, variant: Variant, module: &Module, glue: &Path) -> Outc
         dirs,
         &format!("wasm-opt -O3 of {name}_bg.wasm"),
         &format!("wasm-opt-{name}"),
-        Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(&optimised).arg(&bound),
+        Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(finished(dirs, build, module)).arg(&bound),
     )?;
     stamp.record()
 }
 
 /// Compiles the facade against the generated types; returns the folder with its JavaScript and declarations.
-fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
+fn facade(dirs: &Dirs) -> Outcome<PathBuf> {
+    let glue = Build::Small.dir(dirs);
     let out = dirs.target.join("facade");
     let template = dirs.template();
     let inputs = Inputs::default()
@@ -332,7 +390,7 @@ fn facade(dirs: &Dirs, glue: &Path) -> Outcome<PathBuf> {
     let sources = template.join("src");
     let settings = json!({
         "extends": template.join("tsconfig.json"),
-        "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue.parent().unwrap_or(glue)],
+        "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue.parent().unwrap_or(&glue)],
             "outDir": &out,
             // Carried inside `unpack.js`, see `unpacker`.
             "paths": { "fflate": [dirs.package_tests().join("node_modules/fflate/lib/index.d.ts")] },
@@ -387,46 +445,15 @@ fn inline(module: &[u8]) -> Outcome<String> {
 }
 
 /// Puts the package together and packs it.
-fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome<Package> {
+fn package(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package> {
     let mut files = BTreeMap::new();
-    for file in files_below(facade)? {
-        let relative = file.strip_prefix(facade).unwrap_or(&file);
-        let bytes = read(&file)?;
-        let text = String::from_utf8_lossy(&bytes);
-        if relative.extension().is_some_and(|extension| extension == "js") && text.contains("from \"#") {
-            // An entry: once for every way to get the modules. Browsers without a bundler need relative addresses.
-            for loader in LOADERS {
-                let name = if loader == "inline" {
-                    relative.to_path_buf()
-                } else {
-                    relative.with_extension(format!("{loader}.js"))
-                };
-                let entry = MODULES.iter().fold(text.to_string(), |text, Module { name, .. }| {
-                    text.replace(&format!("\"#{name}\""), &format!("\"./wasm/{name}.{loader}.js\""))
-                });
-                files.insert(Path::new("dist").join(name), entry.into_bytes());
-            }
-            continue;
-        }
-        // The program runs where files can be read.
-        let bytes = if relative.starts_with("cli") {
-            text.replace("\"../index.js\"", "\"../index.file.js\"").into_bytes()
-        } else {
-            bytes
-        };
-        files.insert(Path::new("dist").join(relative), bytes);
+    if let Some(build) = variant.carried() {
+        carried(dirs, build, facade, &mut files)?;
     }
-    for Module { name, .. } in variant.modules() {
-        let module = read(&glue.join(format!("{name}_opt.wasm")))?;
-        let wasm = Path::new("dist/wasm");
-        files.insert(wasm.join(format!("{name}_inline.js")), inline(&module)?.into_bytes());
-        files.insert(wasm.join(format!("{name}_bg.wasm")), module);
-        files.insert(wasm.join(format!("{name}.js")), read(&glue.join(format!("{name}.js")))?);
-        for loader in LOADERS {
-            let text = String::from_utf8_lossy(&read(&dirs.template().join(format!("load/{loader}.js")))?)
-                .replace("MODULE", name);
-            files.insert(wasm.join(format!("{name}.{loader}.js")), text.into_bytes());
-        }
+    let node = node(dirs, variant, facade)?;
+    for file in files_below(&node)? {
+        let relative = file.strip_prefix(&node).unwrap_or(&file);
+        files.insert(Path::new("dist/node").join(relative), read(&file)?);
     }
     files.insert("package.json".into(), manifest(dirs)?);
     for name in ["README.md", "LICENSE", "NOTICE"] {
@@ -450,6 +477,129 @@ fn package(dirs: &Dirs, variant: Variant, glue: &Path, facade: &Path) -> Outcome
     let dir = variant.package_dir(dirs);
     write_exactly(&dir, &files)?;
     pack(dirs, variant, dir)
+}
+
+/// What carries its modules: for bundlers, browsers, Workers and edge functions, a file for each of the facade's.
+fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
+    for file in files_below(facade)? {
+        let relative = file.strip_prefix(facade).unwrap_or(&file);
+        // The program is for Node.
+        if relative.starts_with("cli") {
+            continue;
+        }
+        let bytes = read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        if !is_entry(relative, &text) {
+            files.insert(Path::new("dist").join(relative), bytes);
+            continue;
+        }
+        // Once for every way to get the modules. Browsers without a bundler need relative addresses.
+        for loader in LOADERS {
+            let name = if loader == "inline" {
+                relative.to_path_buf()
+            } else {
+                relative.with_extension(format!("{loader}.js"))
+            };
+            let entry = with_modules(&text, |Module { name, .. }| format!("./wasm/{name}.{loader}.js"));
+            files.insert(Path::new("dist").join(name), entry.into_bytes());
+        }
+    }
+    let wasm = Path::new("dist/wasm");
+    for module @ Module { name, .. } in build.modules() {
+        let bytes = read(&finished(dirs, build, module))?;
+        files.insert(wasm.join(format!("{name}_inline.js")), inline(&bytes)?.into_bytes());
+        files.insert(wasm.join(format!("{name}_bg.wasm")), bytes);
+        files.insert(wasm.join(format!("{name}.js")), read(&build.dir(dirs).join(format!("{name}.js")))?);
+        for loader in LOADERS {
+            files.insert(wasm.join(format!("{name}.{loader}.js")), load(dirs, loader, module)?.into_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file of the facade is an entry that names modules.
+fn is_entry(file: &Path, text: &str) -> bool {
+    file.extension().is_some_and(|extension| extension == "js") && text.contains("from \"#")
+}
+
+/// An entry with the addresses of its modules.
+fn with_modules(text: &str, address: impl Fn(&Module) -> String) -> String {
+    MODULES.iter().fold(text.to_owned(), |text, module| {
+        text.replace(&format!("\"#{}\"", module.name), &format!("\"{}\"", address(module)))
+    })
+}
+
+/// The JavaScript that gets a module in one of the ways.
+fn load(dirs: &Dirs, loader: &str, module: &Module) -> Outcome<String> {
+    let bytes = read(&dirs.template().join(format!("load/{loader}.js")))?;
+    Ok(String::from_utf8_lossy(&bytes).replace("MODULE", module.name))
+}
+
+/// What is read from files, by Node, Deno and Bun: few files, as each costs a third of a millisecond when it is imported,
+/// with the modules that were compiled for speed beside them. Returns the folder.
+fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
+    let work = dirs.target.join("package").join(format!("node-{}", variant.name()));
+    let (source, out) = (work.join("source"), work.join("bundle"));
+    let mut files = BTreeMap::new();
+    for file in files_below(facade)? {
+        let relative = file.strip_prefix(facade).unwrap_or(&file);
+        if relative.extension().is_none_or(|extension| extension != "js") {
+            continue;
+        }
+        let bytes = read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let bytes = if is_entry(relative, &text) {
+            // What each entry reaches lands in one file.
+            let others: String =
+                variant.entries().iter().filter(|name| **name != "slim").fold(String::new(), |mut text, name| {
+                    let _ = writeln!(text, "import \"./{name}.js\";");
+                    text
+                });
+            (others + &with_modules(&text, |Module { on_disk, .. }| format!("./{on_disk}.file.js"))).into_bytes()
+        } else {
+            bytes
+        };
+        files.insert(relative.to_path_buf(), bytes);
+    }
+    let build = variant.on_disk();
+    let mut wasm = BTreeMap::new();
+    for module @ Module { name, .. } in build.modules() {
+        let glue = format!("{name}_glue.js");
+        files.insert(glue.into(), read(&build.dir(dirs).join(format!("{name}.js")))?);
+        files.insert(format!("{name}.file.js").into(), load(dirs, "file", module)?.into_bytes());
+        wasm.insert(PathBuf::from(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
+    }
+    if variant == Variant::Release {
+        // `slim` is given modules that are carried.
+        for Module { name, .. } in Build::Small.modules() {
+            let glue = read(&Build::Small.dir(dirs).join(format!("{name}.js")))?;
+            files.insert(Path::new("wasm").join(format!("{name}.js")), glue);
+        }
+    }
+    if variant == Variant::Trap {
+        // Its tests look inside, at the file of an engine.
+        files.append(&mut wasm);
+        write_exactly(&source, &files)?;
+        return Ok(source);
+    }
+    write_exactly(&source, &files)?;
+    if out.exists() {
+        // Names of shared files change with what is in them.
+        fs::remove_dir_all(&out).context(|| format!("cannot remove {}", out.display()))?;
+    }
+    let mut command = Command::new(dirs.npm_bin("esbuild"));
+    command.args(["--bundle", "--splitting", "--format=esm", "--platform=node", "--target=node20"]);
+    command.args(["--external:@modelcontextprotocol/*", "--log-level=warning", "--chunk-names=shared-[hash]"]);
+    command.arg(format!("--outdir={}", out.display()));
+    command
+        .args(variant.entries().iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
+    command.arg(format!("cli={}", source.join("cli/main.js").display()));
+    run::step(dirs, "esbuild for Node", &format!("esbuild-node-{}", variant.name()), &mut command)?;
+    for (name, bytes) in wasm {
+        let file = out.join(name);
+        fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(out)
 }
 
 /// package.json with the crate's version: it is stated in one place only.
@@ -493,7 +643,7 @@ fn pack(dirs: &Dirs, variant: Variant, dir: PathBuf) -> Outcome<Package> {
     fs::create_dir_all(&out).context(|| format!("cannot create {}", out.display()))?;
     run::step(
         dirs,
-        &variant.label("npm pack"),
+        &format!("npm pack, {}", variant.name()),
         &format!("npm-pack-{}", variant.name()),
         Command::new("npm").args(["pack", "--ignore-scripts", "--pack-destination"]).arg(&out).current_dir(&dir),
     )?;
@@ -523,7 +673,7 @@ mod tests {
         assert!(!imported.is_empty());
         for variant in [Variant::Release, Variant::Demo, Variant::Trap] {
             for name in &imported {
-                assert!(variant.modules().any(|module| module.name == *name), "{name} is missing in {variant:?}");
+                assert!(variant.modules().any(|(_, module)| module.name == *name), "{name} is missing in {variant:?}");
             }
         }
     }
