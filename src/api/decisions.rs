@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::{One, bytes, done, done_with, unknown, write};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_decisions::call::{Answers, Need};
-use contextweaver_decisions::finder::FinderOptions;
+use contextweaver_decisions::call::{HostAnswers, HostRequest};
+use contextweaver_decisions::finder::SearchOptions;
 use contextweaver_decisions::guardrails::OnRuleError;
-use contextweaver_decisions::options::Limits;
+use contextweaver_decisions::options::DecisionLimits;
 use contextweaver_decisions::service::options::ServiceOptions;
-use contextweaver_decisions::service::{self, Context, Host, Reply, Request, rpc};
+use contextweaver_decisions::service::{self, ContextQuery, HostContext, ToolReply, ToolRequest, rpc};
 use contextweaver_decisions::snapshot::ImportOptions;
-use contextweaver_decisions::{DecisionStore, StoreOptions};
+use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
 use contextweaver_model::json::{self, Fields, wrong_type};
 use contextweaver_text::unicode::quote;
 
@@ -28,19 +28,19 @@ const MAX_WAITING: usize = 1024;
 
 /// A store, and what the host answered to operations that are not done.
 #[derive(Debug)]
-pub struct Session {
+pub struct DecisionSession {
     store: DecisionStore,
-    waiting: Vec<(u64, Answers)>,
+    waiting: Vec<(u64, HostAnswers)>,
 }
 
-impl Session {
+impl DecisionSession {
     /// Takes what was answered to an operation.
-    fn answers(&mut self, operation: u64) -> Answers {
+    fn answers(&mut self, operation: u64) -> HostAnswers {
         let place = self.waiting.iter().position(|(waiting, _)| *waiting == operation);
         place.map(|place| self.waiting.remove(place).1).unwrap_or_default()
     }
 
-    fn wait(&mut self, operation: u64, answers: Answers) {
+    fn wait(&mut self, operation: u64, answers: HostAnswers) {
         if self.waiting.len() == MAX_WAITING {
             self.waiting.remove(0);
         }
@@ -49,15 +49,15 @@ impl Session {
 }
 
 /// Makes a store from the JSON of its options.
-pub fn new_store(options: &str) -> Result<Session> {
+pub fn new_store(options: &str) -> Result<DecisionSession> {
     let mut fields = Fields::open(json::parse(options)?, "")?;
-    let options = StoreOptions {
+    let options = DecisionStoreOptions {
         categories: fields.strings("categories")?,
         service: ServiceOptions::take(&mut fields)?,
-        finder: FinderOptions::take(&mut fields)?,
+        finder: SearchOptions::take(&mut fields)?,
         on_rule_error: fields.parsed_or("on_rule_error", OnRuleError::default(), on_rule_error)?,
         enforce_record_guardrails: fields.bool_or("enforce_record_guardrails", false)?,
-        limits: fields.nested("limits")?.map_or_else(|| Ok(Limits::default()), Limits::from_fields)?,
+        limits: fields.nested("limits")?.map_or_else(|| Ok(DecisionLimits::default()), DecisionLimits::from_fields)?,
     };
     let rules = fields.take("guardrails");
     let presets = fields.strings("guardrail_presets")?;
@@ -65,23 +65,23 @@ pub fn new_store(options: &str) -> Result<Session> {
     fields.finish()?;
     let mut store = DecisionStore::new(options);
     store.furnish(rules.as_ref(), &presets, breakers)?;
-    Ok(Session { store, waiting: Vec::new() })
+    Ok(DecisionSession { store, waiting: Vec::new() })
 }
 
 /// Makes a store from options and from what [`snapshot`] returned.
-pub fn restore_store(snapshot: &str, options: &str) -> Result<Session> {
+pub fn restore_store(snapshot: &str, options: &str) -> Result<DecisionSession> {
     let mut session = new_store(options)?;
     session.store.restore(json::parse_snapshot(snapshot)?)?;
     Ok(session)
 }
 
 /// Returns a store as the JSON that [`restore_store`] reads.
-pub fn snapshot(session: &Session) -> Result<Vec<u8>> {
+pub fn snapshot(session: &DecisionSession) -> Result<Vec<u8>> {
     bytes(&session.store.export())
 }
 
 /// Returns the number of decisions.
-pub fn size(session: &Session) -> usize {
+pub fn size(session: &DecisionSession) -> usize {
     session.store.size()
 }
 
@@ -97,7 +97,7 @@ fn on_rule_error(name: &str) -> Result<OnRuleError> {
 }
 
 /// Takes vectors of `{"call": number, "texts": [...]}`: the numbers of all, one text after the other, little-endian.
-pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<()> {
+pub fn take_vectors(session: &mut DecisionSession, texts: &str, bytes: &[u8]) -> Result<()> {
     let mut fields = Fields::open(json::parse_snapshot(texts)?, "")?;
     let operation = fields.uint_or("call", 0, u64::MAX)?;
     let texts = fields.strings("texts")?;
@@ -119,14 +119,14 @@ pub fn take_vectors(session: &mut Session, texts: &str, bytes: &[u8]) -> Result<
 }
 
 /// Runs an operation of a store.
-pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<String> {
+pub fn call(session: &mut DecisionSession, operation: &str, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     match operation {
         "call_tool" => {
             let name = fields.string("name")?;
             let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
             asked(session, fields, |store, host| {
-                Ok(service::call_tool(store, Request { name: &name, arguments, host }))
+                Ok(service::call_tool(store, ToolRequest { name: &name, arguments, host }))
             })
         }
         "handle_rpc" => {
@@ -138,7 +138,7 @@ pub fn call(session: &mut Session, operation: &str, arguments: &str) -> Result<S
             asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
         }
         "context" => {
-            let context = Context {
+            let context = ContextQuery {
                 query: fields.string("query")?,
                 budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
                 include: fields.take("include"),
@@ -184,7 +184,7 @@ fn simple(store: &mut DecisionStore, operation: &str, mut fields: Fields) -> Res
     }
 }
 
-fn import(session: &mut Session, mut fields: Fields) -> Result<String> {
+fn import(session: &mut DecisionSession, mut fields: Fields) -> Result<String> {
     let options = ImportOptions::take(&mut fields)?;
     // A text of any length: it is a snapshot.
     let snapshot = match fields.take("text") {
@@ -199,9 +199,9 @@ fn import(session: &mut Session, mut fields: Fields) -> Result<String> {
 
 /// Runs what may ask the host.
 fn asked(
-    session: &mut Session,
+    session: &mut DecisionSession,
     mut fields: Fields,
-    run: impl FnOnce(&mut DecisionStore, Host<'_>) -> Result<Reply>,
+    run: impl FnOnce(&mut DecisionStore, HostContext<'_>) -> Result<ToolReply>,
 ) -> Result<String> {
     let agent = fields.opt_string("agent_id")?;
     let trace = fields.opt_string("trace_id")?;
@@ -217,14 +217,14 @@ fn asked(
     if let Some(message) = failure {
         answers.fail_embedder(message);
     }
-    let host = Host { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
+    let host = HostContext { agent: agent.as_deref(), trace: trace.as_deref(), now, answers: &answers };
     match run(&mut session.store, host)? {
-        Reply::Need(needs) => {
+        ToolReply::Needs(needs) => {
             session.wait(operation, answers);
             let needs: Vec<Value> = needs.into_iter().map(told).collect();
             write(&One("need", &needs))
         }
-        Reply::Done(result) => done_with(&result, &events(&mut session.store)),
+        ToolReply::Done(result) => done_with(&result, &events(&mut session.store)),
     }
 }
 
@@ -235,9 +235,9 @@ fn events(store: &mut DecisionStore) -> Vec<Value> {
     changes.chain(checks).collect()
 }
 
-fn told(need: Need) -> Value {
+fn told(need: HostRequest) -> Value {
     match need {
-        Need::Id => json!({ "kind": "id" }),
-        Need::Embed { texts } => json!({ "kind": "embed", "texts": texts }),
+        HostRequest::Id => json!({ "kind": "id" }),
+        HostRequest::Embed { texts } => json!({ "kind": "embed", "texts": texts }),
     }
 }

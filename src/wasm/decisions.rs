@@ -8,7 +8,7 @@ use super::memory;
 use crate::api::decisions as api;
 
 thread_local! {
-    static STORES: std::cell::RefCell<Handles<api::Session>> = Handles::of("decision store");
+    static STORES: std::cell::RefCell<Handles<api::DecisionSession>> = Handles::of("decision store");
 }
 
 /// Bytes that a byte of records becomes on its way into a store, with its index: 10 were seen.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use contextweaver::api::decisions as api;
 use contextweaver_decisions::service::table::tools;
 
-fn store() -> api::Session {
+fn store() -> api::DecisionSession {
     let rules = json!([
         { "id": "floor", "condition_stakes": "high", "condition_confidence": "< 0.5", "action": "block" },
         { "id": "tagged", "condition": "'danger' in action.tags", "action": "block" },
@@ -18,7 +18,7 @@ fn store() -> api::Session {
 }
 
 /// Calls an operation; ids come as they are asked for.
-fn called(session: &mut api::Session, operation: &str, mut arguments: Value, ids: &mut u32) -> Value {
+fn called(session: &mut api::DecisionSession, operation: &str, mut arguments: Value, ids: &mut u32) -> Value {
     for _ in 0..4 {
         let answer: Value =
             serde_json::from_str(&api::call(session, operation, &arguments.to_string()).unwrap()).unwrap();
@@ -31,11 +31,11 @@ fn called(session: &mut api::Session, operation: &str, mut arguments: Value, ids
     panic!("{operation} asks on");
 }
 
-fn size(session: &mut api::Session) -> u64 {
+fn size(session: &mut api::DecisionSession) -> u64 {
     called(session, "size", json!({}), &mut 0)["size"].as_u64().unwrap()
 }
 
-fn exported(session: &mut api::Session) -> Value {
+fn exported(session: &mut api::DecisionSession) -> Value {
     let mut all = called(session, "export", json!({}), &mut 0);
     // The number of the last change is the store's own.
     all.as_object_mut().unwrap().remove("revision");
@@ -43,7 +43,7 @@ fn exported(session: &mut api::Session) -> Value {
 }
 
 /// Everything that a store says while texts hold a secret, behind so many characters.
-fn all_said(session: &mut api::Session, secret: &str, pad: usize, ids: &mut u32) -> String {
+fn all_said(session: &mut api::DecisionSession, secret: &str, pad: usize, ids: &mut u32) -> String {
     let text = format!("{} deploys with {secret} now", "x ".repeat(pad / 2));
     let action = json!({ "description": text, "category": "process", "stakes": "high", "confidence": 0.4 });
     let id = format!("{:08x}", *ids + 1);

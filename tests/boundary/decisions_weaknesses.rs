@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use contextweaver::api::decisions as api;
 
 struct Memory {
-    session: api::Session,
+    session: api::DecisionSession,
     ids: u32,
 }
 

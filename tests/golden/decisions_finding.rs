@@ -1,11 +1,14 @@
 //! Cases of finding decisions.
 
 use contextweaver_decisions::finder::{
-    Filters, FinderOptions, Fusion, Keywords, Weighting, cosine_distance, fuse, normalised, searchable,
+    Bm25Weighting, DecisionFilters, KeywordIndex, ScoreFusion, SearchOptions, cosine_distance, fuse, normalised,
+    searchable,
 };
-use contextweaver_decisions::record::Reason;
+use contextweaver_decisions::record::DecisionReason;
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions};
-use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times, words};
+use contextweaver_decisions::{
+    CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times, words,
+};
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
@@ -30,7 +33,7 @@ fn texts(value: &Value) -> Vec<String> {
 fn decision(record: &Value) -> Decision {
     let optional = |key: &str| record[key].as_str().map(str::to_owned);
     let reasons = record["reasons"].as_array().into_iter().flatten().filter(|reason| reason.is_object());
-    let reasons = reasons.map(|reason| Reason {
+    let reasons = reasons.map(|reason| DecisionReason {
         kind: text(&reason["type"]),
         text: text(&reason["text"]),
         strength: 0.8,
@@ -71,7 +74,7 @@ fn keyword(input: &Value) -> Result<Value, String> {
             let pairs = pairs(&input["results"]);
             let scores: Vec<f64> = pairs.iter().map(|(_, score)| *score).collect();
             let names = pairs.into_iter().map(|(id, _)| id);
-            names.zip(normalised(&scores, Fusion::Minmax)).map(|(id, value)| (id, json!(value))).collect()
+            names.zip(normalised(&scores, ScoreFusion::Minmax)).map(|(id, value)| (id, json!(value))).collect()
         }
         "merge" => merge(input),
         other => return Err(format!("unknown operation {other}")),
@@ -84,13 +87,13 @@ fn pairs(list: &Value) -> Vec<(String, f64)> {
 }
 
 fn search(input: &Value) -> Value {
-    let mut index = Keywords::default();
+    let mut index = KeywordIndex::default();
     let corpus: Vec<Decision> = input["corpus"].as_array().into_iter().flatten().map(decision).collect();
     let corpus: Vec<&Decision> = corpus.iter().filter(|decision| !decision.id.is_empty()).collect();
     for (slot, decision) in corpus.iter().enumerate() {
         index.set(slot as u32, &searchable(decision));
     }
-    let mut found = index.scores(&text(&input["query"]), Weighting::Okapi);
+    let mut found = index.scores(&text(&input["query"]), Bm25Weighting::Okapi);
     let id = |slot: u32| corpus[slot as usize].id.as_str();
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| id(a.0).cmp(id(b.0))));
     found.truncate(input["top_k"].as_u64().unwrap_or(10) as usize);
@@ -111,7 +114,7 @@ fn merge(input: &Value) -> Value {
         pairs(list).into_iter().map(slot).collect()
     };
     let (semantic, keyword) = (numbered(&input["semantic"]), numbered(&input["keyword"]));
-    let mut fused = fuse(&semantic, &keyword, input["semantic_weight"].as_f64().unwrap_or(0.7), Fusion::Minmax);
+    let mut fused = fuse(&semantic, &keyword, input["semantic_weight"].as_f64().unwrap_or(0.7), ScoreFusion::Minmax);
     let id = |slot: u32| ids[slot as usize].as_str();
     fused.sort_by(|a, b| b.combined.total_cmp(&a.combined).then_with(|| id(a.slot).cmp(id(b.slot))));
     fused.truncate(input["top_k"].as_u64().unwrap_or(10) as usize);
@@ -164,7 +167,7 @@ fn fulfils(stored: &Decision, condition: &Value) -> Result<bool, String> {
 
 fn compare(stored: &Decision, field: &str, operator: &str, operand: &Value) -> Result<bool, String> {
     let not = |operator: &str| compare(stored, field, operator, operand).map(|holds| !holds);
-    let passes = |filters: Filters| filters.matches(stored).map_err(|error| error.to_string());
+    let passes = |filters: DecisionFilters| filters.matches(stored).map_err(|error| error.to_string());
     let any = |values: Vec<Value>| -> Result<bool, String> {
         let each = values.iter().map(|value| compare(stored, field, "$eq", value));
         Ok(each.collect::<Result<Vec<bool>, String>>()?.into_iter().any(|holds| holds))
@@ -175,18 +178,22 @@ fn compare(stored: &Decision, field: &str, operator: &str, operand: &Value) -> R
         (_, "$lt") => not("$gte"),
         (_, "$gt") => not("$lte"),
         (_, "$in") => any(operand.as_array().cloned().unwrap_or_default()),
-        ("category", "$eq") => passes(Filters { category: Some(text(operand)), ..Filters::default() }),
-        ("stakes", "$eq") => passes(Filters { stakes: vec![text(operand)], ..Filters::default() }),
-        ("status", "$eq") => passes(Filters { status: vec![text(operand)], ..Filters::default() }),
-        ("project", "$eq") => passes(Filters { project: Some(text(operand)), ..Filters::default() }),
-        ("feature", "$eq") => passes(Filters { feature: Some(text(operand)), ..Filters::default() }),
-        ("pr", "$eq") => passes(Filters { pr: operand.as_u64(), ..Filters::default() }),
-        ("tags", "$contains") => passes(Filters { tags: vec![text(operand)], ..Filters::default() }),
-        ("confidence", "$gte") => passes(Filters { min_confidence: operand.as_f64(), ..Filters::default() }),
-        ("confidence", "$lte") => passes(Filters { max_confidence: operand.as_f64(), ..Filters::default() }),
+        ("category", "$eq") => passes(DecisionFilters { category: Some(text(operand)), ..DecisionFilters::default() }),
+        ("stakes", "$eq") => passes(DecisionFilters { stakes: vec![text(operand)], ..DecisionFilters::default() }),
+        ("status", "$eq") => passes(DecisionFilters { status: vec![text(operand)], ..DecisionFilters::default() }),
+        ("project", "$eq") => passes(DecisionFilters { project: Some(text(operand)), ..DecisionFilters::default() }),
+        ("feature", "$eq") => passes(DecisionFilters { feature: Some(text(operand)), ..DecisionFilters::default() }),
+        ("pr", "$eq") => passes(DecisionFilters { pr: operand.as_u64(), ..DecisionFilters::default() }),
+        ("tags", "$contains") => passes(DecisionFilters { tags: vec![text(operand)], ..DecisionFilters::default() }),
+        ("confidence", "$gte") => {
+            passes(DecisionFilters { min_confidence: operand.as_f64(), ..DecisionFilters::default() })
+        }
+        ("confidence", "$lte") => {
+            passes(DecisionFilters { max_confidence: operand.as_f64(), ..DecisionFilters::default() })
+        }
         ("confidence", "$eq") => {
             let bound = operand.as_f64();
-            passes(Filters { min_confidence: bound, max_confidence: bound, ..Filters::default() })
+            passes(DecisionFilters { min_confidence: bound, max_confidence: bound, ..DecisionFilters::default() })
         }
         _ => Err(format!("no filter for {field} {operator}")),
     }
@@ -195,16 +202,21 @@ fn compare(stored: &Decision, field: &str, operator: &str, operand: &Value) -> R
 const NOW: &str = "2026-03-15T12:00:00+00:00";
 
 fn graph(input: &Value) -> Result<Value, String> {
-    let answers = Answers::default();
-    let call = Call { agent: "mcp-client", trace: None, now: times::parse(NOW).unwrap_or_default(), answers: &answers };
+    let answers = HostAnswers::default();
+    let call = CallerContext {
+        agent: "mcp-client",
+        trace: None,
+        now: times::parse(NOW).unwrap_or_default(),
+        answers: &answers,
+    };
     let arguments: Map<String, Value> = input.as_object().cloned().unwrap_or_default();
     let failed = || json!({ "success": false, "error": "Failed to add edge" });
     let shown = |error: contextweaver_base::Error| error.to_string();
     match input["op"].as_str().unwrap_or_default() {
         // The reference makes nodes of ids it does not know.
         "link" => {
-            let finder = FinderOptions { allow_stubs: true, ..FinderOptions::default() };
-            let mut store = DecisionStore::new(StoreOptions { finder, ..StoreOptions::default() });
+            let finder = SearchOptions { allow_stubs: true, ..SearchOptions::default() };
+            let mut store = DecisionStore::new(DecisionStoreOptions { finder, ..DecisionStoreOptions::default() });
             let linked = link_decisions::run(&mut store, &call, &arguments);
             Ok(linked.ok().filter(|linked| linked["success"] == true).unwrap_or_else(failed))
         }
@@ -236,9 +248,9 @@ fn without_ours(node: &mut Value) {
 }
 
 /// The decisions and edges that the file has for all of its cases.
-fn fixture(call: &Call<'_>) -> Result<DecisionStore, String> {
+fn fixture(call: &CallerContext<'_>) -> Result<DecisionStore, String> {
     let document = crate::read(&crate::vectors().join("decisions/graph.json"));
-    let mut store = DecisionStore::new(StoreOptions::default());
+    let mut store = DecisionStore::new(DecisionStoreOptions::default());
     for node in document["fixture"]["nodes"].as_array().into_iter().flatten() {
         store.put(decision(node));
     }

@@ -1,10 +1,12 @@
 //! Cases of guardrails and figures.
 
-use contextweaver_decisions::calibration::{Halves, Sample, advice, buckets, calibration, drift, spread};
-use contextweaver_decisions::guardrails::{Finding, OnRuleError, Rules, Verdict};
+use contextweaver_decisions::calibration::{
+    CalibrationSample, DriftPeriods, advice, buckets, calibration, drift, spread,
+};
+use contextweaver_decisions::guardrails::{GuardrailFinding, GuardrailSet, GuardrailVerdict, OnRuleError};
 use contextweaver_decisions::reason_stats::reason_stats;
 use contextweaver_decisions::tools::{get_session_context, get_stats, ready};
-use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
+use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times};
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
@@ -23,13 +25,13 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
 
 /// Rules that the store refuses are part of the answer.
 fn guardrails(input: &Value) -> Value {
-    let mut rules = Rules::default();
+    let mut rules = GuardrailSet::default();
     if let Some(refused) = rules.add(&input["rules"]).errors.first() {
         return json!({ "refused": refused.path });
     }
     let context = input["context"].as_object().cloned().unwrap_or_default();
-    let Verdict { allowed, violations, warnings, evaluated } = rules.evaluate(&context, OnRuleError::Warn);
-    let each = |list: Vec<Finding>| -> Vec<Value> { list.iter().map(Finding::to_json).collect() };
+    let GuardrailVerdict { allowed, violations, warnings, evaluated } = rules.evaluate(&context, OnRuleError::Warn);
+    let each = |list: Vec<GuardrailFinding>| -> Vec<Value> { list.iter().map(GuardrailFinding::to_json).collect() };
     json!({ "allowed": allowed, "violations": each(violations), "warnings": each(warnings), "evaluated": evaluated })
 }
 
@@ -62,7 +64,7 @@ fn list<'v>(input: &'v Value, key: &str) -> &'v [Value] {
 
 fn figures(input: &Value) -> Value {
     let decisions: Vec<Decision> = list(input, "decisions").iter().map(bare).collect();
-    let samples: Vec<Sample> = decisions.iter().map(Sample::of).collect();
+    let samples: Vec<CalibrationSample> = decisions.iter().map(CalibrationSample::of).collect();
     let overall = calibration(&samples, input["min_decisions"].as_u64().unwrap_or(5));
     let (buckets, spread) = (buckets(&samples), spread(&samples));
     let mut out = json!({
@@ -78,7 +80,7 @@ fn figures(input: &Value) -> Value {
 /// The decisions of these files have no id and no text.
 fn bare(record: &Value) -> Decision {
     let text = |key: &str| record[key].as_str().map(str::to_owned);
-    let reasons = list(record, "reasons").iter().map(|reason| contextweaver_decisions::record::Reason {
+    let reasons = list(record, "reasons").iter().map(|reason| contextweaver_decisions::record::DecisionReason {
         kind: reason["type"].as_str().unwrap_or_default().to_owned(),
         text: reason["text"].as_str().unwrap_or_default().to_owned(),
         strength: reason["strength"].as_f64().unwrap_or(0.8),
@@ -98,7 +100,7 @@ fn drifts(input: &Value) -> Value {
         let half = &input[key];
         (half["brierScore"].as_f64().unwrap_or(0.0), half["accuracy"].as_f64().unwrap_or(0.0))
     };
-    let halves = Halves { recent: figures("recent"), past: figures("historical") };
+    let halves = DriftPeriods { recent: figures("recent"), past: figures("historical") };
     let threshold = |key: &str| input[key].as_f64().unwrap_or(0.0);
     let alerts =
         drift(&halves, input["category"].as_str(), threshold("thresholdBrier"), threshold("thresholdAccuracy"));
@@ -123,7 +125,7 @@ fn reasons(input: &Value) -> Value {
 
 /// Makes a store of the records of a case.
 fn store(records: &[Value]) -> Result<DecisionStore, String> {
-    let mut store = DecisionStore::new(StoreOptions::default());
+    let mut store = DecisionStore::new(DecisionStoreOptions::default());
     for (index, record) in records.iter().enumerate() {
         let mut record = record.clone();
         record["decision"] = record["summary"].clone();
@@ -133,11 +135,11 @@ fn store(records: &[Value]) -> Result<DecisionStore, String> {
     Ok(store)
 }
 
-type Tool = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> contextweaver_base::Result<Value>;
+type Tool = fn(&mut DecisionStore, &CallerContext<'_>, &Map<String, Value>) -> contextweaver_base::Result<Value>;
 
 /// Runs a tool with the request of a case, whose keys are in the reference's spelling.
 fn call(store: &mut DecisionStore, input: &Value, tool: Tool) -> Result<Value, String> {
-    let answers = Answers::default();
+    let answers = HostAnswers::default();
     let agent = input["agent_id"].as_str().unwrap_or("mcp-client");
     let now = input["now"].as_str().and_then(times::parse).ok_or("the case has no time")?;
     let snake = |key: &String| -> String {
@@ -145,7 +147,8 @@ fn call(store: &mut DecisionStore, input: &Value, tool: Tool) -> Result<Value, S
     };
     let request = input["request"].as_object().cloned().unwrap_or_default();
     let arguments = request.iter().map(|(key, value)| (snake(key), value.clone())).collect();
-    tool(store, &Call { agent, trace: None, now, answers: &answers }, &arguments).map_err(|error| error.to_string())
+    tool(store, &CallerContext { agent, trace: None, now, answers: &answers }, &arguments)
+        .map_err(|error| error.to_string())
 }
 
 /// The decisions of this file stand beside its cases.

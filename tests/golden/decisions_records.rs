@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use contextweaver_decisions::bridge::extract;
-use contextweaver_decisions::compaction::Level;
+use contextweaver_decisions::compaction::CompactionLevel;
 use contextweaver_decisions::draft::{draft, problems};
-use contextweaver_decisions::finder::{Side, meaning};
+use contextweaver_decisions::finder::{BridgeSide, meaning};
 use contextweaver_decisions::quality::quality;
-use contextweaver_decisions::record::{Decision, Deliberation, Related};
-use contextweaver_decisions::tracker::{NOBODY, Scope, Tracker};
+use contextweaver_decisions::record::{Decision, Deliberation, RelatedDecision};
+use contextweaver_decisions::tracker::{DeliberationTracker, NOBODY, TrackerScope};
 use contextweaver_decisions::yaml::parse;
-use contextweaver_decisions::{Answers, Call, StoreOptions, times};
+use contextweaver_decisions::{CallerContext, DecisionStoreOptions, HostAnswers, times};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
@@ -44,7 +44,7 @@ fn record(case: &Value) -> Value {
     match of(&input["params"], now) {
         Err(error) => {
             let bare = json!({ "decision": input["params"]["decision"], "category": input["params"]["category"] });
-            let text = of(&bare, now).map(|decision| meaning(&decision, Side::Both)).unwrap_or_default();
+            let text = of(&bare, now).map(|decision| meaning(&decision, BridgeSide::Both)).unwrap_or_default();
             json!({ "record": error, "embeddingText": text, "yaml": yaml })
         }
         Ok(mut decision) => {
@@ -54,14 +54,15 @@ fn record(case: &Value) -> Value {
             let read = parse(text).and_then(|record| Decision::from_value(record, ""));
             let read = read.map(|record| Decision { created_at: String::new(), ..record });
             let yaml = if read.is_ok_and(|read| read == decision) { yaml } else { &Value::Null };
-            json!({ "record": decision, "embeddingText": meaning(&decision, Side::Both), "yaml": yaml })
+            json!({ "record": decision, "embeddingText": meaning(&decision, BridgeSide::Both), "yaml": yaml })
         }
     }
 }
 
 fn key(input: &Value) -> Value {
     let part = |key: &str| input[key].as_str();
-    let scope = Scope { agent: part("agent_id"), decision: part("decision_id"), transport: part("transport_key") };
+    let scope =
+        TrackerScope { agent: part("agent_id"), decision: part("decision_id"), transport: part("transport_key") };
     let keys = scope.keys();
     match keys.first() {
         Some(key) => json!({ "key": key, "resolve": keys }),
@@ -71,8 +72,8 @@ fn key(input: &Value) -> Value {
 
 fn script(input: &Value) -> Value {
     let start = times::parse(input["t0"].as_str().unwrap_or_default()).unwrap_or_default();
-    let answers = Answers::default();
-    let mut tracker = Tracker::default();
+    let answers = HostAnswers::default();
+    let mut tracker = DeliberationTracker::default();
     for step in input["steps"].as_array().into_iter().flatten() {
         track(&mut tracker, &call_of(step, start, &answers), step);
     }
@@ -83,27 +84,27 @@ fn script(input: &Value) -> Value {
         let record = json!({ "id": "x", "decision": "x", "deliberation": value });
         Decision::from_value(record, "").ok().and_then(|decision| decision.deliberation).unwrap_or_default()
     });
-    let taken = tracker.peek(&Scope::of(&call, end["decision_id"].as_str()), explicit, call.now);
+    let taken = tracker.peek(&TrackerScope::of(&call, end["decision_id"].as_str()), explicit, call.now);
     let deliberation: Option<Deliberation> = taken.deliberation;
     json!({ "related": taken.related, "deliberation": deliberation, "auto": taken.collected > 0 })
 }
 
-fn call_of<'a>(step: &'a Value, start: i64, answers: &'a Answers) -> Call<'a> {
+fn call_of<'a>(step: &'a Value, start: i64, answers: &'a HostAnswers) -> CallerContext<'a> {
     let seconds = step["at"].as_f64().unwrap_or_default();
     let agent = step["agent_id"].as_str().unwrap_or(NOBODY);
-    Call { agent, trace: step["key"].as_str(), now: start + (seconds * 1000.0) as i64, answers }
+    CallerContext { agent, trace: step["key"].as_str(), now: start + (seconds * 1000.0) as i64, answers }
 }
 
-fn track(tracker: &mut Tracker, call: &Call<'_>, step: &Value) {
+fn track(tracker: &mut DeliberationTracker, call: &CallerContext<'_>, step: &Value) {
     let text = |key: &str| step[key].as_str().unwrap_or_default();
     let count = |key: &str| step[key].as_u64().unwrap_or_default() as usize;
     match text("op") {
         "query" => {
-            let found = step["top"].as_array().into_iter().flatten().map(|found| Related {
+            let found = step["top"].as_array().into_iter().flatten().map(|found| RelatedDecision {
                 id: found["id"].as_str().unwrap_or_default().to_owned(),
                 summary: found["summary"].as_str().unwrap_or_default().to_owned(),
                 distance: found["distance"].as_f64().unwrap_or_default(),
-                ..Related::default()
+                ..RelatedDecision::default()
             });
             tracker.track_query(call, text("query"), count("result_count"), text("mode"), found.collect());
         }
@@ -121,7 +122,7 @@ fn scored(input: &Value) -> Value {
     match of(input, 0) {
         Err(error) => error,
         Ok(decision) => {
-            let problems = problems(&decision, &StoreOptions::default());
+            let problems = problems(&decision, &DecisionStoreOptions::default());
             let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
             json!({ "score": quality(&decision).score, "validation": fields })
         }
@@ -134,7 +135,7 @@ fn compaction(input: &Value) -> Value {
     record["decision"] = "x".into();
     let now = times::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
     match Decision::from_value(record, "") {
-        Ok(decision) => json!({ "level": Level::of(&decision, now).as_str() }),
+        Ok(decision) => json!({ "level": CompactionLevel::of(&decision, now).as_str() }),
         Err(error) => json!({ "error": error.message() }),
     }
 }

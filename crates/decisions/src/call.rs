@@ -1,11 +1,11 @@
 //! What comes with a call besides its arguments.
 
-use super::records::Records;
+use super::records::DecisionTable;
 use contextweaver_base::order::SortedMap;
 
 /// Who calls, when, and what the host answered.
 #[derive(Debug, Clone, Copy)]
-pub struct Call<'a> {
+pub struct CallerContext<'a> {
     /// The calling agent; `mcp-client` when nobody said.
     pub agent: &'a str,
     /// A handle of the transport or of an earlier call that thoughts are collected under.
@@ -13,12 +13,12 @@ pub struct Call<'a> {
     /// Milliseconds since 1970-01-01T00:00:00 UTC.
     pub now: i64,
     /// What the host answered to the needs of this call.
-    pub answers: &'a Answers,
+    pub answers: &'a HostAnswers,
 }
 
 /// What the host must supply before a tool can run; nothing has changed by then.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Need {
+pub enum HostRequest {
     /// A new id for a decision.
     Id,
     /// Vectors of these texts.
@@ -30,13 +30,13 @@ pub enum Need {
 
 /// What the host supplied for one call.
 #[derive(Debug, Default)]
-pub struct Answers {
+pub struct HostAnswers {
     ids: Vec<String>,
     vectors: SortedMap<String, Vec<f32>>,
     embedder_failure: Option<String>,
 }
 
-impl Answers {
+impl HostAnswers {
     /// Adds an id the host made.
     pub fn add_id(&mut self, id: String) {
         self.ids.push(id);
@@ -53,7 +53,7 @@ impl Answers {
     }
 
     /// Returns the first id of the host that no decision has yet.
-    pub fn next_id(&self, records: &Records) -> Option<&str> {
+    pub fn next_id(&self, records: &DecisionTable) -> Option<&str> {
         self.ids.iter().map(String::as_str).find(|id| records.get(id).is_none())
     }
 

@@ -27,7 +27,7 @@ pub enum ChangeKind {
 
 /// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Change {
+pub struct ChangeEvent {
     /// What happened.
     #[serde(rename = "type")]
     pub kind: ChangeKind,
@@ -43,16 +43,16 @@ pub struct Change {
 
 /// The changes of a store.
 #[derive(Debug, Default)]
-pub struct Changes {
+pub struct ChangeLog {
     revision: u64,
-    events: Vec<Change>,
+    events: Vec<ChangeEvent>,
     /// The last change of each decision.
     decisions: SortedMap<String, u64>,
     /// The last change of an edge that starts at each decision.
     edges: SortedMap<String, u64>,
 }
 
-impl Changes {
+impl ChangeLog {
     /// Returns the number of the last change.
     pub const fn revision(&self) -> u64 {
         self.revision
@@ -61,20 +61,20 @@ impl Changes {
     /// Notes a change of a decision.
     pub fn note(&mut self, kind: ChangeKind, id: &str) {
         self.touch(id);
-        self.push(Change { kind, revision: self.revision, id: Some(id.to_owned()), target: None });
+        self.push(ChangeEvent { kind, revision: self.revision, id: Some(id.to_owned()), target: None });
     }
 
     /// Notes that two decisions were linked.
     pub fn note_link(&mut self, source: &str, target: &str) {
         self.touch_edge(source);
         let (id, target) = (Some(source.to_owned()), Some(target.to_owned()));
-        self.push(Change { kind: ChangeKind::Linked, revision: self.revision, id, target });
+        self.push(ChangeEvent { kind: ChangeKind::Linked, revision: self.revision, id, target });
     }
 
     /// Notes that something was imported; what, is noted with [`Self::touch`].
     pub fn note_import(&mut self) {
         self.revision += 1;
-        self.push(Change { kind: ChangeKind::Imported, revision: self.revision, id: None, target: None });
+        self.push(ChangeEvent { kind: ChangeKind::Imported, revision: self.revision, id: None, target: None });
     }
 
     /// Gives a decision a new number without an event of its own.
@@ -105,11 +105,11 @@ impl Changes {
     }
 
     /// Hands out what happened since the last time.
-    pub fn take_events(&mut self) -> Vec<Change> {
+    pub fn take_events(&mut self) -> Vec<ChangeEvent> {
         std::mem::take(&mut self.events)
     }
 
-    fn push(&mut self, change: Change) {
+    fn push(&mut self, change: ChangeEvent) {
         if self.events.len() == MAX_EVENTS {
             self.events.remove(0);
         }

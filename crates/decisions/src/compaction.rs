@@ -5,7 +5,7 @@ use super::times::{DAY_MS, parse};
 
 /// How much of a decision is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Level {
+pub enum CompactionLevel {
     /// All of it.
     Full,
     /// What was decided, and what came of it.
@@ -16,7 +16,7 @@ pub enum Level {
     Wisdom,
 }
 
-impl Level {
+impl CompactionLevel {
     /// Returns the name of the level.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::call::Answers;
-use super::finder::{Finder, distance};
+use super::call::HostAnswers;
+use super::finder::{SearchIndex, distance};
 use super::record::Decision;
 use super::store::DecisionStore;
 use super::words::folded;
@@ -58,15 +58,15 @@ impl Contradiction {
 /// demands what the other prevents. Large stores are searched by words, so that the work stays bounded.
 pub fn contradictions(
     store: &mut DecisionStore,
-    answers: &Answers,
+    answers: &HostAnswers,
     among: &dyn Fn(&Decision) -> bool,
 ) -> Vec<Contradiction> {
     let host = store.options.finder.embedding_model.is_some().then_some(answers);
     store.finder.prepare(&store.records, host);
     let live = |decision: &&Decision| among(decision) && !store.graph.is_superseded(&decision.id);
-    let live: Vec<Live> =
-        store.records.iter().filter(live).filter_map(|decision| Live::of(decision, &store.finder)).collect();
-    let search = Search { live: &live, finder: &store.finder };
+    let live: Vec<ActiveDecision> =
+        store.records.iter().filter(live).filter_map(|decision| ActiveDecision::of(decision, &store.finder)).collect();
+    let search = ContradictionSearch { live: &live, finder: &store.finder };
     let mut found = search.opposite_outcomes();
     found.extend(search.opposite_rules());
     sort_by(&mut found, |a, b| {
@@ -78,14 +78,14 @@ pub fn contradictions(
 }
 
 /// A decision that holds.
-struct Live<'a> {
+struct ActiveDecision<'a> {
     decision: &'a Decision,
     slot: u32,
     pattern: String,
 }
 
-impl<'a> Live<'a> {
-    fn of(decision: &'a Decision, finder: &Finder) -> Option<Self> {
+impl<'a> ActiveDecision<'a> {
+    fn of(decision: &'a Decision, finder: &SearchIndex) -> Option<Self> {
         let pattern = folded(decision.pattern.as_deref().unwrap_or_default());
         Some(Self { decision, slot: finder.slot(&decision.id)?, pattern })
     }
@@ -95,13 +95,13 @@ impl<'a> Live<'a> {
     }
 }
 
-struct Search<'a> {
+struct ContradictionSearch<'a> {
     /// The newest first.
-    live: &'a [Live<'a>],
-    finder: &'a Finder,
+    live: &'a [ActiveDecision<'a>],
+    finder: &'a SearchIndex,
 }
 
-impl Search<'_> {
+impl ContradictionSearch<'_> {
     /// Returns what two decisions speaking of the same say against each other; nothing when they do not.
     fn pair(&self, one: usize, other: usize, kind: &'static str, detail: &str) -> Option<Contradiction> {
         let (one, other) = (&self.live[one], &self.live[other]);
@@ -136,7 +136,7 @@ impl Search<'_> {
     }
 
     fn of_one_pattern(&self, successes: &[usize], failures: &[usize]) -> Vec<(usize, usize)> {
-        let mut groups = Groups::default();
+        let mut groups = DecisionGroups::default();
         for (side, places) in [successes, failures].into_iter().enumerate() {
             for place in places {
                 groups.add(&self.live[*place].pattern, side, *place);
@@ -157,7 +157,7 @@ impl Search<'_> {
     }
 
     fn opposite_rules(&self) -> Vec<Contradiction> {
-        let mut groups = Groups::default();
+        let mut groups = DecisionGroups::default();
         for (place, live) in self.live.iter().enumerate() {
             let Some(bridge) = &live.decision.bridge else { continue };
             let function = folded(&bridge.function);
@@ -182,9 +182,9 @@ impl Search<'_> {
 
 /// Decisions of two opposite kinds, by what they have in common.
 #[derive(Default)]
-struct Groups(SortedMap<String, [Vec<usize>; 2]>);
+struct DecisionGroups(SortedMap<String, [Vec<usize>; 2]>);
 
-impl Groups {
+impl DecisionGroups {
     /// Adds to a group until it is full; having nothing in common makes no group.
     fn add(&mut self, common: &str, side: usize, place: usize) {
         if common.is_empty() || common.ends_with('\n') {

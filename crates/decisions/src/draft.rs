@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::options::{Limits, StoreOptions};
+use super::options::{DecisionLimits, DecisionStoreOptions};
 use super::reading::{respell, text};
 use super::record::Decision;
 use super::times;
@@ -22,7 +22,7 @@ pub const MENTAL_STATES: &[&str] = &["deliberate", "reactive", "exploratory", "h
 
 /// Something wrong with a draft.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct InvalidField {
     /// The field, such as `reasons[0].type`.
     pub field: String,
     /// What it should be.
@@ -69,9 +69,9 @@ fn review_by(period: &str, now: i64) -> Result<Option<String>> {
 }
 
 /// Returns what is wrong with a draft, in the order of its fields.
-pub fn problems(decision: &Decision, options: &StoreOptions) -> Vec<Problem> {
+pub fn problems(decision: &Decision, options: &DecisionStoreOptions) -> Vec<InvalidField> {
     let mut found = Vec::new();
-    let mut add = |field: String, message: String| found.push(Problem { field, message });
+    let mut add = |field: String, message: String| found.push(InvalidField { field, message });
     if trim(&decision.decision).is_empty() {
         add("decision".to_owned(), "must not be empty".to_owned());
     }
@@ -103,7 +103,7 @@ fn one_of(names: &[&str]) -> String {
 }
 
 /// Refuses a draft with problems; the sentence names all of them.
-pub fn check(decision: &Decision, options: &StoreOptions) -> Result<()> {
+pub fn check(decision: &Decision, options: &DecisionStoreOptions) -> Result<()> {
     let problems = problems(decision, options);
     let Some(first) = problems.first() else { return check_limits(decision, options.limits, "") };
     let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect();
@@ -112,7 +112,7 @@ pub fn check(decision: &Decision, options: &StoreOptions) -> Result<()> {
 }
 
 /// Refuses a record that is larger than the store takes.
-pub fn check_limits(decision: &Decision, limits: Limits, path: &str) -> Result<()> {
+pub fn check_limits(decision: &Decision, limits: DecisionLimits, path: &str) -> Result<()> {
     let deliberation = decision.deliberation.as_ref();
     let lists = [
         ("tags", decision.tags.len(), limits.tags),
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn limits_hold_for_every_field() {
-        let limits = Limits { text_bytes: 8, tags: 2, reasons: 1, steps: 1, ..Limits::default() };
+        let limits = DecisionLimits { text_bytes: 8, tags: 2, reasons: 1, steps: 1, ..DecisionLimits::default() };
         let long = "x".repeat(9);
         let step = json!({ "step": 1, "thought": "t" });
         let reason = json!({ "type": "analysis", "text": "t" });
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn all_problems_are_named_at_once() {
         let decision = of(&json!({ "confidence": 2, "category": "x", "reasons": [{ "type": "vibes", "text": "t" }] }));
-        let error = check(&decision.unwrap(), &StoreOptions::default()).unwrap_err();
+        let error = check(&decision.unwrap(), &DecisionStoreOptions::default()).unwrap_err();
         assert!(error.message().starts_with("decision: must not be empty; confidence: "), "{error}");
         assert_eq!(error.path(), "/decision");
-        let own = StoreOptions { categories: vec!["legal".to_owned()], ..StoreOptions::default() };
+        let own = DecisionStoreOptions { categories: vec!["legal".to_owned()], ..DecisionStoreOptions::default() };
         let good = json!({ "decision": "d", "confidence": 0, "category": "legal" });
         assert!(check(&of(&good).unwrap(), &own).is_ok());
     }

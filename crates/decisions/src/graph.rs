@@ -2,11 +2,11 @@
 
 mod walk;
 
-pub use walk::{Direction, Neighbour, Reached};
+pub use walk::{EdgeDirection, Neighbour, Subgraph};
 
 use serde_json::{Map, Value, json};
 
-use super::record::Related;
+use super::record::RelatedDecision;
 use super::words::cut;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -54,7 +54,7 @@ impl EdgeType {
 
 /// One edge.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Edge {
+pub struct DecisionEdge {
     /// Where it starts.
     pub source: String,
     /// Where it ends.
@@ -71,7 +71,7 @@ pub struct Edge {
     pub context: Option<String>,
 }
 
-impl Edge {
+impl DecisionEdge {
     /// Returns the edge as tools show it.
     pub fn to_value(&self) -> Value {
         self.named(["sourceId", "targetId", "edgeType", "createdAt", "createdBy"])
@@ -130,9 +130,9 @@ impl Edge {
 ///
 /// INVARIANT: every number in `ends` names an edge that is there, and every edge is listed at both of its ends.
 #[derive(Debug, Default)]
-pub struct Graph {
+pub struct DecisionGraph {
     /// In the order they were made; nothing where one was removed.
-    edges: Vec<Option<Edge>>,
+    edges: Vec<Option<DecisionEdge>>,
     free: Vec<u32>,
     /// Numbers of the edges at each decision, in the order they were made.
     ends: SortedMap<String, Vec<u32>>,
@@ -141,7 +141,7 @@ pub struct Graph {
     made: u64,
 }
 
-impl Graph {
+impl DecisionGraph {
     /// Returns the number of edges.
     pub fn len(&self) -> usize {
         self.edges.len() - self.free.len()
@@ -153,7 +153,7 @@ impl Graph {
     }
 
     /// Returns the edges in the order they were made.
-    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+    pub fn edges(&self) -> impl Iterator<Item = &DecisionEdge> {
         let mut numbers: Vec<u32> = (0..self.edges.len() as u32).collect();
         contextweaver_base::order::sort_by(&mut numbers, |a, b| self.order[*a as usize].cmp(&self.order[*b as usize]));
         numbers.into_iter().filter_map(|number| self.edges[number as usize].as_ref())
@@ -163,7 +163,7 @@ impl Graph {
     /// a new one.
     ///
     /// The caller sees to it that both ends are decisions of the store, or that others are wanted.
-    pub fn link(&mut self, edge: Edge) -> Result<bool> {
+    pub fn link(&mut self, edge: DecisionEdge) -> Result<bool> {
         edge.check()?;
         if let Some(number) = self.find(&edge.source, &edge.target, edge.kind) {
             self.edges[number as usize] = Some(edge);
@@ -185,9 +185,15 @@ impl Graph {
 
     /// Links a decision with those found before it was made, as far as `is_known` knows them; returns how many edges
     /// are new.
-    pub fn link_related(&mut self, id: &str, related: &[Related], now: &str, is_known: &dyn Fn(&str) -> bool) -> usize {
+    pub fn link_related(
+        &mut self,
+        id: &str,
+        related: &[RelatedDecision],
+        now: &str,
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> usize {
         let others = related.iter().filter(|other| other.id != id && is_known(&other.id));
-        let edges = others.map(|other| Edge {
+        let edges = others.map(|other| DecisionEdge {
             source: id.to_owned(),
             target: other.id.clone(),
             kind: EdgeType::RelatesTo,
@@ -203,7 +209,7 @@ impl Graph {
         let (at_source, at_target) = (self.numbers(source), self.numbers(target));
         // Of a hub that thousands link to, the other end has few.
         let fewer = if at_source.len() < at_target.len() { at_source } else { at_target };
-        let is_it = |edge: &Edge| edge.kind == kind && edge.source == source && edge.target == target;
+        let is_it = |edge: &DecisionEdge| edge.kind == kind && edge.source == source && edge.target == target;
         fewer.iter().copied().find(|number| self.edge(*number).is_some_and(is_it))
     }
 
@@ -211,11 +217,11 @@ impl Graph {
         self.ends.get(id).map_or(&[], Vec::as_slice)
     }
 
-    fn edge(&self, number: u32) -> Option<&Edge> {
+    fn edge(&self, number: u32) -> Option<&DecisionEdge> {
         self.edges.get(number as usize)?.as_ref()
     }
 
-    fn at(&self, id: &str) -> impl Iterator<Item = &Edge> {
+    fn at(&self, id: &str) -> impl Iterator<Item = &DecisionEdge> {
         self.numbers(id).iter().filter_map(|number| self.edge(*number))
     }
 
@@ -258,7 +264,7 @@ impl Graph {
 }
 
 /// Returns a node as tools show it; `decision` is nothing for an id the store does not have.
-pub fn node(graph: &Graph, id: &str, decision: Option<&super::Decision>) -> JsonMap {
+pub fn node(graph: &DecisionGraph, id: &str, decision: Option<&super::Decision>) -> JsonMap {
     let mut out = Map::new();
     let (incoming, outgoing) = graph.degrees(id);
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);

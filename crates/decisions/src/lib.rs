@@ -32,7 +32,7 @@ pub mod tracker;
 pub mod words;
 pub mod yaml;
 
-pub use call::{Answers, Call, Need};
-pub use options::StoreOptions;
+pub use call::{CallerContext, HostAnswers, HostRequest};
+pub use options::DecisionStoreOptions;
 pub use record::Decision;
 pub use store::DecisionStore;

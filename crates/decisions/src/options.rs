@@ -1,6 +1,6 @@
 //! How a store behaves.
 
-use super::finder::FinderOptions;
+use super::finder::SearchOptions;
 use super::guardrails::OnRuleError;
 use super::service::options::ServiceOptions;
 use contextweaver_base::Result;
@@ -8,7 +8,7 @@ use contextweaver_model::json::Fields;
 
 /// Options of a store; each part reads its own.
 #[derive(Debug, Clone, Default)]
-pub struct StoreOptions {
+pub struct DecisionStoreOptions {
     /// Categories besides the five that every store knows.
     pub categories: Vec<String>,
     /// How the store shows itself to clients.
@@ -18,14 +18,14 @@ pub struct StoreOptions {
     /// Whether guardrails of the record phase refuse a decision before it is stored.
     pub enforce_record_guardrails: bool,
     /// How decisions are found and linked.
-    pub finder: FinderOptions,
+    pub finder: SearchOptions,
     /// How much a store takes.
-    pub limits: Limits,
+    pub limits: DecisionLimits,
 }
 
 /// How much a store takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct DecisionLimits {
     /// Decisions.
     pub decisions: usize,
     /// Bytes of one text.
@@ -38,13 +38,13 @@ pub struct Limits {
     pub steps: usize,
 }
 
-impl Default for Limits {
+impl Default for DecisionLimits {
     fn default() -> Self {
         Self { decisions: 50_000, text_bytes: 16 * 1024, tags: 64, reasons: 64, steps: 1000 }
     }
 }
 
-impl Limits {
+impl DecisionLimits {
     /// Reads limits, each as usual where it is not said.
     pub fn from_fields(mut fields: Fields) -> Result<Self> {
         let usual = Self::default();

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::calibration::{Calibration, MIN_REVIEWED, NO_CONFIDENCE, Sample, calibration, tendency};
+use super::calibration::{Calibration, CalibrationSample, MIN_REVIEWED, NO_CONFIDENCE, calibration, tendency};
 use super::figures::{mean, round};
 use super::record::Decision;
 use super::words::folded;
@@ -15,7 +15,7 @@ const EXAMPLES: usize = 5;
 /// What past decisions say about an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Profile {
+pub struct AgentProfile {
     /// All decisions.
     pub total_decisions: usize,
     /// Those with an outcome.
@@ -41,19 +41,19 @@ pub struct Profile {
 }
 
 /// Reviewed decisions by category, in the order in which categories appear.
-pub struct Categories<'d>(Vec<(&'d str, Vec<Sample>)>);
+pub struct SamplesByCategory<'d>(Vec<(&'d str, Vec<CalibrationSample>)>);
 
-impl<'d> Categories<'d> {
+impl<'d> SamplesByCategory<'d> {
     /// Groups decisions; what was not reviewed does not count.
     pub fn of(decisions: impl Iterator<Item = &'d Decision>) -> Self {
         let mut places: SortedMap<&str, usize> = SortedMap::new();
-        let mut groups: Vec<(&str, Vec<Sample>)> = Vec::new();
+        let mut groups: Vec<(&str, Vec<CalibrationSample>)> = Vec::new();
         for decision in decisions.filter(|decision| decision.reviewed_value().is_some()) {
             let place = *places.get_or_insert(&decision.category.as_str(), groups.len());
             if place == groups.len() {
                 groups.push((&decision.category, Vec::new()));
             }
-            groups[place].1.push(Sample::of(decision));
+            groups[place].1.push(CalibrationSample::of(decision));
         }
         Self(groups)
     }
@@ -66,7 +66,7 @@ impl<'d> Categories<'d> {
 
     /// Returns the categories with the most and the fewest full successes; the one seen first wins ties.
     fn extremes(&self) -> (Option<&'d str>, Option<&'d str>) {
-        let rate = |samples: &[Sample]| {
+        let rate = |samples: &[CalibrationSample]| {
             mean(samples.iter().map(|sample| f64::from(u8::from(sample.value.is_some_and(|value| value > 0.75))))).0
         };
         let known: Vec<(&str, f64)> = self
@@ -82,17 +82,20 @@ impl<'d> Categories<'d> {
 }
 
 /// Returns the profile that decisions make up.
-pub fn profile<'d>(decisions: impl Iterator<Item = &'d Decision> + Clone, categories: &Categories<'_>) -> Profile {
+pub fn profile<'d>(
+    decisions: impl Iterator<Item = &'d Decision> + Clone,
+    categories: &SamplesByCategory<'_>,
+) -> AgentProfile {
     let total = decisions.clone().count();
     let dates = decisions.clone().map(|decision| prefix(&decision.date, 10)).filter(|date| !date.is_empty());
     let reviewed = decisions
         .filter_map(|decision| Some((decision.confidence.unwrap_or(NO_CONFIDENCE), decision.reviewed_value()?)));
     let (accuracy, count) = mean(reviewed.clone().map(|(_, value)| value));
-    let mut profile = Profile {
+    let mut profile = AgentProfile {
         total_decisions: total,
         reviewed: count,
         active_since: dates.min().map(str::to_owned),
-        ..Profile::default()
+        ..AgentProfile::default()
     };
     if count > 0 {
         let (confidence, _) = mean(reviewed.clone().map(|(confidence, _)| confidence));
@@ -110,7 +113,7 @@ pub fn profile<'d>(decisions: impl Iterator<Item = &'d Decision> + Clone, catego
 /// A rule that several decisions follow.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pattern {
+pub struct FollowedPattern {
     /// The rule, as the latest of them spells it.
     pub pattern: String,
     /// How many follow it.
@@ -125,7 +128,7 @@ pub struct Pattern {
 }
 
 /// Returns the patterns of two and more decisions, the most frequent first. Case and white space make no difference.
-pub fn patterns<'d>(decisions: impl Iterator<Item = &'d Decision>) -> Vec<Pattern> {
+pub fn patterns<'d>(decisions: impl Iterator<Item = &'d Decision>) -> Vec<FollowedPattern> {
     let mut places: SortedMap<String, usize> = SortedMap::new();
     let mut groups: Vec<Vec<&Decision>> = Vec::new();
     for decision in decisions {
@@ -139,15 +142,16 @@ pub fn patterns<'d>(decisions: impl Iterator<Item = &'d Decision>) -> Vec<Patter
         }
         groups[place].push(decision);
     }
-    let mut out: Vec<Pattern> = groups.iter().filter(|group| group.len() > 1).map(|group| of_group(group)).collect();
+    let mut out: Vec<FollowedPattern> =
+        groups.iter().filter(|group| group.len() > 1).map(|group| of_group(group)).collect();
     sort_by(&mut out, |a, b| b.count.cmp(&a.count));
     out
 }
 
-fn of_group(group: &[&Decision]) -> Pattern {
+fn of_group(group: &[&Decision]) -> FollowedPattern {
     let (rate, reviewed) = mean(group.iter().filter_map(|decision| decision.reviewed_value()));
     let categories = group.iter().map(|decision| decision.category.clone()).filter(|category| !category.is_empty());
-    Pattern {
+    FollowedPattern {
         pattern: group[0].pattern.clone().unwrap_or_default(),
         count: group.len(),
         categories: WordSet::new(categories.collect()).words().to_vec(),
@@ -197,7 +201,7 @@ mod tests {
         let of = |outcomes: &[(&str, &str)]| {
             let decisions: Vec<Decision> =
                 outcomes.iter().map(|(category, outcome)| decision("x", category, outcome, "")).collect();
-            profile(decisions.iter(), &Categories::of(decisions.iter()))
+            profile(decisions.iter(), &SamplesByCategory::of(decisions.iter()))
         };
         let one = of(&[("a", "success"), ("a", "partial"), ("a", "failure"), ("b", "success")]);
         assert_eq!((one.strongest_category.as_deref(), one.weakest_category), (Some("a"), None));

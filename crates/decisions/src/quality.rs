@@ -7,7 +7,7 @@ use contextweaver_model::json::numbers::round;
 
 /// How well a decision is documented, and what would help.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Quality {
+pub struct RecordQuality {
     /// From 0 to 1.
     pub score: f64,
     /// One sentence for each thing that is missing.
@@ -15,7 +15,7 @@ pub struct Quality {
 }
 
 /// Scores a decision as it stands.
-pub fn quality(decision: &Decision) -> Quality {
+pub fn quality(decision: &Decision) -> RecordQuality {
     let deliberation = decision.deliberation.as_ref();
     let steps = deliberation.map_or(&[][..], |deliberation| &deliberation.steps);
     let has_content = deliberation.is_some_and(|it| !it.inputs.is_empty() || !it.steps.is_empty());
@@ -34,7 +34,7 @@ pub fn quality(decision: &Decision) -> Quality {
     ];
     let hundredths: u32 = parts.iter().filter(|(_, is_there, _)| *is_there).map(|(worth, ..)| worth).sum();
     let missing = parts.iter().filter(|(_, is_there, advice)| !is_there && !advice.is_empty());
-    Quality {
+    RecordQuality {
         score: round(f64::from(hundredths) / 100.0, 2),
         suggestions: missing.map(|(_, _, advice)| *advice).collect(),
     }
@@ -47,7 +47,7 @@ fn context_length(decision: &Decision) -> usize {
 /// Counts the kinds of reasons.
 fn reason_kinds(decision: &Decision) -> usize {
     let reasons = &decision.reasons;
-    let is_new = |(place, reason): &(usize, &super::record::Reason)| {
+    let is_new = |(place, reason): &(usize, &super::record::DecisionReason)| {
         reasons[..*place].iter().all(|before| before.kind != reason.kind)
     };
     reasons.iter().enumerate().filter(is_new).count()

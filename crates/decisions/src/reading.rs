@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::record::{
-    Bridge, Decision, Deliberation, Input, PreDecision, Reason, Related, Review, Step, TraceStep, default_strength,
+    Bridge, Decision, DecisionReason, Deliberation, DeliberationInput, DeliberationStep, PastReview, PreDecision,
+    RelatedDecision, TraceStep, default_strength,
 };
 use super::times;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -127,7 +128,7 @@ impl Decision {
     /// Reads what a caller says of a decision besides the decision itself.
     pub(super) fn read_details(&mut self, fields: &mut Fields) -> Result<()> {
         self.context = text(fields, "context")?;
-        self.reasons = fields.records("reasons", Reason::from_value)?;
+        self.reasons = fields.records("reasons", DecisionReason::from_value)?;
         self.trace = fields.records("trace", trace_step)?;
         let at = fields.at("deliberation");
         self.deliberation =
@@ -171,7 +172,7 @@ pub fn is_id(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-impl Reason {
+impl DecisionReason {
     fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         Ok(Self {
@@ -200,8 +201,8 @@ impl Deliberation {
     pub(super) fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         Ok(Self {
-            inputs: fields.records("inputs", Input::from_value)?,
-            steps: fields.records("steps", Step::from_value)?,
+            inputs: fields.records("inputs", DeliberationInput::from_value)?,
+            steps: fields.records("steps", DeliberationStep::from_value)?,
             total_duration_ms: whole(&mut fields, "total_duration_ms")?,
             convergence_point: whole(&mut fields, "convergence_point")?,
             unknown: fields.rest(),
@@ -209,7 +210,7 @@ impl Deliberation {
     }
 }
 
-impl Input {
+impl DeliberationInput {
     fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         Ok(Self {
@@ -222,7 +223,7 @@ impl Input {
     }
 }
 
-impl Step {
+impl DeliberationStep {
     fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         let conclusion = fields.has("conclusion");
@@ -255,9 +256,9 @@ impl Bridge {
 }
 
 /// Reads a decision found before another.
-pub(super) fn related(value: Value, path: &str) -> Result<Related> {
+pub(super) fn related(value: Value, path: &str) -> Result<RelatedDecision> {
     let mut fields = open(value, path)?;
-    Ok(Related {
+    Ok(RelatedDecision {
         id: fields.string("id")?,
         summary: fields.string_or("summary", "")?,
         distance: fields.number_or("distance", 0.0, -1e9, 1e9)?,
@@ -276,9 +277,9 @@ fn pre_decision(value: Value, path: &str) -> Result<PreDecision> {
     })
 }
 
-fn review(value: Value, path: &str) -> Result<Review> {
+fn review(value: Value, path: &str) -> Result<PastReview> {
     let mut fields = open(value, path)?;
-    Ok(Review {
+    Ok(PastReview {
         outcome: fields.string("outcome")?,
         reviewed_at: time(&mut fields, "reviewed_at")?,
         actual_result: text(&mut fields, "actual_result")?,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::calibration::{Alert, drift, halves};
+use super::calibration::{DriftAlert, drift, halves};
 use super::record::Decision;
 use super::times::{day, day_of};
 use super::words::cut;
@@ -33,7 +33,7 @@ const MAX_WARNINGS: usize = 20;
 /// One thing to do.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Due {
+pub struct DueAction {
     /// Which kind.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -62,7 +62,7 @@ pub struct Due {
 
 /// What is wanted of the queue.
 #[derive(Debug, Clone, Copy)]
-pub struct Wanted<'a> {
+pub struct DueFilter<'a> {
     /// The lowest priority.
     pub min_priority: &'a str,
     /// The kinds; all when empty.
@@ -75,9 +75,9 @@ pub struct Wanted<'a> {
 
 /// The queue.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Queue {
+pub struct ReadyQueue {
     /// What is to be done, the most urgent first.
-    pub actions: Vec<Due>,
+    pub actions: Vec<DueAction>,
     /// How much there is of all priorities.
     pub total: usize,
     /// How much of it has too low a priority.
@@ -88,11 +88,11 @@ pub struct Queue {
 }
 
 /// Returns what is due among decisions.
-pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted: &Wanted<'_>) -> Queue {
+pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted: &DueFilter<'_>) -> ReadyQueue {
     let decisions: Vec<&Decision> =
         decisions.filter(|decision| wanted.category.is_none_or(|category| decision.category == category)).collect();
     let is_wanted = |kind: &str| wanted.kinds.is_empty() || wanted.kinds.iter().any(|name| name == kind);
-    let mut out = Queue::default();
+    let mut out = ReadyQueue::default();
     for decision in decisions.iter().filter(|decision| decision.status == "pending") {
         match waiting(decision, now) {
             Ok(Some(due)) if is_wanted(due.kind) => out.actions.push(due),
@@ -108,9 +108,9 @@ pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted
     out.actions.retain(|due| rank(PRIORITIES, due.priority) >= Some(lowest));
     out.filtered = out.total - out.actions.len();
     sort_by(&mut out.actions, |a, b| {
-        let rank_of = |due: &Due| (rank(PRIORITIES, due.priority), rank(KINDS, due.kind));
+        let rank_of = |due: &DueAction| (rank(PRIORITIES, due.priority), rank(KINDS, due.kind));
         let (first, second) = (rank_of(a), rank_of(b));
-        let late = |due: &Due| (due.date.is_none(), due.date.clone(), due.decision_id.clone());
+        let late = |due: &DueAction| (due.date.is_none(), due.date.clone(), due.decision_id.clone());
         second.0.cmp(&first.0).then(first.1.cmp(&second.1)).then_with(|| late(a).cmp(&late(b)))
     });
     out.actions.truncate(wanted.limit);
@@ -122,7 +122,7 @@ fn rank(list: &[&str], name: &str) -> Option<usize> {
 }
 
 /// Says what a pending decision waits for.
-fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
+fn waiting(decision: &Decision, now: i64) -> Result<Option<DueAction>, Warning> {
     let today = day(now);
     let review_by = decision.review_by.as_deref().filter(|date| !date.is_empty());
     let (kind, priority, detail, days) = if let Some(date) = review_by {
@@ -153,7 +153,7 @@ fn waiting(decision: &Decision, now: i64) -> Result<Option<Due>, Warning> {
         )
     };
     let title = if decision.summary.is_empty() { &decision.decision } else { &decision.summary };
-    Ok(Some(Due {
+    Ok(Some(DueAction {
         kind,
         priority,
         reason,
@@ -175,7 +175,7 @@ fn read_day(decision: &Decision, field: &str, text: &str) -> Result<i64, Warning
 }
 
 /// Adds the categories whose calibration got worse.
-fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<Due>) {
+fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<DueAction>) {
     let mut categories: SortedMap<&str, Vec<&Decision>> = SortedMap::new();
     for decision in decisions.iter().filter(|decision| decision.reviewed_value().is_some()) {
         categories.get_or_insert(&decision.category.as_str(), Vec::new()).push(decision);
@@ -186,25 +186,25 @@ fn drifting(decisions: &[&Decision], now: i64, out: &mut Vec<Due>) {
     }
 }
 
-fn drift_action(alert: &Alert, category: &str) -> Due {
+fn drift_action(alert: &DriftAlert, category: &str) -> DueAction {
     let (what, suggestion) = if alert.kind == "accuracy_drop" {
         ("Accuracy fell", "Look at what failed of late before deciding more of the kind")
     } else {
         ("The Brier score rose", "Adjust confidence in this category")
     };
     let by = fixed(alert.change_pct.abs(), 1);
-    Due {
+    DueAction {
         kind: DRIFT,
         priority: if alert.change_pct.abs() >= 40.0 { "high" } else { "medium" },
         reason: format!("{what} by {by}% in the last 30 days"),
         suggestion: suggestion.to_owned(),
         category: Some(category.to_owned()),
-        ..Due::default()
+        ..DueAction::default()
     }
 }
 
 /// Shortens ids to the eight characters the reference shows, unless another decision's id starts so too.
-pub fn shorten_ids(actions: &mut [Due], is_only: impl Fn(&str) -> bool) {
+pub fn shorten_ids(actions: &mut [DueAction], is_only: impl Fn(&str) -> bool) {
     for id in actions.iter_mut().filter_map(|due| due.decision_id.as_mut()) {
         let short = prefix(id, SHORT_ID);
         if short.len() < id.len() && is_only(short) {
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn only_what_is_late_is_due() {
         let now = parse("2026-03-15T12:00:00Z").unwrap();
-        let wanted = Wanted { min_priority: "low", kinds: &[], limit: 20, category: None };
+        let wanted = DueFilter { min_priority: "low", kinds: &[], limit: 20, category: None };
         for (date, review_by, stakes, expected) in [
             ("2026-03-14", None, "high", None),
             ("2026-02-13T23:00:00+00:00", None, "high", None),
@@ -269,7 +269,7 @@ mod tests {
             pending("e", "2026-01-01", Some("2026-03-01"), "low"),
         ];
         let of = |min_priority, limit| {
-            let wanted = Wanted { min_priority, kinds: &[], limit, category: None };
+            let wanted = DueFilter { min_priority, kinds: &[], limit, category: None };
             let due = queue(decisions.iter(), now, &wanted);
             let ids: String = due.actions.iter().filter_map(|due| due.decision_id.clone()).collect();
             (ids, due.total, due.filtered)
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn ids_are_short_where_that_is_enough() {
-        let mut due = [Due { decision_id: Some("abcdef0123".to_owned()), ..Due::default() }];
+        let mut due = [DueAction { decision_id: Some("abcdef0123".to_owned()), ..DueAction::default() }];
         shorten_ids(&mut due, |_| false);
         assert_eq!(due[0].decision_id.as_deref(), Some("abcdef0123"));
         shorten_ids(&mut due, |_| true);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::calibration::{Advice, NO_CONFIDENCE};
+use super::calibration::{CalibrationAdvice, NO_CONFIDENCE};
 use super::figures::{average, round};
 use super::record::Decision;
 use contextweaver_base::order::{SortedMap, sort_by};
@@ -17,7 +17,7 @@ const MIN_IN_BUCKET: u64 = 2;
 
 /// Sums over decisions.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sums {
+struct OutcomeSums {
     uses: u64,
     confidence: f64,
     reviewed: u64,
@@ -28,7 +28,7 @@ struct Sums {
     square: f64,
 }
 
-impl Sums {
+impl OutcomeSums {
     fn add(&mut self, decision: &Decision) {
         let confidence = decision.confidence.unwrap_or(NO_CONFIDENCE);
         self.uses += 1;
@@ -53,14 +53,14 @@ impl Sums {
 }
 
 /// One kind of reasons.
-struct Kind<'d> {
+struct ReasonTypeStats<'d> {
     name: &'d str,
-    sums: Sums,
+    sums: OutcomeSums,
     strength: f64,
     reasons: u64,
 }
 
-impl Kind<'_> {
+impl ReasonTypeStats<'_> {
     fn to_json(&self, min_reviewed: u64) -> Value {
         let sums = &self.sums;
         let mut out = json!({
@@ -83,18 +83,18 @@ impl Kind<'_> {
 
 /// Everything that is counted in one pass.
 #[derive(Default)]
-struct Counted<'d> {
-    kinds: Vec<Kind<'d>>,
+struct ReasonCounts<'d> {
+    kinds: Vec<ReasonTypeStats<'d>>,
     places: SortedMap<&'d str, usize>,
     /// By how many kinds of reasons a decision has.
-    diversity: SortedMap<usize, Sums>,
+    diversity: SortedMap<usize, OutcomeSums>,
     decisions: u64,
     reviewed: u64,
     kinds_used: u64,
     reasons: u64,
 }
 
-impl<'d> Counted<'d> {
+impl<'d> ReasonCounts<'d> {
     fn add(&mut self, decision: &'d Decision) {
         if decision.reasons.is_empty() {
             return;
@@ -114,13 +114,13 @@ impl<'d> Counted<'d> {
             }
         }
         self.kinds_used += seen.len() as u64;
-        self.diversity.get_or_insert(&seen.len(), Sums::default()).add(decision);
+        self.diversity.get_or_insert(&seen.len(), OutcomeSums::default()).add(decision);
     }
 
     fn place(&mut self, name: &'d str) -> usize {
         let place = *self.places.get_or_insert(&name, self.kinds.len());
         if place == self.kinds.len() {
-            self.kinds.push(Kind { name, sums: Sums::default(), strength: 0.0, reasons: 0 });
+            self.kinds.push(ReasonTypeStats { name, sums: OutcomeSums::default(), strength: 0.0, reasons: 0 });
         }
         place
     }
@@ -130,7 +130,7 @@ impl<'d> Counted<'d> {
     }
 
     fn diversity(&self) -> Value {
-        let bucket = |(kinds, sums): (&usize, &Sums)| {
+        let bucket = |(kinds, sums): (&usize, &OutcomeSums)| {
             let is_reviewed = sums.reviewed > 0;
             let confidence = if is_reviewed {
                 average(sums.reviewed_confidence, sums.reviewed)
@@ -156,48 +156,49 @@ impl<'d> Counted<'d> {
         })
     }
 
-    fn advice(&self, min_reviewed: u64) -> Vec<Advice> {
+    fn advice(&self, min_reviewed: u64) -> Vec<CalibrationAdvice> {
         let mut out = Vec::new();
-        let known: Vec<&Kind> = self.kinds.iter().filter(|kind| kind.sums.reviewed >= min_reviewed).collect();
-        let rate = |kind: &&Kind| round(kind.sums.rate(), 3);
+        let known: Vec<&ReasonTypeStats> =
+            self.kinds.iter().filter(|kind| kind.sums.reviewed >= min_reviewed).collect();
+        let rate = |kind: &&ReasonTypeStats| round(kind.sums.rate(), 3);
         if let ([best, .., worst], true) = (known.as_slice(), known.len() > 1)
             && rate(best) - rate(worst) > 0.15
         {
             let message =
                 format!("Decisions with reasons of type {} turn out best, of type {} worst.", best.name, worst.name);
-            out.push(Advice::info("best_reason_type", message));
+            out.push(CalibrationAdvice::info("best_reason_type", message));
         }
         for kind in &known {
             let confidence = round(average(kind.sums.confidence, kind.sums.uses), 3);
             if confidence > 0.8 && rate(kind) < 0.6 {
                 let message = format!("Reasons of type {} come with more confidence than they earn.", kind.name);
-                out.push(Advice::warning("overconfident_type", message));
+                out.push(CalibrationAdvice::warning("overconfident_type", message));
             }
         }
         if self.per_decision(self.kinds_used) < 1.5 {
             let message = "Most decisions have reasons of one type only. Look from another side as well.";
-            out.push(Advice::warning("low_diversity", message));
+            out.push(CalibrationAdvice::warning("low_diversity", message));
         }
         out.extend(self.benefit());
         let unused: Vec<&str> = KINDS.iter().copied().filter(|kind| !self.places.contains_key(kind)).collect();
         if !unused.is_empty() {
-            out.push(Advice::info("unused_types", format!("Never used: {}.", unused.join(", "))));
+            out.push(CalibrationAdvice::info("unused_types", format!("Never used: {}.", unused.join(", "))));
         }
         out
     }
 
     /// Compares decisions with one type of reasons and those with the number of types that did best.
-    fn benefit(&self) -> Option<Advice> {
+    fn benefit(&self) -> Option<CalibrationAdvice> {
         let buckets = || self.diversity.iter().filter(|(_, sums)| sums.reviewed >= MIN_IN_BUCKET);
-        let rate = |sums: &Sums| round(sums.rate(), 3);
+        let rate = |sums: &OutcomeSums| round(sums.rate(), 3);
         let single = buckets().find(|(kinds, _)| **kinds == 1).map(|(_, sums)| rate(sums))?;
         let several = buckets().filter(|(kinds, _)| **kinds > 1).map(|(_, sums)| rate(sums)).reduce(f64::max)?;
         if several - single > 0.1 {
             let message = "Decisions with reasons of several types turn out better.";
-            return Some(Advice::info("diversity_benefit", message));
+            return Some(CalibrationAdvice::info("diversity_benefit", message));
         }
         let message = "Decisions with reasons of one type turn out better than those with several.";
-        (single - several > 0.1).then(|| Advice::info("diversity_no_benefit", message))
+        (single - several > 0.1).then(|| CalibrationAdvice::info("diversity_no_benefit", message))
     }
 }
 
@@ -215,12 +216,12 @@ pub struct ReasonStats {
 
 /// Counts which kinds of reasons decisions have and what came of them.
 pub fn reason_stats<'d>(decisions: impl Iterator<Item = &'d Decision>, min_reviewed: u64) -> ReasonStats {
-    let mut counted = Counted::default();
+    let mut counted = ReasonCounts::default();
     for decision in decisions {
         counted.add(decision);
     }
     sort_by(&mut counted.kinds, |a, b| {
-        let key = |kind: &Kind| (kind.sums.reviewed >= min_reviewed, round(kind.sums.rate(), 3));
+        let key = |kind: &ReasonTypeStats| (kind.sums.reviewed >= min_reviewed, round(kind.sums.rate(), 3));
         let (a, b) = (key(a), key(b));
         b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
     });

@@ -28,7 +28,7 @@ pub struct Decision {
     pub context: Option<String>,
     /// Why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<DecisionReason>,
     /// Steps of reasoning given by the caller.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
@@ -40,7 +40,7 @@ pub struct Decision {
     pub bridge: Option<Bridge>,
     /// Decisions found beforehand.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub related_to: Vec<Related>,
+    pub related_to: Vec<RelatedDecision>,
     /// Figures it is meant to move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kpi_indicators: Vec<String>,
@@ -103,7 +103,7 @@ pub struct Decision {
     pub reviewed_by: Option<String>,
     /// Reviews before the last one, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub review_history: Vec<Review>,
+    pub review_history: Vec<PastReview>,
     /// When the store got it; its date unless a record says otherwise. Empty until it is stored.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub created_at: String,
@@ -120,7 +120,7 @@ pub struct Decision {
 
 /// Why something was decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reason {
+pub struct DecisionReason {
     /// Which kind of reason, empty when the record does not say.
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub kind: String,
@@ -158,9 +158,9 @@ pub struct TraceStep {
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Deliberation {
     /// What was looked at.
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<DeliberationInput>,
     /// What was made of it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DeliberationStep>,
     /// From the first to the last input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_duration_ms: Option<u64>,
@@ -174,7 +174,7 @@ pub struct Deliberation {
 
 /// Something looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Input {
+pub struct DeliberationInput {
     /// Its id within the deliberation.
     pub id: String,
     /// What it is.
@@ -192,7 +192,7 @@ pub struct Input {
 
 /// A step of a deliberation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Step {
+pub struct DeliberationStep {
     /// Its number, from 1.
     pub step: u64,
     /// The thought.
@@ -240,7 +240,7 @@ pub struct Bridge {
 
 /// A decision found before another was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Related {
+pub struct RelatedDecision {
     /// Its id.
     pub id: String,
     /// Its summary.
@@ -271,7 +271,7 @@ pub struct PreDecision {
 
 /// A review that a later one replaced.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Review {
+pub struct PastReview {
     /// What came of it.
     pub outcome: String,
     /// When.

@@ -3,29 +3,29 @@
 use serde_json::{Value, json};
 
 use super::bridge;
-use super::call::Call;
+use super::call::CallerContext;
 use super::changes::ChangeKind;
 use super::draft;
-use super::guardrails::{Verdict, check_record};
-use super::quality::{Quality, quality};
+use super::guardrails::{GuardrailVerdict, check_record};
+use super::quality::{RecordQuality, quality};
 use super::reading::is_id;
 use super::record::Decision;
 use super::store::DecisionStore;
 use super::times;
-use super::tracker::Scope;
+use super::tracker::TrackerScope;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_text::unicode::quote;
 
 /// What became of a decision that was recorded.
 #[derive(Debug, Clone)]
-pub struct Recorded {
+pub struct LoggedDecision {
     /// The new id.
     pub id: String,
     /// When.
     pub timestamp: String,
     /// How well it is documented.
-    pub quality: Quality,
+    pub quality: RecordQuality,
     /// How many inputs were collected and attached.
     pub collected: usize,
     /// How its two sides were found, where nobody gave them.
@@ -35,23 +35,23 @@ pub struct Recorded {
     /// How many of them were linked.
     pub edges: usize,
     /// What guardrails say of the record.
-    pub verdict: Verdict,
+    pub verdict: GuardrailVerdict,
 }
 
 /// Records a draft; `scope` names the decision that thoughts were collected for, if one. Nothing changes on failure.
 pub fn record(
     store: &mut DecisionStore,
-    call: &Call<'_>,
+    call: &CallerContext<'_>,
     mut decision: Decision,
     scope: Option<&str>,
-) -> Result<Recorded> {
+) -> Result<LoggedDecision> {
     draft::check(&decision, &store.options)?;
     if store.records.len() >= store.options.limits.decisions {
         let message = format!("the store is full, its limit is {} decisions", store.options.limits.decisions);
         return Err(Error::new(ErrorCode::TooLarge, message));
     }
     decision.id = new_id(store, call)?;
-    let scope = Scope::of(call, scope);
+    let scope = TrackerScope::of(call, scope);
     let taken = store.tracker.peek(&scope, decision.deliberation.take(), call.now);
     decision.deliberation = taken.deliberation;
     if decision.related_to.is_empty() {
@@ -75,10 +75,10 @@ pub fn record(
     let (id, related) = (decision.id.clone(), decision.related_to.len());
     let edges = insert(store, call, decision);
     let timestamp = times::iso(call.now);
-    Ok(Recorded { id, timestamp, quality, collected: taken.collected, bridge_method, related, edges, verdict })
+    Ok(LoggedDecision { id, timestamp, quality, collected: taken.collected, bridge_method, related, edges, verdict })
 }
 
-fn new_id(store: &DecisionStore, call: &Call<'_>) -> Result<String> {
+fn new_id(store: &DecisionStore, call: &CallerContext<'_>) -> Result<String> {
     let id = call.answers.next_id(&store.records);
     let id = id.ok_or_else(|| Error::new(ErrorCode::CallbackFailed, "the host gave no new id"))?;
     if !is_id(id) {
@@ -88,7 +88,7 @@ fn new_id(store: &DecisionStore, call: &Call<'_>) -> Result<String> {
     Ok(id.to_owned())
 }
 
-fn refused(verdict: &Verdict) -> Error {
+fn refused(verdict: &GuardrailVerdict) -> Error {
     let messages: Vec<&str> = verdict.violations.iter().map(|finding| finding.message.as_str()).collect();
     let ids: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
     Error::new(ErrorCode::PolicyViolation, format!("guardrails refuse the record: {}", messages.join("; ")))
@@ -96,7 +96,7 @@ fn refused(verdict: &Verdict) -> Error {
 }
 
 /// Stores a decision and links what was found beforehand; returns how many links are new.
-fn insert(store: &mut DecisionStore, call: &Call<'_>, mut decision: Decision) -> usize {
+fn insert(store: &mut DecisionStore, call: &CallerContext<'_>, mut decision: Decision) -> usize {
     let now = times::iso(call.now);
     decision.created_at.clone_from(&decision.date);
     decision.updated_at = Some(now.clone());
@@ -111,7 +111,7 @@ fn insert(store: &mut DecisionStore, call: &Call<'_>, mut decision: Decision) ->
 }
 
 /// Writes what guardrails say of a record the way `log_decision` does.
-pub fn warnings(verdict: &Verdict) -> Vec<Value> {
+pub fn warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     findings
         .map(|finding| {

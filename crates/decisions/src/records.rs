@@ -7,32 +7,32 @@ use contextweaver_base::order::SortedMap;
 
 /// Decisions, the latest first.
 #[derive(Debug, Default)]
-pub struct Records {
-    by_time: SortedMap<Place, Box<Decision>>,
+pub struct DecisionTable {
+    by_time: SortedMap<RecencyKey, Box<Decision>>,
     /// When each was created, to find its place.
     created: SortedMap<String, String>,
 }
 
 /// The latest first, then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct RecencyKey {
     created: String,
     id: String,
 }
 
-impl Ord for Place {
+impl Ord for RecencyKey {
     fn cmp(&self, other: &Self) -> Ordering {
         other.created.cmp(&self.created).then_with(|| self.id.cmp(&other.id))
     }
 }
 
-impl PartialOrd for Place {
+impl PartialOrd for RecencyKey {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Records {
+impl DecisionTable {
     /// Returns the number of decisions.
     pub fn len(&self) -> usize {
         self.by_time.len()
@@ -43,8 +43,8 @@ impl Records {
         self.by_time.is_empty()
     }
 
-    fn place(&self, id: &str) -> Option<Place> {
-        self.created.get(id).map(|created| Place { created: created.clone(), id: id.to_owned() })
+    fn place(&self, id: &str) -> Option<RecencyKey> {
+        self.created.get(id).map(|created| RecencyKey { created: created.clone(), id: id.to_owned() })
     }
 
     /// Returns the decision with an id.
@@ -55,7 +55,7 @@ impl Records {
     /// Puts a decision in, in place of the one with its id.
     pub fn put(&mut self, decision: Decision) {
         self.remove(&decision.id);
-        let place = Place { created: decision.created_at.clone(), id: decision.id.clone() };
+        let place = RecencyKey { created: decision.created_at.clone(), id: decision.id.clone() };
         self.created.insert(place.id.clone(), place.created.clone());
         self.by_time.insert(place, Box::new(decision));
     }

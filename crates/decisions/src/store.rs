@@ -1,34 +1,34 @@
 //! The store: one part for each concern.
 
-use super::changes::{Change, ChangeKind, Changes};
-use super::finder::Finder;
-use super::graph::Graph;
-use super::guardrails::Rules;
-use super::guardrails::breakers::Breakers;
-use super::options::StoreOptions;
+use super::changes::{ChangeEvent, ChangeKind, ChangeLog};
+use super::finder::SearchIndex;
+use super::graph::DecisionGraph;
+use super::guardrails::GuardrailSet;
+use super::guardrails::breakers::CircuitBreakers;
+use super::options::DecisionStoreOptions;
 use super::record::Decision;
-use super::records::Records;
-use super::tracker::Tracker;
+use super::records::DecisionTable;
+use super::tracker::DeliberationTracker;
 use contextweaver_model::json::JsonMap;
 
 /// Decisions with everything that is known around them.
 #[derive(Debug, Default)]
 pub struct DecisionStore {
-    pub(crate) records: Records,
-    pub(crate) tracker: Tracker,
-    pub(crate) rules: Rules,
-    pub(crate) breakers: Breakers,
-    pub(crate) finder: Finder,
-    pub(crate) graph: Graph,
-    pub(crate) options: StoreOptions,
-    pub(crate) changes: Changes,
+    pub(crate) records: DecisionTable,
+    pub(crate) tracker: DeliberationTracker,
+    pub(crate) rules: GuardrailSet,
+    pub(crate) breakers: CircuitBreakers,
+    pub(crate) finder: SearchIndex,
+    pub(crate) graph: DecisionGraph,
+    pub(crate) options: DecisionStoreOptions,
+    pub(crate) changes: ChangeLog,
     /// Fields of an imported snapshot that this release does not know.
     pub(crate) unknown: JsonMap,
 }
 
 impl DecisionStore {
     /// Makes an empty store.
-    pub fn new(options: StoreOptions) -> Self {
+    pub fn new(options: DecisionStoreOptions) -> Self {
         Self { options, ..Self::default() }
     }
 
@@ -45,7 +45,7 @@ impl DecisionStore {
     }
 
     /// Hands out what changed since the last time, for hosts that keep a copy.
-    pub fn take_events(&mut self) -> Vec<Change> {
+    pub fn take_events(&mut self) -> Vec<ChangeEvent> {
         self.changes.take_events()
     }
 

@@ -6,10 +6,10 @@
 use contextweaver_text::unicode::{is_digit, is_space, is_word, trim};
 
 /// Finds what a rule stands for at the beginning of a text; `before` is the character before it. Returns its bytes.
-type Find = fn(text: &str, before: Option<char>) -> Option<usize>;
+type PlaceholderRule = fn(text: &str, before: Option<char>) -> Option<usize>;
 
 /// What is looked for, and what is written for it.
-const RULES: &[(Find, &str)] = &[
+const RULES: &[(PlaceholderRule, &str)] = &[
     (pull_request, "a PR"),
     (number_sign, ""),
     (duration, "N time-units"),
@@ -56,7 +56,7 @@ pub fn general(text: &str) -> String {
     trim(&words.join(" ")).to_owned()
 }
 
-fn replaced(text: &str, find: Find, stand_in: &str) -> String {
+fn replaced(text: &str, find: PlaceholderRule, stand_in: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let (mut rest, mut before) = (text, None);
     while let Some(ch) = rest.chars().next() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Briefing;
 use super::plain::plain;
-use crate::profile::Profile;
+use crate::profile::AgentProfile;
 use crate::ready::OVERDUE;
 use contextweaver_model::json::numbers::fixed;
 use contextweaver_model::json::{float_text, number_text};
@@ -15,7 +15,7 @@ use contextweaver_text::tokens::Estimator;
 
 /// How long the Markdown may be.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Budget {
+pub struct BriefingBudget {
     /// Characters.
     pub chars: Option<u64>,
     /// Estimated tokens.
@@ -24,7 +24,7 @@ pub struct Budget {
 
 /// Markdown, and how many lines did not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct FittedMarkdown {
     /// The Markdown.
     pub markdown: String,
     /// Lines that were left out.
@@ -32,7 +32,7 @@ pub struct Written {
 }
 
 /// A section: a heading, and lines that can be left out from the end.
-struct Section {
+struct BriefingSection {
     /// What is left out first: the lowest rank.
     rank: u8,
     heading: String,
@@ -41,7 +41,7 @@ struct Section {
     bare: bool,
 }
 
-impl Section {
+impl BriefingSection {
     fn new(rank: u8, heading: &str, lines: Vec<String>) -> Self {
         Self { rank, heading: format!("### {heading}"), lines, bare: false }
     }
@@ -51,7 +51,7 @@ impl Section {
     }
 }
 
-pub(super) fn write(briefing: &Briefing, agent: &str, budget: Budget) -> Written {
+pub(super) fn write(briefing: &Briefing, agent: &str, budget: BriefingBudget) -> FittedMarkdown {
     let mut sections = sections(briefing, agent);
     if briefing.redact_secrets {
         for section in &mut sections {
@@ -72,27 +72,27 @@ pub(super) fn write(briefing: &Briefing, agent: &str, budget: Budget) -> Written
         markdown.push('\n');
     }
     markdown.truncate(markdown.trim_end().len());
-    Written { markdown, omitted }
+    FittedMarkdown { markdown, omitted }
 }
 
-fn sections(briefing: &Briefing, agent: &str) -> Vec<Section> {
+fn sections(briefing: &Briefing, agent: &str) -> Vec<BriefingSection> {
     let each = |list: &[Value], line: fn(&Value) -> String| list.iter().map(line).collect::<Vec<_>>();
     let none = Vec::new();
     let pending = format!("Pending Actions ({})", briefing.ready.len());
-    let mut table = Section::new(3, "Calibration by Category", calibration(briefing));
+    let mut table = BriefingSection::new(3, "Calibration by Category", calibration(briefing));
     table.heading.push_str("\n| Category | Accuracy | Brier | Decisions |\n|---|---|---|---|");
     vec![
-        Section { rank: 9, heading: format!("## CSTP Decision Context ({})", plain(agent)), lines: vec![], bare: true },
-        Section::new(8, "Profile", profile(&briefing.profile)),
-        Section::new(7, "Active Guardrails", each(&briefing.guardrails, guardrail)),
-        Section::new(6, "Circuit Breakers", each(&briefing.breakers, breaker)),
+        BriefingSection { rank: 9, heading: format!("## CSTP Decision Context ({})", plain(agent)), lines: vec![], bare: true },
+        BriefingSection::new(8, "Profile", profile(&briefing.profile)),
+        BriefingSection::new(7, "Active Guardrails", each(&briefing.guardrails, guardrail)),
+        BriefingSection::new(6, "Circuit Breakers", each(&briefing.breakers, breaker)),
         table,
-        Section::new(5, &pending, ready(briefing)),
-        Section::new(2, "Confirmed Patterns", patterns(briefing)),
-        Section::new(1, "Contradictions", each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction)),
-        Section::new(0, "Wisdom", each(briefing.wisdom.as_ref().unwrap_or(&none), lesson)),
-        Section::new(4, "Relevant Decisions", each(&briefing.relevant, relevant)),
-        Section::new(8, "Protocol", vec![
+        BriefingSection::new(5, &pending, ready(briefing)),
+        BriefingSection::new(2, "Confirmed Patterns", patterns(briefing)),
+        BriefingSection::new(1, "Contradictions", each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction)),
+        BriefingSection::new(0, "Wisdom", each(briefing.wisdom.as_ref().unwrap_or(&none), lesson)),
+        BriefingSection::new(4, "Relevant Decisions", each(&briefing.relevant, relevant)),
+        BriefingSection::new(8, "Protocol", vec![
             "Call `pre_action` before anything that matters: it finds what was decided before, checks the guardrails and \
              records the decision. Call `review_outcome` when the outcome is known."
                 .to_owned(),
@@ -101,10 +101,10 @@ fn sections(briefing: &Briefing, agent: &str) -> Vec<Section> {
 }
 
 /// Leaves out lines until the rest fits: the last of the least important section first.
-fn fit(sections: &mut [Section], budget: Budget) -> usize {
+fn fit(sections: &mut [BriefingSection], budget: BriefingBudget) -> usize {
     let estimator = Estimator::V3;
     let cost = |text: &str| (text.chars().count() as u64 + 1, estimator.quarters(text) + 1);
-    let whole = |section: &Section| {
+    let whole = |section: &BriefingSection| {
         let lines = std::iter::once(&section.heading).chain(&section.lines).map(|line| cost(line));
         // The empty line between sections, too.
         lines.fold((1, 1), |sum, line| (sum.0 + line.0, sum.1 + line.1))
@@ -144,7 +144,7 @@ fn percent(ratio: f64) -> String {
     fixed(ratio * 100.0, 0) + "%"
 }
 
-fn profile(profile: &Profile) -> Vec<String> {
+fn profile(profile: &AgentProfile) -> Vec<String> {
     let mut out = vec![format!("- **Decisions:** {} total, {} reviewed", profile.total_decisions, profile.reviewed)];
     if let (Some(accuracy), Some(brier), Some(tendency)) =
         (profile.overall_accuracy, profile.brier_score, profile.tendency)

@@ -5,12 +5,12 @@ mod plain;
 
 use serde_json::{Value, json};
 
-pub use self::markdown::{Budget, Written};
+pub use self::markdown::{BriefingBudget, FittedMarkdown};
 use super::calibration::Calibration;
-use super::compaction::Level;
+use super::compaction::CompactionLevel;
 use super::figures::round;
-use super::profile::{Pattern, Profile};
-use super::ready::{Due, OVERDUE};
+use super::profile::{AgentProfile, FollowedPattern};
+use super::ready::{DueAction, OVERDUE};
 use super::record::Decision;
 use super::words::folded;
 use contextweaver_base::order::WordSet;
@@ -25,7 +25,7 @@ pub struct Briefing {
     /// Whether credentials are masked in Markdown, before it is made to fit.
     pub redact_secrets: bool,
     /// What past decisions say about the agent.
-    pub profile: Profile,
+    pub profile: AgentProfile,
     /// Decisions like the task, as they are shown elsewhere.
     pub relevant: Vec<Value>,
     /// The rules in force.
@@ -33,9 +33,9 @@ pub struct Briefing {
     /// Calibration by category.
     pub calibration: Vec<(String, Calibration)>,
     /// What is due.
-    pub ready: Vec<Due>,
+    pub ready: Vec<DueAction>,
     /// Rules that several decisions follow.
-    pub patterns: Vec<Pattern>,
+    pub patterns: Vec<FollowedPattern>,
     /// Breakers that saw failures; nothing where there is none.
     pub breakers: Vec<Value>,
     /// Decisions that contradict each other.
@@ -71,12 +71,12 @@ impl Briefing {
     }
 
     /// Writes the briefing as Markdown within a budget.
-    pub fn to_markdown(&self, agent: &str, budget: Budget) -> Written {
+    pub fn to_markdown(&self, agent: &str, budget: BriefingBudget) -> FittedMarkdown {
         markdown::write(self, agent, budget)
     }
 }
 
-fn due(due: &Due) -> Value {
+fn due(due: &DueAction) -> Value {
     let reason = if due.kind == OVERDUE { "overdue_review" } else { due.kind };
     json!({ "id": due.decision_id, "title": due.title, "reason": reason, "date": due.date, "detail": due.detail })
 }
@@ -85,7 +85,7 @@ fn due(due: &Due) -> Value {
 pub fn wisdom<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64) -> Vec<Value> {
     let mut seen = WordSet::default();
     let mut out = Vec::new();
-    for decision in decisions.filter(|decision| Level::of(decision, now) == Level::Wisdom) {
+    for decision in decisions.filter(|decision| CompactionLevel::of(decision, now) == CompactionLevel::Wisdom) {
         let lesson = decision.lessons.as_deref().unwrap_or_default();
         let key = folded(lesson);
         if key.is_empty() || seen.contains(&key) {

@@ -31,18 +31,18 @@ const HOSTILE: &[&str] = &[
 ];
 
 fn briefing(text: &str) -> Briefing {
-    let due = Due {
+    let due = DueAction {
         kind: OVERDUE,
         decision_id: Some(text.to_owned()),
         title: Some(text.to_owned()),
         detail: Some(text.to_owned()),
-        ..Due::default()
+        ..DueAction::default()
     };
     let figures = crate::calibration::calibration(
-        &[crate::calibration::Sample { confidence: Some(0.5), value: Some(1.0) }; 3],
+        &[crate::calibration::CalibrationSample { confidence: Some(0.5), value: Some(1.0) }; 3],
         3,
     );
-    let pattern = Pattern {
+    let pattern = FollowedPattern {
         pattern: text.to_owned(),
         count: 2,
         categories: vec![text.to_owned()],
@@ -51,10 +51,10 @@ fn briefing(text: &str) -> Briefing {
     };
     Briefing {
         redact_secrets: true,
-        profile: Profile {
+        profile: AgentProfile {
             strongest_category: Some(text.to_owned()),
             weakest_category: Some(text.to_owned()),
-            ..Profile::default()
+            ..AgentProfile::default()
         },
         relevant: vec![json!({ "title": text, "category": text, "outcome": text, "confidence": 1.0 })],
         guardrails: vec![json!({ "id": text, "description": text, "action": "block" })],
@@ -70,7 +70,7 @@ fn briefing(text: &str) -> Briefing {
 #[test]
 fn no_stored_text_becomes_structure() {
     let shape = |text: &str| -> Vec<(String, usize)> {
-        let markdown = briefing(text).to_markdown(text, Budget::default()).markdown;
+        let markdown = briefing(text).to_markdown(text, BriefingBudget::default()).markdown;
         for bad in [
             "```", "~~~", "](", "<s", "</", "<u", "<b", "&#", "\u{202e}", "\u{1b}", "\u{9b}", "\u{2028}", "\r", "\u{0}",
         ] {
@@ -96,24 +96,24 @@ fn no_stored_text_becomes_structure() {
 
 #[test]
 fn whole_lines_are_left_out_from_the_least_important_section() {
-    let whole = briefing("text").to_markdown("agent", Budget::default());
+    let whole = briefing("text").to_markdown("agent", BriefingBudget::default());
     assert_eq!(whole.omitted, 0);
     let headings = |markdown: &str| -> Vec<String> {
         markdown.lines().filter(|line| line.starts_with('#')).map(str::to_owned).collect()
     };
     let mut before = usize::MAX;
     for chars in (0..=whole.markdown.chars().count() as u64).rev() {
-        let written = briefing("text").to_markdown("agent", Budget { chars: Some(chars), tokens: None });
+        let written = briefing("text").to_markdown("agent", BriefingBudget { chars: Some(chars), tokens: None });
         assert!(written.markdown.chars().count() as u64 <= chars, "{chars}");
         assert!(written.markdown.lines().all(|line| line.is_empty() || whole.markdown.contains(line)));
         assert!(headings(&written.markdown).len() <= before);
         before = headings(&written.markdown).len();
     }
     for tokens in 0..=Estimator::V3.tokens(&whole.markdown) {
-        let written = briefing("text").to_markdown("agent", Budget { chars: None, tokens: Some(tokens) });
+        let written = briefing("text").to_markdown("agent", BriefingBudget { chars: None, tokens: Some(tokens) });
         assert!(Estimator::V3.tokens(&written.markdown) <= tokens, "{tokens}");
     }
-    let first = briefing("text").to_markdown("agent", Budget { chars: Some(700), tokens: None });
+    let first = briefing("text").to_markdown("agent", BriefingBudget { chars: Some(700), tokens: None });
     assert!(first.omitted > 0 && !first.markdown.contains("### Wisdom") && first.markdown.contains("### Profile"));
 }
 

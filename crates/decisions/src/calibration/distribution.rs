@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Sample;
+use super::CalibrationSample;
 use crate::figures::{mean, round};
 use contextweaver_model::json::JsonMap;
 
@@ -12,7 +12,7 @@ const CLASSES: &[(&str, f64)] =
 
 /// How confidence is spread.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Spread {
+pub struct ConfidenceSpread {
     /// The mean.
     pub mean: f64,
     /// The standard deviation.
@@ -31,7 +31,7 @@ pub struct Spread {
 }
 
 /// Returns how confidence is spread over decisions, reviewed or not.
-pub fn spread(samples: &[Sample]) -> Option<Spread> {
+pub fn spread(samples: &[CalibrationSample]) -> Option<ConfidenceSpread> {
     let all = samples.iter().filter_map(|sample| sample.confidence);
     let (average, count) = mean(all.clone());
     if count == 0 {
@@ -43,7 +43,7 @@ pub fn spread(samples: &[Sample]) -> Option<Spread> {
         let class = CLASSES.iter().position(|(_, end)| confidence < *end).unwrap_or(CLASSES.len() - 1);
         classes[class] += 1;
     }
-    Some(Spread {
+    Some(ConfidenceSpread {
         mean: round(average, 3),
         deviation: round(variance.sqrt(), 3),
         least: round(all.clone().fold(f64::INFINITY, f64::min), 2),
@@ -55,7 +55,7 @@ pub fn spread(samples: &[Sample]) -> Option<Spread> {
     })
 }
 
-impl Spread {
+impl ConfidenceSpread {
     /// Returns the part of the decisions that the fullest class has.
     pub fn fullest(&self) -> f64 {
         self.classes.iter().copied().max().unwrap_or(0) as f64 / self.count as f64

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Calibration, Sample, calibration};
+use super::{Calibration, CalibrationSample, calibration};
 use crate::figures::round;
 use crate::record::Decision;
 use crate::times::day;
@@ -18,7 +18,7 @@ const MIN_PAST: f64 = 0.001;
 /// One way in which it got worse.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Alert {
+pub struct DriftAlert {
     /// Which way.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -36,7 +36,7 @@ pub struct Alert {
 
 /// The two figures that are compared.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Halves {
+pub struct DriftPeriods {
     /// Brier score and accuracy of late.
     pub recent: (f64, f64),
     /// The same before.
@@ -44,25 +44,25 @@ pub struct Halves {
 }
 
 /// Splits decisions into the last thirty days and the three months before; no day is in both.
-pub fn halves<'a>(decisions: &(impl Iterator<Item = &'a Decision> + Clone), now: i64) -> Option<Halves> {
+pub fn halves<'a>(decisions: &(impl Iterator<Item = &'a Decision> + Clone), now: i64) -> Option<DriftPeriods> {
     let today = day(now);
     let between = |from: i64, to: i64| {
         let inside = decisions
             .clone()
             .filter(|decision| decision.created_ms().map(day).is_some_and(|day| (from..to).contains(&day)));
-        let samples: Vec<Sample> = inside.map(Sample::of).collect();
+        let samples: Vec<CalibrationSample> = inside.map(CalibrationSample::of).collect();
         calibration(&samples, MIN_REVIEWED)
     };
     let figures = |calibration: Calibration| (calibration.brier_score, calibration.accuracy);
     let recent = between(today - RECENT_DAYS, today + 1)?;
     let past = between(today - PAST_DAYS, today - RECENT_DAYS)?;
-    Some(Halves { recent: figures(recent), past: figures(past) })
+    Some(DriftPeriods { recent: figures(recent), past: figures(past) })
 }
 
 /// Says in which ways the recent figures are worse, given how much worse is too much.
-pub fn drift(halves: &Halves, category: Option<&str>, brier: f64, accuracy: f64) -> Vec<Alert> {
+pub fn drift(halves: &DriftPeriods, category: Option<&str>, brier: f64, accuracy: f64) -> Vec<DriftAlert> {
     let mut out = Vec::new();
-    let alert = |kind, recent, past, ratio: f64, limit: f64| Alert {
+    let alert = |kind, recent, past, ratio: f64, limit: f64| DriftAlert {
         kind,
         category: category.map(str::to_owned),
         recent_value: recent,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Sample, reviewed};
+use super::{CalibrationSample, reviewed};
 use crate::figures::{mean, round, wilson};
 
 /// Classes of equal width.
@@ -13,7 +13,7 @@ const BINS: usize = 10;
 ///
 /// With partial successes the uncertainty is the variance of the outcomes, so that reliability less resolution plus
 /// uncertainty is still the Brier score of confidences rounded to their bin's mean.
-pub fn extended(samples: &[Sample]) -> Option<Value> {
+pub fn extended(samples: &[CalibrationSample]) -> Option<Value> {
     let (accuracy, count) = mean(reviewed(samples).map(|(_, value)| value));
     if count == 0 {
         return None;
@@ -64,12 +64,13 @@ mod tests {
 
     #[test]
     fn the_parts_make_up_the_whole() {
-        let sample = |confidence, value| Sample { confidence: Some(confidence), value: Some(value) };
+        let sample = |confidence, value| CalibrationSample { confidence: Some(confidence), value: Some(value) };
         // Two confidences, so that nothing is lost to the bins.
-        let samples: Vec<Sample> = [(0.9, 1.0), (0.9, 1.0), (0.9, 0.5), (0.9, 0.0), (0.3, 0.0), (0.3, 1.0), (0.3, 0.0)]
-            .into_iter()
-            .map(|(confidence, value)| sample(confidence, value))
-            .collect();
+        let samples: Vec<CalibrationSample> =
+            [(0.9, 1.0), (0.9, 1.0), (0.9, 0.5), (0.9, 0.0), (0.3, 0.0), (0.3, 1.0), (0.3, 0.0)]
+                .into_iter()
+                .map(|(confidence, value)| sample(confidence, value))
+                .collect();
         let extended = extended(&samples).unwrap();
         let number = |key: &str| extended[key].as_f64().unwrap();
         let (brier, _) = mean(reviewed(&samples).map(|(c, o)| (c - o) * (c - o)));
@@ -78,7 +79,7 @@ mod tests {
         assert!((number("mce") - 0.275).abs() < 1e-4);
         assert_eq!(extended["bins"][0]["from"], 0.3);
         assert_eq!(extended["accuracyInterval"]["level"], 0.95);
-        assert!(super::extended(&[Sample { confidence: None, value: None }]).is_none());
+        assert!(super::extended(&[CalibrationSample { confidence: None, value: None }]).is_none());
         for (confidence, bin) in [(0.0, 0), (0.3, 3), (0.299, 2), (0.7, 7), (1.0, 9)] {
             assert_eq!(bin_of(confidence), bin, "{confidence}");
         }

@@ -8,11 +8,11 @@ mod window;
 
 use serde::Serialize;
 
-pub use self::advice::{Advice, advice};
-pub use self::distribution::{Spread, spread};
-pub use self::drift::{Alert, Halves, drift, halves};
+pub use self::advice::{CalibrationAdvice, advice};
+pub use self::distribution::{ConfidenceSpread, spread};
+pub use self::drift::{DriftAlert, DriftPeriods, drift, halves};
 pub use self::extended::extended;
-pub use self::window::Window;
+pub use self::window::CalibrationWindow;
 use super::figures::{mean, round};
 use super::record::Decision;
 
@@ -26,14 +26,14 @@ const LARGE_GAP: f64 = 0.10;
 
 /// What of a decision counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sample {
+pub struct CalibrationSample {
     /// How sure the agent was.
     pub confidence: Option<f64>,
     /// What the outcome is worth, of a decision that was reviewed.
     pub value: Option<f64>,
 }
 
-impl Sample {
+impl CalibrationSample {
     /// Takes what counts of a decision.
     pub fn of(decision: &Decision) -> Self {
         Self { confidence: decision.confidence, value: decision.reviewed_value() }
@@ -45,7 +45,7 @@ impl Sample {
 }
 
 /// Returns confidence and value of what was reviewed.
-fn reviewed(samples: &[Sample]) -> impl Iterator<Item = (f64, f64)> + Clone {
+fn reviewed(samples: &[CalibrationSample]) -> impl Iterator<Item = (f64, f64)> + Clone {
     samples.iter().filter_map(|sample| sample.reviewed())
 }
 
@@ -77,7 +77,7 @@ pub struct Calibration {
 }
 
 /// Returns the calibration, from so many reviewed decisions on but never from fewer than three.
-pub fn calibration(samples: &[Sample], min_reviewed: u64) -> Option<Calibration> {
+pub fn calibration(samples: &[CalibrationSample], min_reviewed: u64) -> Option<Calibration> {
     let (accuracy, count) = mean(reviewed(samples).map(|(_, value)| value));
     if count < min_reviewed.max(MIN_REVIEWED) {
         return None;
@@ -116,7 +116,7 @@ pub fn tendency(gap: f64) -> &'static str {
 /// Decisions of about the same confidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Bucket {
+pub struct ConfidenceBucket {
     /// From which confidence to which.
     pub bucket: &'static str,
     /// How many were reviewed.
@@ -136,7 +136,7 @@ const BUCKETS: &[(&str, f64, f64)] =
     &[("0.9-1.0", 0.9, 0.95), ("0.7-0.9", 0.7, 0.80), ("0.5-0.7", 0.5, 0.60), ("0.0-0.5", 0.0, 0.25)];
 
 /// Returns the buckets that say something, the highest confidence first.
-pub fn buckets(samples: &[Sample]) -> Vec<Bucket> {
+pub fn buckets(samples: &[CalibrationSample]) -> Vec<ConfidenceBucket> {
     let mut out = Vec::new();
     let mut below = f64::INFINITY;
     for (name, from, expected_rate) in BUCKETS {
@@ -152,7 +152,7 @@ pub fn buckets(samples: &[Sample]) -> Vec<Bucket> {
             gap if gap < 0.0 => "overconfident",
             _ => "underconfident",
         };
-        out.push(Bucket {
+        out.push(ConfidenceBucket {
             bucket: name,
             decisions: count,
             success_rate: round(rate, 2),

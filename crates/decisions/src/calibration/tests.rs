@@ -3,8 +3,8 @@ use serde_json::json;
 use super::*;
 use crate::times::parse;
 
-fn sample(confidence: f64, value: f64) -> Sample {
-    Sample { confidence: Some(confidence), value: Some(value) }
+fn sample(confidence: f64, value: f64) -> CalibrationSample {
+    CalibrationSample { confidence: Some(confidence), value: Some(value) }
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn buckets_hold_each_confidence_once() {
 #[test]
 fn low_confidence_has_a_class_of_its_own() {
     let mut samples = vec![sample(0.3, 1.0), sample(0.55, 0.0)];
-    samples.push(Sample { confidence: None, value: Some(1.0) });
+    samples.push(CalibrationSample { confidence: None, value: Some(1.0) });
     let spread = spread(&samples).unwrap().to_json();
     assert_eq!(spread["count"], 2);
     assert_eq!(spread["bucketCounts"]["0.5-0.6"], 2);
@@ -51,7 +51,7 @@ fn low_confidence_has_a_class_of_its_own() {
 fn windows_hold_both_ends() {
     let now = parse("2026-03-15T12:00:00Z").unwrap();
     let on = |date: &str| Decision { created_at: date.to_owned(), ..Decision::default() };
-    let window = Window::named("30d", now);
+    let window = CalibrationWindow::named("30d", now);
     for (date, inside) in [
         ("2026-02-13T00:00:00+00:00", true),
         ("2026-02-12T23:59:59+00:00", false),
@@ -61,7 +61,7 @@ fn windows_hold_both_ends() {
     ] {
         assert_eq!(window.holds(&on(date)), inside, "{date}");
     }
-    assert!(Window::named("all", now).holds(&on("never")));
+    assert!(CalibrationWindow::named("all", now).holds(&on("never")));
     assert_eq!(window.dates(), Some(("2026-02-13".to_owned(), "2026-03-15".to_owned())));
 }
 
@@ -90,7 +90,7 @@ fn no_day_is_in_both_halves() {
 #[test]
 fn habits_are_named_from_ten_decisions_on() {
     let kinds = |count: usize, confidence: f64| -> Vec<&'static str> {
-        let samples = vec![Sample { confidence: Some(confidence), value: None }; count];
+        let samples = vec![CalibrationSample { confidence: Some(confidence), value: None }; count];
         let spread = spread(&samples);
         advice(None, &[], spread.as_ref()).iter().map(|advice| advice.kind).collect()
     };

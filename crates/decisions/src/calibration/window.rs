@@ -5,14 +5,14 @@ use crate::times::{DAY_MS, date, day};
 
 /// The days of a window, both included.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Window {
+pub struct CalibrationWindow {
     /// What it was asked for as.
     pub name: String,
     /// The first and the last day, where it has bounds.
     pub days: Option<(i64, i64)>,
 }
 
-impl Window {
+impl CalibrationWindow {
     /// Makes the window that ends now; names that are not known have no bounds.
     pub fn named(name: &str, now: i64) -> Self {
         let days = match name {

@@ -12,7 +12,7 @@ use contextweaver_text::unicode::quote;
 
 /// Conditions; a hit fulfils all that are given.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filters {
+pub struct DecisionFilters {
     /// The category.
     pub category: Option<String>,
     /// One of these stakes; an empty or missing list lets all pass, as with the other lists.
@@ -43,7 +43,7 @@ pub struct Filters {
 
 /// What the conditions look at, with numbers in place of names.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Facts {
+pub(super) struct FilterKeys {
     category: u32,
     stakes: u32,
     status: u32,
@@ -56,7 +56,7 @@ pub(super) struct Facts {
     tags: Box<[u32]>,
 }
 
-impl Facts {
+impl FilterKeys {
     /// Reads the facts of a decision; names that are new get numbers.
     pub fn of(decision: &Decision, names: &mut Terms) -> Self {
         let mut number = |name: &str| names.intern(Term::Word(name));
@@ -80,7 +80,7 @@ impl Facts {
 
 /// Conditions ready to be checked: of each, the names that pass.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Check {
+pub(super) struct CompiledFilters {
     category: Option<Vec<u32>>,
     stakes: Option<Vec<u32>>,
     status: Option<Vec<u32>>,
@@ -97,7 +97,7 @@ pub(super) struct Check {
 /// The number of a name that no decision has.
 const NOBODY: u32 = u32::MAX;
 
-impl Filters {
+impl DecisionFilters {
     /// Reads the conditions of a call.
     pub fn from_fields(mut fields: Fields) -> Result<Self> {
         let (least, most) = (f64::MIN, f64::MAX);
@@ -121,7 +121,7 @@ impl Filters {
     }
 
     /// Makes the conditions ready; a date that is none is an error.
-    pub(super) fn ready(&self, names: &Terms) -> Result<Check> {
+    pub(super) fn ready(&self, names: &Terms) -> Result<CompiledFilters> {
         let number = |name: &str| names.get(Term::Word(name)).unwrap_or(NOBODY);
         let one = |name: &Option<String>| name.as_deref().map(|name| vec![number(name)]);
         let any = |list: &[String]| {
@@ -132,7 +132,7 @@ impl Filters {
             (None, None) => None,
             (least, most) => Some((least.unwrap_or(f64::NEG_INFINITY), most.unwrap_or(f64::INFINITY))),
         };
-        Ok(Check {
+        Ok(CompiledFilters {
             category: one(&self.category),
             stakes: any(&self.stakes),
             status: any(&self.status),
@@ -150,7 +150,7 @@ impl Filters {
     /// Tells whether a decision fulfils the conditions.
     pub fn matches(&self, decision: &Decision) -> Result<bool> {
         let mut names = Terms::default();
-        let facts = Facts::of(decision, &mut names);
+        let facts = FilterKeys::of(decision, &mut names);
         Ok(self.ready(&names)?.passes(&facts))
     }
 
@@ -175,9 +175,9 @@ impl Filters {
     }
 }
 
-impl Check {
+impl CompiledFilters {
     /// Tells whether a decision fulfils the conditions.
-    pub fn passes(&self, facts: &Facts) -> bool {
+    pub fn passes(&self, facts: &FilterKeys) -> bool {
         let named = |wanted: &Option<Vec<u32>>, name: u32| wanted.as_ref().is_none_or(|wanted| wanted.contains(&name));
         named(&self.category, facts.category)
             && named(&self.stakes, facts.stakes)

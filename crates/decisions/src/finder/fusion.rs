@@ -7,7 +7,7 @@ const RANK_OFFSET: f64 = 60.0;
 
 /// What of a hit counts when rankings are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Fusion {
+pub enum ScoreFusion {
     /// Its score, stretched so that the best of the list has 1 and the worst 0.
     #[default]
     Minmax,
@@ -17,7 +17,7 @@ pub enum Fusion {
 
 /// A hit with what it got from each list, all rounded to four decimals.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fused {
+pub struct FusedScore {
     /// Which hit.
     pub slot: u32,
     /// From the search by meaning.
@@ -29,13 +29,13 @@ pub struct Fused {
 }
 
 /// Returns the scores as parts of 1.
-pub fn normalised(scores: &[f64], fusion: Fusion) -> Vec<f64> {
+pub fn normalised(scores: &[f64], fusion: ScoreFusion) -> Vec<f64> {
     let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let value = |(place, score): (usize, &f64)| match fusion {
-        Fusion::Minmax if most > least => (score - least) / (most - least),
-        Fusion::Minmax => 1.0,
-        Fusion::Rrf => (RANK_OFFSET + 1.0) / (RANK_OFFSET + 1.0 + place as f64),
+        ScoreFusion::Minmax if most > least => (score - least) / (most - least),
+        ScoreFusion::Minmax => 1.0,
+        ScoreFusion::Rrf => (RANK_OFFSET + 1.0) / (RANK_OFFSET + 1.0 + place as f64),
     };
     scores.iter().enumerate().map(value).collect()
 }
@@ -43,14 +43,14 @@ pub fn normalised(scores: &[f64], fusion: Fusion) -> Vec<f64> {
 /// Merges two lists, best hits first; the caller sorts what comes out.
 ///
 /// `weight` is that of the semantic list, from 0 to 1. What one of the lists lacks counts 0 there.
-pub fn fuse(semantic: &[(u32, f64)], keyword: &[(u32, f64)], weight: f64, fusion: Fusion) -> Vec<Fused> {
-    let mut out: Vec<Fused> = Vec::new();
+pub fn fuse(semantic: &[(u32, f64)], keyword: &[(u32, f64)], weight: f64, fusion: ScoreFusion) -> Vec<FusedScore> {
+    let mut out: Vec<FusedScore> = Vec::new();
     for (is_semantic, list) in [(true, semantic), (false, keyword)] {
         let scores: Vec<f64> = list.iter().map(|(_, score)| *score).collect();
         for ((slot, _), value) in list.iter().zip(normalised(&scores, fusion)) {
             // At most a hundred hits.
             let place = out.iter().position(|hit| hit.slot == *slot).unwrap_or_else(|| {
-                out.push(Fused { slot: *slot, semantic: 0.0, keyword: 0.0, combined: 0.0 });
+                out.push(FusedScore { slot: *slot, semantic: 0.0, keyword: 0.0, combined: 0.0 });
                 out.len() - 1
             });
             *(if is_semantic { &mut out[place].semantic } else { &mut out[place].keyword }) = value;
@@ -58,7 +58,7 @@ pub fn fuse(semantic: &[(u32, f64)], keyword: &[(u32, f64)], weight: f64, fusion
     }
     for hit in &mut out {
         let combined = weight * hit.semantic + (1.0 - weight) * hit.keyword;
-        *hit = Fused {
+        *hit = FusedScore {
             slot: hit.slot,
             semantic: round(hit.semantic, 4),
             keyword: round(hit.keyword, 4),
@@ -82,9 +82,9 @@ mod tests {
             (&[-1.0, -3.0], &[1.0, 0.0]),
         ];
         for (scores, expected) in cases {
-            assert_eq!(&normalised(scores, Fusion::Minmax), expected);
+            assert_eq!(&normalised(scores, ScoreFusion::Minmax), expected);
         }
-        assert_eq!(normalised(&[9.0, 9.0], Fusion::Rrf), [1.0, 61.0 / 62.0]);
+        assert_eq!(normalised(&[9.0, 9.0], ScoreFusion::Rrf), [1.0, 61.0 / 62.0]);
     }
 
     #[test]
@@ -94,8 +94,8 @@ mod tests {
         let combined = |fusion| -> Vec<(u32, f64)> {
             fuse(&semantic, &keyword, 0.5, fusion).iter().map(|hit| (hit.slot, hit.combined)).collect()
         };
-        assert_eq!(combined(Fusion::Minmax), [(0, 0.625), (1, 0.25), (2, 0.5), (3, 0.0)]);
-        assert_eq!(combined(Fusion::Rrf), [(0, 0.9841), (1, 0.4919), (2, 0.9841), (3, 0.4919)]);
-        assert_eq!(fuse(&[], &[], 0.7, Fusion::Minmax), []);
+        assert_eq!(combined(ScoreFusion::Minmax), [(0, 0.625), (1, 0.25), (2, 0.5), (3, 0.0)]);
+        assert_eq!(combined(ScoreFusion::Rrf), [(0, 0.9841), (1, 0.4919), (2, 0.9841), (3, 0.4919)]);
+        assert_eq!(fuse(&[], &[], 0.7, ScoreFusion::Minmax), []);
     }
 }

@@ -9,7 +9,7 @@ use contextweaver_text::numbered::{Term, Terms};
 const K1: f64 = 1.5;
 /// How much the length of a text counts.
 const B: f64 = 0.75;
-/// Part of the mean weight that a word in more than half of the texts gets in [`Weighting::Okapi`].
+/// Part of the mean weight that a word in more than half of the texts gets in [`Bm25Weighting::Okapi`].
 const EPSILON: f64 = 0.25;
 /// Words that no text holds any longer may be as many before the list of words is made anew.
 const IDLE_WORDS: usize = 1024;
@@ -20,7 +20,7 @@ const KIN_HOLDERS: usize = 256;
 
 /// How much a word counts that so many texts hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Weighting {
+pub enum Bm25Weighting {
     /// Always above zero, so that stores of one or two decisions find what they hold.
     #[default]
     Smooth,
@@ -30,32 +30,32 @@ pub enum Weighting {
 
 /// One word in one text.
 #[derive(Debug, Clone, Copy)]
-struct Posting {
+struct KeywordPosting {
     slot: u32,
     count: u32,
 }
 
 /// What is kept of a text: numbers of its distinct words, sorted, and how many words it has.
 #[derive(Debug, Clone, Default)]
-struct Document {
+struct KeywordDocument {
     terms: Box<[u32]>,
     length: u32,
 }
 
 /// Which texts hold which word.
 #[derive(Debug, Clone, Default)]
-pub struct Keywords {
+pub struct KeywordIndex {
     terms: Terms,
     /// By number of the word, sorted by slot.
-    postings: Vec<Vec<Posting>>,
+    postings: Vec<Vec<KeywordPosting>>,
     /// By slot; nothing for a slot without a text.
-    documents: Vec<Option<Document>>,
+    documents: Vec<Option<KeywordDocument>>,
     live: usize,
     length: u64,
     idle: usize,
 }
 
-impl Keywords {
+impl KeywordIndex {
     /// Sets the text of a slot.
     pub fn set(&mut self, slot: u32, text: &str) {
         let mut numbers = Vec::new();
@@ -80,7 +80,7 @@ impl Keywords {
         for term in before.terms.iter().filter(|term| terms.binary_search(term).is_err()) {
             self.forget(*term, slot);
         }
-        self.documents[slot as usize] = Some(Document { terms: terms.into(), length });
+        self.documents[slot as usize] = Some(KeywordDocument { terms: terms.into(), length });
         self.tidy();
     }
 
@@ -100,11 +100,11 @@ impl Keywords {
         self.idle -= usize::from(list.is_empty());
         // Nearly every text is a new one, behind all others.
         if list.last().is_none_or(|last| last.slot < slot) {
-            return list.push(Posting { slot, count });
+            return list.push(KeywordPosting { slot, count });
         }
         match list.binary_search_by(|posting| posting.slot.cmp(&slot)) {
             Ok(place) => list[place].count = count,
-            Err(place) => list.insert(place, Posting { slot, count }),
+            Err(place) => list.insert(place, KeywordPosting { slot, count }),
         }
     }
 
@@ -142,7 +142,7 @@ impl Keywords {
     /// Returns the slots that share a word with the query, in order, each with its score.
     ///
     /// Slots whose words all count nothing or less are left out.
-    pub fn scores(&self, query: &str, weighting: Weighting) -> Vec<(u32, f64)> {
+    pub fn scores(&self, query: &str, weighting: Bm25Weighting) -> Vec<(u32, f64)> {
         let mut known = Vec::new();
         let mut seen = 0;
         for_each_word(query, &mut |word| {
@@ -157,7 +157,7 @@ impl Keywords {
             return Vec::new();
         }
         let mean = self.length as f64 / self.live as f64;
-        let common = if weighting == Weighting::Okapi { self.common_weight() } else { 0.0 };
+        let common = if weighting == Bm25Weighting::Okapi { self.common_weight() } else { 0.0 };
         let mut totals = vec![0.0_f64; self.documents.len()];
         for term in known {
             let list = &self.postings[term as usize];
@@ -173,11 +173,11 @@ impl Keywords {
         scored.map(|(slot, score)| (slot as u32, score)).collect()
     }
 
-    fn weight(&self, holders: usize, weighting: Weighting, common: f64) -> f64 {
+    fn weight(&self, holders: usize, weighting: Bm25Weighting, common: f64) -> f64 {
         let (all, holders) = (self.live as f64, holders as f64);
         match weighting {
-            Weighting::Smooth => libm::log1p((all - holders + 0.5) / (holders + 0.5)),
-            Weighting::Okapi => {
+            Bm25Weighting::Smooth => libm::log1p((all - holders + 0.5) / (holders + 0.5)),
+            Bm25Weighting::Okapi => {
                 let weight = okapi(all, holders);
                 if weight < 0.0 { common } else { weight }
             }
@@ -222,8 +222,8 @@ fn okapi(all: f64, holders: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn index(texts: &[&str]) -> Keywords {
-        let mut index = Keywords::default();
+    fn index(texts: &[&str]) -> KeywordIndex {
+        let mut index = KeywordIndex::default();
         for (slot, text) in texts.iter().enumerate() {
             index.set(slot as u32, text);
         }
@@ -233,12 +233,12 @@ mod tests {
     #[test]
     fn the_smallest_stores_find_what_they_hold() {
         let one = index(&["use postgres"]);
-        assert_eq!(one.scores("postgres", Weighting::Smooth).len(), 1);
-        assert_eq!(one.scores("postgres", Weighting::Okapi), []);
+        assert_eq!(one.scores("postgres", Bm25Weighting::Smooth).len(), 1);
+        assert_eq!(one.scores("postgres", Bm25Weighting::Okapi), []);
         for query in ["", "!!!", "redis"] {
-            assert_eq!(one.scores(query, Weighting::Smooth), []);
+            assert_eq!(one.scores(query, Bm25Weighting::Smooth), []);
         }
-        assert_eq!(index(&[]).scores("x", Weighting::Smooth), []);
+        assert_eq!(index(&[]).scores("x", Bm25Weighting::Smooth), []);
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (state >> 33) % below
         };
-        let mut changed = Keywords::default();
+        let mut changed = KeywordIndex::default();
         let mut texts: Vec<Option<String>> = vec![None; 12];
         for step in 0..3000 {
             let slot = next(12) as usize;
@@ -264,13 +264,13 @@ mod tests {
             if step % 50 > 0 {
                 continue;
             }
-            let mut fresh = Keywords::default();
+            let mut fresh = KeywordIndex::default();
             for (slot, text) in texts.iter().enumerate() {
                 if let Some(text) = text {
                     fresh.set(slot as u32, text);
                 }
             }
-            for weighting in [Weighting::Smooth, Weighting::Okapi] {
+            for weighting in [Bm25Weighting::Smooth, Bm25Weighting::Okapi] {
                 let (ours, theirs) = (changed.scores("w1 w2 w2", weighting), fresh.scores("w1 w2 w2", weighting));
                 assert_eq!(ours.len(), theirs.len());
                 for (ours, theirs) in ours.iter().zip(&theirs) {

@@ -1,16 +1,16 @@
 //! Vectors of one side of the decisions, and what they lack.
 
-use super::super::call::Answers;
-use super::super::records::Records;
+use super::super::call::HostAnswers;
+use super::super::records::DecisionTable;
 use super::embedding::embed;
-use super::texts::{Side, meaning};
-use super::vectors::Vectors;
+use super::texts::{BridgeSide, meaning};
+use super::vectors::VectorTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::hash::of_text;
 
 /// What is known of the vector of a slot.
 #[derive(Debug, Clone, Copy, Default)]
-struct State {
+struct VectorState {
     /// Hash of the text it was made of.
     text: u64,
     is_made: bool,
@@ -20,14 +20,14 @@ struct State {
 
 /// Vectors of one side. Until a search asks for the side nothing is made of it.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Meanings {
-    vectors: Vectors,
-    states: Vec<State>,
+pub(super) struct SideVectors {
+    vectors: VectorTable,
+    states: Vec<VectorState>,
     stale: Vec<u32>,
     is_wanted: bool,
 }
 
-impl Meanings {
+impl SideVectors {
     /// Notes that the decision of a slot changed.
     pub fn touch(&mut self, slot: u32) {
         if self.is_wanted {
@@ -42,10 +42,10 @@ impl Meanings {
         }
     }
 
-    fn state(&mut self, slot: u32) -> &mut State {
+    fn state(&mut self, slot: u32) -> &mut VectorState {
         let slot = slot as usize;
         if self.states.len() <= slot {
-            self.states.resize(slot + 1, State::default());
+            self.states.resize(slot + 1, VectorState::default());
         }
         &mut self.states[slot]
     }
@@ -55,7 +55,7 @@ impl Meanings {
         self.vectors.remove(slot);
         if let Some(state) = self.states.get_mut(slot as usize) {
             // It may still be listed as stale, and be taken by another decision before the list is worked off.
-            *state = State { is_stale: state.is_stale, ..State::default() };
+            *state = VectorState { is_stale: state.is_stale, ..VectorState::default() };
         }
     }
 
@@ -66,7 +66,7 @@ impl Meanings {
         }
         self.vectors.set(slot, vector);
         let state = self.state(slot);
-        *state = State { text: of_text(text), is_made: true, is_stale: state.is_stale };
+        *state = VectorState { text: of_text(text), is_made: true, is_stale: state.is_stale };
         true
     }
 
@@ -77,12 +77,12 @@ impl Meanings {
     }
 
     /// Returns the vectors.
-    pub fn vectors(&self) -> &Vectors {
+    pub fn vectors(&self) -> &VectorTable {
         &self.vectors
     }
 
     /// Calls `each` for the text of every decision whose vector is to be made.
-    pub fn lacking(&self, side: Side, ids: &Ids, records: &Records, each: &mut dyn FnMut(String)) {
+    pub fn lacking(&self, side: BridgeSide, ids: &SlotIds, records: &DecisionTable, each: &mut dyn FnMut(String)) {
         let mut ask = |slot: u32| {
             let Some(decision) = records.get(&ids.by_slot[slot as usize]) else { return };
             let text = meaning(decision, side);
@@ -103,7 +103,13 @@ impl Meanings {
 
     /// Makes the vectors that are lacking, or takes them from the answers where the host makes them; returns how many
     /// are still lacking and how many of the host's had another length than the others.
-    pub fn settle(&mut self, side: Side, ids: &Ids, records: &Records, host: Option<&Answers>) -> (usize, usize) {
+    pub fn settle(
+        &mut self,
+        side: BridgeSide,
+        ids: &SlotIds,
+        records: &DecisionTable,
+        host: Option<&HostAnswers>,
+    ) -> (usize, usize) {
         if !self.is_wanted {
             self.is_wanted = true;
             ids.by_id.values().for_each(|slot| self.note(*slot));
@@ -134,7 +140,7 @@ impl Meanings {
 }
 
 /// The ids of the decisions and their slots.
-pub(super) struct Ids<'a> {
+pub(super) struct SlotIds<'a> {
     /// Slots by id.
     pub by_id: &'a SortedMap<String, u32>,
     /// Ids by slot, empty for a free one.

@@ -14,47 +14,47 @@ mod summary;
 mod texts;
 mod vectors;
 
-pub use filters::Filters;
-pub use fusion::{Fused, Fusion, fuse, normalised};
-pub use keywords::{Keywords, Weighting};
-pub use options::{FinderOptions, Mode};
-pub use search::{Found, Hit, Query, search, texts_needed};
+pub use filters::DecisionFilters;
+pub use fusion::{FusedScore, ScoreFusion, fuse, normalised};
+pub use keywords::{Bm25Weighting, KeywordIndex};
+pub use options::{RetrievalMode, SearchOptions};
+pub use search::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
 pub use summary::{LONG_TITLE, SHORT_TITLE, summary};
-pub use texts::{Side, meaning, searchable};
+pub use texts::{BridgeSide, meaning, searchable};
 pub use vectors::cosine_distance;
 pub(super) use vectors::distance;
 
-use self::filters::Facts;
-use self::meanings::Meanings;
-use super::call::Answers;
+use self::filters::FilterKeys;
+use self::meanings::SideVectors;
+use super::call::HostAnswers;
 use super::record::Decision;
-use super::records::Records;
+use super::records::DecisionTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::numbered::Terms;
 
 /// The index of a store.
 #[derive(Debug, Default)]
-pub struct Finder {
+pub struct SearchIndex {
     slots: SortedMap<String, u32>,
     /// Ids by slot, empty for a free one.
     ids: Vec<String>,
     free: Vec<u32>,
-    keywords: Keywords,
-    facts: Vec<Facts>,
+    keywords: KeywordIndex,
+    facts: Vec<FilterKeys>,
     names: Terms,
-    /// In the order of [`Side::ALL`].
-    meanings: [Meanings; 3],
+    /// In the order of [`BridgeSide::ALL`].
+    meanings: [SideVectors; 3],
     /// Texts of queries with the vectors the host made of them, the oldest first.
     queries: Vec<(String, Vec<f32>)>,
 }
 
-impl Finder {
+impl SearchIndex {
     /// Puts a decision in, in place of the one with its id.
     pub fn put(&mut self, decision: &Decision) {
         let slot = self.slots.get(decision.id.as_str()).copied();
         let slot = slot.unwrap_or_else(|| self.new_slot(&decision.id));
         self.keywords.set(slot, &searchable(decision));
-        self.facts[slot as usize] = Facts::of(decision, &mut self.names);
+        self.facts[slot as usize] = FilterKeys::of(decision, &mut self.names);
         for meanings in &mut self.meanings {
             meanings.touch(slot);
         }
@@ -63,7 +63,7 @@ impl Finder {
     fn new_slot(&mut self, id: &str) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.ids.push(String::new());
-            self.facts.push(Facts::default());
+            self.facts.push(FilterKeys::default());
             self.ids.len() as u32 - 1
         });
         id.clone_into(&mut self.ids[slot as usize]);
@@ -78,7 +78,7 @@ impl Finder {
         for meanings in &mut self.meanings {
             meanings.remove(slot);
         }
-        self.facts[slot as usize] = Facts::default();
+        self.facts[slot as usize] = FilterKeys::default();
         self.ids[slot as usize].clear();
         self.free.push(slot);
     }
@@ -94,8 +94,8 @@ impl Finder {
     }
 
     /// Makes the vectors of whole decisions up to date, as far as the answers hold those that the host makes.
-    pub(super) fn prepare(&mut self, records: &Records, host: Option<&Answers>) {
-        self.settle(Side::Both, records, host);
+    pub(super) fn prepare(&mut self, records: &DecisionTable, host: Option<&HostAnswers>) {
+        self.settle(BridgeSide::Both, records, host);
     }
 
     /// Returns the slot of a decision.
@@ -123,6 +123,6 @@ impl Finder {
     /// is that of the others.
     pub fn take_vector(&mut self, decision: &Decision, vector: &[f32]) -> bool {
         let Some(slot) = self.slots.get(decision.id.as_str()) else { return false };
-        self.meanings[0].set(*slot, &meaning(decision, Side::Both), vector)
+        self.meanings[0].set(*slot, &meaning(decision, BridgeSide::Both), vector)
     }
 }

@@ -1,7 +1,7 @@
 //! How a store searches unless a call says otherwise.
 
-use super::fusion::Fusion;
-use super::keywords::Weighting;
+use super::fusion::ScoreFusion;
+use super::keywords::Bm25Weighting;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
@@ -13,7 +13,7 @@ const MAX_MODEL_CHARS: usize = 200;
 
 /// How decisions are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum RetrievalMode {
     /// By both, merged.
     #[default]
     Hybrid,
@@ -23,7 +23,7 @@ pub enum Mode {
     Keyword,
 }
 
-impl Mode {
+impl RetrievalMode {
     /// Returns the name of the mode.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -46,43 +46,43 @@ fn unknown(name: &str, wanted: &str) -> Error {
 
 /// Options of the search and of the graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct FinderOptions {
+pub struct SearchOptions {
     /// How queries search that do not say.
-    pub retrieval_mode: Mode,
+    pub retrieval_mode: RetrievalMode,
     /// How related decisions are searched before an action and for the context of a session.
-    pub context_retrieval_mode: Mode,
+    pub context_retrieval_mode: RetrievalMode,
     /// Weight of meaning beside words, from 0 to 1.
     pub hybrid_weight: f64,
     /// How the two rankings become one.
-    pub fusion: Fusion,
+    pub fusion: ScoreFusion,
     /// How words are weighted.
-    pub bm25: Weighting,
+    pub bm25: Bm25Weighting,
     /// The model of the vectors that the host makes; without one they are made here.
     pub embedding_model: Option<String>,
     /// Whether decisions may be linked with ids that the store does not have.
     pub allow_stubs: bool,
 }
 
-impl Default for FinderOptions {
+impl Default for SearchOptions {
     fn default() -> Self {
         Self {
-            retrieval_mode: Mode::default(),
-            context_retrieval_mode: Mode::default(),
+            retrieval_mode: RetrievalMode::default(),
+            context_retrieval_mode: RetrievalMode::default(),
             hybrid_weight: SEMANTIC_WEIGHT,
-            fusion: Fusion::default(),
-            bm25: Weighting::default(),
+            fusion: ScoreFusion::default(),
+            bm25: Bm25Weighting::default(),
             embedding_model: None,
             allow_stubs: false,
         }
     }
 }
 
-impl FinderOptions {
+impl SearchOptions {
     /// Takes the options of the search and of the graph out of those of a store.
     ///
     /// `embedding_model` is the name of the model of the host's vectors; without it the store makes its own.
     pub fn take(fields: &mut Fields) -> Result<Self> {
-        let retrieval_mode = fields.parsed_or("retrieval_mode", Mode::default(), Mode::parse)?;
+        let retrieval_mode = fields.parsed_or("retrieval_mode", RetrievalMode::default(), RetrievalMode::parse)?;
         let embedding_model = fields.opt_string("embedding_model")?;
         if let Some(model) = &embedding_model
             && (model.is_empty() || model.chars().nth(MAX_MODEL_CHARS).is_some())
@@ -92,16 +92,16 @@ impl FinderOptions {
         }
         Ok(Self {
             retrieval_mode,
-            context_retrieval_mode: fields.parsed_or("context_retrieval_mode", retrieval_mode, Mode::parse)?,
+            context_retrieval_mode: fields.parsed_or("context_retrieval_mode", retrieval_mode, RetrievalMode::parse)?,
             hybrid_weight: fields.number_or("hybrid_weight", SEMANTIC_WEIGHT, 0.0, 1.0)?,
-            fusion: fields.parsed_or("fusion", Fusion::default(), |name| match name {
-                "minmax" => Ok(Fusion::Minmax),
-                "rrf" => Ok(Fusion::Rrf),
+            fusion: fields.parsed_or("fusion", ScoreFusion::default(), |name| match name {
+                "minmax" => Ok(ScoreFusion::Minmax),
+                "rrf" => Ok(ScoreFusion::Rrf),
                 other => Err(unknown(other, "minmax or rrf")),
             })?,
-            bm25: fields.parsed_or("bm25", Weighting::default(), |name| match name {
-                "smooth" => Ok(Weighting::Smooth),
-                "okapi" => Ok(Weighting::Okapi),
+            bm25: fields.parsed_or("bm25", Bm25Weighting::default(), |name| match name {
+                "smooth" => Ok(Bm25Weighting::Smooth),
+                "okapi" => Ok(Bm25Weighting::Okapi),
                 other => Err(unknown(other, "smooth or okapi")),
             })?,
             embedding_model,
@@ -119,17 +119,17 @@ mod tests {
     fn options_are_read_and_checked() {
         let read = |value| {
             let mut fields = Fields::open(value, "").map_err(|error| error.to_string())?;
-            FinderOptions::take(&mut fields).map_err(|error| format!("{} {}", error.code().as_str(), error.path()))
+            SearchOptions::take(&mut fields).map_err(|error| format!("{} {}", error.code().as_str(), error.path()))
         };
-        assert_eq!(read(json!({})), Ok(FinderOptions::default()));
+        assert_eq!(read(json!({})), Ok(SearchOptions::default()));
         let all = json!({ "retrieval_mode": "keyword", "hybrid_weight": 1, "fusion": "rrf", "bm25": "okapi",
             "embedding_model": "m", "allow_stubs": true });
-        let expected = FinderOptions {
-            retrieval_mode: Mode::Keyword,
-            context_retrieval_mode: Mode::Keyword,
+        let expected = SearchOptions {
+            retrieval_mode: RetrievalMode::Keyword,
+            context_retrieval_mode: RetrievalMode::Keyword,
             hybrid_weight: 1.0,
-            fusion: Fusion::Rrf,
-            bm25: Weighting::Okapi,
+            fusion: ScoreFusion::Rrf,
+            bm25: Bm25Weighting::Okapi,
             embedding_model: Some("m".to_owned()),
             allow_stubs: true,
         };

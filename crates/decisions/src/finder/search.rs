@@ -1,18 +1,18 @@
 //! Searching the store.
 
-use super::super::call::Answers;
-use super::super::record::Related;
-use super::super::records::Records;
+use super::super::call::HostAnswers;
+use super::super::record::RelatedDecision;
+use super::super::records::DecisionTable;
 use super::super::store::DecisionStore;
 use super::super::words::cut;
-use super::Finder;
+use super::SearchIndex;
 use super::embedding::embed;
-use super::filters::{Check, Filters};
+use super::filters::{CompiledFilters, DecisionFilters};
 use super::fusion::fuse;
-use super::meanings::Ids;
-use super::options::Mode;
+use super::meanings::SlotIds;
+use super::options::RetrievalMode;
 use super::summary::LONG_TITLE;
-use super::texts::Side;
+use super::texts::BridgeSide;
 use super::vectors::{distance, is_zero};
 use contextweaver_base::Result;
 use contextweaver_base::order::{sort_by, sort_distinct};
@@ -30,22 +30,22 @@ const SLACK: f64 = 2e-4;
 
 /// What is looked for.
 #[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
+pub struct DecisionQuery<'a> {
     /// The text.
     pub text: &'a str,
     /// How many hits at most.
     pub limit: usize,
     /// By words, by meaning or by both.
-    pub mode: Mode,
+    pub mode: RetrievalMode,
     /// Which side of the decisions is compared by meaning.
-    pub side: Side,
+    pub side: BridgeSide,
     /// What the hits must be like.
-    pub filters: &'a Filters,
+    pub filters: &'a DecisionFilters,
 }
 
 /// A decision that was found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
+pub struct DecisionHit {
     /// Its id.
     pub id: String,
     /// How far it is from the query: 0 for the same, four decimals.
@@ -62,22 +62,27 @@ pub struct Hit {
 
 /// What a search found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct SearchResults {
     /// The best hits, best first.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<DecisionHit>,
     /// How was searched: by words where vectors were wanted and could not be had.
-    pub mode: Mode,
+    pub mode: RetrievalMode,
     /// What the search had to do without.
     pub warnings: Vec<Warning>,
 }
 
-impl Found {
+impl SearchResults {
     /// Returns the hits as a decision remembers what was found before it.
-    pub fn related(&self, records: &Records) -> Vec<Related> {
-        let related = |hit: &Hit| {
+    pub fn related(&self, records: &DecisionTable) -> Vec<RelatedDecision> {
+        let related = |hit: &DecisionHit| {
             let decision = records.get(&hit.id)?;
             let summary = cut(decision.title(), LONG_TITLE).into_owned();
-            Some(Related { id: hit.id.clone(), summary, distance: round(hit.distance, 3), ..Related::default() })
+            Some(RelatedDecision {
+                id: hit.id.clone(),
+                summary,
+                distance: round(hit.distance, 3),
+                ..RelatedDecision::default()
+            })
         };
         self.hits.iter().filter_map(related).collect()
     }
@@ -86,10 +91,10 @@ impl Found {
 /// Returns the texts whose vectors the host must make before a search runs; none where the store makes its own.
 ///
 /// What the answers hold is not asked for again, nor anything once the embedder failed.
-pub fn texts_needed(store: &DecisionStore, answers: &Answers, query: &Query) -> Vec<String> {
+pub fn texts_needed(store: &DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Vec<String> {
     let finder = &store.finder;
     let is_ours = store.options.finder.embedding_model.is_none();
-    if is_ours || query.mode == Mode::Keyword || finder.is_empty() || answers.embedder_failure().is_some() {
+    if is_ours || query.mode == RetrievalMode::Keyword || finder.is_empty() || answers.embedder_failure().is_some() {
         return Vec::new();
     }
     let mut texts = Vec::new();
@@ -106,23 +111,24 @@ pub fn texts_needed(store: &DecisionStore, answers: &Answers, query: &Query) -> 
 }
 
 /// Searches the store. A store without vectors for the query is searched by words, with a warning.
-pub fn search(store: &mut DecisionStore, answers: &Answers, query: &Query) -> Result<Found> {
+pub fn search(store: &mut DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Result<SearchResults> {
     let check = query.filters.ready(&store.finder.names)?;
-    let mut found = Found { mode: query.mode, ..Found::default() };
+    let mut found = SearchResults { mode: query.mode, ..SearchResults::default() };
     if store.finder.is_empty() || query.limit == 0 {
         return Ok(found);
     }
-    let vector = if query.mode == Mode::Keyword { None } else { prepare(store, answers, query, &mut found.warnings) };
+    let vector =
+        if query.mode == RetrievalMode::Keyword { None } else { prepare(store, answers, query, &mut found.warnings) };
     if vector.is_none() {
-        found.mode = Mode::Keyword;
+        found.mode = RetrievalMode::Keyword;
     }
-    let search = Search { store, check, query };
+    let search = SearchRun { store, check, query };
     let ranked = match (&vector, found.mode) {
-        (Some(vector), Mode::Semantic) => {
-            search.by_meaning(vector, query.limit).into_iter().map(Ranked::semantic).collect()
+        (Some(vector), RetrievalMode::Semantic) => {
+            search.by_meaning(vector, query.limit).into_iter().map(RankedSlot::semantic).collect()
         }
-        (Some(vector), Mode::Hybrid) => search.by_both(vector),
-        _ => search.by_words(query.limit).into_iter().map(Ranked::keyword).collect(),
+        (Some(vector), RetrievalMode::Hybrid) => search.by_both(vector),
+        _ => search.by_words(query.limit).into_iter().map(RankedSlot::keyword).collect(),
     };
     found.hits = ranked.into_iter().map(|ranked| search.hit(&ranked)).collect();
     Ok(found)
@@ -131,8 +137,8 @@ pub fn search(store: &mut DecisionStore, answers: &Answers, query: &Query) -> Re
 /// Makes the vectors of a side up to date and returns that of the query; nothing where there can be none.
 fn prepare(
     store: &mut DecisionStore,
-    answers: &Answers,
-    query: &Query,
+    answers: &HostAnswers,
+    query: &DecisionQuery,
     warnings: &mut Vec<Warning>,
 ) -> Option<Vec<f32>> {
     let DecisionStore { records, finder, options, .. } = store;
@@ -158,15 +164,20 @@ fn prepare(
     vector.filter(|vector| vector.len() == length)
 }
 
-impl Finder {
+impl SearchIndex {
     /// Returns ids and slots.
-    pub(super) fn ids(&self) -> Ids<'_> {
-        Ids { by_id: &self.slots, by_slot: &self.ids }
+    pub(super) fn ids(&self) -> SlotIds<'_> {
+        SlotIds { by_id: &self.slots, by_slot: &self.ids }
     }
 
-    /// Makes the vectors of a side up to date; see [`super::meanings::Meanings::settle`].
-    pub(super) fn settle(&mut self, side: Side, records: &Records, host: Option<&Answers>) -> (usize, usize) {
-        let ids = Ids { by_id: &self.slots, by_slot: &self.ids };
+    /// Makes the vectors of a side up to date; see [`super::meanings::SideVectors::settle`].
+    pub(super) fn settle(
+        &mut self,
+        side: BridgeSide,
+        records: &DecisionTable,
+        host: Option<&HostAnswers>,
+    ) -> (usize, usize) {
+        let ids = SlotIds { by_id: &self.slots, by_slot: &self.ids };
         self.meanings[side as usize].settle(side, &ids, records, host)
     }
 
@@ -175,7 +186,7 @@ impl Finder {
         self.queries.clear();
     }
 
-    fn query_vector(&mut self, query: &Query, host: Option<&Answers>) -> Option<Vec<f32>> {
+    fn query_vector(&mut self, query: &DecisionQuery, host: Option<&HostAnswers>) -> Option<Vec<f32>> {
         let text = query.side.query(query.text);
         let Some(answers) = host else { return Some(embed(&text)) };
         if let Some((_, vector)) = self.queries.iter().find(|(known, _)| *known == text) {
@@ -192,14 +203,14 @@ impl Finder {
 
 /// A slot with its score, and with what it is ranked by.
 #[derive(Debug, Clone, Copy)]
-struct Scored {
+struct ScoredSlot {
     slot: u32,
     score: f64,
     rank: f64,
 }
 
 /// A slot with what it got from each list.
-struct Ranked {
+struct RankedSlot {
     slot: u32,
     semantic: f64,
     keyword: f64,
@@ -207,27 +218,27 @@ struct Ranked {
     distance: Option<f64>,
 }
 
-impl Ranked {
-    fn semantic(found: Scored) -> Self {
+impl RankedSlot {
+    fn semantic(found: ScoredSlot) -> Self {
         let score = round(found.score, 4);
         let distance = Some(round(1.0 - found.score, 4));
         Self { slot: found.slot, semantic: score, keyword: 0.0, combined: score, distance }
     }
 
-    fn keyword(found: Scored) -> Self {
+    fn keyword(found: ScoredSlot) -> Self {
         let score = round(found.score, 4);
         let distance = Some(round(1.0 - found.score / (found.score + 1.0), 4));
         Self { slot: found.slot, semantic: 0.0, keyword: score, combined: score, distance }
     }
 }
 
-struct Search<'a> {
+struct SearchRun<'a> {
     store: &'a DecisionStore,
-    check: Check,
-    query: &'a Query<'a>,
+    check: CompiledFilters,
+    query: &'a DecisionQuery<'a>,
 }
 
-impl Search<'_> {
+impl SearchRun<'_> {
     fn id(&self, slot: u32) -> &str {
         &self.store.finder.ids[slot as usize]
     }
@@ -239,19 +250,19 @@ impl Search<'_> {
     }
 
     /// Sorts by rank, then by id, and cuts.
-    fn cut(&self, list: &mut Vec<Scored>, count: usize) {
+    fn cut(&self, list: &mut Vec<ScoredSlot>, count: usize) {
         sort_by(list, |a, b| b.rank.total_cmp(&a.rank).then_with(|| self.id(a.slot).cmp(self.id(b.slot))));
         list.truncate(count);
     }
 
-    fn by_words(&self, count: usize) -> Vec<Scored> {
+    fn by_words(&self, count: usize) -> Vec<ScoredSlot> {
         let scores = self.store.finder.keywords.scores(self.query.text, self.store.options.finder.bm25);
         let mut list = best(&scores, count, 0.0, &|slot| self.admits(slot));
         self.cut(&mut list, count);
         list
     }
 
-    fn by_meaning(&self, vector: &[f32], count: usize) -> Vec<Scored> {
+    fn by_meaning(&self, vector: &[f32], count: usize) -> Vec<ScoredSlot> {
         // Of a query without words everything is equally far.
         if is_zero(vector) {
             return Vec::new();
@@ -268,25 +279,25 @@ impl Search<'_> {
         list
     }
 
-    fn by_both(&self, vector: &[f32]) -> Vec<Ranked> {
+    fn by_both(&self, vector: &[f32]) -> Vec<RankedSlot> {
         let count = self.query.limit * CANDIDATES;
         let options = &self.store.options.finder;
         let pairs =
-            |list: &[Scored]| -> Vec<(u32, f64)> { list.iter().map(|found| (found.slot, found.score)).collect() };
+            |list: &[ScoredSlot]| -> Vec<(u32, f64)> { list.iter().map(|found| (found.slot, found.score)).collect() };
         let (near, worded) = (self.by_meaning(vector, count), self.by_words(count));
         let fused = fuse(&pairs(&near), &pairs(&worded), options.hybrid_weight, options.fusion);
-        let mut order: Vec<Scored> = Vec::new();
+        let mut order: Vec<ScoredSlot> = Vec::new();
         for hit in &fused {
             let factor = self.admits(hit.slot).unwrap_or(1.0);
-            order.push(Scored { slot: hit.slot, score: hit.combined, rank: ranked(hit.combined, factor) });
+            order.push(ScoredSlot { slot: hit.slot, score: hit.combined, rank: ranked(hit.combined, factor) });
         }
         self.cut(&mut order, self.query.limit);
         let vectors = self.store.finder.meanings[self.query.side as usize].vectors();
-        let whole = |found: &Scored| {
+        let whole = |found: &ScoredSlot| {
             let hit = fused.iter().find(|hit| hit.slot == found.slot)?;
             let far = vectors.get(found.slot).map_or(1.0, |own| distance(vector, &own));
             let distance = Some(round(far, 4));
-            Some(Ranked {
+            Some(RankedSlot {
                 slot: hit.slot,
                 semantic: hit.semantic,
                 keyword: hit.keyword,
@@ -297,9 +308,9 @@ impl Search<'_> {
         order.iter().filter_map(whole).collect()
     }
 
-    fn hit(&self, ranked: &Ranked) -> Hit {
+    fn hit(&self, ranked: &RankedSlot) -> DecisionHit {
         let id = self.id(ranked.slot);
-        Hit {
+        DecisionHit {
             id: id.to_owned(),
             distance: ranked.distance.unwrap_or(1.0),
             semantic: ranked.semantic,
@@ -316,9 +327,9 @@ fn ranked(score: f64, factor: f64) -> f64 {
 
 /// Returns the best of a list and all that are as good but for `slack`. Only what could be among them is asked about,
 /// since most is not.
-fn best(list: &[(u32, f64)], count: usize, slack: f64, admits: &dyn Fn(u32) -> Option<f64>) -> Vec<Scored> {
+fn best(list: &[(u32, f64)], count: usize, slack: f64, admits: &dyn Fn(u32) -> Option<f64>) -> Vec<ScoredSlot> {
     let mut top: Vec<f64> = Vec::new();
-    let mut kept: Vec<Scored> = Vec::new();
+    let mut kept: Vec<ScoredSlot> = Vec::new();
     for (slot, score) in list {
         let bar = if top.len() < count { f64::NEG_INFINITY } else { top[count - 1] } - slack;
         if *score < bar {
@@ -332,7 +343,7 @@ fn best(list: &[(u32, f64)], count: usize, slack: f64, admits: &dyn Fn(u32) -> O
         let place = top.partition_point(|better| *better >= rank);
         top.insert(place, rank);
         top.truncate(count);
-        kept.push(Scored { slot: *slot, score: *score, rank });
+        kept.push(ScoredSlot { slot: *slot, score: *score, rank });
     }
     let bar = if top.len() < count { f64::NEG_INFINITY } else { top[count - 1] } - slack;
     kept.retain(|found| found.rank >= bar);

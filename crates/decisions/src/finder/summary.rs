@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::record::Decision;
 use super::super::words::cut;
-use super::search::Hit;
+use super::search::DecisionHit;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::prefix;
 
@@ -14,7 +14,7 @@ pub const SHORT_TITLE: usize = 50;
 pub const LONG_TITLE: usize = 500;
 
 /// Returns the summary of a decision that was found; who knows the time adds `compactionLevel`.
-pub fn summary(decision: &Decision, hit: &Hit, title: usize) -> JsonMap {
+pub fn summary(decision: &Decision, hit: &DecisionHit, title: usize) -> JsonMap {
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("id", json!(decision.id));
@@ -30,7 +30,8 @@ pub fn summary(decision: &Decision, hit: &Hit, title: usize) -> JsonMap {
         put("outcome", json!(outcome));
     }
     if !decision.reasons.is_empty() {
-        let reason = |reason: &super::super::record::Reason| json!({ "type": reason.kind, "text": reason.text });
+        let reason =
+            |reason: &super::super::record::DecisionReason| json!({ "type": reason.kind, "text": reason.text });
         put("reasons", decision.reasons.iter().map(reason).collect());
     }
     if !decision.tags.is_empty() {

@@ -6,7 +6,7 @@ use contextweaver_text::unicode::quote;
 
 /// Which side of a decision a query speaks of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Side {
+pub enum BridgeSide {
     /// Everything.
     #[default]
     Both,
@@ -16,7 +16,7 @@ pub enum Side {
     Function,
 }
 
-impl Side {
+impl BridgeSide {
     /// All sides, in the order of their vectors.
     pub const ALL: [Self; 3] = [Self::Both, Self::Structure, Self::Function];
 
@@ -66,12 +66,12 @@ pub fn searchable(decision: &Decision) -> String {
 }
 
 /// Returns the text that stands for one side of a decision in a vector; for all of it where there is no such side.
-pub fn meaning(decision: &Decision, side: Side) -> String {
+pub fn meaning(decision: &Decision, side: BridgeSide) -> String {
     let bridge = decision.bridge.as_ref();
     let text = match side {
-        Side::Both => None,
-        Side::Structure => bridge.map(|bridge| bridge.structure.as_str()),
-        Side::Function => bridge.map(|bridge| bridge.function.as_str()),
+        BridgeSide::Both => None,
+        BridgeSide::Structure => bridge.map(|bridge| bridge.structure.as_str()),
+        BridgeSide::Function => bridge.map(|bridge| bridge.function.as_str()),
     };
     match text.filter(|text| !text.is_empty()) {
         Some(text) => side.query(text),
@@ -123,7 +123,7 @@ fn line(out: &mut String, label: &str, text: Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Bridge, Reason, TraceStep};
+    use crate::record::{Bridge, DecisionReason, TraceStep};
 
     fn example() -> Decision {
         Decision {
@@ -132,13 +132,13 @@ mod tests {
             category: "architecture".to_owned(),
             context: Some("Slow sessions".to_owned()),
             reasons: vec![
-                Reason {
+                DecisionReason {
                     kind: "analysis".to_owned(),
                     text: "Fast".to_owned(),
                     strength: 0.8,
                     unknown: serde_json::Map::new(),
                 },
-                Reason {
+                DecisionReason {
                     kind: String::new(),
                     text: "Known".to_owned(),
                     strength: 0.8,
@@ -180,10 +180,10 @@ mod tests {
         let whole = "Decision: Use Redis\nContext: Slow sessions\nCategory: architecture\nReasons: Fast | Known\n\
             Reasoning Trace:\nStep 1: Measured -> 40 ms\nStep 2: Compared\nTags: cache, db\nPR #7\n\
             Structure: A store in memory\nFunction: Quick sessions\nOutcome: success";
-        assert_eq!(meaning(&example(), Side::Both), whole);
-        assert_eq!(meaning(&example(), Side::Structure), "Structure: A store in memory");
-        assert_eq!(meaning(&example(), Side::Function), "Function: Quick sessions");
+        assert_eq!(meaning(&example(), BridgeSide::Both), whole);
+        assert_eq!(meaning(&example(), BridgeSide::Structure), "Structure: A store in memory");
+        assert_eq!(meaning(&example(), BridgeSide::Function), "Function: Quick sessions");
         let bare = Decision { decision: "x".to_owned(), ..Decision::default() };
-        assert_eq!(meaning(&bare, Side::Function), "Decision: x");
+        assert_eq!(meaning(&bare, BridgeSide::Function), "Decision: x");
     }
 }

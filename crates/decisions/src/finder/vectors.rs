@@ -8,14 +8,14 @@ const UNIT_SLACK: f64 = 1e-5;
 
 /// Vectors of one length, by slot.
 #[derive(Debug, Clone, Default)]
-pub struct Vectors {
+pub struct VectorTable {
     dimensions: usize,
     /// By block, then by dimension, then by slot in the block.
     values: Vec<f32>,
     present: Vec<bool>,
 }
 
-impl Vectors {
+impl VectorTable {
     /// Returns the length of the vectors, 0 while there is none.
     pub const fn dimensions(&self) -> usize {
         self.dimensions
@@ -148,7 +148,7 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             ((state >> 40) % 9) as f32 - 4.0
         };
-        let mut vectors = Vectors::default();
+        let mut vectors = VectorTable::default();
         assert_eq!(vectors.nearness(&[1.0]), []);
         let lists: Vec<Vec<f32>> = (0..150).map(|_| (0..7).map(|_| next()).collect()).collect();
         for (slot, list) in lists.iter().enumerate().rev() {

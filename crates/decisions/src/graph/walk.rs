@@ -1,6 +1,6 @@
 //! Walks over the graph. All of them look at an edge at most once from each end.
 
-use super::{Edge, EdgeType, Graph};
+use super::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_base::order::{SortedMap, sort, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
@@ -10,7 +10,7 @@ pub const MAX_NODES: usize = 1000;
 
 /// Which edges of a decision are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Direction {
+pub enum EdgeDirection {
     /// All of them.
     #[default]
     Both,
@@ -20,7 +20,7 @@ pub enum Direction {
     Incoming,
 }
 
-impl Direction {
+impl EdgeDirection {
     /// Reads the name of a direction.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
@@ -37,11 +37,11 @@ impl Direction {
 
 /// What a walk reached.
 #[derive(Debug, Default)]
-pub struct Reached<'a> {
+pub struct Subgraph<'a> {
     /// The centre, then one ring after the other, each sorted by id.
     pub nodes: Vec<&'a str>,
     /// The edges in the order they were met; each joins two of the nodes.
-    pub edges: Vec<&'a Edge>,
+    pub edges: Vec<&'a DecisionEdge>,
     /// Whether there is more than is returned.
     pub is_cut: bool,
 }
@@ -52,20 +52,20 @@ pub struct Neighbour<'a> {
     /// The other end.
     pub id: &'a str,
     /// The edge.
-    pub edge: &'a Edge,
+    pub edge: &'a DecisionEdge,
 }
 
-impl Graph {
+impl DecisionGraph {
     /// Returns the edges at a decision that are of one of the types and lead in the direction, with their other ends.
-    fn follow<'a>(&'a self, id: &str, kinds: &[EdgeType], direction: Direction) -> Vec<(u32, Neighbour<'a>)> {
+    fn follow<'a>(&'a self, id: &str, kinds: &[EdgeType], direction: EdgeDirection) -> Vec<(u32, Neighbour<'a>)> {
         let mut out = Vec::new();
         for number in self.numbers(id) {
             let Some(edge) = self.edge(*number) else { continue };
             let starts = edge.source == id;
             let fits = match direction {
-                Direction::Both => true,
-                Direction::Outgoing => starts,
-                Direction::Incoming => !starts,
+                EdgeDirection::Both => true,
+                EdgeDirection::Outgoing => starts,
+                EdgeDirection::Incoming => !starts,
             };
             if fits && (kinds.is_empty() || kinds.contains(&edge.kind)) {
                 out.push((*number, Neighbour { id: if starts { &edge.target } else { &edge.source }, edge }));
@@ -75,8 +75,14 @@ impl Graph {
     }
 
     /// Walks from a decision over so many edges at most; no types means all.
-    pub fn reach<'a>(&'a self, center: &'a str, depth: u64, kinds: &[EdgeType], direction: Direction) -> Reached<'a> {
-        let mut reached = Reached { nodes: vec![center], ..Reached::default() };
+    pub fn reach<'a>(
+        &'a self,
+        center: &'a str,
+        depth: u64,
+        kinds: &[EdgeType],
+        direction: EdgeDirection,
+    ) -> Subgraph<'a> {
+        let mut reached = Subgraph { nodes: vec![center], ..Subgraph::default() };
         let mut seen: SortedMap<&str, ()> = SortedMap::new();
         seen.insert(center, ());
         let mut met: SortedMap<u32, ()> = SortedMap::new();
@@ -111,7 +117,7 @@ impl Graph {
         &self,
         id: &str,
         kind: Option<EdgeType>,
-        direction: Direction,
+        direction: EdgeDirection,
         limit: usize,
     ) -> Vec<Neighbour<'_>> {
         let mut found: Vec<Neighbour> =
@@ -129,7 +135,7 @@ impl Graph {
             if id == to {
                 return true;
             }
-            for (_, neighbour) in self.follow(id, &[kind], Direction::Outgoing) {
+            for (_, neighbour) in self.follow(id, &[kind], EdgeDirection::Outgoing) {
                 if seen.insert(neighbour.id, ()).is_none() {
                     open.push(neighbour.id);
                 }

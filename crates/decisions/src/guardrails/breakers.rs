@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::verdict::Finding;
+use super::verdict::GuardrailFinding;
 use crate::record::Decision;
 use crate::times;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -19,7 +19,7 @@ const SCOPES: &[&str] = &["category:", "stakes:", "agent:", "tag:"];
 
 /// Whether actions pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum State {
+enum BreakerState {
     /// They do.
     #[default]
     Closed,
@@ -29,7 +29,7 @@ enum State {
     HalfOpen,
 }
 
-impl State {
+impl BreakerState {
     const ALL: &'static [Self] = &[Self::Closed, Self::Open, Self::HalfOpen];
 
     const fn as_str(self) -> &'static str {
@@ -43,12 +43,12 @@ impl State {
 
 /// One breaker.
 #[derive(Debug, Clone, Default)]
-struct Breaker {
+struct CircuitBreaker {
     scope: String,
     threshold: usize,
     window: i64,
     cooldown: i64,
-    state: State,
+    state: BreakerState,
     /// When something was reviewed, and whether it had failed.
     outcomes: Vec<(i64, bool)>,
     opened_at: i64,
@@ -57,7 +57,7 @@ struct Breaker {
 
 /// The breakers of a store.
 #[derive(Debug, Default)]
-pub struct Breakers(Vec<Breaker>);
+pub struct CircuitBreakers(Vec<CircuitBreaker>);
 
 /// Returns the scopes an action is in.
 pub(super) fn scopes_of(
@@ -73,11 +73,11 @@ pub(super) fn scopes_of(
     out
 }
 
-impl Breakers {
+impl CircuitBreakers {
     /// Adds a breaker: `{scope, failure_threshold?, window_ms?, cooldown_ms?}`, and what a snapshot says of its state.
     pub fn add(&mut self, value: Value, path: &str) -> Result<()> {
         let mut fields = Fields::open(value, path)?;
-        let breaker = Breaker {
+        let breaker = CircuitBreaker {
             scope: fields.string("scope")?,
             threshold: fields.uint_or("failure_threshold", 5, MAX_OUTCOMES as u64)?.max(1) as usize,
             window: fields.uint_or("window_ms", 3_600_000, MAX_MS)?.cast_signed(),
@@ -111,7 +111,7 @@ impl Breakers {
 
     /// Returns the breakers for a snapshot, in the form that [`Self::add`] reads.
     pub fn snapshot(&self) -> Vec<Value> {
-        let one = |breaker: &Breaker| {
+        let one = |breaker: &CircuitBreaker| {
             let mut out = json!({
                 "scope": breaker.scope,
                 "failure_threshold": breaker.threshold,
@@ -135,7 +135,7 @@ impl Breakers {
     }
 
     /// Returns what open breakers say of an action.
-    pub(super) fn findings(&mut self, scopes: &[String], now: i64) -> Vec<Finding> {
+    pub(super) fn findings(&mut self, scopes: &[String], now: i64) -> Vec<GuardrailFinding> {
         let hit = self.0.iter_mut().filter(|breaker| scopes.contains(&breaker.scope));
         hit.filter_map(|breaker| breaker.finding(now)).collect()
     }
@@ -143,7 +143,7 @@ impl Breakers {
     /// Notes that an action goes ahead that may tell whether breakers can close.
     pub(super) fn take_probes(&mut self, scopes: &[String], now: i64) {
         for breaker in self.0.iter_mut().filter(|breaker| scopes.contains(&breaker.scope)) {
-            if breaker.state == State::HalfOpen {
+            if breaker.state == BreakerState::HalfOpen {
                 breaker.probed_at = Some(now);
             }
         }
@@ -164,10 +164,10 @@ impl Breakers {
     }
 }
 
-impl Breaker {
+impl CircuitBreaker {
     fn advance(&mut self, now: i64) {
-        if self.state == State::Open && now >= self.opened_at.saturating_add(self.cooldown) {
-            self.state = State::HalfOpen;
+        if self.state == BreakerState::Open && now >= self.opened_at.saturating_add(self.cooldown) {
+            self.state = BreakerState::HalfOpen;
             self.probed_at = None;
         }
         let since = now.saturating_sub(self.window);
@@ -178,11 +178,11 @@ impl Breaker {
         self.outcomes.iter().filter(|(_, failed)| *failed).count()
     }
 
-    fn finding(&mut self, now: i64) -> Option<Finding> {
+    fn finding(&mut self, now: i64) -> Option<GuardrailFinding> {
         self.advance(now);
         // A probe that nobody reviews does not hold the breaker for ever.
         let is_probing = self.probed_at.is_some_and(|at| now < at.saturating_add(self.cooldown));
-        if self.state == State::Closed || self.state == State::HalfOpen && !is_probing {
+        if self.state == BreakerState::Closed || self.state == BreakerState::HalfOpen && !is_probing {
             return None;
         }
         let resets = self.resets_at();
@@ -194,7 +194,7 @@ impl Breaker {
         more.insert("resetAt".to_owned(), times::iso(resets).into());
         let hint = "Review what failed before going on, or wait until the breaker lets one action pass";
         more.insert("suggestion".to_owned(), hint.into());
-        Some(Finding {
+        Some(GuardrailFinding {
             id: format!("circuit_breaker:{}", self.scope),
             name: format!("Circuit breaker {}", self.scope),
             message: format!("Too many failures in {}; closed until {}", self.scope, times::iso(resets)),
@@ -215,21 +215,21 @@ impl Breaker {
         }
         self.outcomes.push((now, failed));
         match (self.state, outcome) {
-            (State::HalfOpen, "success") => {
-                self.state = State::Closed;
+            (BreakerState::HalfOpen, "success") => {
+                self.state = BreakerState::Closed;
                 self.outcomes.clear();
             }
-            (State::HalfOpen, "failure") => self.open(now),
-            (State::Closed, "failure") if self.failures() >= self.threshold => self.open(now),
+            (BreakerState::HalfOpen, "failure") => self.open(now),
+            (BreakerState::Closed, "failure") if self.failures() >= self.threshold => self.open(now),
             _ => {}
         }
-        if self.state != State::Open {
+        if self.state != BreakerState::Open {
             self.probed_at = None;
         }
     }
 
     const fn open(&mut self, now: i64) {
-        self.state = State::Open;
+        self.state = BreakerState::Open;
         self.opened_at = now;
         self.probed_at = None;
     }
@@ -237,7 +237,7 @@ impl Breaker {
     fn describe(&mut self, now: i64) -> Option<Value> {
         self.advance(now);
         let failures = self.failures();
-        if self.state == State::Closed && failures == 0 {
+        if self.state == BreakerState::Closed && failures == 0 {
             return None;
         }
         let mut out = JsonMap::new();
@@ -245,7 +245,7 @@ impl Breaker {
         out.insert("state".to_owned(), self.state.as_str().into());
         out.insert("failures".to_owned(), failures.into());
         out.insert("threshold".to_owned(), self.threshold.into());
-        if self.state == State::Open {
+        if self.state == BreakerState::Open {
             out.insert("resetAt".to_owned(), times::iso(self.resets_at()).into());
             out.insert("resetsInMs".to_owned(), (self.resets_at() - now).max(0).into());
         }
@@ -253,8 +253,8 @@ impl Breaker {
     }
 }
 
-fn state_named(name: &str, path: &str) -> Result<State> {
-    let found = State::ALL.iter().find(|state| state.as_str() == name).copied();
+fn state_named(name: &str, path: &str) -> Result<BreakerState> {
+    let found = BreakerState::ALL.iter().find(|state| state.as_str() == name).copied();
     found.ok_or_else(|| {
         Error::new(ErrorCode::InvalidInput, "a breaker is closed, open or half_open").at(format!("{path}/state"))
     })

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::Added;
+use super::AddedGuardrails;
 use super::breakers::scopes_of;
-use super::verdict::Verdict;
-use crate::call::Call;
+use super::verdict::GuardrailVerdict;
+use crate::call::CallerContext;
 use crate::record::Decision;
 use crate::store::DecisionStore;
 use crate::times;
@@ -13,7 +13,7 @@ use contextweaver_model::json::JsonMap;
 
 /// An action that is to be checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct ActionToCheck<'a> {
     /// What is to be done.
     pub description: &'a str,
     /// The category, if said.
@@ -32,7 +32,7 @@ pub struct Subject<'a> {
     pub reasons: Option<usize>,
 }
 
-impl Subject<'_> {
+impl ActionToCheck<'_> {
     /// Returns what rules see of the action. Who calls cannot talk rules out of what the call itself says.
     fn context(&self) -> JsonMap {
         let mut out = JsonMap::new();
@@ -60,14 +60,14 @@ impl Subject<'_> {
 
 /// An action that was checked.
 #[derive(Debug, Clone)]
-pub struct Checked {
+pub struct CheckedAction {
     /// What rules and breakers say.
-    pub verdict: Verdict,
+    pub verdict: GuardrailVerdict,
     /// The scopes of breakers that the action is in.
     scopes: Vec<String>,
 }
 
-impl Checked {
+impl CheckedAction {
     /// Notes that the action goes ahead, as the one that tries whether a breaker may close again.
     pub fn goes_ahead(&self, store: &mut DecisionStore, now: i64) {
         store.breakers.take_probes(&self.scopes, now);
@@ -76,7 +76,7 @@ impl Checked {
 
 impl DecisionStore {
     /// Adds guardrails: a list, one rule, or `{guardrails: […]}`. Where one is bad, none is added.
-    pub fn add_guardrails(&mut self, rules: &Value) -> Added {
+    pub fn add_guardrails(&mut self, rules: &Value) -> AddedGuardrails {
         self.rules.add(rules)
     }
 
@@ -87,7 +87,7 @@ impl DecisionStore {
 }
 
 /// Checks an action and notes that it was checked.
-pub fn check(store: &mut DecisionStore, call: &Call<'_>, subject: &Subject<'_>) -> Checked {
+pub fn check(store: &mut DecisionStore, call: &CallerContext<'_>, subject: &ActionToCheck<'_>) -> CheckedAction {
     let context = subject.context();
     let mut verdict = store.rules.evaluate(&context, store.options.on_rule_error);
     let category = context.get("category").and_then(Value::as_str);
@@ -96,11 +96,16 @@ pub fn check(store: &mut DecisionStore, call: &Call<'_>, subject: &Subject<'_>) 
         verdict.add(finding);
     }
     note(store, call, subject.description, &verdict);
-    Checked { verdict, scopes }
+    CheckedAction { verdict, scopes }
 }
 
 /// Checks a decision as it is recorded, with the quality of its record.
-pub fn check_record(store: &mut DecisionStore, call: &Call<'_>, decision: &Decision, quality: f64) -> Verdict {
+pub fn check_record(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    decision: &Decision,
+    quality: f64,
+) -> GuardrailVerdict {
     let inputs = decision.deliberation.as_ref().map_or(0, |deliberation| deliberation.inputs.len());
     let steps = decision.deliberation.iter().flat_map(|deliberation| &deliberation.steps);
     let has_reasoning = steps.filter_map(|step| step.kind.as_deref()).any(|kind| kind == "reasoning");
@@ -125,7 +130,7 @@ pub fn check_record(store: &mut DecisionStore, call: &Call<'_>, decision: &Decis
     verdict
 }
 
-fn note(store: &mut DecisionStore, call: &Call<'_>, action: &str, verdict: &Verdict) {
+fn note(store: &mut DecisionStore, call: &CallerContext<'_>, action: &str, verdict: &GuardrailVerdict) {
     let violations: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
     store.rules.note(json!({
         "timestamp": times::iso(call.now),

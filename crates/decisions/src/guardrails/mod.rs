@@ -13,9 +13,9 @@ mod verdict;
 use serde::Serialize;
 use serde_json::Value;
 
-pub use self::check::{Checked, Subject, check, check_record};
-use self::rule::Rule;
-pub use self::verdict::{Finding, OnRuleError, Verdict};
+pub use self::check::{ActionToCheck, CheckedAction, check, check_record};
+use self::rule::Guardrail;
+pub use self::verdict::{GuardrailFinding, GuardrailVerdict, OnRuleError};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::type_name;
@@ -28,26 +28,26 @@ const MAX_CHECKS: usize = 1000;
 
 /// The rules of a store.
 #[derive(Debug, Default)]
-pub struct Rules {
-    rules: Vec<Rule>,
+pub struct GuardrailSet {
+    rules: Vec<Guardrail>,
     /// What was checked since the host last asked.
     checks: Vec<Value>,
 }
 
 /// What became of rules that were added. Where one is bad, none is added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Added {
+pub struct AddedGuardrails {
     /// How many were added.
     pub added: usize,
     /// Ids that were there already; the first rule with an id stays.
     pub duplicates: Vec<String>,
     /// What is wrong.
-    pub errors: Vec<Refused>,
+    pub errors: Vec<RejectedGuardrail>,
 }
 
 /// A rule that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RejectedGuardrail {
     /// Where, as a JSON pointer into what was added.
     pub path: String,
     /// The id of the rule, if it has one.
@@ -60,35 +60,40 @@ pub struct Refused {
     pub position: Option<usize>,
 }
 
-impl Rules {
+impl GuardrailSet {
     /// Adds rules: a list, one rule, or `{guardrails: […]}`.
-    pub fn add(&mut self, value: &Value) -> Added {
+    pub fn add(&mut self, value: &Value) -> AddedGuardrails {
         let (list, path) = match value {
             Value::Array(list) => (list.as_slice(), String::new()),
             Value::Object(map) if map.contains_key("guardrails") => match &map["guardrails"] {
                 Value::Array(list) => (list.as_slice(), "/guardrails".to_owned()),
-                other => return Added::refuse("/guardrails", format!("expected a list, got {}", type_name(other))),
+                other => {
+                    return AddedGuardrails::refuse(
+                        "/guardrails",
+                        format!("expected a list, got {}", type_name(other)),
+                    );
+                }
             },
             one => (std::slice::from_ref(one), String::new()),
         };
-        let mut report = Added::default();
-        let mut rules: Vec<Rule> = Vec::new();
+        let mut report = AddedGuardrails::default();
+        let mut rules: Vec<Guardrail> = Vec::new();
         for (index, entry) in list.iter().enumerate() {
             let path = if value.is_array() || !path.is_empty() { format!("{path}/{index}") } else { String::new() };
-            match Rule::read(entry, &path) {
+            match Guardrail::read(entry, &path) {
                 Ok(rule) if self.rules.iter().chain(&rules).any(|known| known.id == rule.id) => {
                     report.duplicates.push(rule.id);
                 }
                 Ok(rule) => rules.push(rule),
                 Err(fault) => {
                     let id = entry.get("id").and_then(Value::as_str).map(str::to_owned);
-                    let rule::Fault { path, message, position } = fault;
-                    report.errors.push(Refused { path, id, message, position });
+                    let rule::GuardrailError { path, message, position } = fault;
+                    report.errors.push(RejectedGuardrail { path, id, message, position });
                 }
             }
         }
         if self.rules.len() + rules.len() > MAX_RULES {
-            return Added::refuse("", format!("a store has at most {MAX_RULES} rules"));
+            return AddedGuardrails::refuse("", format!("a store has at most {MAX_RULES} rules"));
         }
         if report.errors.is_empty() {
             report.added = rules.len();
@@ -150,11 +155,11 @@ impl Rules {
 
     /// Describes the rules.
     pub fn active(&self) -> Vec<Value> {
-        self.rules.iter().map(Rule::describe).collect()
+        self.rules.iter().map(Guardrail::describe).collect()
     }
 
     /// Evaluates the rules, in their order, on what is known of an action.
-    pub fn evaluate(&self, context: &JsonMap, on_error: OnRuleError) -> Verdict {
+    pub fn evaluate(&self, context: &JsonMap, on_error: OnRuleError) -> GuardrailVerdict {
         verdict::evaluate(&self.rules, context, on_error)
     }
 
@@ -172,9 +177,9 @@ impl Rules {
     }
 }
 
-impl Added {
+impl AddedGuardrails {
     fn refuse(path: &str, message: String) -> Self {
-        let refused = Refused { path: path.to_owned(), id: None, message, position: None };
+        let refused = RejectedGuardrail { path: path.to_owned(), id: None, message, position: None };
         Self { errors: vec![refused], ..Self::default() }
     }
 }

@@ -2,33 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::cel::{Expression, Problem};
+use super::cel::{Expression, ExpressionError};
 use contextweaver_model::json::{JsonMap, number_text, parse_float, pointer, type_name};
 use contextweaver_text::unicode::{quote, trim};
 
 /// Fields of a rule besides `condition_…` and `requires_…`.
 const FIELDS: &[&str] = &["id", "description", "scope", "action", "message", "condition", "requires", "template"];
 /// Suffixes of fields in a `condition` object that compare.
-const SUFFIXES: &[(&str, Operator)] = &[
-    ("_lte", Operator::LessOrEqual),
-    ("_gte", Operator::GreaterOrEqual),
-    ("_lt", Operator::Less),
-    ("_gt", Operator::Greater),
+const SUFFIXES: &[(&str, ComparisonOperator)] = &[
+    ("_lte", ComparisonOperator::LessOrEqual),
+    ("_gte", ComparisonOperator::GreaterOrEqual),
+    ("_lt", ComparisonOperator::Less),
+    ("_gt", ComparisonOperator::Greater),
 ];
 /// Signs before an operand, longer ones first.
-const SIGNS: &[(&str, Operator)] = &[
-    ("<=", Operator::LessOrEqual),
-    (">=", Operator::GreaterOrEqual),
-    ("==", Operator::Equal),
-    ("!=", Operator::Unequal),
-    ("<", Operator::Less),
-    (">", Operator::Greater),
-    ("=", Operator::Equal),
+const SIGNS: &[(&str, ComparisonOperator)] = &[
+    ("<=", ComparisonOperator::LessOrEqual),
+    (">=", ComparisonOperator::GreaterOrEqual),
+    ("==", ComparisonOperator::Equal),
+    ("!=", ComparisonOperator::Unequal),
+    ("<", ComparisonOperator::Less),
+    (">", ComparisonOperator::Greater),
+    ("=", ComparisonOperator::Equal),
 ];
 
 /// What a rule compares with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operator {
+pub enum ComparisonOperator {
     /// `==`, also without a sign.
     Equal,
     /// `!=`.
@@ -43,7 +43,7 @@ pub enum Operator {
     GreaterOrEqual,
 }
 
-impl Operator {
+impl ComparisonOperator {
     /// Returns the name in lists of active rules.
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Operator {
 
 /// What a rule does to an action that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action {
+pub enum GuardrailAction {
     /// The action is not allowed.
     Block,
     /// The action is allowed with a warning.
@@ -68,7 +68,7 @@ pub enum Action {
     Log,
 }
 
-impl Action {
+impl GuardrailAction {
     /// Returns the word rules use.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -81,11 +81,11 @@ impl Action {
 
 /// One comparison with a field of the action.
 #[derive(Debug, Clone)]
-pub struct Test {
+pub struct FieldTest {
     /// The field.
     pub field: String,
     /// How to compare.
-    pub operator: Operator,
+    pub operator: ComparisonOperator,
     /// What with.
     pub operand: Value,
     /// Whether an operator sign was written, so that numbers in texts count.
@@ -96,16 +96,16 @@ pub struct Test {
 
 /// One part of when a rule is about an action.
 #[derive(Debug, Clone)]
-pub enum Condition {
+pub enum GuardrailCondition {
     /// A comparison.
-    Test(Test),
+    Field(FieldTest),
     /// An expression, with its text.
     Expression(Expression, String),
 }
 
 /// What an action must have.
 #[derive(Debug, Clone)]
-pub struct Requirement {
+pub struct GuardrailRequirement {
     /// The field.
     pub field: String,
     /// What it must be.
@@ -114,7 +114,7 @@ pub struct Requirement {
 
 /// A rule that actions must keep.
 #[derive(Debug, Clone)]
-pub struct Rule {
+pub struct Guardrail {
     /// Its id.
     pub id: String,
     /// What it is for.
@@ -122,20 +122,20 @@ pub struct Rule {
     /// The projects it is for; all when empty.
     pub scope: Vec<String>,
     /// What it does.
-    pub action: Action,
+    pub action: GuardrailAction,
     /// What it says; `{field}` stands for a value of the action.
     pub message: Option<String>,
     /// When it is about an action: all of them hold.
-    pub conditions: Vec<Condition>,
+    pub conditions: Vec<GuardrailCondition>,
     /// What the action must have then.
-    pub requirements: Vec<Requirement>,
+    pub requirements: Vec<GuardrailRequirement>,
     /// The rule as it was written.
     pub source: JsonMap,
 }
 
 /// What is wrong with a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct GuardrailError {
     /// The place in the rule, as a JSON pointer.
     pub path: String,
     /// What is wrong.
@@ -144,26 +144,26 @@ pub struct Fault {
     pub position: Option<usize>,
 }
 
-impl Fault {
+impl GuardrailError {
     fn new(path: &str, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), message: message.into(), position: None }
     }
 }
 
-type Read<T> = Result<T, Fault>;
+type ReadGuardrail<T> = Result<T, GuardrailError>;
 
-impl Rule {
+impl Guardrail {
     /// Reads a rule; `path` is its place in what it came with.
-    pub fn read(value: &Value, path: &str) -> Read<Self> {
+    pub fn read(value: &Value, path: &str) -> ReadGuardrail<Self> {
         let Value::Object(source) = value else {
-            return Err(Fault::new(path, format!("expected an object, got {}", type_name(value))));
+            return Err(GuardrailError::new(path, format!("expected an object, got {}", type_name(value))));
         };
         let known = |key: &str| FIELDS.contains(&key) || named(key, "condition_") || named(key, "requires_");
         if let Some(key) = source.keys().find(|key| !known(key)) {
-            return Err(Fault::new(&pointer(path, key), format!("unknown field {}", quote(key))));
+            return Err(GuardrailError::new(&pointer(path, key), format!("unknown field {}", quote(key))));
         }
         let id = text(source, "id", path)?.filter(|id| !trim(id).is_empty());
-        let id = id.ok_or_else(|| Fault::new(&pointer(path, "id"), "a rule needs an id"))?;
+        let id = id.ok_or_else(|| GuardrailError::new(&pointer(path, "id"), "a rule needs an id"))?;
         Ok(Self {
             id,
             description: text(source, "description", path)?.unwrap_or_default(),
@@ -184,10 +184,10 @@ impl Rule {
     /// Describes the rule for the list of active rules.
     pub fn describe(&self) -> Value {
         let conditions = self.conditions.iter().map(|condition| match condition {
-            Condition::Test(test) => {
+            GuardrailCondition::Field(test) => {
                 json!({ "field": test.field, "operator": test.operator.name(), "value": test.operand })
             }
-            Condition::Expression(_, source) => json!({ "field": "cel", "operator": "cel", "value": source }),
+            GuardrailCondition::Expression(_, source) => json!({ "field": "cel", "operator": "cel", "value": source }),
         });
         let requirements =
             self.requirements.iter().map(|needed| json!({ "field": needed.field, "expected": needed.expected }));
@@ -206,16 +206,18 @@ fn named(key: &str, start: &str) -> bool {
     key.strip_prefix(start).is_some_and(|field| !field.is_empty())
 }
 
-fn text(source: &JsonMap, key: &str, path: &str) -> Read<Option<String>> {
+fn text(source: &JsonMap, key: &str, path: &str) -> ReadGuardrail<Option<String>> {
     match source.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(Fault::new(&pointer(path, key), format!("expected a string, got {}", type_name(other)))),
+        Some(other) => {
+            Err(GuardrailError::new(&pointer(path, key), format!("expected a string, got {}", type_name(other))))
+        }
     }
 }
 
-fn scope(source: &JsonMap, path: &str) -> Read<Vec<String>> {
-    let wrong = || Fault::new(&pointer(path, "scope"), "expected a project or a list of projects");
+fn scope(source: &JsonMap, path: &str) -> ReadGuardrail<Vec<String>> {
+    let wrong = || GuardrailError::new(&pointer(path, "scope"), "expected a project or a list of projects");
     match source.get("scope") {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::String(one)) => Ok(vec![one.clone()]),
@@ -226,23 +228,23 @@ fn scope(source: &JsonMap, path: &str) -> Read<Vec<String>> {
     }
 }
 
-fn action(source: &JsonMap, path: &str) -> Read<Action> {
+fn action(source: &JsonMap, path: &str) -> ReadGuardrail<GuardrailAction> {
     match text(source, "action", path)?.as_deref() {
-        None | Some("warn") => Ok(Action::Warn),
-        Some("block") => Ok(Action::Block),
-        Some("log") => Ok(Action::Log),
+        None | Some("warn") => Ok(GuardrailAction::Warn),
+        Some("block") => Ok(GuardrailAction::Block),
+        Some("log") => Ok(GuardrailAction::Log),
         Some(other) => {
             let message = format!("expected block, warn or log, got {}", quote(other));
-            Err(Fault::new(&pointer(path, "action"), message))
+            Err(GuardrailError::new(&pointer(path, "action"), message))
         }
     }
 }
 
-fn conditions(source: &JsonMap, path: &str) -> Read<Vec<Condition>> {
+fn conditions(source: &JsonMap, path: &str) -> ReadGuardrail<Vec<GuardrailCondition>> {
     let mut out = Vec::new();
     for (key, value) in source {
         if let Some(field) = key.strip_prefix("condition_") {
-            out.push(Condition::Test(test(field, None, value, false)));
+            out.push(GuardrailCondition::Field(test(field, None, value, false)));
         }
     }
     let at = pointer(path, "condition");
@@ -259,40 +261,42 @@ fn conditions(source: &JsonMap, path: &str) -> Read<Vec<Condition>> {
         }
         Some(other) => {
             let message = format!("expected an expression or an object, got {}", type_name(other));
-            return Err(Fault::new(&at, message));
+            return Err(GuardrailError::new(&at, message));
         }
     }
     Ok(out)
 }
 
-fn expression(source: &str, path: &str) -> Read<Condition> {
+fn expression(source: &str, path: &str) -> ReadGuardrail<GuardrailCondition> {
     match Expression::parse(source) {
-        Ok(expression) => Ok(Condition::Expression(expression, source.to_owned())),
-        Err(Problem { message, position }) => Err(Fault { path: path.to_owned(), message, position: Some(position) }),
+        Ok(expression) => Ok(GuardrailCondition::Expression(expression, source.to_owned())),
+        Err(ExpressionError { message, position }) => {
+            Err(GuardrailError { path: path.to_owned(), message, position: Some(position) })
+        }
     }
 }
 
 /// Reads an entry of a `condition` object.
-fn field_condition(key: &str, value: &Value, path: &str) -> Read<Condition> {
+fn field_condition(key: &str, value: &Value, path: &str) -> ReadGuardrail<GuardrailCondition> {
     let suffix = SUFFIXES.iter().find_map(|(suffix, operator)| Some((key.strip_suffix(suffix)?, *operator)));
     let (field, operator) = suffix.map_or((key, None), |(field, operator)| (field, Some(operator)));
     if field.is_empty() {
-        return Err(Fault::new(&pointer(path, key), "a condition needs a field"));
+        return Err(GuardrailError::new(&pointer(path, key), "a condition needs a field"));
     }
     // The reference's spelling: `quality_lt` speaks of the quality score.
     let field = if operator.is_some() && field == "quality" { "quality_score" } else { field };
-    Ok(Condition::Test(test(field, operator, value, true)))
+    Ok(GuardrailCondition::Field(test(field, operator, value, true)))
 }
 
-fn test(field: &str, operator: Option<Operator>, value: &Value, defaults: bool) -> Test {
+fn test(field: &str, operator: Option<ComparisonOperator>, value: &Value, defaults: bool) -> FieldTest {
     let written = value.as_str().and_then(comparison).filter(|_| operator.is_none());
     let is_written = written.is_some() || operator.is_some();
-    let (operator, operand) = written.unwrap_or_else(|| (operator.unwrap_or(Operator::Equal), value.clone()));
-    Test { field: field.to_owned(), operator, operand, written: is_written, defaults }
+    let (operator, operand) = written.unwrap_or_else(|| (operator.unwrap_or(ComparisonOperator::Equal), value.clone()));
+    FieldTest { field: field.to_owned(), operator, operand, written: is_written, defaults }
 }
 
 /// Reads a text such as `>= 0.5`: an operator and an operand, which is a number if it reads as one.
-pub(super) fn comparison(text: &str) -> Option<(Operator, Value)> {
+pub(super) fn comparison(text: &str) -> Option<(ComparisonOperator, Value)> {
     let text = trim(text);
     let (sign, operator) = SIGNS.iter().find(|(sign, _)| text.starts_with(sign))?;
     let operand = trim(&text[sign.len()..]);
@@ -300,22 +304,22 @@ pub(super) fn comparison(text: &str) -> Option<(Operator, Value)> {
     Some((*operator, number.map_or_else(|| operand.into(), Value::from)))
 }
 
-fn requirements(source: &JsonMap, path: &str) -> Read<Vec<Requirement>> {
+fn requirements(source: &JsonMap, path: &str) -> ReadGuardrail<Vec<GuardrailRequirement>> {
     let mut out = Vec::new();
     for (key, value) in source {
         if let Some(field) = key.strip_prefix("requires_") {
-            out.push(Requirement { field: field.to_owned(), expected: value.clone() });
+            out.push(GuardrailRequirement { field: field.to_owned(), expected: value.clone() });
         }
     }
     match source.get("requires") {
         None | Some(Value::Null) => {}
         Some(Value::Object(fields)) => {
             let fields = fields.iter();
-            out.extend(fields.map(|(key, value)| Requirement { field: key.clone(), expected: value.clone() }));
+            out.extend(fields.map(|(key, value)| GuardrailRequirement { field: key.clone(), expected: value.clone() }));
         }
         Some(other) => {
             let message = format!("expected an object, got {}", type_name(other));
-            return Err(Fault::new(&pointer(path, "requires"), message));
+            return Err(GuardrailError::new(&pointer(path, "requires"), message));
         }
     }
     Ok(out)

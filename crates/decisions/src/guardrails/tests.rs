@@ -1,11 +1,11 @@
 use serde_json::json;
 
-use super::breakers::Breakers;
+use super::breakers::CircuitBreakers;
 use super::*;
 use crate::record::Decision;
 
-fn judge(rule: &Value, context: &Value, on_error: OnRuleError) -> Verdict {
-    let mut rules = Rules::default();
+fn judge(rule: &Value, context: &Value, on_error: OnRuleError) -> GuardrailVerdict {
+    let mut rules = GuardrailSet::default();
     assert_eq!(rules.add(rule).errors, [], "{rule}");
     rules.evaluate(context.as_object().unwrap(), on_error)
 }
@@ -61,7 +61,7 @@ fn rules_speak_of_what_they_name() {
 fn rules_that_fail_are_not_silent() {
     let rule = json!({ "id": "g", "action": "block", "condition": "action.stakes < 5" });
     let judged = |on_error| judge(&rule, &json!({}), on_error);
-    let kind = |finding: &Finding| finding.more["type"].clone();
+    let kind = |finding: &GuardrailFinding| finding.more["type"].clone();
     let warned = judged(OnRuleError::Warn);
     assert!(warned.allowed && kind(&warned.warnings[0]) == "rule_error");
     let blocked = judged(OnRuleError::Block);
@@ -92,12 +92,12 @@ fn bad_rules_never_load() {
         (json!({ "guardrails": 1 }), "/guardrails", None),
         (json!("text"), "", None),
     ] {
-        let mut store = Rules::default();
+        let mut store = GuardrailSet::default();
         let report = store.add(&rules);
         assert_eq!((report.errors[0].path.as_str(), report.errors[0].position), (path, position), "{rules}");
         assert!(store.is_empty() && report.added == 0, "{rules}");
     }
-    let mut rules = Rules::default();
+    let mut rules = GuardrailSet::default();
     let twice = json!({ "template": { "name": "x" }, "guardrails": [{ "id": "a" }, { "id": "b" }, { "id": "a", "action": "block" }] });
     let report = rules.add(&twice);
     assert_eq!((report.added, report.duplicates), (2, vec!["a".to_owned()]));
@@ -108,7 +108,7 @@ fn bad_rules_never_load() {
 
 #[test]
 fn the_preset_blocks_what_it_says() {
-    let mut rules = Rules::default();
+    let mut rules = GuardrailSet::default();
     rules.add_preset("cornerstone").unwrap();
     assert!(rules.add_preset("keystone").is_err());
     let blocked = |context: Value| -> Vec<String> {
@@ -125,7 +125,7 @@ fn the_preset_blocks_what_it_says() {
 
 #[test]
 fn breakers_open_wait_and_try_once() {
-    let mut breakers = Breakers::default();
+    let mut breakers = CircuitBreakers::default();
     breakers.add(json!({ "scope": "category:tooling", "failure_threshold": 2 }), "/0").unwrap();
     for bad in [json!({ "scope": "category:tooling" }), json!({ "scope": "team:x" }), json!({ "scope": "tag:" })] {
         assert!(breakers.add(bad, "/1").is_err());
@@ -150,7 +150,7 @@ fn breakers_open_wait_and_try_once() {
     assert_eq!(breakers.findings(&scopes, later + 1)[0].more["state"], "half_open");
 
     // A snapshot carries the state.
-    let mut copy = Breakers::default();
+    let mut copy = CircuitBreakers::default();
     copy.add(breakers.snapshot().remove(0), "/0").unwrap();
     assert_eq!(copy.snapshot(), breakers.snapshot());
 

@@ -2,9 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::cel::Fault;
+use super::cel::EvaluationError;
 use super::cel::is_equal as same_value;
-use super::rule::{Action, Condition, Operator, Requirement, Rule, Test, comparison, shown};
+use super::rule::{
+    ComparisonOperator, FieldTest, Guardrail, GuardrailAction, GuardrailCondition, GuardrailRequirement, comparison,
+    shown,
+};
 use crate::words::cut;
 use contextweaver_base::{Error, ErrorCode};
 use contextweaver_model::json::JsonMap;
@@ -63,7 +66,7 @@ impl OnRuleError {
 
 /// One thing that rules say.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Finding {
+pub struct GuardrailFinding {
     /// The id of the rule.
     pub id: String,
     /// What the rule is called.
@@ -76,7 +79,7 @@ pub struct Finding {
     pub more: Map<String, Value>,
 }
 
-impl Finding {
+impl GuardrailFinding {
     /// Writes the finding with the keys of `pre_action`.
     pub fn to_json(&self) -> Value {
         let mut out = json!({
@@ -91,27 +94,27 @@ impl Finding {
 
 /// What the rules say of an action.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Verdict {
+pub struct GuardrailVerdict {
     /// Whether no rule blocks it.
     pub allowed: bool,
     /// What blocks it.
-    pub violations: Vec<Finding>,
+    pub violations: Vec<GuardrailFinding>,
     /// What else was found.
-    pub warnings: Vec<Finding>,
+    pub warnings: Vec<GuardrailFinding>,
     /// How many rules there are.
     pub evaluated: usize,
 }
 
 /// Evaluates rules, in their order.
-pub(super) fn evaluate(rules: &[Rule], context: &JsonMap, on_error: OnRuleError) -> Verdict {
-    let mut verdict = Verdict { allowed: true, evaluated: rules.len(), ..Verdict::default() };
-    let subject = Subject { context, action: action_of(context) };
+pub(super) fn evaluate(rules: &[Guardrail], context: &JsonMap, on_error: OnRuleError) -> GuardrailVerdict {
+    let mut verdict = GuardrailVerdict { allowed: true, evaluated: rules.len(), ..GuardrailVerdict::default() };
+    let subject = RuleContext { context, action: action_of(context) };
     for rule in rules {
         match subject.judge(rule) {
             Ok(None) => {}
             Ok(Some(message)) => {
                 let severity = rule.action.as_str();
-                verdict.add(Finding { severity, ..finding(rule, message) });
+                verdict.add(GuardrailFinding { severity, ..finding(rule, message) });
             }
             Err(problem) => verdict.add_error(rule, &problem, on_error),
         }
@@ -119,14 +122,14 @@ pub(super) fn evaluate(rules: &[Rule], context: &JsonMap, on_error: OnRuleError)
     verdict
 }
 
-fn finding(rule: &Rule, message: String) -> Finding {
-    Finding { id: rule.id.clone(), name: rule.name().to_owned(), message, ..Finding::default() }
+fn finding(rule: &Guardrail, message: String) -> GuardrailFinding {
+    GuardrailFinding { id: rule.id.clone(), name: rule.name().to_owned(), message, ..GuardrailFinding::default() }
 }
 
-impl Verdict {
+impl GuardrailVerdict {
     /// Adds a finding where its severity puts it.
-    pub fn add(&mut self, finding: Finding) {
-        if finding.severity == Action::Block.as_str() {
+    pub fn add(&mut self, finding: GuardrailFinding) {
+        if finding.severity == GuardrailAction::Block.as_str() {
             self.allowed = false;
             self.violations.push(finding);
         } else {
@@ -134,13 +137,13 @@ impl Verdict {
         }
     }
 
-    fn add_error(&mut self, rule: &Rule, problem: &str, on_error: OnRuleError) {
+    fn add_error(&mut self, rule: &Guardrail, problem: &str, on_error: OnRuleError) {
         if on_error == OnRuleError::Ignore {
             return;
         }
-        let blocks = on_error == OnRuleError::Block && rule.action == Action::Block;
+        let blocks = on_error == OnRuleError::Block && rule.action == GuardrailAction::Block;
         let mut finding = finding(rule, format!("Guardrail {} could not be evaluated: {problem}", rule.id));
-        finding.severity = if blocks { Action::Block } else { Action::Warn }.as_str();
+        finding.severity = if blocks { GuardrailAction::Block } else { GuardrailAction::Warn }.as_str();
         finding.more.insert("type".to_owned(), "rule_error".into());
         self.add(finding);
     }
@@ -171,14 +174,14 @@ fn action_of(context: &JsonMap) -> Value {
     action
 }
 
-struct Subject<'c> {
+struct RuleContext<'c> {
     context: &'c JsonMap,
     action: Value,
 }
 
-impl Subject<'_> {
+impl RuleContext<'_> {
     /// Returns the message of a rule that is broken; why, when it cannot be told.
-    fn judge(&self, rule: &Rule) -> Result<Option<String>, String> {
+    fn judge(&self, rule: &Guardrail) -> Result<Option<String>, String> {
         if !self.in_scope(&rule.scope) {
             return Ok(None);
         }
@@ -205,21 +208,21 @@ impl Subject<'_> {
         scope.is_empty() || project.is_none_or(|project| scope.iter().any(|entry| entry == project))
     }
 
-    fn meets(&self, condition: &Condition) -> Result<bool, String> {
+    fn meets(&self, condition: &GuardrailCondition) -> Result<bool, String> {
         match condition {
-            Condition::Expression(expression, _) => match expression.holds(&self.action) {
+            GuardrailCondition::Expression(expression, _) => match expression.holds(&self.action) {
                 Ok(holds) => Ok(holds),
-                Err(Fault::Missing) => Ok(false),
-                Err(Fault::Wrong(problem)) => Err(problem),
+                Err(EvaluationError::Missing) => Ok(false),
+                Err(EvaluationError::Wrong(problem)) => Err(problem),
             },
-            Condition::Test(test) => match self.field(test).filter(|value| !value.is_null()) {
+            GuardrailCondition::Field(test) => match self.field(test).filter(|value| !value.is_null()) {
                 None => Ok(false),
                 Some(value) => compare(test, value),
             },
         }
     }
 
-    fn field(&self, test: &Test) -> Option<&Value> {
+    fn field(&self, test: &FieldTest) -> Option<&Value> {
         if test.defaults && (NAMED.contains(&test.field.as_str())) {
             return self.action.get(&test.field);
         }
@@ -227,7 +230,7 @@ impl Subject<'_> {
     }
 
     /// Says how a requirement is not met.
-    fn lacks(&self, needed: &Requirement) -> Option<String> {
+    fn lacks(&self, needed: &GuardrailRequirement) -> Option<String> {
         let field = &needed.field;
         let Some(value) = self.context.get(field).filter(|value| !value.is_null()) else {
             return Some(format!("Missing: {field}"));
@@ -236,7 +239,7 @@ impl Subject<'_> {
         let met = match (&needed.expected, written) {
             (Value::Bool(expected), _) => is_truthy(value) == *expected,
             (_, Some((operator, operand))) => {
-                let test = Test { field: field.clone(), operator, operand, written: true, defaults: false };
+                let test = FieldTest { field: field.clone(), operator, operand, written: true, defaults: false };
                 compare(&test, value).unwrap_or(false)
             }
             (expected, None) => is_equal(expected, value),
@@ -269,15 +272,15 @@ impl Subject<'_> {
 }
 
 /// Compares a value. Values and operands with a written operator count as numbers where they read as such.
-fn compare(test: &Test, value: &Value) -> Result<bool, String> {
+fn compare(test: &FieldTest, value: &Value) -> Result<bool, String> {
     let numbers = || Some((float(value)?, float(&test.operand)?));
-    if matches!(test.operator, Operator::Equal | Operator::Unequal) {
+    if matches!(test.operator, ComparisonOperator::Equal | ComparisonOperator::Unequal) {
         let equal = match numbers().filter(|_| test.written) {
             Some((left, right)) => left.partial_cmp(&right).is_some_and(std::cmp::Ordering::is_eq),
             None if test.defaults => same_value(value, &test.operand),
             None => is_equal(value, &test.operand),
         };
-        return Ok(equal == (test.operator == Operator::Equal));
+        return Ok(equal == (test.operator == ComparisonOperator::Equal));
     }
     let (left, right) = numbers().ok_or_else(|| {
         let (left, right) =
@@ -285,9 +288,9 @@ fn compare(test: &Test, value: &Value) -> Result<bool, String> {
         format!("{}: {left} and {right} do not compare as numbers", test.field)
     })?;
     Ok(match test.operator {
-        Operator::Less => left < right,
-        Operator::LessOrEqual => left <= right,
-        Operator::Greater => left > right,
+        ComparisonOperator::Less => left < right,
+        ComparisonOperator::LessOrEqual => left <= right,
+        ComparisonOperator::Greater => left > right,
         _ => left >= right,
     })
 }

@@ -10,7 +10,7 @@ use contextweaver_text::unicode::prefix;
 
 /// What a store allows beyond the table.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Allowed<'a> {
+pub struct AllowedValues<'a> {
     /// Categories besides the five.
     pub categories: &'a [String],
 }
@@ -19,22 +19,22 @@ pub struct Allowed<'a> {
 const MAX_PROBLEMS: usize = 10;
 
 /// Returns the arguments as the tools read them: without nulls, in snake case.
-pub fn checked(schema: &Value, arguments: Value, allowed: Allowed<'_>) -> Result<Map<String, Value>> {
-    let mut checker = Checker { allowed, problems: Vec::new() };
+pub fn checked(schema: &Value, arguments: Value, allowed: AllowedValues<'_>) -> Result<Map<String, Value>> {
+    let mut checker = ArgumentChecker { allowed, problems: Vec::new() };
     let value = checker.read(schema, "", arguments);
-    let Checker { problems, .. } = checker;
+    let ArgumentChecker { problems, .. } = checker;
     match value {
         Some(Value::Object(map)) if problems.is_empty() => Ok(map),
         _ => Err(Error::new(ErrorCode::InvalidInput, problems.join("; "))),
     }
 }
 
-struct Checker<'a> {
-    allowed: Allowed<'a>,
+struct ArgumentChecker<'a> {
+    allowed: AllowedValues<'a>,
     problems: Vec<String>,
 }
 
-impl Checker<'_> {
+impl ArgumentChecker<'_> {
     fn complain(&mut self, path: &str, rule: &str) {
         if self.problems.len() < MAX_PROBLEMS {
             let path = if path.is_empty() { "arguments" } else { path };
@@ -122,8 +122,8 @@ impl Checker<'_> {
 }
 
 /// Keywords for numbers, when they are broken, and how that is said.
-type Bound = (&'static str, fn(f64, f64) -> bool, &'static str);
-const BOUNDS: &[Bound] = &[
+type NumericBound = (&'static str, fn(f64, f64) -> bool, &'static str);
+const BOUNDS: &[NumericBound] = &[
     ("minimum", |number, bound| number < bound, "at least"),
     ("maximum", |number, bound| number > bound, "at most"),
     ("exclusiveMinimum", |number, bound| number <= bound, "more than"),
@@ -169,7 +169,7 @@ mod tests {
     fn check(name: &str, arguments: Value) -> std::result::Result<Value, String> {
         let categories = ["naming".to_owned()];
         let schema = &tool(name).unwrap().input;
-        let allowed = Allowed { categories: &categories };
+        let allowed = AllowedValues { categories: &categories };
         checked(schema, arguments, allowed).map(Value::Object).map_err(|error| error.message().to_owned())
     }
 

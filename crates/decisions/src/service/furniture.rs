@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::guardrails::Added;
-use super::super::snapshot::{ImportMode, ImportOptions, Imported};
+use super::super::guardrails::AddedGuardrails;
+use super::super::snapshot::{ImportMode, ImportOptions, ImportReport};
 use super::super::store::DecisionStore;
 use super::super::yaml;
 use contextweaver_base::Result;
@@ -25,7 +25,7 @@ impl DecisionStore {
     }
 
     /// Adds guardrails, or those that a text in YAML says; where one is bad, none is added.
-    pub fn add_rules(&mut self, rules: &Value) -> Result<Added> {
+    pub fn add_rules(&mut self, rules: &Value) -> Result<AddedGuardrails> {
         Ok(self.add_guardrails(&read(rules).map_err(|error| error.at("/rules"))?))
     }
 
@@ -46,7 +46,7 @@ impl DecisionStore {
 
     /// Makes an empty store what it was when it was exported. Its changes are numbered on from there, so that hosts that
     /// know an older number are told of too much rather than too little.
-    pub fn restore(&mut self, snapshot: Value) -> Result<Imported> {
+    pub fn restore(&mut self, snapshot: Value) -> Result<ImportReport> {
         self.changes.continue_from(snapshot["revision"].as_u64().unwrap_or_default());
         let options = ImportOptions { mode: ImportMode::Replace, ..ImportOptions::default() };
         let imported = self.import(snapshot, options)?;
@@ -68,12 +68,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::options::StoreOptions;
+    use crate::options::DecisionStoreOptions;
 
     #[test]
     fn rules_may_be_a_text() {
         let text = "guardrails:\n  - id: floor\n    condition_confidence: \"< 0.5\"\n    action: block\n";
-        let mut store = DecisionStore::new(StoreOptions::default());
+        let mut store = DecisionStore::new(DecisionStoreOptions::default());
         store.furnish(Some(&json!(text)), &[], Vec::new()).unwrap();
         assert_eq!(store.guardrails()[0]["id"], "floor");
         assert_eq!(store.add_rules(&json!("- id: a\n- id: floor\n")).unwrap().duplicates, ["floor"]);

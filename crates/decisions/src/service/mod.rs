@@ -8,9 +8,9 @@ pub mod table;
 
 use serde_json::{Map, Value, json};
 
-use self::arguments::Allowed;
-use self::table::Tool;
-use super::call::{Answers, Call, Need};
+use self::arguments::AllowedValues;
+use self::table::ToolSpec;
+use super::call::{CallerContext, HostAnswers, HostRequest};
 use super::store::DecisionStore;
 use super::tools;
 use super::tracker::NOBODY;
@@ -21,18 +21,18 @@ use contextweaver_text::unicode::quote;
 
 /// A call of a tool, and what the host says of it.
 #[derive(Debug)]
-pub struct Request<'a> {
+pub struct ToolRequest<'a> {
     /// The name of the tool, with the prefix of the store.
     pub name: &'a str,
     /// The arguments.
     pub arguments: Value,
     /// Who calls, and when.
-    pub host: Host<'a>,
+    pub host: HostContext<'a>,
 }
 
 /// What the host knows of a call and answered to its needs.
 #[derive(Debug, Clone, Copy)]
-pub struct Host<'a> {
+pub struct HostContext<'a> {
     /// The agent, if the host knows it; what the arguments say does not count then.
     pub agent: Option<&'a str>,
     /// The transport or session, likewise.
@@ -40,14 +40,14 @@ pub struct Host<'a> {
     /// Milliseconds since 1970-01-01T00:00:00 UTC.
     pub now: i64,
     /// The ids and vectors that came so far.
-    pub answers: &'a Answers,
+    pub answers: &'a HostAnswers,
 }
 
 /// The end of an operation, or what the host must answer first; nothing has changed by then.
 #[derive(Debug)]
-pub enum Reply {
+pub enum ToolReply {
     /// Answer these and call again.
-    Need(Vec<Need>),
+    Needs(Vec<HostRequest>),
     /// Finished.
     Done(Value),
 }
@@ -57,18 +57,18 @@ pub fn list(store: &DecisionStore) -> Vec<Value> {
     offered(store).map(|tool| listed(store, tool)).collect()
 }
 
-fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static Tool> {
+fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static ToolSpec> {
     let only = &store.options.service.tools;
     table::tools().iter().filter(move |tool| only.is_empty() || only.contains(&tool.name))
 }
 
 /// Returns the tool that a store offers under a name.
-fn find(store: &DecisionStore, name: &str) -> Option<&'static Tool> {
+fn find(store: &DecisionStore, name: &str) -> Option<&'static ToolSpec> {
     let own = name.strip_prefix(store.options.service.tool_name_prefix.as_str())?;
     offered(store).find(|tool| tool.name == own)
 }
 
-fn listed(store: &DecisionStore, tool: &Tool) -> Value {
+fn listed(store: &DecisionStore, tool: &ToolSpec) -> Value {
     let mut input = tool.input.clone();
     if let Some(Value::Array(categories)) = input.pointer_mut("/properties/category/enum") {
         categories.extend(store.options.categories.iter().map(|name| Value::from(name.as_str())));
@@ -90,22 +90,22 @@ fn listed(store: &DecisionStore, tool: &Tool) -> Value {
 }
 
 /// Runs a tool; what is wrong with the call is part of its result.
-pub fn call_tool(store: &mut DecisionStore, request: Request<'_>) -> Reply {
+pub fn call_tool(store: &mut DecisionStore, request: ToolRequest<'_>) -> ToolReply {
     let name = request.name;
     let Some(tool) = find(store, name) else {
         let error = Error::new(ErrorCode::InvalidInput, format!("there is no tool {}", quote(name)));
-        return Reply::Done(failed(store, &error));
+        return ToolReply::Done(failed(store, &error));
     };
     match called(store, tool, request) {
-        Ok(Outcome::Need(needs)) => Reply::Need(needs),
-        Ok(Outcome::Content(content)) => Reply::Done(succeeded(&content)),
-        Err(error) => Reply::Done(failed(store, &error)),
+        Ok(ToolOutcome::Needs(needs)) => ToolReply::Needs(needs),
+        Ok(ToolOutcome::Content(content)) => ToolReply::Done(succeeded(&content)),
+        Err(error) => ToolReply::Done(failed(store, &error)),
     }
 }
 
 /// What past decisions say about a task, for a prompt.
 #[derive(Debug, Clone, Default)]
-pub struct Context {
+pub struct ContextQuery {
     /// The task.
     pub query: String,
     /// Most tokens of the text.
@@ -115,46 +115,46 @@ pub struct Context {
 }
 
 /// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
-pub fn context(store: &mut DecisionStore, asked: &Context, host: Host<'_>) -> Result<Reply> {
-    let Some(tool) = table::tool("get_session_context") else { return Ok(Reply::Done(Value::Null)) };
+pub fn context(store: &mut DecisionStore, asked: &ContextQuery, host: HostContext<'_>) -> Result<ToolReply> {
+    let Some(tool) = table::tool("get_session_context") else { return Ok(ToolReply::Done(Value::Null)) };
     let arguments = json!({
         "task_description": asked.query,
         "max_tokens": asked.budget,
         "include": asked.include,
         "format": "markdown",
     });
-    let content = match called(store, tool, Request { name: &tool.name, arguments, host })? {
-        Outcome::Need(needs) => return Ok(Reply::Need(needs)),
-        Outcome::Content(content) => content,
+    let content = match called(store, tool, ToolRequest { name: &tool.name, arguments, host })? {
+        ToolOutcome::Needs(needs) => return Ok(ToolReply::Needs(needs)),
+        ToolOutcome::Content(content) => content,
     };
     let text = content["markdown"].as_str().unwrap_or_default();
     let mut out = json!({ "text": text, "tokens": Estimator::V3.tokens(text), "trace_id": content["trace_id"] });
     if let Some(warnings) = content.get("warnings") {
         out["warnings"] = warnings.clone();
     }
-    Ok(Reply::Done(out))
+    Ok(ToolReply::Done(out))
 }
 
-enum Outcome {
-    Need(Vec<Need>),
+enum ToolOutcome {
+    Needs(Vec<HostRequest>),
     Content(Value),
 }
 
-fn called(store: &mut DecisionStore, tool: &Tool, request: Request<'_>) -> Result<Outcome> {
-    let Request { arguments, host, .. } = request;
-    let allowed = Allowed { categories: &store.options.categories };
+fn called(store: &mut DecisionStore, tool: &ToolSpec, request: ToolRequest<'_>) -> Result<ToolOutcome> {
+    let ToolRequest { arguments, host, .. } = request;
+    let allowed = AllowedValues { categories: &store.options.categories };
     let mut arguments = arguments::checked(&tool.input, arguments, allowed)?;
     let agent = known(&mut arguments, "agent_id", host.agent);
     let trace = known(&mut arguments, "trace_id", host.trace);
     let agent = agent.as_deref().unwrap_or(NOBODY);
-    let call = Call { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
+    let call = CallerContext { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
     let needs = needs(store, tool, &call, &arguments)?;
     if !needs.is_empty() {
-        return Ok(Outcome::Need(needs));
+        return Ok(ToolOutcome::Needs(needs));
     }
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
     let content = run(store, &call, &arguments)?;
-    Ok(Outcome::Content(said(store, content)))
+    Ok(ToolOutcome::Content(said(store, content)))
 }
 
 /// Masks the credentials of what is said, in names as well; what is stored keeps them.
@@ -186,14 +186,19 @@ fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> O
 }
 
 /// Returns what a tool needs to know before it runs.
-fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<Need>> {
+fn needs(
+    store: &DecisionStore,
+    tool: &ToolSpec,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<HostRequest>> {
     let mut needs = Vec::new();
     let records = match tool.name.as_str() {
         "pre_action" => tools::pre_action::records(arguments),
         name => name == "log_decision",
     };
     if records && call.answers.next_id(&store.records).is_none() {
-        needs.push(Need::Id);
+        needs.push(HostRequest::Id);
     }
     let texts = match tool.name.as_str() {
         "pre_action" => tools::pre_action::texts(store, call, arguments)?,
@@ -202,14 +207,14 @@ fn needs(store: &DecisionStore, tool: &Tool, call: &Call<'_>, arguments: &Map<St
         _ => Vec::new(),
     };
     if !texts.is_empty() {
-        needs.push(Need::Embed { texts });
+        needs.push(HostRequest::Embed { texts });
     }
     Ok(needs)
 }
 
-type Run = fn(&mut DecisionStore, &Call<'_>, &Map<String, Value>) -> Result<Value>;
+type ToolFunction = fn(&mut DecisionStore, &CallerContext<'_>, &Map<String, Value>) -> Result<Value>;
 
-fn runner(name: &str) -> Option<Run> {
+fn runner(name: &str) -> Option<ToolFunction> {
     Some(match name {
         "pre_action" => tools::pre_action::run,
         "get_session_context" => tools::get_session_context::run,

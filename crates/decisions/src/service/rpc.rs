@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Host, Reply, Request, call_tool, find, list, said};
+use super::{HostContext, ToolReply, ToolRequest, call_tool, find, list, said};
 use crate::store::DecisionStore;
 use contextweaver_convert::mcp::Revision;
 use contextweaver_model::json;
@@ -37,37 +37,37 @@ const INSTRUCTIONS: &str = "Memory of decisions. Call get_session_context at the
     things up. Call review_outcome as soon as you know what came of a decision.";
 
 /// A failure that is told as an error of the protocol.
-struct Refusal {
+struct RpcError {
     code: i64,
     message: String,
     data: Option<Value>,
 }
 
-impl Refusal {
+impl RpcError {
     fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 }
 
 /// What a method gives.
-enum Answer {
+enum RpcAnswer {
     Result(Value),
-    Wait(Reply),
+    Wait(ToolReply),
 }
 
 /// Answers the text of a message.
-pub fn handle_text(store: &mut DecisionStore, text: &str, host: Host<'_>) -> Reply {
+pub fn handle_text(store: &mut DecisionStore, text: &str, host: HostContext<'_>) -> ToolReply {
     match json::parse(text) {
         Ok(message) => handle(store, message, host),
         Err(_) => {
-            Reply::Done(error(&Value::Null, Refusal::new(PARSE_ERROR, "the message is not JSON that can be read")))
+            ToolReply::Done(error(&Value::Null, RpcError::new(PARSE_ERROR, "the message is not JSON that can be read")))
         }
     }
 }
 
 /// Answers a message: a response, or null for a notification and for a response.
-pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Reply {
-    let invalid = |id: Value, message: &str| Reply::Done(error(&id, Refusal::new(INVALID_REQUEST, message)));
+pub fn handle(store: &mut DecisionStore, message: Value, host: HostContext<'_>) -> ToolReply {
+    let invalid = |id: Value, message: &str| ToolReply::Done(error(&id, RpcError::new(INVALID_REQUEST, message)));
     let Value::Object(mut message) = message else {
         return invalid(
             Value::Null,
@@ -82,7 +82,7 @@ pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Repl
         // Answers are for those who ask; nothing is asked here.
         let is_response = message.contains_key("result") || message.contains_key("error");
         return if is_response {
-            Reply::Done(Value::Null)
+            ToolReply::Done(Value::Null)
         } else {
             invalid(id.unwrap_or_default(), "there is no method")
         };
@@ -91,17 +91,17 @@ pub fn handle(store: &mut DecisionStore, message: Value, host: Host<'_>) -> Repl
     if message.get("jsonrpc") != Some(&Value::from("2.0")) {
         return invalid(id.unwrap_or_default(), "jsonrpc must be 2.0");
     }
-    let Some(id) = id else { return Reply::Done(Value::Null) };
+    let Some(id) = id else { return ToolReply::Done(Value::Null) };
     match answer(store, &method, message.shift_remove("params"), host) {
-        Ok(Answer::Wait(Reply::Need(needs))) => Reply::Need(needs),
-        Ok(Answer::Wait(Reply::Done(result)) | Answer::Result(result)) => {
-            Reply::Done(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        Ok(RpcAnswer::Wait(ToolReply::Needs(needs))) => ToolReply::Needs(needs),
+        Ok(RpcAnswer::Wait(ToolReply::Done(result)) | RpcAnswer::Result(result)) => {
+            ToolReply::Done(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
         Err(mut refusal) => {
             refusal.data = refusal.data.map(|data| said(store, data));
             let mut answer = error(&id, refusal);
             answer["error"]["message"] = said(store, answer["error"]["message"].take());
-            Reply::Done(answer)
+            ToolReply::Done(answer)
         }
     }
 }
@@ -110,7 +110,7 @@ fn is_id(id: &Value) -> bool {
     id.is_string() || id.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
-fn error(id: &Value, refusal: Refusal) -> Value {
+fn error(id: &Value, refusal: RpcError) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {
         error["data"] = data;
@@ -118,19 +118,22 @@ fn error(id: &Value, refusal: Refusal) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
-type Params = Map<String, Value>;
+type RpcParams = Map<String, Value>;
 
 fn answer(
     store: &mut DecisionStore,
     method: &str,
     params: Option<Value>,
-    host: Host<'_>,
-) -> std::result::Result<Answer, Refusal> {
+    host: HostContext<'_>,
+) -> std::result::Result<RpcAnswer, RpcError> {
     let params = match params {
-        None => Params::new(),
+        None => RpcParams::new(),
         Some(Value::Object(params)) => params,
         Some(other) => {
-            return Err(Refusal::new(INVALID_PARAMS, format!("params: expected an object, got {}", type_name(&other))));
+            return Err(RpcError::new(
+                INVALID_PARAMS,
+                format!("params: expected an object, got {}", type_name(&other)),
+            ));
         }
     };
     let meta = params.get("_meta").and_then(Value::as_object);
@@ -139,26 +142,27 @@ fn answer(
         return modern(store, method, params, host);
     }
     match method {
-        "initialize" => initialize(store, &params).map(Answer::Result),
-        "ping" => Ok(Answer::Result(json!({}))),
-        "tools/list" => listed(store, &params).map(Answer::Result),
+        "initialize" => initialize(store, &params).map(RpcAnswer::Result),
+        "ping" => Ok(RpcAnswer::Result(json!({}))),
+        "tools/list" => listed(store, &params).map(RpcAnswer::Result),
         "tools/call" => call(store, params, host),
         other => Err(unknown(other)),
     }
 }
 
-fn unknown(method: &str) -> Refusal {
-    Refusal::new(UNKNOWN_METHOD, format!("there is no method {}", quote(method)))
+fn unknown(method: &str) -> RpcError {
+    RpcError::new(UNKNOWN_METHOD, format!("there is no method {}", quote(method)))
 }
 
 /// Checks what a request without handshake says of itself.
-fn check_envelope(meta: Option<&Params>) -> std::result::Result<(), Refusal> {
-    let missing = |key: &str, what: &str| Refusal::new(INVALID_PARAMS, format!("_meta: {key} must be {what}"));
-    let empty = Params::new();
+fn check_envelope(meta: Option<&RpcParams>) -> std::result::Result<(), RpcError> {
+    let missing = |key: &str, what: &str| RpcError::new(INVALID_PARAMS, format!("_meta: {key} must be {what}"));
+    let empty = RpcParams::new();
     let meta = meta.unwrap_or(&empty);
     let version = meta.get(VERSION_KEY).and_then(Value::as_str).ok_or_else(|| missing(VERSION_KEY, "a text"))?;
     if !MODERN.contains(&version) {
-        let mut refusal = Refusal::new(UNSUPPORTED_VERSION, format!("unsupported protocol version {}", quote(version)));
+        let mut refusal =
+            RpcError::new(UNSUPPORTED_VERSION, format!("unsupported protocol version {}", quote(version)));
         refusal.data = Some(json!({ "supported": MODERN, "requested": version }));
         return Err(refusal);
     }
@@ -174,9 +178,9 @@ fn check_envelope(meta: Option<&Params>) -> std::result::Result<(), Refusal> {
 fn modern(
     store: &mut DecisionStore,
     method: &str,
-    params: Params,
-    host: Host<'_>,
-) -> std::result::Result<Answer, Refusal> {
+    params: RpcParams,
+    host: HostContext<'_>,
+) -> std::result::Result<RpcAnswer, RpcError> {
     let server = server_info(store);
     let complete = |mut result: Value| {
         result["resultType"] = "complete".into();
@@ -189,14 +193,14 @@ fn modern(
         complete(result)
     };
     match method {
-        "server/discover" => Ok(Answer::Result(cached(json!({
+        "server/discover" => Ok(RpcAnswer::Result(cached(json!({
             "supportedVersions": MODERN,
             "capabilities": { "tools": {} },
             "instructions": instructions(store),
         })))),
-        "tools/list" => listed(store, &params).map(cached).map(Answer::Result),
+        "tools/list" => listed(store, &params).map(cached).map(RpcAnswer::Result),
         "tools/call" => Ok(match call(store, params, host)? {
-            Answer::Wait(Reply::Done(result)) => Answer::Result(complete(result)),
+            RpcAnswer::Wait(ToolReply::Done(result)) => RpcAnswer::Result(complete(result)),
             other => other,
         }),
         other => Err(unknown(other)),
@@ -216,9 +220,9 @@ fn instructions(store: &DecisionStore) -> String {
         .fold(INSTRUCTIONS.to_owned(), named)
 }
 
-fn initialize(store: &DecisionStore, params: &Params) -> std::result::Result<Value, Refusal> {
+fn initialize(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
     let asked = params.get("protocolVersion").and_then(Value::as_str);
-    let asked = asked.ok_or_else(|| Refusal::new(INVALID_PARAMS, "protocolVersion: required"))?;
+    let asked = asked.ok_or_else(|| RpcError::new(INVALID_PARAMS, "protocolVersion: required"))?;
     let newest = LEGACY.last().copied().unwrap_or_default();
     let version = LEGACY.iter().copied().find(|known| *known == asked).unwrap_or(newest);
     Ok(json!({
@@ -229,44 +233,48 @@ fn initialize(store: &DecisionStore, params: &Params) -> std::result::Result<Val
     }))
 }
 
-fn listed(store: &DecisionStore, params: &Params) -> std::result::Result<Value, Refusal> {
+fn listed(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
     // All tools are on one page, so no cursor was ever given out.
     if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-        return Err(Refusal::new(INVALID_PARAMS, "cursor: unknown"));
+        return Err(RpcError::new(INVALID_PARAMS, "cursor: unknown"));
     }
     Ok(json!({ "tools": list(store) }))
 }
 
-fn call(store: &mut DecisionStore, mut params: Params, host: Host<'_>) -> std::result::Result<Answer, Refusal> {
+fn call(
+    store: &mut DecisionStore,
+    mut params: RpcParams,
+    host: HostContext<'_>,
+) -> std::result::Result<RpcAnswer, RpcError> {
     let Some(Value::String(name)) = params.shift_remove("name") else {
-        return Err(Refusal::new(INVALID_PARAMS, "name: required"));
+        return Err(RpcError::new(INVALID_PARAMS, "name: required"));
     };
     if find(store, &name).is_none() {
-        return Err(Refusal::new(INVALID_PARAMS, format!("there is no tool {}", quote(&name))));
+        return Err(RpcError::new(INVALID_PARAMS, format!("there is no tool {}", quote(&name))));
     }
     let arguments = params.shift_remove("arguments").unwrap_or_else(|| json!({}));
     if !arguments.is_object() {
         let message = format!("arguments: expected an object, got {}", type_name(&arguments));
-        return Err(Refusal::new(INVALID_PARAMS, message));
+        return Err(RpcError::new(INVALID_PARAMS, message));
     }
-    Ok(Answer::Wait(call_tool(store, Request { name: &name, arguments, host })))
+    Ok(RpcAnswer::Wait(call_tool(store, ToolRequest { name: &name, arguments, host })))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::Answers;
-    use crate::options::StoreOptions;
+    use crate::call::HostAnswers;
+    use crate::options::DecisionStoreOptions;
 
     fn store() -> DecisionStore {
-        DecisionStore::new(StoreOptions::default())
+        DecisionStore::new(DecisionStoreOptions::default())
     }
 
     fn replied(store: &mut DecisionStore, text: &str) -> Value {
-        let answers = Answers::default();
-        match handle_text(store, text, Host { agent: None, trace: None, now: 0, answers: &answers }) {
-            Reply::Done(value) => value,
-            Reply::Need(needs) => panic!("{needs:?}"),
+        let answers = HostAnswers::default();
+        match handle_text(store, text, HostContext { agent: None, trace: None, now: 0, answers: &answers }) {
+            ToolReply::Done(value) => value,
+            ToolReply::Needs(needs) => panic!("{needs:?}"),
         }
     }
 
@@ -386,7 +394,7 @@ mod tests {
 
     #[test]
     fn names_may_have_a_prefix_and_tools_be_left_out() {
-        let mut options = StoreOptions::default();
+        let mut options = DecisionStoreOptions::default();
         options.service.tool_name_prefix = "memory_".to_owned();
         options.service.tools = vec!["ready".to_owned(), "pre_action".to_owned()];
         let mut store = DecisionStore::new(options);

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 /// One tool as clients see it.
 #[derive(Debug)]
-pub struct Tool {
+pub struct ToolSpec {
     /// Its name, without the prefix of a store.
     pub name: String,
     /// Its name for people.
@@ -26,31 +26,31 @@ pub struct Tool {
 }
 
 /// Returns the tools, in the order in which they are listed.
-pub fn tools() -> &'static [Tool] {
-    static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+pub fn tools() -> &'static [ToolSpec] {
+    static TOOLS: OnceLock<Vec<ToolSpec>> = OnceLock::new();
     TOOLS.get_or_init(read)
 }
 
 /// Returns the tool of a name.
-pub fn tool(name: &str) -> Option<&'static Tool> {
+pub fn tool(name: &str) -> Option<&'static ToolSpec> {
     tools().iter().find(|tool| tool.name == name)
 }
 
-fn read() -> Vec<Tool> {
+fn read() -> Vec<ToolSpec> {
     let table: Value = serde_json::from_str(include_str!("table.json")).unwrap_or_default();
     let shared = &table["shared"];
     let tools = table["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
     tools.iter().map(|tool| made(shared, tool)).collect()
 }
 
-fn made(shared: &Value, tool: &Value) -> Tool {
+fn made(shared: &Value, tool: &Value) -> ToolSpec {
     let text = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
     let mut input = tool["input"].as_object().cloned().unwrap_or_default();
     // Who calls, and in which train of thought, may be said to every tool.
     for key in ["agent_id", "trace_id"] {
         input.insert(format!("{key}?"), json!({ "use": key }));
     }
-    Tool {
+    ToolSpec {
         name: text("name"),
         title: text("title"),
         description: text("description"),

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::import::{Entries, Import, OnConflict};
-use crate::graph::Edge;
+use super::import::{ImportConflict, ImportEntries, ImportRun};
+use crate::graph::DecisionEdge;
 use crate::times;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -11,7 +11,7 @@ use contextweaver_model::json::{parse, wrong_type};
 use contextweaver_text::unicode::{quote, trim};
 
 /// Returns the edges with their paths; a line that is no JSON is an error of its own.
-pub(super) fn entries(value: Value) -> Result<Entries> {
+pub(super) fn entries(value: Value) -> Result<ImportEntries> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(list) => {
@@ -25,9 +25,9 @@ pub(super) fn entries(value: Value) -> Result<Entries> {
     }
 }
 
-impl Import<'_> {
+impl ImportRun<'_> {
     /// Puts edges in whose ends are decisions of the store.
-    pub(super) fn take_edges(&mut self, entries: Entries) {
+    pub(super) fn take_edges(&mut self, entries: ImportEntries) {
         let known = self.store.graph.edges().map(|edge| (name(edge), edge.created_at.clone()));
         let mut times = SortedMap::new();
         times.extend(known);
@@ -39,7 +39,7 @@ impl Import<'_> {
     }
 
     fn take_edge(&mut self, entry: Value, path: &str, times: &SortedMap<String, String>) -> Result<()> {
-        let mut edge = Edge::from_record(entry, path)?;
+        let mut edge = DecisionEdge::from_record(entry, path)?;
         edge.created_at = times::normal(&edge.created_at);
         for (field, id) in [("source_id", &edge.source), ("target_id", &edge.target)] {
             if !self.store.options.finder.allow_stubs && self.store.records.get(id).is_none() {
@@ -49,9 +49,9 @@ impl Import<'_> {
         }
         if let Some(before) = times.get(name(&edge).as_str()) {
             match self.on_conflict {
-                OnConflict::Newer if edge.created_at > *before => {}
-                OnConflict::Newer | OnConflict::Keep => return Ok(()),
-                OnConflict::Error => {
+                ImportConflict::Newer if edge.created_at > *before => {}
+                ImportConflict::Newer | ImportConflict::Keep => return Ok(()),
+                ImportConflict::Error => {
                     return Err(Error::new(ErrorCode::DuplicateId, "the edge is there already").at(path));
                 }
             }
@@ -63,6 +63,6 @@ impl Import<'_> {
     }
 }
 
-fn name(edge: &Edge) -> String {
+fn name(edge: &DecisionEdge) -> String {
     [edge.source.as_str(), &edge.target, edge.kind.as_str()].join("\n")
 }

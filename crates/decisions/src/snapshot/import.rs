@@ -5,11 +5,11 @@ use serde_json::Value;
 
 use super::{FORMAT, VERSION, edges, vector};
 use crate::draft::check_limits;
-use crate::guardrails::Rules;
-use crate::guardrails::breakers::Breakers;
+use crate::guardrails::GuardrailSet;
+use crate::guardrails::breakers::CircuitBreakers;
 use crate::record::Decision;
 use crate::store::DecisionStore;
-use crate::tracker::Tracker;
+use crate::tracker::DeliberationTracker;
 use crate::yaml;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
@@ -28,7 +28,7 @@ pub enum ImportMode {
 
 /// What becomes of a record whose id is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnConflict {
+pub enum ImportConflict {
     /// The one that changed last stays.
     #[default]
     Newer,
@@ -44,7 +44,7 @@ pub struct ImportOptions {
     /// What becomes of the decisions that are there.
     pub mode: ImportMode,
     /// What becomes of a record whose id is taken.
-    pub on_conflict: OnConflict,
+    pub on_conflict: ImportConflict,
 }
 
 impl ImportOptions {
@@ -61,9 +61,9 @@ impl ImportOptions {
         };
         let on_conflict = fields.opt_string("on_conflict")?;
         let on_conflict = match on_conflict.as_deref() {
-            None | Some("newer") => OnConflict::Newer,
-            Some("keep") => OnConflict::Keep,
-            Some("error") => OnConflict::Error,
+            None | Some("newer") => ImportConflict::Newer,
+            Some("keep") => ImportConflict::Keep,
+            Some("error") => ImportConflict::Error,
             Some(other) => return Err(unknown("newer, keep or error", other).at(fields.at("on_conflict"))),
         };
         Ok(Self { mode, on_conflict })
@@ -72,13 +72,13 @@ impl ImportOptions {
 
 /// What was imported.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Imported {
+pub struct ImportReport {
     /// Records that came in.
     pub imported: usize,
     /// Records that did not because another with their id stayed.
     pub skipped: usize,
     /// Records and edges that could not be used.
-    pub errors: Vec<Refused>,
+    pub errors: Vec<RejectedRecord>,
     /// What else was passed over.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
@@ -86,7 +86,7 @@ pub struct Imported {
 
 /// A record or an edge that could not be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
+pub struct RejectedRecord {
     /// The place in the input.
     pub path: String,
     /// The id of the record, where it has one.
@@ -99,25 +99,25 @@ pub struct Refused {
 }
 
 /// An import at work.
-pub(super) struct Import<'a> {
+pub(super) struct ImportRun<'a> {
     pub(super) store: &'a mut DecisionStore,
-    pub(super) on_conflict: OnConflict,
-    report: Imported,
+    pub(super) on_conflict: ImportConflict,
+    report: ImportReport,
     /// Ids of the records that came in.
     taken: Vec<String>,
 }
 
 /// Records or edges with their places; what cannot even be read is reported in its place.
-pub(super) type Entries = Vec<(String, Result<Value>)>;
+pub(super) type ImportEntries = Vec<(String, Result<Value>)>;
 
 /// What is said of an object that is neither a snapshot nor a record, for which a store must not be emptied.
 const SHAPE: &str =
     "a snapshot is what export returned, {format, version, decisions, ...}; a record has at least an id and a decision";
 
 /// A snapshot taken apart. What a bare list of records does not speak of stays as it is.
-struct Parts {
-    records: Entries,
-    edges: Entries,
+struct SnapshotParts {
+    records: ImportEntries,
+    edges: ImportEntries,
     guardrails: Option<Value>,
     breakers: Option<Vec<Value>>,
     tracker: Option<Value>,
@@ -126,17 +126,17 @@ struct Parts {
 }
 
 /// What is checked before anything changes.
-struct Around {
-    rules: Option<Rules>,
-    breakers: Option<Breakers>,
-    tracker: Option<Tracker>,
+struct StoreSettings {
+    rules: Option<GuardrailSet>,
+    breakers: Option<CircuitBreakers>,
+    tracker: Option<DeliberationTracker>,
 }
 
 impl DecisionStore {
     /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On
     /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
     /// object that is neither a snapshot nor a record is refused.
-    pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<Imported> {
+    pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
         let parts = parts(value)?;
         let around = self.read_around(&parts, options.mode)?;
         if options.mode == ImportMode::Replace {
@@ -148,8 +148,8 @@ impl DecisionStore {
             }
         }
         around.settle(self);
-        let report = Imported::default();
-        let mut import = Import { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
+        let report = ImportReport::default();
+        let mut import = ImportRun { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
         for (path, record) in parts.records {
             match record {
                 Ok(record) => import.take_record(record, &path),
@@ -174,17 +174,17 @@ impl DecisionStore {
     }
 
     /// Reads what is around the decisions, together with what is there unless that goes.
-    fn read_around(&self, parts: &Parts, mode: ImportMode) -> Result<Around> {
+    fn read_around(&self, parts: &SnapshotParts, mode: ImportMode) -> Result<StoreSettings> {
         let merges = mode == ImportMode::Merge;
         let rules = parts.guardrails.as_ref().map(|list| {
-            let mut rules = Rules::default();
+            let mut rules = GuardrailSet::default();
             if merges {
                 rules.add_all(&Value::Array(self.rules.sources()), "")?;
             }
             rules.add_all(list, "/guardrails").map(|()| rules)
         });
         let breakers = parts.breakers.as_ref().map(|list| {
-            let mut breakers = Breakers::default();
+            let mut breakers = CircuitBreakers::default();
             for own in self.breakers.snapshot().into_iter().filter(|_| merges) {
                 breakers.add(own, "")?;
             }
@@ -197,16 +197,16 @@ impl DecisionStore {
             Ok(breakers)
         });
         let tracker = parts.tracker.as_ref().map(|value| match value {
-            Value::Null => Ok(Tracker::default()),
-            value => Tracker::from_value(value.clone(), "/tracker"),
+            Value::Null => Ok(DeliberationTracker::default()),
+            value => DeliberationTracker::from_value(value.clone(), "/tracker"),
         });
         // What is being collected here is not mixed with what was collected elsewhere.
         let tracker = tracker.transpose()?.filter(|_| !merges || self.tracker.is_empty());
-        Ok(Around { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker })
+        Ok(StoreSettings { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker })
     }
 }
 
-impl Around {
+impl StoreSettings {
     fn settle(self, store: &mut DecisionStore) {
         if let Some(rules) = self.rules {
             store.rules = rules;
@@ -220,8 +220,8 @@ impl Around {
     }
 }
 
-fn parts(value: Value) -> Result<Parts> {
-    let mut parts = Parts {
+fn parts(value: Value) -> Result<SnapshotParts> {
+    let mut parts = SnapshotParts {
         records: Vec::new(),
         edges: Vec::new(),
         guardrails: None,
@@ -231,7 +231,7 @@ fn parts(value: Value) -> Result<Parts> {
         unknown: JsonMap::new(),
     };
     let mut fields = match value {
-        Value::Array(records) => return Ok(Parts { records: numbered(records, ""), ..parts }),
+        Value::Array(records) => return Ok(SnapshotParts { records: numbered(records, ""), ..parts }),
         Value::Object(map) => Fields::open(Value::Object(map), "")?,
         other => return Err(wrong_type("", "a snapshot, a list of records or a record", &other)),
     };
@@ -239,7 +239,7 @@ fn parts(value: Value) -> Result<Parts> {
     if !is_snapshot && !fields.has("decisions") && !fields.has("files") {
         let record = Value::Object(fields.rest());
         Decision::from_value(record.clone(), "").map_err(|error| error.hint(SHAPE))?;
-        return Ok(Parts { records: vec![(String::new(), Ok(record))], ..parts });
+        return Ok(SnapshotParts { records: vec![(String::new(), Ok(record))], ..parts });
     }
     if is_snapshot {
         check_header(&mut fields)?;
@@ -264,7 +264,7 @@ fn parts(value: Value) -> Result<Parts> {
     Ok(parts)
 }
 
-fn numbered(list: Vec<Value>, path: &str) -> Entries {
+fn numbered(list: Vec<Value>, path: &str) -> ImportEntries {
     list.into_iter().enumerate().map(|(index, value)| (format!("{path}/{index}"), Ok(value))).collect()
 }
 
@@ -296,10 +296,10 @@ fn check_header(fields: &mut Fields) -> Result<()> {
     Ok(())
 }
 
-impl Import<'_> {
+impl ImportRun<'_> {
     pub(super) fn refuse(&mut self, id: Option<String>, error: &Error, path: &str) {
         let path = if error.path().is_empty() { path } else { error.path() }.to_owned();
-        let refused = Refused { path, id, code: error.code().as_str(), message: error.message().to_owned() };
+        let refused = RejectedRecord { path, id, code: error.code().as_str(), message: error.message().to_owned() };
         self.report.errors.push(refused);
     }
 
@@ -330,9 +330,9 @@ impl Import<'_> {
             return Ok(Some(decision));
         };
         match self.on_conflict {
-            OnConflict::Newer if changed(&decision) > changed(known) => Ok(Some(decision)),
-            OnConflict::Newer | OnConflict::Keep => Ok(None),
-            OnConflict::Error => {
+            ImportConflict::Newer if changed(&decision) > changed(known) => Ok(Some(decision)),
+            ImportConflict::Newer | ImportConflict::Keep => Ok(None),
+            ImportConflict::Error => {
                 let message = format!("the id {} is taken", quote(&decision.id));
                 Err(Error::new(ErrorCode::DuplicateId, message).at(path))
             }

@@ -3,7 +3,7 @@
 mod edges;
 mod import;
 
-pub use import::{ImportMode, ImportOptions, Imported, OnConflict, Refused};
+pub use import::{ImportConflict, ImportMode, ImportOptions, ImportReport, RejectedRecord};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -22,7 +22,7 @@ const VERSION: u64 = 1;
 
 /// A store, or what is new in it, as it is written.
 #[derive(Debug, Serialize)]
-pub struct Snapshot<'a> {
+pub struct StoreSnapshot<'a> {
     format: &'static str,
     version: u64,
     revision: u64,
@@ -32,7 +32,7 @@ pub struct Snapshot<'a> {
     edges: Vec<Value>,
     guardrails: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    embeddings: Option<Embeddings<'a>>,
+    embeddings: Option<SnapshotVectors<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     breakers: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ pub struct Snapshot<'a> {
 
 /// The host's vectors: 32-bit floats in little-endian order, in base64.
 #[derive(Debug, Serialize)]
-struct Embeddings<'a> {
+struct SnapshotVectors<'a> {
     model: &'a str,
     dim: usize,
     vectors: SortedMap<String, String>,
@@ -51,28 +51,28 @@ struct Embeddings<'a> {
 
 impl DecisionStore {
     /// Returns the whole store; importing it makes an equal one.
-    pub fn export(&self) -> Snapshot<'_> {
+    pub fn export(&self) -> StoreSnapshot<'_> {
         self.snapshot(None)
     }
 
     /// Returns the decisions and edges that changed after a revision, in the form of a snapshot that can be merged.
     ///
     /// What an import replaced does not show here; its event tells hosts to export the whole store.
-    pub fn export_since(&self, revision: u64) -> Snapshot<'_> {
+    pub fn export_since(&self, revision: u64) -> StoreSnapshot<'_> {
         self.snapshot(Some(revision))
     }
 
-    fn snapshot(&self, since: Option<u64>) -> Snapshot<'_> {
+    fn snapshot(&self, since: Option<u64>) -> StoreSnapshot<'_> {
         let is_new = |id: &str| since.is_none_or(|revision| self.changes.is_newer(id, revision));
         let has_new = |id: &str| since.is_none_or(|revision| self.changes.has_newer_edge(id, revision));
         let edges = self.graph.edges().filter(|edge| has_new(&edge.source));
-        Snapshot {
+        StoreSnapshot {
             format: FORMAT,
             version: VERSION,
             revision: self.changes.revision(),
             since,
             decisions: self.records.iter().filter(|decision| is_new(&decision.id)).collect(),
-            edges: edges.map(super::graph::Edge::to_record).collect(),
+            edges: edges.map(super::graph::DecisionEdge::to_record).collect(),
             guardrails: self.rules.sources(),
             embeddings: if since.is_none() { self.embeddings() } else { None },
             breakers: self.breakers.snapshot(),
@@ -82,7 +82,7 @@ impl DecisionStore {
     }
 
     /// Returns the host's vectors; those made here are made again faster than read.
-    fn embeddings(&self) -> Option<Embeddings<'_>> {
+    fn embeddings(&self) -> Option<SnapshotVectors<'_>> {
         let model = self.options.finder.embedding_model.as_deref()?;
         let (mut dim, mut vectors) = (0, SortedMap::new());
         for (id, vector) in self.finder.vectors() {
@@ -90,7 +90,7 @@ impl DecisionStore {
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
             vectors.insert(id.to_owned(), STANDARD.encode(bytes));
         }
-        (dim > 0).then_some(Embeddings { model, dim, vectors })
+        (dim > 0).then_some(SnapshotVectors { model, dim, vectors })
     }
 }
 
@@ -102,7 +102,7 @@ fn vector(text: &str) -> Option<Vec<f32>> {
     (bytes.len() % 4 == 0 && !numbers.is_empty() && numbers.iter().all(|it| it.is_finite())).then_some(numbers)
 }
 
-impl Snapshot<'_> {
+impl StoreSnapshot<'_> {
     /// Returns the snapshot as a value.
     pub fn to_value(&self) -> Value {
         json!(self)

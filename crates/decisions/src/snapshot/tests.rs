@@ -1,18 +1,18 @@
 use super::*;
-use crate::call::{Answers, Call};
-use crate::options::{Limits, StoreOptions};
+use crate::call::{CallerContext, HostAnswers};
+use crate::options::{DecisionLimits, DecisionStoreOptions};
 use crate::tools::{get_decision, log_decision, record_thought, review_outcome, update_decision};
 use contextweaver_base::ErrorCode;
 
 const NOW: i64 = 1_773_576_000_000;
 
-type Tool = fn(&mut DecisionStore, &Call<'_>, &JsonMap) -> contextweaver_base::Result<Value>;
+type Tool = fn(&mut DecisionStore, &CallerContext<'_>, &JsonMap) -> contextweaver_base::Result<Value>;
 
 /// Runs a tool so many seconds after the beginning, with an id made of them.
 fn run(store: &mut DecisionStore, tool: Tool, seconds: i64, arguments: &Value) -> Value {
-    let mut answers = Answers::default();
+    let mut answers = HostAnswers::default();
     answers.add_id(format!("{seconds:08x}"));
-    let call = Call { agent: "a", trace: None, now: NOW + seconds * 1000, answers: &answers };
+    let call = CallerContext { agent: "a", trace: None, now: NOW + seconds * 1000, answers: &answers };
     tool(store, &call, arguments.as_object().unwrap()).unwrap()
 }
 
@@ -30,11 +30,11 @@ fn full() -> DecisionStore {
     run(&mut store, review_outcome::run, 3, &json!({ "id": "00000001", "outcome": "failure", "lessons": "none" }));
     run(&mut store, record_thought::run, 4, &json!({ "text": "next time" }));
     let edge = json!({ "source_id": "00000002", "target_id": "00000001", "edge_type": "supersedes", "weight": 0.5 });
-    store.graph.link(crate::graph::Edge::from_record(edge, "").unwrap()).unwrap();
+    store.graph.link(crate::graph::DecisionEdge::from_record(edge, "").unwrap()).unwrap();
     store
 }
 
-fn import(store: &mut DecisionStore, value: Value, mode: ImportMode, on_conflict: OnConflict) -> Imported {
+fn import(store: &mut DecisionStore, value: Value, mode: ImportMode, on_conflict: ImportConflict) -> ImportReport {
     store.import(value, ImportOptions { mode, on_conflict }).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn stores_come_back() {
     snapshot["decisions"][0]["later"] = json!([null]);
     let mut other = full();
     log(&mut other, 9, "this goes");
-    let report = import(&mut other, snapshot.clone(), ImportMode::Replace, OnConflict::Newer);
+    let report = import(&mut other, snapshot.clone(), ImportMode::Replace, ImportConflict::Newer);
     assert_eq!((report.imported, report.skipped, report.errors.len()), (2, 0, 0));
     let mut back = other.export().to_value();
     assert!(other.revision() > store.revision());
@@ -64,7 +64,7 @@ fn bad_records_are_reported_and_the_others_come_in() {
         { "id": "d", "decision": "x".repeat(20_000) },
         "no record"
     ]);
-    let report = import(&mut store, records, ImportMode::Merge, OnConflict::Newer);
+    let report = import(&mut store, records, ImportMode::Merge, ImportConflict::Newer);
     let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted = [
         ("/1/id", "INVALID_INPUT"),
@@ -73,10 +73,10 @@ fn bad_records_are_reported_and_the_others_come_in() {
         ("/4", "INVALID_INPUT"),
     ];
     assert_eq!((report.imported, told), (1, wanted.to_vec()));
-    let limits = Limits { decisions: 1, ..Limits::default() };
-    let mut small = DecisionStore::new(StoreOptions { limits, ..StoreOptions::default() });
+    let limits = DecisionLimits { decisions: 1, ..DecisionLimits::default() };
+    let mut small = DecisionStore::new(DecisionStoreOptions { limits, ..DecisionStoreOptions::default() });
     let records = json!({ "decisions": [{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }] });
-    let report = import(&mut small, records, ImportMode::Merge, OnConflict::Newer);
+    let report = import(&mut small, records, ImportMode::Merge, ImportConflict::Newer);
     assert_eq!((report.errors[0].path.as_str(), report.errors[0].code), ("/decisions/1", "TOO_LARGE"));
 }
 
@@ -84,11 +84,11 @@ fn bad_records_are_reported_and_the_others_come_in() {
 fn conflicts_are_settled_as_asked() {
     let record = |text: &str, day: &str| json!([{ "id": "a", "decision": text, "date": day, "updated_at": day }]);
     let cases = [
-        (OnConflict::Newer, "2026-03-16", (1, 0, 0), "theirs"),
-        (OnConflict::Newer, "2026-03-15", (0, 1, 0), "ours"),
-        (OnConflict::Newer, "2026-03-15T01:00:00+02:00", (0, 1, 0), "ours"),
-        (OnConflict::Keep, "2026-03-16", (0, 1, 0), "ours"),
-        (OnConflict::Error, "2026-03-16", (0, 0, 1), "ours"),
+        (ImportConflict::Newer, "2026-03-16", (1, 0, 0), "theirs"),
+        (ImportConflict::Newer, "2026-03-15", (0, 1, 0), "ours"),
+        (ImportConflict::Newer, "2026-03-15T01:00:00+02:00", (0, 1, 0), "ours"),
+        (ImportConflict::Keep, "2026-03-16", (0, 1, 0), "ours"),
+        (ImportConflict::Error, "2026-03-16", (0, 0, 1), "ours"),
     ];
     for (on_conflict, day, counts, left) in cases {
         let mut store = DecisionStore::default();
@@ -112,7 +112,7 @@ fn edges_of_the_reference_are_read_line_by_line() {
     );
     let records = json!([{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }]);
     let snapshot = json!({ "decisions": records, "edges": lines });
-    let report = import(&mut store, snapshot, ImportMode::Merge, OnConflict::Newer);
+    let report = import(&mut store, snapshot, ImportMode::Merge, ImportConflict::Newer);
     let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted =
         [("/edges/2", "DECODE_FAILED"), ("/edges/3/target_id", "NOT_FOUND"), ("/edges/4/edge_type", "INVALID_INPUT")];
@@ -147,7 +147,7 @@ fn a_snapshot_that_cannot_be_used_changes_nothing() {
         for mode in [ImportMode::Merge, ImportMode::Replace] {
             let mut store = full();
             let before = store.export().to_value();
-            let options = ImportOptions { mode, on_conflict: OnConflict::Newer };
+            let options = ImportOptions { mode, on_conflict: ImportConflict::Newer };
             let error = store.import(snapshot.clone(), options).unwrap_err();
             assert_eq!((error.path(), error.code()), (path, code), "{snapshot}");
             assert_eq!(store.export().to_value(), before);
@@ -169,8 +169,8 @@ fn what_is_new_can_be_exported_alone() {
     let ids: Vec<&str> = news["decisions"].as_array().unwrap().iter().filter_map(|it| it["id"].as_str()).collect();
     assert_eq!((ids, news["since"].as_u64()), (vec!["00000015", "00000001"], Some(revision)));
     let mut other = DecisionStore::default();
-    import(&mut other, copy, ImportMode::Replace, OnConflict::Newer);
-    import(&mut other, news, ImportMode::Merge, OnConflict::Newer);
+    import(&mut other, copy, ImportMode::Replace, ImportConflict::Newer);
+    import(&mut other, news, ImportMode::Merge, ImportConflict::Newer);
     assert_eq!(other.export().to_value()["decisions"], store.export().to_value()["decisions"]);
 }
 
@@ -187,8 +187,8 @@ fn reviews_and_lookups_keep_what_was() {
     let none = run(&mut store, get_decision::run, 33, &json!({ "id": "000" }));
     assert_eq!((&none["found"], none.get("candidates")), (&json!(false), None));
     assert_eq!(run(&mut store, update_decision::run, 34, &json!({ "id": "00000001" }))["error"], "No fields to update");
-    let answers = Answers::default();
-    let call = Call { agent: "a", trace: None, now: NOW, answers: &answers };
+    let answers = HostAnswers::default();
+    let call = CallerContext { agent: "a", trace: None, now: NOW, answers: &answers };
     let arguments = json!({ "id": "00000001", "confidence": 0.1 });
     let error = update_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
     assert_eq!(error.path(), "/confidence");
@@ -200,9 +200,9 @@ fn a_record_that_guardrails_refuse_changes_nothing() {
     store.options.enforce_record_guardrails = true;
     run(&mut store, record_thought::run, 40, &json!({ "text": "kept for the next attempt" }));
     let before = store.export().to_value();
-    let mut answers = Answers::default();
+    let mut answers = HostAnswers::default();
     answers.add_id("new".to_owned());
-    let call = Call { agent: "a", trace: None, now: NOW + 41_000, answers: &answers };
+    let call = CallerContext { agent: "a", trace: None, now: NOW + 41_000, answers: &answers };
     let arguments = json!({ "decision": "d", "confidence": 0.5, "category": "process", "stakes": "high" });
     let error = log_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::PolicyViolation);
@@ -222,7 +222,7 @@ fn files_of_the_reference_come_in() {
         "broken.yaml": "a: 'b",
         "list.yaml": "- 1"
     } });
-    let report = import(&mut store, files, ImportMode::Merge, OnConflict::Newer);
+    let report = import(&mut store, files, ImportMode::Merge, ImportConflict::Newer);
     let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted = [("/files/broken.yaml", "DECODE_FAILED"), ("/files/list.yaml", "INVALID_INPUT")];
     assert_eq!((report.imported, told), (2, wanted.to_vec()));

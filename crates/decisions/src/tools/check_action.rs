@@ -2,18 +2,18 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::guardrails::{Finding, Subject, check};
+use crate::call::CallerContext;
+use crate::guardrails::{ActionToCheck, GuardrailFinding, check};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
     let (description, category) = (fields.string("description")?, fields.opt_string("category")?);
     let (stakes, context) = (fields.string_or("stakes", "medium")?, fields.opt_object("context")?);
-    let subject = Subject {
+    let subject = ActionToCheck {
         description: &description,
         category: category.as_deref(),
         stakes: &stakes,
@@ -34,7 +34,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
 }
 
 /// Writes a finding with the id in the reference's spelling as well.
-fn both_spellings(finding: &Finding) -> Value {
+fn both_spellings(finding: &GuardrailFinding) -> Value {
     let mut out = Map::new();
     out.insert("guardrail_id".to_owned(), finding.id.as_str().into());
     if let Value::Object(rest) = finding.to_json() {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::reading::to_map;
 use crate::store::DecisionStore;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -13,7 +13,7 @@ const PREFIX: usize = 4;
 const CANDIDATES: usize = 10;
 
 /// Returns the decision with an id, or with the only id that begins so.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let id = arguments.get("id").and_then(Value::as_str).unwrap_or_default();
     let is_plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     // Imported decisions may have an underscore in their ids.

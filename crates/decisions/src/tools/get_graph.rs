@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::graph::{Direction, EdgeType, node};
+use crate::call::CallerContext;
+use crate::graph::{EdgeDirection, EdgeType, node};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
@@ -12,14 +12,14 @@ use contextweaver_model::json::Fields;
 const MAX_DEPTH: u64 = 5;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, _call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, _call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
     let center = fields.string("node_id")?;
     let center = center.as_str();
     let depth = fields.opt_uint("depth", MAX_DEPTH)?.unwrap_or(1);
     let kinds = fields.strings("edge_types")?;
     let kinds: Vec<EdgeType> = kinds.iter().map(|name| EdgeType::parse(name)).collect::<Result<_>>()?;
-    let direction = fields.parsed_or("direction", Direction::Both, Direction::parse)?;
+    let direction = fields.parsed_or("direction", EdgeDirection::Both, EdgeDirection::parse)?;
     if store.records.get(center).is_none() && !store.graph.knows(center) {
         let error = format!("Node not found: {center}");
         return Ok(json!({ "centerId": center, "depth": depth, "nodes": [], "edges": [], "error": error }));

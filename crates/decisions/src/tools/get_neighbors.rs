@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::graph::{Direction, EdgeType, node};
+use crate::call::CallerContext;
+use crate::graph::{EdgeDirection, EdgeType, node};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
@@ -14,12 +14,12 @@ const LIMIT: u64 = 20;
 const MAX_LIMIT: u64 = 100;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, _call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, _call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
     let id = fields.string("node_id")?;
     let id = id.as_str();
     let kind = fields.opt_string("edge_type")?.map(|name| EdgeType::parse(&name)).transpose()?;
-    let direction = fields.parsed_or("direction", Direction::Both, Direction::parse)?;
+    let direction = fields.parsed_or("direction", EdgeDirection::Both, EdgeDirection::parse)?;
     let limit = fields.opt_uint("limit", MAX_LIMIT)?.unwrap_or(LIMIT) as usize;
     if store.records.get(id).is_none() && !store.graph.knows(id) {
         let error = format!("Node not found: {id}");

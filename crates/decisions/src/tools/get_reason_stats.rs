@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::selection::Selection;
-use crate::call::Call;
+use super::selection::DecisionSelector;
+use crate::call::CallerContext;
 use crate::reason_stats::reason_stats;
 use crate::store::DecisionStore;
 use crate::times;
@@ -14,11 +14,11 @@ use contextweaver_model::json::Fields;
 const MIN_REVIEWED: u64 = 3;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-    let mut selection = Selection::take(&mut fields, call)?;
+    let mut selection = DecisionSelector::take(&mut fields, call)?;
     if let Some(mut filters) = fields.nested("filters")? {
-        selection = Selection::take(&mut filters, call)?.with_agent_of(selection);
+        selection = DecisionSelector::take(&mut filters, call)?.with_agent_of(selection);
     }
     let min = fields.uint_or("min_reviewed", MIN_REVIEWED, 50)?;
     let stats = reason_stats(store.records.iter().filter(|decision| selection.holds(decision)), min);

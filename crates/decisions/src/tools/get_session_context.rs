@@ -2,14 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::selection::Selection;
-use crate::briefing::{Briefing, Budget, wisdom};
-use crate::call::Call;
-use crate::compaction::Level;
+use super::selection::DecisionSelector;
+use crate::briefing::{Briefing, BriefingBudget, wisdom};
+use crate::call::CallerContext;
+use crate::compaction::CompactionLevel;
 use crate::contradictions::{Contradiction, contradictions};
-use crate::finder::{Filters, LONG_TITLE, Mode, Query, Side, search, summary, texts_needed};
-use crate::profile::{Categories, patterns, profile};
-use crate::ready::{OVERDUE, STALE, Wanted, queue, shorten_ids};
+use crate::finder::{
+    BridgeSide, DecisionFilters, DecisionQuery, LONG_TITLE, RetrievalMode, search, summary, texts_needed,
+};
+use crate::profile::{SamplesByCategory, patterns, profile};
+use crate::ready::{DueFilter, OVERDUE, STALE, queue, shorten_ids};
 use crate::store::DecisionStore;
 use contextweaver_base::limits::MAX_BUDGET_TOKENS;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -21,21 +23,21 @@ use contextweaver_text::unicode::{quote, trim};
 const SECTIONS: &[&str] = &["decisions", "guardrails", "calibration", "ready", "patterns", "contradictions", "wisdom"];
 const USUAL: usize = 5;
 
-struct Arguments {
+struct SessionContextArguments {
     task: Option<String>,
     include: Vec<String>,
     decisions: usize,
     ready: usize,
     is_json: bool,
-    budget: Budget,
-    selection: Selection,
-    filters: Filters,
+    budget: BriefingBudget,
+    selection: DecisionSelector,
+    filters: DecisionFilters,
 }
 
-impl Arguments {
-    fn read(arguments: &Map<String, Value>, call: &Call<'_>) -> Result<Self> {
+impl SessionContextArguments {
+    fn read(arguments: &Map<String, Value>, call: &CallerContext<'_>) -> Result<Self> {
         let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-        let selection = Selection::take(&mut fields, call)?;
+        let selection = DecisionSelector::take(&mut fields, call)?;
         let usual = || SECTIONS[..USUAL].iter().map(|name| (*name).to_owned()).collect();
         let include =
             if fields.peek("include").is_none_or(Value::is_null) { usual() } else { fields.strings("include")? };
@@ -49,11 +51,11 @@ impl Arguments {
             decisions: fields.uint_or("decisions_limit", 10, 50)? as usize,
             ready: fields.uint_or("ready_limit", 5, 20)? as usize,
             is_json: fields.string_or("format", "markdown")? == "json",
-            budget: Budget {
+            budget: BriefingBudget {
                 chars: fields.opt_uint("max_chars", u64::from(u32::MAX))?,
                 tokens: fields.opt_uint("max_tokens", MAX_BUDGET_TOKENS)?,
             },
-            filters: Filters { agent: selection.agent().map(str::to_owned), ..Filters::default() },
+            filters: DecisionFilters { agent: selection.agent().map(str::to_owned), ..DecisionFilters::default() },
             selection,
         })
     }
@@ -62,29 +64,34 @@ impl Arguments {
         self.include.iter().any(|name| name == section)
     }
 
-    fn query(&self, store: &DecisionStore) -> Option<Query<'_>> {
+    fn query(&self, store: &DecisionStore) -> Option<DecisionQuery<'_>> {
         let text = self.task.as_deref().filter(|_| self.wants("decisions"))?;
         let mode = store.options.finder.context_retrieval_mode;
-        Some(Query { text, limit: self.decisions, mode, side: Side::Both, filters: &self.filters })
+        Some(DecisionQuery { text, limit: self.decisions, mode, side: BridgeSide::Both, filters: &self.filters })
     }
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
-    let arguments = Arguments::read(arguments, call)?;
+pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+    let arguments = SessionContextArguments::read(arguments, call)?;
     let mut query = arguments.query(store);
     if arguments.wants("contradictions") {
         // They are looked for among the vectors of decisions, which a search by meaning asks for; whatever for.
-        let any =
-            Query { text: SECTIONS[5], limit: 1, mode: Mode::Semantic, side: Side::Both, filters: &arguments.filters };
-        query = Some(Query { mode: Mode::Semantic, ..query.unwrap_or(any) });
+        let any = DecisionQuery {
+            text: SECTIONS[5],
+            limit: 1,
+            mode: RetrievalMode::Semantic,
+            side: BridgeSide::Both,
+            filters: &arguments.filters,
+        };
+        query = Some(DecisionQuery { mode: RetrievalMode::Semantic, ..query.unwrap_or(any) });
     }
     Ok(query.map_or_else(Vec::new, |query| texts_needed(store, call.answers, &query)))
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
-    let arguments = Arguments::read(arguments, call)?;
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+    let arguments = SessionContextArguments::read(arguments, call)?;
     let (briefing, warnings) = brief(store, call, &arguments)?;
     let mut out = if arguments.is_json {
         briefing.to_json()
@@ -105,7 +112,11 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     Ok(Value::Object(out))
 }
 
-fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> Result<(Briefing, Vec<Warning>)> {
+fn brief(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &SessionContextArguments,
+) -> Result<(Briefing, Vec<Warning>)> {
     let mut briefing = Briefing { redact_secrets: store.options.service.redact_secrets, ..Briefing::default() };
     let mut warnings = Vec::new();
     if let Some(query) = arguments.query(store) {
@@ -114,7 +125,7 @@ fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> R
         for hit in &found.hits {
             let Some(decision) = store.records.get(&hit.id) else { continue };
             let mut shown = summary(decision, hit, LONG_TITLE);
-            shown.insert("compactionLevel".to_owned(), Level::of(decision, call.now).as_str().into());
+            shown.insert("compactionLevel".to_owned(), CompactionLevel::of(decision, call.now).as_str().into());
             briefing.relevant.push(Value::Object(shown));
         }
     }
@@ -123,7 +134,7 @@ fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> R
         briefing.contradictions = Some(found.iter().map(Contradiction::to_value).collect());
     }
     let own = store.records.iter().filter(|decision| arguments.selection.holds(decision));
-    let categories = Categories::of(own.clone());
+    let categories = SamplesByCategory::of(own.clone());
     briefing.profile = profile(own.clone(), &categories);
     if arguments.wants("calibration") {
         let figures = categories.calibrations().into_iter();
@@ -131,7 +142,7 @@ fn brief(store: &mut DecisionStore, call: &Call<'_>, arguments: &Arguments) -> R
     }
     if arguments.wants("ready") {
         let kinds = [OVERDUE.to_owned(), STALE.to_owned()];
-        let wanted = Wanted { min_priority: "low", kinds: &kinds, limit: arguments.ready, category: None };
+        let wanted = DueFilter { min_priority: "low", kinds: &kinds, limit: arguments.ready, category: None };
         let mut due = queue(own.clone(), call.now, &wanted);
         shorten_ids(&mut due.actions, |short| store.records.ids_starting(short).nth(1).is_none());
         briefing.ready = due.actions;

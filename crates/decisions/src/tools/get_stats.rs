@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::selection::Selection;
-use crate::calibration::{Sample, Window, advice, buckets, calibration, extended, spread};
-use crate::call::Call;
+use super::selection::DecisionSelector;
+use crate::calibration::{CalibrationSample, CalibrationWindow, advice, buckets, calibration, extended, spread};
+use crate::call::CallerContext;
 use crate::store::DecisionStore;
 use crate::times;
 use contextweaver_base::Result;
@@ -14,16 +14,16 @@ use contextweaver_model::json::Fields;
 const MIN_DECISIONS: u64 = 5;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-    let selection = Selection::take(&mut fields, call)?;
-    let window = fields.opt_string("window")?.map(|name| Window::named(&name, call.now));
+    let selection = DecisionSelector::take(&mut fields, call)?;
+    let window = fields.opt_string("window")?.map(|name| CalibrationWindow::named(&name, call.now));
     let min = fields.uint_or("min_decisions", MIN_DECISIONS, u64::from(u32::MAX))?;
     let chosen = store
         .records
         .iter()
         .filter(|decision| selection.holds(decision) && window.as_ref().is_none_or(|window| window.holds(decision)));
-    let samples: Vec<Sample> = chosen.map(Sample::of).collect();
+    let samples: Vec<CalibrationSample> = chosen.map(CalibrationSample::of).collect();
     let mut overall = calibration(&samples, min);
     if let (Some(overall), Some(window)) = (&mut overall, window) {
         (overall.period_start, overall.period_end) = window.dates().unzip();

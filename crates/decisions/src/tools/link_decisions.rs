@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::graph::{Edge, EdgeType};
+use crate::call::CallerContext;
+use crate::graph::{DecisionEdge, EdgeType};
 use crate::store::DecisionStore;
 use crate::times;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -12,9 +12,9 @@ use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-    let edge = Edge {
+    let edge = DecisionEdge {
         source: fields.string("source_id")?,
         target: fields.string("target_id")?,
         kind: EdgeType::parse(&fields.string("edge_type")?).map_err(|error| error.at("/edge_type"))?,
@@ -44,7 +44,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
 }
 
 /// Warns of an edge that closes a circle: nothing can supersede itself, or depend on itself, by way of others.
-fn warnings(store: &DecisionStore, edge: &Edge) -> Vec<Warning> {
+fn warnings(store: &DecisionStore, edge: &DecisionEdge) -> Vec<Warning> {
     let closes = edge.kind != EdgeType::RelatesTo && store.graph.leads_to(&edge.target, &edge.source, edge.kind);
     let message = || format!("{} closes a circle of {}", quote(&edge.source), edge.kind.as_str());
     closes.then(|| Warning::new("cycle", message(), "/target_id")).into_iter().collect()

@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::draft::draft;
 use crate::recording::{record, virtual_path, warnings};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 
 /// Records a decision with what was collected for it.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let scope = arguments.get("decision_id").and_then(Value::as_str);
     let decision = draft(arguments, call.agent, call.now)?;
     let recorded = record(store, call, decision, scope)?;

@@ -2,13 +2,15 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::calibration::{Calibration, Sample, calibration};
-use crate::call::Call;
-use crate::compaction::Level;
+use crate::calibration::{Calibration, CalibrationSample, calibration};
+use crate::call::CallerContext;
+use crate::compaction::CompactionLevel;
 use crate::draft::{self, draft};
-use crate::finder::{Filters, Found, Hit, LONG_TITLE, Query, Side, search, summary, texts_needed};
-use crate::guardrails::{Finding, Subject, Verdict, check};
-use crate::record::Related;
+use crate::finder::{
+    BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, search, summary, texts_needed,
+};
+use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict, check};
+use crate::record::RelatedDecision;
 use crate::recording::record;
 use crate::store::DecisionStore;
 use contextweaver_base::{ErrorCode, Result};
@@ -26,7 +28,7 @@ const CONFIDENCE: f64 = 0.5;
 const EXAMPLES: usize = 3;
 
 /// What is to be done, and how it is looked at.
-struct Action {
+struct PlannedAction {
     description: String,
     category: Option<String>,
     stakes: String,
@@ -38,10 +40,10 @@ struct Action {
     limit: usize,
     records: bool,
     shows_patterns: bool,
-    filters: Filters,
+    filters: DecisionFilters,
 }
 
-impl Action {
+impl PlannedAction {
     fn read(arguments: &Map<String, Value>) -> Result<Self> {
         let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
         let mut action = Fields::open(fields.require("action")?, "/action")?;
@@ -58,18 +60,24 @@ impl Action {
             limit: options.opt_uint("query_limit", MAX_LIMIT)?.map_or(LIMIT, |limit| limit as usize),
             records: options.bool_or("auto_record", true)?,
             shows_patterns: options.bool_or("include_patterns", true)?,
-            filters: Filters { category: category.clone(), ..Filters::default() },
+            filters: DecisionFilters { category: category.clone(), ..DecisionFilters::default() },
             category,
         })
     }
 
-    fn query<'a>(&'a self, store: &DecisionStore) -> Query<'a> {
+    fn query<'a>(&'a self, store: &DecisionStore) -> DecisionQuery<'a> {
         let mode = store.options.finder.context_retrieval_mode;
-        Query { text: &self.description, limit: self.limit, mode, side: Side::Both, filters: &self.filters }
+        DecisionQuery {
+            text: &self.description,
+            limit: self.limit,
+            mode,
+            side: BridgeSide::Both,
+            filters: &self.filters,
+        }
     }
 
-    fn subject(&self) -> Subject<'_> {
-        Subject {
+    fn subject(&self) -> ActionToCheck<'_> {
+        ActionToCheck {
             description: &self.description,
             category: self.category.as_deref(),
             stakes: &self.stakes,
@@ -103,8 +111,8 @@ impl Action {
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
-    let action = Action::read(arguments)?;
+pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+    let action = PlannedAction::read(arguments)?;
     Ok(texts_needed(store, call.answers, &action.query(store)))
 }
 
@@ -114,15 +122,15 @@ pub fn records(arguments: &Map<String, Value>) -> bool {
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
-    let action = Action::read(arguments)?;
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+    let action = PlannedAction::read(arguments)?;
     // What could not be recorded is refused before anything is done.
     let draft = action.records.then(|| draft(&action.record(), call.agent, call.now)).transpose()?;
     draft.iter().try_for_each(|draft| draft::check(draft, &store.options))?;
     // A search that fails must not keep an action from being checked.
-    let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| Found {
+    let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| SearchResults {
         warnings: vec![Warning::new("search_failed", error.message().to_owned(), "/action/description")],
-        ..Found::default()
+        ..SearchResults::default()
     });
     let relevant: Vec<JsonMap> = shown(store, call, &found);
     track(store, call, &action, &found, &relevant);
@@ -155,24 +163,30 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     Ok(out)
 }
 
-fn shown(store: &DecisionStore, call: &Call<'_>, found: &Found) -> Vec<JsonMap> {
-    let one = |hit: &Hit| {
+fn shown(store: &DecisionStore, call: &CallerContext<'_>, found: &SearchResults) -> Vec<JsonMap> {
+    let one = |hit: &DecisionHit| {
         let decision = store.records.get(&hit.id)?;
         let mut summary = summary(decision, hit, LONG_TITLE);
-        summary.insert("compactionLevel".to_owned(), Level::of(decision, call.now).as_str().into());
+        summary.insert("compactionLevel".to_owned(), CompactionLevel::of(decision, call.now).as_str().into());
         Some(summary)
     };
     found.hits.iter().filter_map(one).collect()
 }
 
 /// Notes the search for the deliberation of the decision.
-fn track(store: &mut DecisionStore, call: &Call<'_>, action: &Action, found: &Found, relevant: &[JsonMap]) {
+fn track(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    action: &PlannedAction,
+    found: &SearchResults,
+    relevant: &[JsonMap],
+) {
     let text = |summary: &JsonMap, key: &str| summary.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let related = relevant.iter().zip(&found.hits).map(|(summary, hit)| Related {
+    let related = relevant.iter().zip(&found.hits).map(|(summary, hit)| RelatedDecision {
         id: text(summary, "id"),
         summary: text(summary, "title"),
         distance: round(hit.distance, 3),
-        ..Related::default()
+        ..RelatedDecision::default()
     });
     let related = related.collect();
     store.tracker.track_query(call, &action.description, relevant.len(), found.mode.as_str(), related);
@@ -181,8 +195,8 @@ fn track(store: &mut DecisionStore, call: &Call<'_>, action: &Action, found: &Fo
 /// Returns how well confidence foretold outcomes in a category, or in all.
 fn in_category(store: &DecisionStore, category: Option<&str>) -> Value {
     let is_in = |name: &str| category.is_none_or(|category| category == name);
-    let samples: Vec<Sample> =
-        store.records.iter().filter(|decision| is_in(&decision.category)).map(Sample::of).collect();
+    let samples: Vec<CalibrationSample> =
+        store.records.iter().filter(|decision| is_in(&decision.category)).map(CalibrationSample::of).collect();
     let reviewed = samples.iter().filter(|sample| sample.value.is_some()).count();
     let mut out = json!({ "reviewedDecisions": reviewed });
     if let Some(Calibration { brier_score, accuracy, calibration_gap, interpretation, .. }) = calibration(&samples, 5) {
@@ -209,13 +223,13 @@ fn patterns(relevant: &[JsonMap]) -> Vec<Value> {
     groups.into_iter().map(group).collect()
 }
 
-fn answer(verdict: &Verdict, relevant: &[JsonMap], calibration: &Value, patterns: &[Value]) -> Value {
+fn answer(verdict: &GuardrailVerdict, relevant: &[JsonMap], calibration: &Value, patterns: &[Value]) -> Value {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     let mut out = json!({
         "allowed": verdict.allowed,
         "decisionId": null,
         "relevantDecisions": relevant,
-        "guardrailResults": findings.map(Finding::to_json).collect::<Vec<_>>(),
+        "guardrailResults": findings.map(GuardrailFinding::to_json).collect::<Vec<_>>(),
         "calibrationContext": calibration,
         "patternsSummary": patterns,
         "queryTimeMs": 0,

@@ -2,8 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
-use crate::finder::{Filters, Mode, Query, SHORT_TITLE, Side, search, summary, texts_needed};
+use crate::call::CallerContext;
+use crate::finder::{
+    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SHORT_TITLE, search, summary, texts_needed,
+};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
@@ -13,44 +15,45 @@ const LIMIT: usize = 5;
 /// Most hits of a call.
 const MAX_LIMIT: u64 = 50;
 
-struct Arguments {
+struct QueryArguments {
     query: String,
     limit: usize,
-    mode: Mode,
-    side: Side,
-    filters: Filters,
+    mode: RetrievalMode,
+    side: BridgeSide,
+    filters: DecisionFilters,
 }
 
-impl Arguments {
+impl QueryArguments {
     fn read(store: &DecisionStore, arguments: &Map<String, Value>, agent: &str) -> Result<Self> {
         let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-        let mut filters = fields.nested("filters")?.map_or_else(|| Ok(Filters::default()), Filters::from_fields)?;
+        let mut filters =
+            fields.nested("filters")?.map_or_else(|| Ok(DecisionFilters::default()), DecisionFilters::from_fields)?;
         if fields.opt_string("scope")?.as_deref() == Some("agent") {
             filters.agent = Some(agent.to_owned());
         }
         Ok(Self {
             query: fields.string("query")?,
             limit: fields.opt_uint("limit", MAX_LIMIT)?.map_or(LIMIT, |limit| limit as usize),
-            mode: fields.parsed_or("retrieval_mode", store.options.finder.retrieval_mode, Mode::parse)?,
-            side: fields.parsed_or("bridge_side", Side::Both, Side::parse)?,
+            mode: fields.parsed_or("retrieval_mode", store.options.finder.retrieval_mode, RetrievalMode::parse)?,
+            side: fields.parsed_or("bridge_side", BridgeSide::Both, BridgeSide::parse)?,
             filters,
         })
     }
 
-    fn query(&self) -> Query<'_> {
-        Query { text: &self.query, limit: self.limit, mode: self.mode, side: self.side, filters: &self.filters }
+    fn query(&self) -> DecisionQuery<'_> {
+        DecisionQuery { text: &self.query, limit: self.limit, mode: self.mode, side: self.side, filters: &self.filters }
     }
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
-    let arguments = Arguments::read(store, arguments, call.agent)?;
+pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+    let arguments = QueryArguments::read(store, arguments, call.agent)?;
     Ok(texts_needed(store, call.answers, &arguments.query()))
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
-    let arguments = Arguments::read(store, arguments, call.agent)?;
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+    let arguments = QueryArguments::read(store, arguments, call.agent)?;
     let found = search(store, call.answers, &arguments.query())?;
     let related = found.related(&store.records);
     store.tracker.track_query(call, &arguments.query, found.hits.len(), found.mode.as_str(), related);

@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::selection::Selection;
-use crate::call::Call;
-use crate::ready::{KINDS, Wanted, queue, shorten_ids};
+use super::selection::DecisionSelector;
+use crate::call::CallerContext;
+use crate::ready::{DueFilter, KINDS, queue, shorten_ids};
 use crate::store::DecisionStore;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
@@ -15,9 +15,9 @@ const LIMIT: u64 = 20;
 const MAX_LIMIT: u64 = 50;
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
-    let selection = Selection::take(&mut fields, call)?;
+    let selection = DecisionSelector::take(&mut fields, call)?;
     let kinds = fields.strings("action_types")?;
     if let Some(at) = kinds.iter().position(|kind| !KINDS.contains(&kind.as_str())) {
         let message = format!("expected one of {}, got {}", KINDS.join(", "), quote(&kinds[at]));
@@ -25,7 +25,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     }
     let min_priority = fields.string_or("min_priority", "low")?;
     let limit = fields.uint_or("limit", LIMIT, MAX_LIMIT)? as usize;
-    let wanted = Wanted { min_priority: &min_priority, kinds: &kinds, limit, category: None };
+    let wanted = DueFilter { min_priority: &min_priority, kinds: &kinds, limit, category: None };
     let chosen = store.records.iter().filter(|decision| selection.holds(decision));
     let mut due = queue(chosen, call.now, &wanted);
     shorten_ids(&mut due.actions, |short| store.records.ids_starting(short).nth(1).is_none());

@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::changes::ChangeKind;
 use crate::draft::check_limits;
-use crate::record::Step;
+use crate::record::DeliberationStep;
 use crate::store::DecisionStore;
 use crate::times;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Adds a thought to a decision, or keeps it for one to come.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let say = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let text = say("text").unwrap_or_default();
     if text.len() > store.options.limits.text_bytes {
@@ -26,13 +26,13 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
     let now = times::iso(call.now);
     let deliberation = decision.deliberation.get_or_insert_default();
     let number = deliberation.steps.iter().map(|step| step.step).max().unwrap_or_default().saturating_add(1);
-    deliberation.steps.push(Step {
+    deliberation.steps.push(DeliberationStep {
         step: number,
         thought: text.to_owned(),
         timestamp: Some(now.clone()),
         kind: Some("reasoning".to_owned()),
         conclusion: Some(false),
-        ..Step::default()
+        ..DeliberationStep::default()
     });
     check_limits(&decision, store.options.limits, "")?;
     decision.updated_at = Some(now);

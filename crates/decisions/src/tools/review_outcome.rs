@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::changes::ChangeKind;
 use crate::draft::check_limits;
-use crate::record::{Decision, Review};
+use crate::record::{Decision, PastReview};
 use crate::recording::virtual_path;
 use crate::store::DecisionStore;
 use crate::times;
@@ -13,7 +13,7 @@ use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 
 /// Records a review; the one before, if there is one, goes into the history.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let say = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     let (id, outcome) = (say("id").unwrap_or_default(), say("outcome").unwrap_or_default());
     let now = times::iso(call.now);
@@ -49,7 +49,7 @@ pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, V
 /// Moves the review a decision has into its history.
 fn keep_review(decision: &mut Decision) {
     let Some(outcome) = decision.outcome.take() else { return };
-    decision.review_history.push(Review {
+    decision.review_history.push(PastReview {
         outcome,
         reviewed_at: decision.reviewed_at.take(),
         actual_result: decision.actual_result.take(),

@@ -1,13 +1,13 @@
 //! Which decisions figures are about.
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::record::Decision;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
 /// What decisions must be like; all that is given holds.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Selection {
+pub(super) struct DecisionSelector {
     category: Option<String>,
     stakes: Option<String>,
     project: Option<String>,
@@ -15,9 +15,9 @@ pub(super) struct Selection {
     agent: Option<String>,
 }
 
-impl Selection {
+impl DecisionSelector {
     /// Takes what is given of `category`, `stakes`, `project`, `feature`, and `scope: "agent"`.
-    pub(super) fn take(fields: &mut Fields, call: &Call<'_>) -> Result<Self> {
+    pub(super) fn take(fields: &mut Fields, call: &CallerContext<'_>) -> Result<Self> {
         let is_own = fields.opt_string("scope")?.as_deref() == Some("agent");
         Ok(Self {
             category: fields.opt_string("category")?,

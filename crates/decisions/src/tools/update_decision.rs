@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::Call;
+use crate::call::CallerContext;
 use crate::changes::ChangeKind;
 use crate::draft::check_limits;
 use crate::reading::respell;
@@ -14,7 +14,7 @@ use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::trim;
 
 /// Changes the fields that are given; how sure the agent was cannot be changed once the outcome is known.
-pub fn run(store: &mut DecisionStore, call: &Call<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(respell(Value::Object(arguments.clone())), "")?;
     let id = fields.string("id")?;
     // Who wrote it stays.

@@ -1,12 +1,12 @@
 //! Collected inputs as part of a deliberation.
 
-use super::Tracked;
-use crate::record::{Deliberation, Input, Step};
+use super::TrackedInput;
+use crate::record::{Deliberation, DeliberationInput, DeliberationStep};
 use crate::times;
 use contextweaver_model::json::JsonMap;
 
 /// Puts inputs into a deliberation, after what is there: each with the step that rests on it.
-pub(super) fn attach(deliberation: Option<Deliberation>, group: &[&Tracked]) -> Deliberation {
+pub(super) fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput]) -> Deliberation {
     let is_first = deliberation.is_none();
     let mut deliberation = deliberation.unwrap_or_default();
     let mut number = deliberation.steps.iter().map(|step| step.step).max().unwrap_or_default();
@@ -15,13 +15,13 @@ pub(super) fn attach(deliberation: Option<Deliberation>, group: &[&Tracked]) -> 
         let timestamp = Some(times::iso(tracked.at));
         let id = add_input(&mut deliberation, tracked, source, timestamp.clone());
         number = number.saturating_add(1);
-        deliberation.steps.push(Step {
+        deliberation.steps.push(DeliberationStep {
             step: number,
             thought: tracked.text.clone(),
             inputs_used: vec![id],
             timestamp,
             kind: Some(kind.to_owned()),
-            ..Step::default()
+            ..DeliberationStep::default()
         });
     }
     if let (true, [first, .., last]) = (is_first, group) {
@@ -31,7 +31,12 @@ pub(super) fn attach(deliberation: Option<Deliberation>, group: &[&Tracked]) -> 
 }
 
 /// Adds an input under an id of its own; one that the deliberation has already is left as it is.
-fn add_input(deliberation: &mut Deliberation, tracked: &Tracked, source: &str, timestamp: Option<String>) -> String {
+fn add_input(
+    deliberation: &mut Deliberation,
+    tracked: &TrackedInput,
+    source: &str,
+    timestamp: Option<String>,
+) -> String {
     let find = |id: &str| deliberation.inputs.iter().find(|input| input.id == id);
     let mut id = tracked.id.clone();
     let mut next = 2_u32;
@@ -42,7 +47,7 @@ fn add_input(deliberation: &mut Deliberation, tracked: &Tracked, source: &str, t
         id = format!("{}-{next}", tracked.id);
         next += 1;
     }
-    let input = Input {
+    let input = DeliberationInput {
         id: id.clone(),
         text: tracked.text.clone(),
         source: Some(source.to_owned()),

@@ -3,8 +3,8 @@
 mod merge;
 mod snapshot;
 
-use super::call::Call;
-use super::record::{Deliberation, Related};
+use super::call::CallerContext;
+use super::record::{Deliberation, RelatedDecision};
 use super::words::cut;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::numbers::fixed;
@@ -29,23 +29,23 @@ const ANYWHERE: &str = "default";
 
 /// Inputs collected under keys until a decision takes them.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Tracker {
-    keys: SortedMap<String, Session>,
+pub struct DeliberationTracker {
+    keys: SortedMap<String, InputGroup>,
     /// Inputs and handles that were given numbers.
     numbered: u64,
 }
 
 /// What was collected under one key.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Session {
-    inputs: Vec<Tracked>,
+struct InputGroup {
+    inputs: Vec<TrackedInput>,
     /// When the key was last used.
     used: i64,
 }
 
 /// The kinds of inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum InputKind {
     Query,
     Check,
     Lookup,
@@ -53,7 +53,7 @@ enum Kind {
     Thought,
 }
 
-impl Kind {
+impl InputKind {
     const ALL: [Self; 5] = [Self::Query, Self::Check, Self::Lookup, Self::Stats, Self::Thought];
 
     /// Returns the letter of ids, the source and the type of steps.
@@ -70,19 +70,19 @@ impl Kind {
 
 /// One thing looked at or thought.
 #[derive(Debug, Clone, PartialEq)]
-struct Tracked {
+struct TrackedInput {
     id: String,
-    kind: Kind,
+    kind: InputKind,
     text: String,
     at: i64,
-    related: Vec<Related>,
+    related: Vec<RelatedDecision>,
     /// The handle that was made for the call this is of, besides its key.
     handle: Option<String>,
 }
 
 /// Who an input is of: the parts of its key.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Scope<'a> {
+pub struct TrackerScope<'a> {
     /// The agent.
     pub agent: Option<&'a str>,
     /// The decision the input is for.
@@ -91,9 +91,9 @@ pub struct Scope<'a> {
     pub transport: Option<&'a str>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> TrackerScope<'a> {
     /// Returns the scope of a call: every call has a transport, if only the one of those whose host names none.
-    pub fn of(call: &Call<'a>, decision: Option<&'a str>) -> Self {
+    pub fn of(call: &CallerContext<'a>, decision: Option<&'a str>) -> Self {
         Self {
             agent: Some(call.agent).filter(|agent| *agent != NOBODY),
             decision,
@@ -118,27 +118,34 @@ impl<'a> Scope<'a> {
 
 /// What a decision takes from the tracker.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Taken {
+pub struct CollectedInputs {
     /// What was found beforehand, the nearest first.
-    pub related: Vec<Related>,
+    pub related: Vec<RelatedDecision>,
     /// What was given and what was collected, together.
     pub deliberation: Option<Deliberation>,
     /// How many inputs were collected.
     pub collected: usize,
 }
 
-impl Tracker {
+impl DeliberationTracker {
     /// Notes a query and what it found.
-    pub fn track_query(&mut self, call: &Call<'_>, query: &str, count: usize, mode: &str, found: Vec<Related>) {
+    pub fn track_query(
+        &mut self,
+        call: &CallerContext<'_>,
+        query: &str,
+        count: usize,
+        mode: &str,
+        found: Vec<RelatedDecision>,
+    ) {
         let text = format!("Queried '{}': {count} results ({mode})", cut(query, QUOTED_CHARS));
-        self.track(&Scope::of(call, None), Kind::Query, text, call.now, found);
+        self.track(&TrackerScope::of(call, None), InputKind::Query, text, call.now, found);
     }
 
     /// Notes a check of an action.
-    pub fn track_check(&mut self, call: &Call<'_>, action: &str, is_allowed: bool, violations: usize) {
+    pub fn track_check(&mut self, call: &CallerContext<'_>, action: &str, is_allowed: bool, violations: usize) {
         self.track(
-            &Scope::of(call, None),
-            Kind::Check,
+            &TrackerScope::of(call, None),
+            InputKind::Check,
             check_text(action, is_allowed, violations),
             call.now,
             Vec::new(),
@@ -146,25 +153,25 @@ impl Tracker {
     }
 
     /// Notes that a decision was looked up.
-    pub fn track_lookup(&mut self, call: &Call<'_>, id: &str, title: &str) {
+    pub fn track_lookup(&mut self, call: &CallerContext<'_>, id: &str, title: &str) {
         let text = lookup_text(id, title);
-        self.track(&Scope::of(call, None), Kind::Lookup, text, call.now, Vec::new());
+        self.track(&TrackerScope::of(call, None), InputKind::Lookup, text, call.now, Vec::new());
     }
 
     /// Notes that statistics of reasons were looked at.
-    pub fn track_stats(&mut self, call: &Call<'_>, decisions: usize, types: usize, diversity: Option<f64>) {
+    pub fn track_stats(&mut self, call: &CallerContext<'_>, decisions: usize, types: usize, diversity: Option<f64>) {
         let text = stats_text(decisions, types, diversity);
-        self.track(&Scope::of(call, None), Kind::Stats, text, call.now, Vec::new());
+        self.track(&TrackerScope::of(call, None), InputKind::Stats, text, call.now, Vec::new());
     }
 
     /// Notes a thought, on a decision to come if one is named; returns the key it is kept under.
-    pub fn track_thought(&mut self, call: &Call<'_>, decision: Option<&str>, text: &str) -> String {
-        self.track(&Scope::of(call, decision), Kind::Thought, text.to_owned(), call.now, Vec::new())
+    pub fn track_thought(&mut self, call: &CallerContext<'_>, decision: Option<&str>, text: &str) -> String {
+        self.track(&TrackerScope::of(call, decision), InputKind::Thought, text.to_owned(), call.now, Vec::new())
     }
 
     /// Returns the handle of a call, for later calls to name: the one it came with, or a new one that what this call
     /// noted is found under too. Call it after noting.
-    pub fn trace_id(&mut self, call: &Call<'_>) -> String {
+    pub fn trace_id(&mut self, call: &CallerContext<'_>) -> String {
         if let Some(trace) = call.trace.filter(|trace| !trace.is_empty()) {
             return trace.to_owned();
         }
@@ -182,19 +189,26 @@ impl Tracker {
         format!("{letter}-{:08x}", self.numbered)
     }
 
-    fn track(&mut self, scope: &Scope<'_>, kind: Kind, text: String, now: i64, mut related: Vec<Related>) -> String {
+    fn track(
+        &mut self,
+        scope: &TrackerScope<'_>,
+        kind: InputKind,
+        text: String,
+        now: i64,
+        mut related: Vec<RelatedDecision>,
+    ) -> String {
         let key = scope.keys().into_iter().next().unwrap_or_else(|| ANYWHERE.to_owned());
         related.truncate(MAX_RELATED);
         let id = self.number(kind.names().0);
         if !self.keys.contains_key(&key) {
             self.make_room(now);
         }
-        let session = self.keys.get_or_insert(&key, Session::default());
+        let session = self.keys.get_or_insert(&key, InputGroup::default());
         if now - session.used > IDLE_MS {
             session.inputs.clear();
         }
         session.used = session.used.max(now);
-        session.inputs.push(Tracked { id, kind, text, at: now, related, handle: None });
+        session.inputs.push(TrackedInput { id, kind, text, at: now, related, handle: None });
         if session.inputs.len() > MAX_INPUTS {
             session.inputs.remove(0);
         }
@@ -203,7 +217,7 @@ impl Tracker {
 
     /// Forgets keys that nobody used for long, and the longest unused one if there are too many still.
     fn make_room(&mut self, now: i64) {
-        let idle = |session: &Session| now - session.used > IDLE_MS || session.inputs.is_empty();
+        let idle = |session: &InputGroup| now - session.used > IDLE_MS || session.inputs.is_empty();
         let mut gone: Vec<String> =
             self.keys.iter().filter(|(_, session)| idle(session)).map(|(key, _)| key.clone()).collect();
         if self.keys.len() - gone.len() >= MAX_KEYS {
@@ -216,8 +230,8 @@ impl Tracker {
     }
 
     /// Returns what a decision would take: what it says itself, and what was collected under its keys.
-    pub fn peek(&self, scope: &Scope<'_>, explicit: Option<Deliberation>, now: i64) -> Taken {
-        let mut taken = Taken { deliberation: explicit, ..Taken::default() };
+    pub fn peek(&self, scope: &TrackerScope<'_>, explicit: Option<Deliberation>, now: i64) -> CollectedInputs {
+        let mut taken = CollectedInputs { deliberation: explicit, ..CollectedInputs::default() };
         for group in self.groups(scope, now) {
             taken.collected += group.len();
             for found in group.iter().flat_map(|tracked| &tracked.related) {
@@ -234,21 +248,21 @@ impl Tracker {
     }
 
     /// Returns the inputs that still count, by key, without empty ones.
-    fn groups(&self, scope: &Scope<'_>, now: i64) -> Vec<Vec<&Tracked>> {
-        let lives = |tracked: &&Tracked| now - tracked.at <= INPUT_MS;
+    fn groups(&self, scope: &TrackerScope<'_>, now: i64) -> Vec<Vec<&TrackedInput>> {
+        let lives = |tracked: &&TrackedInput| now - tracked.at <= INPUT_MS;
         let keys = scope.keys();
         let under = keys.iter().map(|key| self.keys.get(key).into_iter().flat_map(|session| &session.inputs));
-        let mut groups: Vec<Vec<&Tracked>> = under.map(|inputs| inputs.filter(lives).collect()).collect();
+        let mut groups: Vec<Vec<&TrackedInput>> = under.map(|inputs| inputs.filter(lives).collect()).collect();
         let handle = scope.transport.filter(|handle| *handle != ANYWHERE);
         let anywhere = self.keys.get(ANYWHERE).into_iter().flat_map(|session| &session.inputs);
-        let named = |tracked: &&Tracked| handle.is_some() && tracked.handle.as_deref() == handle;
+        let named = |tracked: &&TrackedInput| handle.is_some() && tracked.handle.as_deref() == handle;
         groups.push(anywhere.filter(named).filter(lives).collect());
         groups.retain(|group| !group.is_empty());
         groups
     }
 
     /// Forgets what a decision took.
-    pub fn forget(&mut self, scope: &Scope<'_>) {
+    pub fn forget(&mut self, scope: &TrackerScope<'_>) {
         for key in scope.keys() {
             self.keys.remove(&key);
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Kind, MAX_INPUTS, MAX_KEYS, Session, Tracked, Tracker};
+use super::{DeliberationTracker, InputGroup, InputKind, MAX_INPUTS, MAX_KEYS, TrackedInput};
 use crate::reading::related;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -11,7 +11,7 @@ use contextweaver_model::json::Fields;
 /// Numbers that are exact in JavaScript.
 const MAX_WHOLE: u64 = 1 << 53;
 
-impl Tracker {
+impl DeliberationTracker {
     /// Tells whether there is nothing to keep.
     pub fn is_empty(&self) -> bool {
         self.numbered == 0
@@ -40,7 +40,7 @@ impl Tracker {
     }
 }
 
-fn tracked_value(tracked: &Tracked) -> Value {
+fn tracked_value(tracked: &TrackedInput) -> Value {
     let mut value = json!({ "id": tracked.id, "kind": tracked.kind.names().0, "text": tracked.text, "at": tracked.at });
     if !tracked.related.is_empty() {
         value["related"] = json!(tracked.related);
@@ -51,22 +51,22 @@ fn tracked_value(tracked: &Tracked) -> Value {
     value
 }
 
-fn session(value: Value, path: &str) -> Result<(String, Session)> {
+fn session(value: Value, path: &str) -> Result<(String, InputGroup)> {
     let mut fields = Fields::open(value, path)?;
     let key = fields.string("key")?;
-    let session = Session { used: moment(&mut fields, "used")?, inputs: fields.records("inputs", tracked)? };
+    let session = InputGroup { used: moment(&mut fields, "used")?, inputs: fields.records("inputs", tracked)? };
     if session.inputs.len() > MAX_INPUTS {
         return Err(Error::new(ErrorCode::TooLarge, format!("a key has at most {MAX_INPUTS} inputs")).at(path));
     }
     Ok((key, session))
 }
 
-fn tracked(value: Value, path: &str) -> Result<Tracked> {
+fn tracked(value: Value, path: &str) -> Result<TrackedInput> {
     let mut fields = Fields::open(value, path)?;
     let letter = fields.string("kind")?;
-    let kind = Kind::ALL.into_iter().find(|kind| kind.names().0 == letter);
+    let kind = InputKind::ALL.into_iter().find(|kind| kind.names().0 == letter);
     let unknown = || Error::new(ErrorCode::InvalidInput, "expected one of q, g, l, s and r").at(fields.at("kind"));
-    Ok(Tracked {
+    Ok(TrackedInput {
         kind: kind.ok_or_else(unknown)?,
         id: fields.string("id")?,
         text: fields.string("text")?,

@@ -1,21 +1,21 @@
 use super::*;
-use crate::call::Answers;
+use crate::call::HostAnswers;
 use serde_json::json;
 
 const NOW: i64 = 1_773_576_000_000;
 
-fn call<'a>(agent: &'a str, trace: Option<&'a str>, now: i64, answers: &'a Answers) -> Call<'a> {
-    Call { agent, trace, now, answers }
+fn call<'a>(agent: &'a str, trace: Option<&'a str>, now: i64, answers: &'a HostAnswers) -> CallerContext<'a> {
+    CallerContext { agent, trace, now, answers }
 }
 
-fn texts(tracker: &Tracker, call: &Call<'_>, decision: Option<&str>) -> Vec<String> {
-    let taken = tracker.peek(&Scope::of(call, decision), None, call.now);
+fn texts(tracker: &DeliberationTracker, call: &CallerContext<'_>, decision: Option<&str>) -> Vec<String> {
+    let taken = tracker.peek(&TrackerScope::of(call, decision), None, call.now);
     taken.deliberation.unwrap_or_default().inputs.into_iter().map(|input| input.text).collect()
 }
 
 #[test]
 fn all_tools_of_a_caller_share_a_key() {
-    let answers = Answers::default();
+    let answers = HostAnswers::default();
     // Agent and trace of what is noted, those of what is taken, and whether it is found.
     let cases = [
         ("a", None, "a", None, true),
@@ -30,19 +30,19 @@ fn all_tools_of_a_caller_share_a_key() {
         (NOBODY, None, NOBODY, Some("t"), false),
     ];
     for (agent, trace, later_agent, later_trace, found) in cases {
-        let mut tracker = Tracker::default();
+        let mut tracker = DeliberationTracker::default();
         tracker.track_thought(&call(agent, trace, NOW, &answers), None, "x");
         let later = call(later_agent, later_trace, NOW + 1, &answers);
         assert_eq!(texts(&tracker, &later, None).len(), usize::from(found), "{agent} {trace:?} {later_agent}");
-        tracker.forget(&Scope::of(&later, None));
+        tracker.forget(&TrackerScope::of(&later, None));
         assert!(texts(&tracker, &later, None).is_empty(), "taken once");
     }
 }
 
 #[test]
 fn a_handle_finds_what_its_call_noted_and_nothing_else() {
-    let answers = Answers::default();
-    let mut tracker = Tracker::default();
+    let answers = HostAnswers::default();
+    let mut tracker = DeliberationTracker::default();
     tracker.track_thought(&call(NOBODY, None, NOW, &answers), None, "someone else's");
     let first = call(NOBODY, None, NOW + 1, &answers);
     tracker.track_check(&first, "deploy", false, 2);
@@ -51,15 +51,15 @@ fn a_handle_finds_what_its_call_noted_and_nothing_else() {
     assert_eq!(tracker.trace_id(&later), handle);
     tracker.track_thought(&later, None, "mine");
     assert_eq!(texts(&tracker, &later, None), ["mine", "Checked 'deploy': blocked (2 violations)"]);
-    tracker.forget(&Scope::of(&later, None));
+    tracker.forget(&TrackerScope::of(&later, None));
     let nobody = call(NOBODY, None, NOW + 3, &answers);
     assert_eq!(texts(&tracker, &nobody, None), ["someone else's"]);
 }
 
 #[test]
 fn inputs_end_and_keys_are_bounded() {
-    let answers = Answers::default();
-    let mut tracker = Tracker::default();
+    let answers = HostAnswers::default();
+    let mut tracker = DeliberationTracker::default();
     for step in 0..300 {
         tracker.track_thought(&call("a", None, NOW + step, &answers), None, &format!("{step}"));
     }
@@ -77,8 +77,8 @@ fn inputs_end_and_keys_are_bounded() {
 
 #[test]
 fn ids_of_the_caller_are_kept_apart() {
-    let answers = Answers::default();
-    let mut tracker = Tracker::default();
+    let answers = HostAnswers::default();
+    let mut tracker = DeliberationTracker::default();
     let call = call("a", None, NOW, &answers);
     tracker.track_thought(&call, None, "one");
     tracker.track_thought(&call, None, "two");
@@ -87,7 +87,7 @@ fn ids_of_the_caller_are_kept_apart() {
         "steps": [{ "step": 7, "thought": "t" }]
     });
     let explicit = Deliberation::from_value(explicit, "").unwrap();
-    let taken = tracker.peek(&Scope::of(&call, None), Some(explicit), NOW);
+    let taken = tracker.peek(&TrackerScope::of(&call, None), Some(explicit), NOW);
     let deliberation = taken.deliberation.unwrap();
     let ids: Vec<&str> = deliberation.inputs.iter().map(|input| input.id.as_str()).collect();
     assert_eq!(ids, ["r-00000001", "r-00000002", "r-00000002-2"]);
@@ -98,20 +98,25 @@ fn ids_of_the_caller_are_kept_apart() {
 
 #[test]
 fn trackers_come_back() {
-    let answers = Answers::default();
-    let mut tracker = Tracker::default();
+    let answers = HostAnswers::default();
+    let mut tracker = DeliberationTracker::default();
     let call = call(NOBODY, None, NOW, &answers);
-    let found = vec![Related { id: "x".to_owned(), summary: "s".to_owned(), distance: 0.25, ..Related::default() }];
+    let found = vec![RelatedDecision {
+        id: "x".to_owned(),
+        summary: "s".to_owned(),
+        distance: 0.25,
+        ..RelatedDecision::default()
+    }];
     tracker.track_query(&call, "q", 1, "hybrid", found);
     tracker.track_stats(&call, 3, 2, Some(1.5));
     tracker.track_lookup(&call, "x", "title");
     tracker.trace_id(&call);
-    assert_eq!(Tracker::from_value(tracker.to_value(), "").unwrap(), tracker);
+    assert_eq!(DeliberationTracker::from_value(tracker.to_value(), "").unwrap(), tracker);
     for (bad, path) in [
         (json!([]), "/t"),
         (json!({ "keys": [{ "key": "k", "inputs": [{ "kind": "z" }] }] }), "/t/keys/0/inputs/0/kind"),
         (json!({ "keys": vec![json!({ "key": "k" }); 1001] }), "/t"),
     ] {
-        assert_eq!(Tracker::from_value(bad, "/t").unwrap_err().path(), path);
+        assert_eq!(DeliberationTracker::from_value(bad, "/t").unwrap_err().path(), path);
     }
 }

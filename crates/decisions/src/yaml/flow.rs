@@ -39,17 +39,17 @@ pub(super) fn end(text: &str) -> Option<usize> {
 
 /// Reads a collection.
 pub(super) fn parse(text: &str) -> Result<Value, &'static str> {
-    let mut reader = Reader { rest: text, depth: 0 };
+    let mut reader = FlowReader { rest: text, depth: 0 };
     let value = reader.value()?;
     if reader.rest.is_empty() { Ok(value) } else { Err("brackets do not match") }
 }
 
-struct Reader<'a> {
+struct FlowReader<'a> {
     rest: &'a str,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> FlowReader<'a> {
     fn skip(&mut self) {
         loop {
             let rest = self.rest.trim_start_matches([' ', '\t', '\n']);

@@ -18,7 +18,7 @@ pub fn parse(text: &str) -> Result<Value> {
     }
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect();
-    let mut reader = Reader { lines, at: 0, depth: 0 };
+    let mut reader = YamlReader { lines, at: 0, depth: 0 };
     reader.skip_marker("---")?;
     let value = match reader.peek()? {
         None => Value::Null,
@@ -30,7 +30,7 @@ pub fn parse(text: &str) -> Result<Value> {
 }
 
 /// Lines, and how far they are read. What is read of a line is taken out of it.
-struct Reader {
+struct YamlReader {
     lines: Vec<String>,
     at: usize,
     depth: usize,
@@ -59,7 +59,7 @@ fn is_item(text: &str) -> bool {
     text == "-" || text.starts_with("- ")
 }
 
-impl Reader {
+impl YamlReader {
     fn wrong(&self, message: &str) -> Error {
         let line = (self.at + 1).min(self.lines.len());
         Error::new(ErrorCode::DecodeFailed, format!("line {line}: {message}")).detail("line", line)

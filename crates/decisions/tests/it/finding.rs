@@ -2,19 +2,21 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use contextweaver_decisions::contradictions::contradictions;
-use contextweaver_decisions::finder::{Filters, FinderOptions, Found, Mode, Query, Side, search, texts_needed};
-use contextweaver_decisions::graph::{Edge, EdgeType, Graph};
+use contextweaver_decisions::finder::{
+    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SearchOptions, SearchResults, search, texts_needed,
+};
+use contextweaver_decisions::graph::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_decisions::record::Bridge;
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions, query_decisions};
-use contextweaver_decisions::{Answers, Call, Decision, DecisionStore, StoreOptions, times};
+use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 const WORDS: &[&str] =
     &["use", "postgres", "redis", "cache", "retry", "queue", "auth", "jwt", "deploy", "日本", "schema", "v2"];
-const MODES: [Mode; 3] = [Mode::Hybrid, Mode::Semantic, Mode::Keyword];
-const SIDES: [Side; 3] = Side::ALL;
+const MODES: [RetrievalMode; 3] = [RetrievalMode::Hybrid, RetrievalMode::Semantic, RetrievalMode::Keyword];
+const SIDES: [BridgeSide; 3] = BridgeSide::ALL;
 
 fn words(most: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(proptest::sample::select(WORDS), 0..most).prop_map(|words| words.join(" "))
@@ -68,7 +70,7 @@ fn decisions(most: usize) -> impl Strategy<Value = Vec<Decision>> {
     })
 }
 
-fn filters() -> impl Strategy<Value = Filters> {
+fn filters() -> impl Strategy<Value = DecisionFilters> {
     let lists = (
         proptest::collection::vec(proptest::sample::select(STAKES), 0..2),
         proptest::collection::vec(proptest::sample::select(TAGS), 0..3),
@@ -80,7 +82,7 @@ fn filters() -> impl Strategy<Value = Filters> {
         |(category, project, (stakes, tags), (least, most, pr), (after, before), (has_outcome, agent))| {
             let owned = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect();
             let day = |day: u32| format!("2026-01-{day:02}");
-            Filters {
+            DecisionFilters {
                 category,
                 project,
                 stakes: owned(stakes),
@@ -92,14 +94,14 @@ fn filters() -> impl Strategy<Value = Filters> {
                 date_after: after.map(day),
                 date_before: before.map(day),
                 agent: agent.map(|one| if one { "one" } else { "two" }.to_owned()),
-                ..Filters::default()
+                ..DecisionFilters::default()
             }
         },
     )
 }
 
 /// The conditions, read from the specification once more.
-fn fulfils(decision: &Decision, filters: &Filters) -> bool {
+fn fulfils(decision: &Decision, filters: &DecisionFilters) -> bool {
     let day = |text: &str| text[..10].to_owned();
     let among = |list: &[String], value: &str| list.is_empty() || list.iter().any(|one| one == value);
     let status = if decision.status == "reviewed" { Some(true) } else { Some(false) };
@@ -116,20 +118,20 @@ fn fulfils(decision: &Decision, filters: &Filters) -> bool {
         && filters.agent.as_ref().is_none_or(|agent| decision.recorded_by.as_ref() == Some(agent))
 }
 
-fn store_of(decisions: &[Decision], finder: FinderOptions) -> DecisionStore {
-    let mut store = DecisionStore::new(StoreOptions { finder, ..StoreOptions::default() });
+fn store_of(decisions: &[Decision], finder: SearchOptions) -> DecisionStore {
+    let mut store = DecisionStore::new(DecisionStoreOptions { finder, ..DecisionStoreOptions::default() });
     for decision in decisions {
         store.put(decision.clone());
     }
     store
 }
 
-fn find(store: &mut DecisionStore, text: &str, mode: Mode, filters: &Filters) -> Found {
-    let query = Query { text, limit: 50, mode, side: Side::Both, filters };
-    search(store, &Answers::default(), &query).unwrap()
+fn find(store: &mut DecisionStore, text: &str, mode: RetrievalMode, filters: &DecisionFilters) -> SearchResults {
+    let query = DecisionQuery { text, limit: 50, mode, side: BridgeSide::Both, filters };
+    search(store, &HostAnswers::default(), &query).unwrap()
 }
 
-fn ids(found: &Found) -> Vec<&str> {
+fn ids(found: &SearchResults) -> Vec<&str> {
     found.hits.iter().map(|hit| hit.id.as_str()).collect()
 }
 
@@ -138,17 +140,17 @@ proptest! {
 
     #[test]
     fn every_mode_and_side_keeps_to_the_filters(list in decisions(30), filters in filters(), text in words(4)) {
-        let mut store = store_of(&list, FinderOptions::default());
+        let mut store = store_of(&list, SearchOptions::default());
         let fitting: Vec<&Decision> = list.iter().filter(|decision| fulfils(decision, &filters)).collect();
         for decision in &list {
             prop_assert_eq!(filters.matches(decision).unwrap(), fulfils(decision, &filters), "{:?}", decision);
         }
         for (mode, side) in MODES.into_iter().flat_map(|mode| SIDES.map(|side| (mode, side))) {
-            let query = Query { text: &text, limit: 50, mode, side, filters: &filters };
-            let found = search(&mut store, &Answers::default(), &query).unwrap();
+            let query = DecisionQuery { text: &text, limit: 50, mode, side, filters: &filters };
+            let found = search(&mut store, &HostAnswers::default(), &query).unwrap();
             prop_assert!(found.hits.iter().all(|hit| fitting.iter().any(|decision| decision.id == hit.id)));
             prop_assert!(found.hits.iter().all(|hit| (0.0..=2.0).contains(&hit.distance)));
-            if mode != Mode::Keyword && !text.is_empty() {
+            if mode != RetrievalMode::Keyword && !text.is_empty() {
                 // With room for all, every fitting decision is found by meaning.
                 prop_assert_eq!(found.hits.len(), fitting.len());
             }
@@ -159,34 +161,34 @@ proptest! {
     fn a_changed_store_finds_what_a_new_one_finds(
         first in decisions(20), second in decisions(20), text in words(4), limit in 1..6_usize,
     ) {
-        let mut changed = store_of(&first, FinderOptions::default());
+        let mut changed = store_of(&first, SearchOptions::default());
         // Vectors of both states are made.
         for side in SIDES {
-            let query = Query { text: &text, limit, mode: Mode::Hybrid, side, filters: &Filters::default() };
-            search(&mut changed, &Answers::default(), &query).unwrap();
+            let query = DecisionQuery { text: &text, limit, mode: RetrievalMode::Hybrid, side, filters: &DecisionFilters::default() };
+            search(&mut changed, &HostAnswers::default(), &query).unwrap();
         }
-        let mut fresh = store_of(&first, FinderOptions::default());
+        let mut fresh = store_of(&first, SearchOptions::default());
         for decision in second {
             changed.put(decision.clone());
             fresh.put(decision);
         }
         for (mode, side) in MODES.into_iter().flat_map(|mode| SIDES.map(|side| (mode, side))) {
-            let query = Query { text: &text, limit, mode, side, filters: &Filters::default() };
-            let run = |store: &mut DecisionStore| search(store, &Answers::default(), &query).unwrap().hits;
+            let query = DecisionQuery { text: &text, limit, mode, side, filters: &DecisionFilters::default() };
+            let run = |store: &mut DecisionStore| search(store, &HostAnswers::default(), &query).unwrap().hits;
             prop_assert_eq!(run(&mut changed), run(&mut fresh));
         }
     }
 
     #[test]
     fn fewer_hits_are_the_first_of_more(list in decisions(40), text in words(4), limit in 1..8_usize) {
-        let mut store = store_of(&list, FinderOptions::default());
-        for mode in [Mode::Semantic, Mode::Keyword] {
-            let all = find(&mut store, &text, mode, &Filters::default()).hits;
-            let query = Query { text: &text, limit, mode, side: Side::Both, filters: &Filters::default() };
-            let few = search(&mut store, &Answers::default(), &query).unwrap().hits;
+        let mut store = store_of(&list, SearchOptions::default());
+        for mode in [RetrievalMode::Semantic, RetrievalMode::Keyword] {
+            let all = find(&mut store, &text, mode, &DecisionFilters::default()).hits;
+            let query = DecisionQuery { text: &text, limit, mode, side: BridgeSide::Both, filters: &DecisionFilters::default() };
+            let few = search(&mut store, &HostAnswers::default(), &query).unwrap().hits;
             prop_assert_eq!(&few[..], &all[..limit.min(all.len())]);
             let keys: Vec<(f64, &str)> = all.iter().map(|hit| (hit.distance, hit.id.as_str())).collect();
-            prop_assert!(mode == Mode::Keyword || keys.is_sorted_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)).is_lt()));
+            prop_assert!(mode == RetrievalMode::Keyword || keys.is_sorted_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)).is_lt()));
         }
     }
 
@@ -196,7 +198,7 @@ proptest! {
     ) {
         let list: Vec<Decision> =
             (0..8).map(|number| Decision { id: format!("d{number}"), ..Decision::default() }).collect();
-        let mut store = store_of(&list, FinderOptions::default());
+        let mut store = store_of(&list, SearchOptions::default());
         for (source, target, kind, _) in steps {
             let kinds = ["relates_to", "supersedes", "depends_on", "blocks"];
             let arguments = json!({ "source_id": format!("d{source}"), "target_id": format!("d{target}"),
@@ -231,7 +233,7 @@ proptest! {
     fn removing_decisions_takes_their_edges_along(
         steps in proptest::collection::vec((0..8_usize, 0..8_usize, 0..3_usize), 0..60),
     ) {
-        let mut graph = Graph::default();
+        let mut graph = DecisionGraph::default();
         let mut model: Vec<(String, String, EdgeType)> = Vec::new();
         let kinds = [EdgeType::RelatesTo, EdgeType::Supersedes, EdgeType::DependsOn];
         for (source, target, kind) in steps {
@@ -259,8 +261,8 @@ proptest! {
     }
 }
 
-fn edge(source: &str, target: &str, kind: EdgeType) -> Edge {
-    Edge {
+fn edge(source: &str, target: &str, kind: EdgeType) -> DecisionEdge {
+    DecisionEdge {
         source: source.to_owned(),
         target: target.to_owned(),
         kind,
@@ -271,20 +273,21 @@ fn edge(source: &str, target: &str, kind: EdgeType) -> Edge {
     }
 }
 
-type Tool = fn(&mut DecisionStore, &Call<'_>, &serde_json::Map<String, Value>) -> contextweaver_base::Result<Value>;
+type Tool =
+    fn(&mut DecisionStore, &CallerContext<'_>, &serde_json::Map<String, Value>) -> contextweaver_base::Result<Value>;
 
 fn tool(run: Tool, store: &mut DecisionStore, arguments: &Value) -> contextweaver_base::Result<Value> {
-    tool_with(run, store, arguments, &Answers::default())
+    tool_with(run, store, arguments, &HostAnswers::default())
 }
 
 fn tool_with(
     run: Tool,
     store: &mut DecisionStore,
     arguments: &Value,
-    answers: &Answers,
+    answers: &HostAnswers,
 ) -> contextweaver_base::Result<Value> {
     let now = times::parse("2026-03-15T12:00:00Z").unwrap();
-    run(store, &Call { agent: "one", trace: None, now, answers }, arguments.as_object().unwrap())
+    run(store, &CallerContext { agent: "one", trace: None, now, answers }, arguments.as_object().unwrap())
 }
 
 fn decision(id: &str, text: &str) -> Decision {
@@ -302,21 +305,21 @@ fn decision(id: &str, text: &str) -> Decision {
 
 #[test]
 fn small_and_empty_stores_answer() {
-    let mut empty = store_of(&[], FinderOptions::default());
+    let mut empty = store_of(&[], SearchOptions::default());
     for mode in MODES {
-        assert!(find(&mut empty, "x", mode, &Filters::default()).hits.is_empty());
-        let mut one = store_of(&[decision("a", "Use Redis")], FinderOptions::default());
-        assert_eq!(ids(&find(&mut one, "redis", mode, &Filters::default())), ["a"]);
-        assert!(find(&mut one, "?!", mode, &Filters::default()).hits.is_empty());
+        assert!(find(&mut empty, "x", mode, &DecisionFilters::default()).hits.is_empty());
+        let mut one = store_of(&[decision("a", "Use Redis")], SearchOptions::default());
+        assert_eq!(ids(&find(&mut one, "redis", mode, &DecisionFilters::default())), ["a"]);
+        assert!(find(&mut one, "?!", mode, &DecisionFilters::default()).hits.is_empty());
     }
 }
 
 #[test]
 fn equal_hits_come_by_id() {
     let list: Vec<Decision> = ["c", "a", "b"].iter().map(|id| decision(id, "Use Redis")).collect();
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     for mode in MODES {
-        assert_eq!(ids(&find(&mut store, "redis", mode, &Filters::default())), ["a", "b", "c"]);
+        assert_eq!(ids(&find(&mut store, "redis", mode, &DecisionFilters::default())), ["a", "b", "c"]);
     }
 }
 
@@ -327,12 +330,15 @@ fn superseded_decisions_are_ranked_down_and_say_so() {
         decision("new", "Use Redis Cluster for sessions"),
         decision("other", "Rotate keys"),
     ];
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     let link = json!({ "source_id": "new", "target_id": "old", "edge_type": "supersedes" });
-    assert_eq!(find(&mut store, "redis sessions", Mode::Hybrid, &Filters::default()).hits[0].id, "old");
+    assert_eq!(
+        find(&mut store, "redis sessions", RetrievalMode::Hybrid, &DecisionFilters::default()).hits[0].id,
+        "old"
+    );
     tool(link_decisions::run, &mut store, &link).unwrap();
     for mode in MODES {
-        let found = find(&mut store, "redis for sessions", mode, &Filters::default());
+        let found = find(&mut store, "redis for sessions", mode, &DecisionFilters::default());
         assert_eq!(ids(&found)[..2], ["new", "old"], "{mode:?}");
         assert_eq!(found.hits[1].superseded_by, ["new"]);
         assert!(found.hits[0].superseded_by.is_empty());
@@ -350,11 +356,11 @@ fn a_date_bound_is_the_whole_day() {
     last.date = "2026-01-31T23:59:59.999+00:00".to_owned();
     let mut next = decision("next", "Use Redis");
     next.date = "2026-02-01T00:00:00+00:00".to_owned();
-    let mut store = store_of(&[last, next], FinderOptions::default());
-    let between = |after: Option<&str>, before: Option<&str>| Filters {
+    let mut store = store_of(&[last, next], SearchOptions::default());
+    let between = |after: Option<&str>, before: Option<&str>| DecisionFilters {
         date_after: after.map(str::to_owned),
         date_before: before.map(str::to_owned),
-        ..Filters::default()
+        ..DecisionFilters::default()
     };
     let cases: &[(Option<&str>, Option<&str>, &[&str])] = &[
         (None, Some("2026-01-31"), &["last"]),
@@ -364,7 +370,7 @@ fn a_date_bound_is_the_whole_day() {
         (None, Some("2026-01-31T23:59:59Z"), &[]),
     ];
     for (after, before, expected) in cases {
-        assert_eq!(&ids(&find(&mut store, "redis", Mode::Keyword, &between(*after, *before))), expected);
+        assert_eq!(&ids(&find(&mut store, "redis", RetrievalMode::Keyword, &between(*after, *before))), expected);
     }
     let bad = json!({ "query": "redis", "filters": { "date_after": "soon" } });
     let error = tool(query_decisions::run, &mut store, &bad).unwrap_err();
@@ -375,7 +381,7 @@ fn a_date_bound_is_the_whole_day() {
 fn an_agent_can_keep_to_its_own() {
     let mut list = [decision("a", "Use Redis"), decision("b", "Use Redis")];
     list[1].recorded_by = Some("one".to_owned());
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     let found = |store: &mut DecisionStore, scope: &str| {
         tool(query_decisions::run, store, &json!({ "query": "redis", "scope": scope })).unwrap()
     };
@@ -393,7 +399,7 @@ fn each_side_of_a_bridge_is_searched_by_itself() {
         made
     };
     let list = [with("a", "Token bucket", "Keep services alive"), with("b", "Keep services alive", "Token bucket")];
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     for (side, first) in [("structure", "a"), ("function", "b")] {
         let arguments = json!({ "query": "token bucket", "bridge_side": side, "retrieval_mode": "semantic" });
         let found = tool(query_decisions::run, &mut store, &arguments).unwrap();
@@ -409,17 +415,18 @@ fn embed(text: &str) -> Vec<f32> {
     ["a", "b", "c"].iter().map(|letter| text.matches(letter).count() as f32 + 0.1).collect()
 }
 
-fn host() -> FinderOptions {
-    FinderOptions { embedding_model: Some("letters".to_owned()), ..FinderOptions::default() }
+fn host() -> SearchOptions {
+    SearchOptions { embedding_model: Some("letters".to_owned()), ..SearchOptions::default() }
 }
 
 #[test]
 fn the_host_is_asked_once_for_each_text() {
     let mut store = store_of(&[decision("x", "aaaa"), decision("y", "bbbb")], host());
     let asked = |store: &mut DecisionStore, text: &str, expected: usize, first: &str| {
-        let mut answers = Answers::default();
-        let filters = Filters::default();
-        let query = Query { text, limit: 5, mode: Mode::Semantic, side: Side::Both, filters: &filters };
+        let mut answers = HostAnswers::default();
+        let filters = DecisionFilters::default();
+        let query =
+            DecisionQuery { text, limit: 5, mode: RetrievalMode::Semantic, side: BridgeSide::Both, filters: &filters };
         let texts = texts_needed(store, &answers, &query);
         assert_eq!(texts.len(), expected, "{texts:?}");
         for text in texts {
@@ -428,7 +435,7 @@ fn the_host_is_asked_once_for_each_text() {
         }
         assert!(texts_needed(store, &answers, &query).is_empty());
         let found = search(store, &answers, &query).unwrap();
-        assert!(found.warnings.is_empty() && found.mode == Mode::Semantic);
+        assert!(found.warnings.is_empty() && found.mode == RetrievalMode::Semantic);
         assert_eq!(found.hits[0].id, first);
     };
     asked(&mut store, "aaa", 3, "x");
@@ -443,41 +450,48 @@ fn the_host_is_asked_once_for_each_text() {
 #[test]
 fn a_failing_embedder_leaves_the_words() {
     let mut store = store_of(&[decision("x", "use redis")], host());
-    let filters = Filters::default();
-    let query = Query { text: "redis", limit: 5, mode: Mode::Hybrid, side: Side::Both, filters: &filters };
-    let mut answers = Answers::default();
+    let filters = DecisionFilters::default();
+    let query = DecisionQuery {
+        text: "redis",
+        limit: 5,
+        mode: RetrievalMode::Hybrid,
+        side: BridgeSide::Both,
+        filters: &filters,
+    };
+    let mut answers = HostAnswers::default();
     answers.fail_embedder("no network".to_owned());
     assert!(texts_needed(&store, &answers, &query).is_empty());
     let found = search(&mut store, &answers, &query).unwrap();
-    assert_eq!((ids(&found), found.mode), (vec!["x"], Mode::Keyword));
+    assert_eq!((ids(&found), found.mode), (vec!["x"], RetrievalMode::Keyword));
     let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["embedding_failed", "embedding_missing"]);
     // It may work the next time.
-    assert_eq!(texts_needed(&store, &Answers::default(), &query).len(), 2);
+    assert_eq!(texts_needed(&store, &HostAnswers::default(), &query).len(), 2);
 }
 
 #[test]
 fn vectors_of_another_length_are_said_and_made_anew() {
     let mut store = store_of(&[decision("x", "aaaa")], host());
     let mut run = |text: &str, length: usize| {
-        let filters = Filters::default();
-        let query = Query { text, limit: 5, mode: Mode::Hybrid, side: Side::Both, filters: &filters };
-        let mut answers = Answers::default();
+        let filters = DecisionFilters::default();
+        let query =
+            DecisionQuery { text, limit: 5, mode: RetrievalMode::Hybrid, side: BridgeSide::Both, filters: &filters };
+        let mut answers = HostAnswers::default();
         for text in texts_needed(&store, &answers, &query) {
             answers.add_vector(text, vec![1.0; length]);
         }
         let found = search(&mut store, &answers, &query).unwrap();
         (found.mode, found.warnings.first().map(|warning| warning.code))
     };
-    assert_eq!(run("aaaa", 3), (Mode::Hybrid, None));
-    assert_eq!(run("aaaa b", 4), (Mode::Keyword, Some("embedding_mismatch")));
-    assert_eq!(run("aaaa b", 4), (Mode::Hybrid, None));
+    assert_eq!(run("aaaa", 3), (RetrievalMode::Hybrid, None));
+    assert_eq!(run("aaaa b", 4), (RetrievalMode::Keyword, Some("embedding_mismatch")));
+    assert_eq!(run("aaaa b", 4), (RetrievalMode::Hybrid, None));
 }
 
 #[test]
 fn circles_are_warned_of() {
     let list: Vec<Decision> = ["a", "b", "c"].iter().map(|id| decision(id, id)).collect();
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     let mut link = |source: &str, target: &str, kind: &str| {
         let arguments = json!({ "source_id": source, "target_id": target, "edge_type": kind });
         tool(link_decisions::run, &mut store, &arguments)
@@ -537,8 +551,8 @@ fn contradictions_are_found_in_stores_of_any_size() {
             let text = pseudo_words(number);
             list.push(reviewed(&format!("n{number}"), &text, if number % 2 == 0 { "success" } else { "failure" }));
         }
-        let mut store = store_of(&list, FinderOptions::default());
-        let found = contradictions(&mut store, &Answers::default(), &|_| true);
+        let mut store = store_of(&list, SearchOptions::default());
+        let found = contradictions(&mut store, &HostAnswers::default(), &|_| true);
         let seen: Vec<(&str, &str, &str)> =
             found.iter().map(|found| (found.a.as_str(), found.b.as_str(), found.kind)).collect();
         for expected in
@@ -550,7 +564,7 @@ fn contradictions_are_found_in_stores_of_any_size() {
         assert_eq!(seen[0], ("f", "s", "opposite_outcomes"));
         let link = json!({ "source_id": "s", "target_id": "f", "edge_type": "supersedes" });
         tool(link_decisions::run, &mut store, &link).unwrap();
-        let found = contradictions(&mut store, &Answers::default(), &|decision| decision.pattern.is_none());
+        let found = contradictions(&mut store, &HostAnswers::default(), &|decision| decision.pattern.is_none());
         assert!(!found.iter().any(|found| found.a == "f" || found.a == "p1" || found.a == "r1"));
     }
 }
@@ -558,7 +572,7 @@ fn contradictions_are_found_in_stores_of_any_size() {
 #[test]
 fn a_hub_is_cut_and_says_so() {
     let list: Vec<Decision> = (0..1500).map(|number| decision(&format!("d{number}"), "x")).collect();
-    let mut store = store_of(&list, FinderOptions::default());
+    let mut store = store_of(&list, SearchOptions::default());
     for number in 1..1500 {
         let arguments = json!({ "source_id": format!("d{number}"), "target_id": "d0", "edge_type": "relates_to" });
         tool(link_decisions::run, &mut store, &arguments).unwrap();

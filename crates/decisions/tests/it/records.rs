@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_decisions::bridge::general;
-use contextweaver_decisions::snapshot::{ImportMode, ImportOptions, OnConflict};
+use contextweaver_decisions::snapshot::{ImportConflict, ImportMode, ImportOptions};
 use contextweaver_decisions::{DecisionStore, yaml};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
@@ -98,7 +98,7 @@ proptest! {
         prop_assert_eq!(report.imported + report.skipped + report.errors.len(), count);
         let snapshot = store.export().to_value();
         let mut other = DecisionStore::default();
-        let options = ImportOptions { mode: ImportMode::Replace, on_conflict: OnConflict::Error };
+        let options = ImportOptions { mode: ImportMode::Replace, on_conflict: ImportConflict::Error };
         let again = other.import(snapshot.clone(), options).unwrap();
         prop_assert!(again.errors.is_empty(), "{:?}", again.errors);
         let mut back = other.export().to_value();
@@ -110,7 +110,7 @@ proptest! {
     fn anything_can_be_imported_or_refused(value in any_json(), merge in any::<bool>()) {
         let mut store = DecisionStore::default();
         let mode = if merge { ImportMode::Merge } else { ImportMode::Replace };
-        let _ = store.import(value, ImportOptions { mode, on_conflict: OnConflict::Newer });
+        let _ = store.import(value, ImportOptions { mode, on_conflict: ImportConflict::Newer });
     }
 
     #[test]

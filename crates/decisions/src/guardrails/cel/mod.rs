@@ -22,7 +22,7 @@ const MAX_STEPS: usize = 10_000;
 
 /// An expression that is not of the supported kind: what is wrong, and the byte where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ExpressionError {
     /// What is wrong.
     pub message: String,
     /// The byte of the expression.
@@ -31,7 +31,7 @@ pub struct Problem {
 
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum EvaluationError {
     /// A member that is looked at does not exist; the rule does not match.
     Missing,
     /// The values do not go together, or the work is too much; the rule cannot be evaluated.
@@ -40,57 +40,57 @@ pub enum Fault {
 
 /// An expression that was checked.
 #[derive(Debug, Clone)]
-pub struct Expression(Node);
+pub struct Expression(ExpressionNode);
 
 impl Expression {
     /// Reads an expression over `action`.
-    pub fn parse(source: &str) -> Result<Self, Problem> {
+    pub fn parse(source: &str) -> Result<Self, ExpressionError> {
         parse::expression(source).map(Self)
     }
 
     /// Tells whether the expression holds for a value of `action`.
-    pub fn holds(&self, action: &Value) -> Result<bool, Fault> {
+    pub fn holds(&self, action: &Value) -> Result<bool, EvaluationError> {
         run::holds(&self.0, action)
     }
 }
 
 #[derive(Debug, Clone)]
-struct Node {
-    kind: Kind,
+struct ExpressionNode {
+    kind: ExpressionKind,
     depth: u32,
 }
 
 #[derive(Debug, Clone)]
-enum Kind {
+enum ExpressionKind {
     Literal(Value),
     /// A variable by its place, counted from the innermost; the outermost is `action`.
     Variable(usize),
-    Member(Box<Node>, String),
-    Index(Box<Node>, Box<Node>),
-    Has(Box<Node>, String),
-    Not(Box<Node>),
-    Minus(Box<Node>),
+    Member(Box<ExpressionNode>, String),
+    Index(Box<ExpressionNode>, Box<ExpressionNode>),
+    Has(Box<ExpressionNode>, String),
+    Not(Box<ExpressionNode>),
+    Minus(Box<ExpressionNode>),
     /// All of them hold, or any of them.
     Chain {
         all: bool,
-        parts: Vec<Node>,
+        parts: Vec<ExpressionNode>,
     },
-    Compare(Comparison, Box<Node>, Box<Node>),
-    Arithmetic(char, Box<Node>, Box<Node>),
-    Choice(Box<[Node; 3]>),
-    List(Vec<Node>),
-    Call(Function, Vec<Node>),
-    Matches(Box<Node>, Box<Pattern>),
+    Compare(CelComparison, Box<ExpressionNode>, Box<ExpressionNode>),
+    Arithmetic(char, Box<ExpressionNode>, Box<ExpressionNode>),
+    Choice(Box<[ExpressionNode; 3]>),
+    List(Vec<ExpressionNode>),
+    Call(CelFunction, Vec<ExpressionNode>),
+    Matches(Box<ExpressionNode>, Box<Pattern>),
     /// The condition holds for all elements, or for any.
     Each {
         all: bool,
-        list: Box<Node>,
-        condition: Box<Node>,
+        list: Box<ExpressionNode>,
+        condition: Box<ExpressionNode>,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum CelComparison {
     Equal,
     Unequal,
     Less,
@@ -101,7 +101,7 @@ enum Comparison {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Function {
+enum CelFunction {
     Size,
     StartsWith,
     EndsWith,
@@ -110,12 +110,12 @@ enum Function {
 }
 
 /// The functions by name, with how many arguments they take, the receiver among them.
-const FUNCTIONS: &[(&str, Function, usize)] = &[
-    ("size", Function::Size, 1),
-    ("startsWith", Function::StartsWith, 2),
-    ("endsWith", Function::EndsWith, 2),
-    ("contains", Function::Contains, 2),
-    ("matches", Function::Matches, 2),
+const FUNCTIONS: &[(&str, CelFunction, usize)] = &[
+    ("size", CelFunction::Size, 1),
+    ("startsWith", CelFunction::StartsWith, 2),
+    ("endsWith", CelFunction::EndsWith, 2),
+    ("contains", CelFunction::Contains, 2),
+    ("matches", CelFunction::Matches, 2),
 ];
 
 #[cfg(test)]
@@ -124,7 +124,7 @@ mod tests {
 
     use super::*;
 
-    fn holds(source: &str) -> Result<bool, Fault> {
+    fn holds(source: &str) -> Result<bool, EvaluationError> {
         let action = json!({
             "stakes": "high", "confidence": 0.4, "tags": ["db", "ops"], "category": "",
             "context": { "n": 5, "half": 2.5, "none": null, "list": [1, 2.0, "x"], "env": "prod", "a b": { "c": true },
@@ -180,7 +180,7 @@ mod tests {
             "action.tags[7] == 'x'",
             "action.context.missing && action.context.env",
         ] {
-            assert_eq!(holds(source), Err(Fault::Missing), "{source}");
+            assert_eq!(holds(source), Err(EvaluationError::Missing), "{source}");
         }
         for source in [
             "action.stakes < 5",
@@ -200,7 +200,7 @@ mod tests {
             "1 in 2",
             "action.context.env && true",
         ] {
-            assert!(matches!(holds(source), Err(Fault::Wrong(_))), "{source}: {:?}", holds(source));
+            assert!(matches!(holds(source), Err(EvaluationError::Wrong(_))), "{source}: {:?}", holds(source));
         }
     }
 
@@ -244,11 +244,14 @@ mod tests {
         assert_eq!(holds(&vec!["true"; 500].join(" && ")), Ok(true));
         let many = json!({ "list": vec![json!(1); 200] });
         let nested = Expression::parse("action.list.all(a, action.list.all(b, action.list.all(c, a == 1)))");
-        assert!(matches!(nested.unwrap().holds(&many), Err(Fault::Wrong(_))));
+        assert!(matches!(nested.unwrap().holds(&many), Err(EvaluationError::Wrong(_))));
         let long = json!({ "text": "a".repeat(1 << 20) });
         assert_eq!(Expression::parse("action.text.matches('(a*)*b')").unwrap().holds(&long), Ok(false));
         for source in ["action.text.matches('(a{50}){20}b')", "action.text + action.text + action.text == ''"] {
-            assert!(matches!(Expression::parse(source).unwrap().holds(&long), Err(Fault::Wrong(_))), "{source}");
+            assert!(
+                matches!(Expression::parse(source).unwrap().holds(&long), Err(EvaluationError::Wrong(_))),
+                "{source}"
+            );
         }
     }
 

@@ -2,36 +2,38 @@
 
 use serde_json::Value;
 
-use super::{Comparison, FUNCTIONS, Function, Kind, MAX_DEPTH, MAX_SOURCE, Node, Problem};
+use super::{
+    CelComparison, CelFunction, ExpressionError, ExpressionKind, ExpressionNode, FUNCTIONS, MAX_DEPTH, MAX_SOURCE,
+};
 use contextweaver_model::json::parse_float;
 use contextweaver_text::pattern::{Dialect, Pattern};
 use contextweaver_text::unicode::quote;
 
-type Read = Result<Node, Problem>;
+type ParseResult = Result<ExpressionNode, ExpressionError>;
 
 /// The comparisons, longer signs first.
-const COMPARISONS: &[(&str, Comparison)] = &[
-    ("==", Comparison::Equal),
-    ("!=", Comparison::Unequal),
-    ("<=", Comparison::LessOrEqual),
-    (">=", Comparison::GreaterOrEqual),
-    ("<", Comparison::Less),
-    (">", Comparison::Greater),
+const COMPARISONS: &[(&str, CelComparison)] = &[
+    ("==", CelComparison::Equal),
+    ("!=", CelComparison::Unequal),
+    ("<=", CelComparison::LessOrEqual),
+    (">=", CelComparison::GreaterOrEqual),
+    ("<", CelComparison::Less),
+    (">", CelComparison::Greater),
 ];
 
 /// Reads a whole expression.
-pub(super) fn expression(source: &str) -> Read {
+pub(super) fn expression(source: &str) -> ParseResult {
     if source.len() > MAX_SOURCE {
         let message = format!("an expression has at most {MAX_SOURCE} bytes");
-        return Err(Problem { message, position: MAX_SOURCE });
+        return Err(ExpressionError { message, position: MAX_SOURCE });
     }
-    let mut reader = Reader { source, at: 0, depth: 0, variables: vec!["action".to_owned()] };
+    let mut reader = ExpressionParser { source, at: 0, depth: 0, variables: vec!["action".to_owned()] };
     let node = reader.choice()?;
     reader.skip_space();
     if reader.at < source.len() { Err(reader.problem("expected the end of the expression")) } else { Ok(node) }
 }
 
-struct Reader<'s> {
+struct ExpressionParser<'s> {
     source: &'s str,
     at: usize,
     /// Calls within each other; together with the depth of nodes it bounds the recursion here.
@@ -39,13 +41,13 @@ struct Reader<'s> {
     variables: Vec<String>,
 }
 
-impl<'s> Reader<'s> {
-    fn problem(&self, message: &str) -> Problem {
-        Problem { message: message.to_owned(), position: self.at }
+impl<'s> ExpressionParser<'s> {
+    fn problem(&self, message: &str) -> ExpressionError {
+        ExpressionError { message: message.to_owned(), position: self.at }
     }
 
-    fn problem_at(position: usize, message: String) -> Problem {
-        Problem { message, position }
+    fn problem_at(position: usize, message: String) -> ExpressionError {
+        ExpressionError { message, position }
     }
 
     fn rest(&self) -> &'s str {
@@ -70,7 +72,7 @@ impl<'s> Reader<'s> {
         found
     }
 
-    fn expect(&mut self, sign: &str) -> Result<(), Problem> {
+    fn expect(&mut self, sign: &str) -> Result<(), ExpressionError> {
         if self.take(sign) { Ok(()) } else { Err(self.problem(&format!("expected {}", quote(sign)))) }
     }
 
@@ -86,16 +88,16 @@ impl<'s> Reader<'s> {
         Some(&rest[..end])
     }
 
-    fn node(&self, kind: Kind, children: &[u32]) -> Read {
+    fn node(&self, kind: ExpressionKind, children: &[u32]) -> ParseResult {
         let depth = children.iter().max().map_or(1, |deepest| deepest + 1);
         if depth > MAX_DEPTH {
             return Err(self.problem(&format!("an expression nests at most {MAX_DEPTH} levels")));
         }
-        Ok(Node { kind, depth })
+        Ok(ExpressionNode { kind, depth })
     }
 
     /// Reads what may nest; the source decides how deep, so it is counted.
-    fn nested(&mut self, read: fn(&mut Self) -> Read) -> Read {
+    fn nested(&mut self, read: fn(&mut Self) -> ParseResult) -> ParseResult {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
             return Err(self.problem(&format!("an expression nests at most {MAX_DEPTH} levels")));
@@ -105,7 +107,7 @@ impl<'s> Reader<'s> {
         node
     }
 
-    fn choice(&mut self) -> Read {
+    fn choice(&mut self) -> ParseResult {
         self.nested(|reader| {
             let condition = reader.chain(false)?;
             if !reader.take("?") {
@@ -115,11 +117,11 @@ impl<'s> Reader<'s> {
             reader.expect(":")?;
             let otherwise = reader.choice()?;
             let depths = [condition.depth, then.depth, otherwise.depth];
-            reader.node(Kind::Choice(Box::new([condition, then, otherwise])), &depths)
+            reader.node(ExpressionKind::Choice(Box::new([condition, then, otherwise])), &depths)
         })
     }
 
-    fn chain(&mut self, all: bool) -> Read {
+    fn chain(&mut self, all: bool) -> ParseResult {
         let sign = if all { "&&" } else { "||" };
         let part = |reader: &mut Self| if all { reader.comparison() } else { reader.chain(true) };
         let first = part(self)?;
@@ -131,10 +133,10 @@ impl<'s> Reader<'s> {
             parts.push(part(self)?);
         }
         let depths: Vec<u32> = parts.iter().map(|part| part.depth).collect();
-        self.node(Kind::Chain { all, parts }, &depths)
+        self.node(ExpressionKind::Chain { all, parts }, &depths)
     }
 
-    fn comparison(&mut self) -> Read {
+    fn comparison(&mut self) -> ParseResult {
         let left = self.sum()?;
         let Some(comparison) = self.comparison_sign() else { return Ok(left) };
         let right = self.sum()?;
@@ -145,10 +147,10 @@ impl<'s> Reader<'s> {
             return Err(self.problem("comparisons do not chain"));
         }
         let depths = [left.depth, right.depth];
-        self.node(Kind::Compare(comparison, Box::new(left), Box::new(right)), &depths)
+        self.node(ExpressionKind::Compare(comparison, Box::new(left), Box::new(right)), &depths)
     }
 
-    fn comparison_sign(&mut self) -> Option<Comparison> {
+    fn comparison_sign(&mut self) -> Option<CelComparison> {
         for (sign, comparison) in COMPARISONS {
             if self.take(sign) {
                 return Some(*comparison);
@@ -156,17 +158,17 @@ impl<'s> Reader<'s> {
         }
         let before = self.at;
         if self.word() == Some("in") {
-            return Some(Comparison::In);
+            return Some(CelComparison::In);
         }
         self.at = before;
         None
     }
 
-    fn sum(&mut self) -> Read {
+    fn sum(&mut self) -> ParseResult {
         self.arithmetic(&['+', '-'], |reader| reader.arithmetic(&['*', '/', '%'], Self::unary))
     }
 
-    fn arithmetic(&mut self, signs: &[char], operand: fn(&mut Self) -> Read) -> Read {
+    fn arithmetic(&mut self, signs: &[char], operand: fn(&mut Self) -> ParseResult) -> ParseResult {
         let mut left = operand(self)?;
         loop {
             self.skip_space();
@@ -174,11 +176,11 @@ impl<'s> Reader<'s> {
             self.at += 1;
             let right = operand(self)?;
             let depths = [left.depth, right.depth];
-            left = self.node(Kind::Arithmetic(sign, Box::new(left), Box::new(right)), &depths)?;
+            left = self.node(ExpressionKind::Arithmetic(sign, Box::new(left), Box::new(right)), &depths)?;
         }
     }
 
-    fn unary(&mut self) -> Read {
+    fn unary(&mut self) -> ParseResult {
         self.skip_space();
         let is_not = self.rest().starts_with('!');
         if !is_not && !self.rest().starts_with('-') {
@@ -188,17 +190,17 @@ impl<'s> Reader<'s> {
         let operand = self.nested(Self::unary)?;
         let depth = [operand.depth];
         let operand = Box::new(operand);
-        self.node(if is_not { Kind::Not(operand) } else { Kind::Minus(operand) }, &depth)
+        self.node(if is_not { ExpressionKind::Not(operand) } else { ExpressionKind::Minus(operand) }, &depth)
     }
 
-    fn postfix(&mut self) -> Read {
+    fn postfix(&mut self) -> ParseResult {
         let mut node = self.primary()?;
         loop {
             if self.take("[") {
                 let index = self.choice()?;
                 self.expect("]")?;
                 let depths = [node.depth, index.depth];
-                node = self.node(Kind::Index(Box::new(node), Box::new(index)), &depths)?;
+                node = self.node(ExpressionKind::Index(Box::new(node), Box::new(index)), &depths)?;
             } else if self.take(".") {
                 self.skip_space();
                 let start = self.at;
@@ -207,7 +209,7 @@ impl<'s> Reader<'s> {
                     self.method(node, name, start)?
                 } else {
                     let depth = [node.depth];
-                    self.node(Kind::Member(Box::new(node), name.to_owned()), &depth)?
+                    self.node(ExpressionKind::Member(Box::new(node), name.to_owned()), &depth)?
                 };
             } else {
                 return Ok(node);
@@ -215,7 +217,7 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn primary(&mut self) -> Read {
+    fn primary(&mut self) -> ParseResult {
         self.skip_space();
         let start = self.at;
         match self.rest().as_bytes().first() {
@@ -230,14 +232,14 @@ impl<'s> Reader<'s> {
                 self.at += 1;
                 let parts = self.list("]")?;
                 let depths: Vec<u32> = parts.iter().map(|part| part.depth).collect();
-                self.node(Kind::List(parts), &depths)
+                self.node(ExpressionKind::List(parts), &depths)
             }
             Some(b'0'..=b'9' | b'.') => self.number(),
             Some(b'\'' | b'"') => self.string(false),
             Some(_) => match self.word() {
-                Some("true") => self.node(Kind::Literal(true.into()), &[]),
-                Some("false") => self.node(Kind::Literal(false.into()), &[]),
-                Some("null") => self.node(Kind::Literal(Value::Null), &[]),
+                Some("true") => self.node(ExpressionKind::Literal(true.into()), &[]),
+                Some("false") => self.node(ExpressionKind::Literal(false.into()), &[]),
+                Some("null") => self.node(ExpressionKind::Literal(Value::Null), &[]),
                 Some("r") if self.rest().starts_with(['\'', '"']) => self.string(true),
                 Some(name) if self.take("(") => self.function(name, start),
                 Some(name) => self.variable(name, start),
@@ -246,15 +248,15 @@ impl<'s> Reader<'s> {
         }
     }
 
-    fn variable(&mut self, name: &str, start: usize) -> Read {
+    fn variable(&mut self, name: &str, start: usize) -> ParseResult {
         match self.variables.iter().rev().position(|known| known == name) {
-            Some(place) => self.node(Kind::Variable(place), &[]),
+            Some(place) => self.node(ExpressionKind::Variable(place), &[]),
             None => Err(Self::problem_at(start, format!("there is no {}; rules are about `action`", quote(name)))),
         }
     }
 
     /// Reads expressions up to a closing sign.
-    fn list(&mut self, close: &str) -> Result<Vec<Node>, Problem> {
+    fn list(&mut self, close: &str) -> Result<Vec<ExpressionNode>, ExpressionError> {
         let mut parts = Vec::new();
         while !self.take(close) {
             if !parts.is_empty() {
@@ -268,7 +270,7 @@ impl<'s> Reader<'s> {
         Ok(parts)
     }
 
-    fn method(&mut self, target: Node, name: &str, start: usize) -> Read {
+    fn method(&mut self, target: ExpressionNode, name: &str, start: usize) -> ParseResult {
         if matches!(name, "exists" | "all") {
             return self.each(target, name == "all");
         }
@@ -278,7 +280,7 @@ impl<'s> Reader<'s> {
         self.call(name, parts, [start, arguments])
     }
 
-    fn function(&mut self, name: &str, start: usize) -> Read {
+    fn function(&mut self, name: &str, start: usize) -> ParseResult {
         let arguments = self.at;
         let parts = self.list(")")?;
         if name != "has" {
@@ -286,14 +288,14 @@ impl<'s> Reader<'s> {
         }
         let mut parts = parts.into_iter();
         match (parts.next(), parts.next()) {
-            (Some(Node { kind: Kind::Member(target, member), depth }), None) => {
-                self.node(Kind::Has(target, member), &[depth])
+            (Some(ExpressionNode { kind: ExpressionKind::Member(target, member), depth }), None) => {
+                self.node(ExpressionKind::Has(target, member), &[depth])
             }
             _ => Err(Self::problem_at(start, "has() takes one member, as in has(action.context.x)".to_owned())),
         }
     }
 
-    fn call(&mut self, name: &str, mut parts: Vec<Node>, [start, arguments]: [usize; 2]) -> Read {
+    fn call(&mut self, name: &str, mut parts: Vec<ExpressionNode>, [start, arguments]: [usize; 2]) -> ParseResult {
         let Some((_, function, count)) = FUNCTIONS.iter().find(|(known, ..)| *known == name) else {
             return Err(Self::problem_at(start, format!("there is no function {}", quote(name))));
         };
@@ -301,17 +303,19 @@ impl<'s> Reader<'s> {
             return Err(Self::problem_at(start, format!("{name} takes {count} arguments, the receiver among them")));
         }
         let depths: Vec<u32> = parts.iter().map(|part| part.depth).collect();
-        if let (Function::Matches, [_, Node { kind: Kind::Literal(Value::String(source)), .. }]) =
-            (function, &parts[..])
+        if let (
+            CelFunction::Matches,
+            [_, ExpressionNode { kind: ExpressionKind::Literal(Value::String(source)), .. }],
+        ) = (function, &parts[..])
         {
             let pattern = Pattern::expression(source, Dialect::Whole, false)
                 .map_err(|error| Self::problem_at(arguments, error.message().to_owned()))?;
-            return self.node(Kind::Matches(Box::new(parts.swap_remove(0)), Box::new(pattern)), &depths);
+            return self.node(ExpressionKind::Matches(Box::new(parts.swap_remove(0)), Box::new(pattern)), &depths);
         }
-        self.node(Kind::Call(*function, parts), &depths)
+        self.node(ExpressionKind::Call(*function, parts), &depths)
     }
 
-    fn each(&mut self, list: Node, all: bool) -> Read {
+    fn each(&mut self, list: ExpressionNode, all: bool) -> ParseResult {
         self.skip_space();
         let start = self.at;
         let name = self.word().unwrap_or_default().to_owned();
@@ -323,10 +327,10 @@ impl<'s> Reader<'s> {
         self.variables.pop();
         self.expect(")")?;
         let depths = [list.depth, condition.depth];
-        self.node(Kind::Each { all, list: Box::new(list), condition: Box::new(condition) }, &depths)
+        self.node(ExpressionKind::Each { all, list: Box::new(list), condition: Box::new(condition) }, &depths)
     }
 
-    fn number(&mut self) -> Read {
+    fn number(&mut self) -> ParseResult {
         let start = self.at;
         let bytes = self.rest().as_bytes();
         let is_part = |at: usize| match bytes[at] {
@@ -345,10 +349,10 @@ impl<'s> Reader<'s> {
         };
         let value = value.ok_or_else(|| Self::problem_at(start, format!("{} is no number here", quote(text))))?;
         self.at += end;
-        self.node(Kind::Literal(value), &[])
+        self.node(ExpressionKind::Literal(value), &[])
     }
 
-    fn string(&mut self, raw: bool) -> Read {
+    fn string(&mut self, raw: bool) -> ParseResult {
         let start = self.at;
         let mut chars = self.rest().char_indices();
         let quote_sign = chars.next().map(|(_, ch)| ch);
@@ -357,7 +361,7 @@ impl<'s> Reader<'s> {
             match ch {
                 _ if Some(ch) == quote_sign => {
                     self.at = start + at + 1;
-                    return self.node(Kind::Literal(out.into()), &[]);
+                    return self.node(ExpressionKind::Literal(out.into()), &[]);
                 }
                 '\\' if !raw => {
                     let escaped = escape(&mut chars);

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::values::{add, calculate, compare, member, wrong};
-use super::{Comparison, Fault, Function, Kind, MAX_STEPS, Node};
+use super::{CelComparison, CelFunction, EvaluationError, ExpressionKind, ExpressionNode, MAX_STEPS};
 use contextweaver_text::pattern::{Dialect, Pattern};
 
 /// A value, borrowed from the context where it can be.
-pub(super) type Held<'v> = Cow<'v, Value>;
+pub(super) type CowValue<'v> = Cow<'v, Value>;
 
 /// Characters of text that are looked at in one step.
 const STEP_BYTES: usize = 64;
@@ -17,24 +17,24 @@ const STEP_BYTES: usize = 64;
 const STEP_MATCHES: usize = 4096;
 
 /// Tells whether an expression holds.
-pub(super) fn holds<'v>(node: &'v Node, action: &'v Value) -> Result<bool, Fault> {
-    let mut run = Run { variables: vec![Cow::Borrowed(action)], steps: 0 };
+pub(super) fn holds<'v>(node: &'v ExpressionNode, action: &'v Value) -> Result<bool, EvaluationError> {
+    let mut run = Evaluator { variables: vec![Cow::Borrowed(action)], steps: 0 };
     run.truth(node)
 }
 
-struct Run<'v> {
-    variables: Vec<Held<'v>>,
+struct Evaluator<'v> {
+    variables: Vec<CowValue<'v>>,
     steps: usize,
 }
 
-impl<'v> Run<'v> {
-    fn spend(&mut self, steps: usize) -> Result<(), Fault> {
+impl<'v> Evaluator<'v> {
+    fn spend(&mut self, steps: usize) -> Result<(), EvaluationError> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS { Err(wrong("it takes too much work")) } else { Ok(()) }
     }
 
     /// Pays for looking at a whole value.
-    fn spend_size(&mut self, value: &Value) -> Result<(), Fault> {
+    fn spend_size(&mut self, value: &Value) -> Result<(), EvaluationError> {
         self.spend(match value {
             Value::String(text) => text.len() / STEP_BYTES,
             Value::Array(list) => list.len(),
@@ -43,7 +43,7 @@ impl<'v> Run<'v> {
         })
     }
 
-    fn truth(&mut self, node: &'v Node) -> Result<bool, Fault> {
+    fn truth(&mut self, node: &'v ExpressionNode) -> Result<bool, EvaluationError> {
         match self.value(node)?.as_ref() {
             Value::Bool(flag) => Ok(*flag),
             other => {
@@ -52,42 +52,44 @@ impl<'v> Run<'v> {
         }
     }
 
-    fn value(&mut self, node: &'v Node) -> Result<Held<'v>, Fault> {
+    fn value(&mut self, node: &'v ExpressionNode) -> Result<CowValue<'v>, EvaluationError> {
         self.spend(1)?;
         Ok(match &node.kind {
-            Kind::Literal(value) => Cow::Borrowed(value),
-            Kind::Variable(place) => self.variables[self.variables.len() - 1 - place].clone(),
-            Kind::Member(target, name) => {
+            ExpressionKind::Literal(value) => Cow::Borrowed(value),
+            ExpressionKind::Variable(place) => self.variables[self.variables.len() - 1 - place].clone(),
+            ExpressionKind::Member(target, name) => {
                 let target = self.value(target)?;
-                return member(target, name)?.ok_or(Fault::Missing);
+                return member(target, name)?.ok_or(EvaluationError::Missing);
             }
-            Kind::Has(target, name) => Cow::Owned(member(self.value(target)?, name)?.is_some().into()),
-            Kind::Index(target, index) => self.index(target, index)?,
-            Kind::Not(operand) => Cow::Owned((!self.truth(operand)?).into()),
-            Kind::Minus(operand) => Cow::Owned(minus(self.value(operand)?.as_ref())?),
-            Kind::Chain { all, parts } => Cow::Owned(self.chain(*all, parts)?.into()),
-            Kind::Compare(comparison, left, right) => Cow::Owned(self.compare(*comparison, left, right)?.into()),
-            Kind::Arithmetic(sign, left, right) => Cow::Owned(self.arithmetic(*sign, left, right)?),
-            Kind::Choice(parts) => {
+            ExpressionKind::Has(target, name) => Cow::Owned(member(self.value(target)?, name)?.is_some().into()),
+            ExpressionKind::Index(target, index) => self.index(target, index)?,
+            ExpressionKind::Not(operand) => Cow::Owned((!self.truth(operand)?).into()),
+            ExpressionKind::Minus(operand) => Cow::Owned(minus(self.value(operand)?.as_ref())?),
+            ExpressionKind::Chain { all, parts } => Cow::Owned(self.chain(*all, parts)?.into()),
+            ExpressionKind::Compare(comparison, left, right) => {
+                Cow::Owned(self.compare(*comparison, left, right)?.into())
+            }
+            ExpressionKind::Arithmetic(sign, left, right) => Cow::Owned(self.arithmetic(*sign, left, right)?),
+            ExpressionKind::Choice(parts) => {
                 let [condition, then, otherwise] = parts.as_ref();
                 if self.truth(condition)? { self.value(then)? } else { self.value(otherwise)? }
             }
-            Kind::List(parts) => {
-                let values: Result<Vec<Value>, Fault> =
+            ExpressionKind::List(parts) => {
+                let values: Result<Vec<Value>, EvaluationError> =
                     parts.iter().map(|part| Ok(self.value(part)?.into_owned())).collect();
                 Cow::Owned(Value::Array(values?))
             }
-            Kind::Call(function, parts) => Cow::Owned(self.call(*function, parts)?),
-            Kind::Matches(text, pattern) => {
+            ExpressionKind::Call(function, parts) => Cow::Owned(self.call(*function, parts)?),
+            ExpressionKind::Matches(text, pattern) => {
                 let text = self.value(text)?;
                 Cow::Owned(self.matches(&text, pattern)?.into())
             }
-            Kind::Each { all, list, condition } => Cow::Owned(self.each(*all, list, condition)?.into()),
+            ExpressionKind::Each { all, list, condition } => Cow::Owned(self.each(*all, list, condition)?.into()),
         })
     }
 
     /// One side that decides is enough, whatever became of the others.
-    fn chain(&mut self, all: bool, parts: &'v [Node]) -> Result<bool, Fault> {
+    fn chain(&mut self, all: bool, parts: &'v [ExpressionNode]) -> Result<bool, EvaluationError> {
         let mut fault = None;
         for part in parts {
             match self.truth(part) {
@@ -99,7 +101,12 @@ impl<'v> Run<'v> {
         fault.map_or(Ok(all), Err)
     }
 
-    fn each(&mut self, all: bool, list: &'v Node, condition: &'v Node) -> Result<bool, Fault> {
+    fn each(
+        &mut self,
+        all: bool,
+        list: &'v ExpressionNode,
+        condition: &'v ExpressionNode,
+    ) -> Result<bool, EvaluationError> {
         let list = self.value(list)?;
         let mut fault = None;
         for element in elements(list)? {
@@ -116,20 +123,29 @@ impl<'v> Run<'v> {
         fault.map_or(Ok(all), Err)
     }
 
-    fn index(&mut self, target: &'v Node, index: &'v Node) -> Result<Held<'v>, Fault> {
+    fn index(
+        &mut self,
+        target: &'v ExpressionNode,
+        index: &'v ExpressionNode,
+    ) -> Result<CowValue<'v>, EvaluationError> {
         let target = self.value(target)?;
         let index = self.value(index)?;
         match (target.as_ref(), index.as_ref()) {
-            (Value::Object(_), Value::String(name)) => member(target, name)?.ok_or(Fault::Missing),
+            (Value::Object(_), Value::String(name)) => member(target, name)?.ok_or(EvaluationError::Missing),
             (Value::Array(_), Value::Number(number)) => {
                 let place = number.as_u64().and_then(|place| usize::try_from(place).ok());
-                elements(target)?.nth(place.unwrap_or(usize::MAX)).ok_or(Fault::Missing)
+                elements(target)?.nth(place.unwrap_or(usize::MAX)).ok_or(EvaluationError::Missing)
             }
             _ => Err(wrong("only lists and objects have elements")),
         }
     }
 
-    fn compare(&mut self, comparison: Comparison, left: &'v Node, right: &'v Node) -> Result<bool, Fault> {
+    fn compare(
+        &mut self,
+        comparison: CelComparison,
+        left: &'v ExpressionNode,
+        right: &'v ExpressionNode,
+    ) -> Result<bool, EvaluationError> {
         let left = self.value(left)?;
         let right = self.value(right)?;
         self.spend_size(&left)?;
@@ -137,7 +153,12 @@ impl<'v> Run<'v> {
         compare(comparison, &left, &right)
     }
 
-    fn arithmetic(&mut self, sign: char, left: &'v Node, right: &'v Node) -> Result<Value, Fault> {
+    fn arithmetic(
+        &mut self,
+        sign: char,
+        left: &'v ExpressionNode,
+        right: &'v ExpressionNode,
+    ) -> Result<Value, EvaluationError> {
         let left = self.value(left)?;
         let right = self.value(right)?;
         self.spend_size(&left)?;
@@ -145,10 +166,10 @@ impl<'v> Run<'v> {
         if sign == '+' { add(&left, &right) } else { calculate(sign, &left, &right) }
     }
 
-    fn call(&mut self, function: Function, parts: &'v [Node]) -> Result<Value, Fault> {
+    fn call(&mut self, function: CelFunction, parts: &'v [ExpressionNode]) -> Result<Value, EvaluationError> {
         let target = self.value(&parts[0])?;
         self.spend_size(&target)?;
-        if function == Function::Size {
+        if function == CelFunction::Size {
             return match target.as_ref() {
                 Value::String(text) => Ok(text.chars().count().into()),
                 Value::Array(list) => Ok(list.len().into()),
@@ -161,10 +182,10 @@ impl<'v> Run<'v> {
             return Err(wrong("functions of text take text"));
         };
         Ok(match function {
-            Function::StartsWith => text.starts_with(part.as_str()),
-            Function::EndsWith => text.ends_with(part.as_str()),
-            Function::Contains => text.contains(part.as_str()),
-            Function::Size | Function::Matches => {
+            CelFunction::StartsWith => text.starts_with(part.as_str()),
+            CelFunction::EndsWith => text.ends_with(part.as_str()),
+            CelFunction::Contains => text.contains(part.as_str()),
+            CelFunction::Size | CelFunction::Matches => {
                 let pattern = Pattern::expression(part, Dialect::Whole, false);
                 self.matches(&target, &pattern.map_err(|error| wrong(error.message()))?)?
             }
@@ -172,14 +193,14 @@ impl<'v> Run<'v> {
         .into())
     }
 
-    fn matches(&mut self, text: &Value, pattern: &Pattern) -> Result<bool, Fault> {
+    fn matches(&mut self, text: &Value, pattern: &Pattern) -> Result<bool, EvaluationError> {
         let Value::String(text) = text else { return Err(wrong("matches() takes text")) };
         self.spend(pattern.steps(text.len()) / STEP_MATCHES)?;
         Ok(pattern.find(text, 0).is_some())
     }
 }
 
-fn elements<'v>(list: Held<'v>) -> Result<Box<dyn Iterator<Item = Held<'v>> + 'v>, Fault> {
+fn elements<'v>(list: CowValue<'v>) -> Result<Box<dyn Iterator<Item = CowValue<'v>> + 'v>, EvaluationError> {
     match list {
         Cow::Borrowed(Value::Array(list)) => Ok(Box::new(list.iter().map(Cow::Borrowed))),
         Cow::Owned(Value::Array(list)) => Ok(Box::new(list.into_iter().map(Cow::Owned))),
@@ -187,7 +208,7 @@ fn elements<'v>(list: Held<'v>) -> Result<Box<dyn Iterator<Item = Held<'v>> + 'v
     }
 }
 
-fn minus(value: &Value) -> Result<Value, Fault> {
+fn minus(value: &Value) -> Result<Value, EvaluationError> {
     match (value.as_i64().and_then(i64::checked_neg), value.as_f64()) {
         (Some(whole), _) => Ok(whole.into()),
         (None, Some(float)) => Ok((-float).into()),

@@ -5,16 +5,16 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::run::Held;
-use super::{Comparison, Fault};
+use super::run::CowValue;
+use super::{CelComparison, EvaluationError};
 
 /// Makes the fault of values that do not go together.
-pub(super) fn wrong(message: &str) -> Fault {
-    Fault::Wrong(message.to_owned())
+pub(super) fn wrong(message: &str) -> EvaluationError {
+    EvaluationError::Wrong(message.to_owned())
 }
 
 /// Looks up a member; only objects have members.
-pub(super) fn member<'v>(target: Held<'v>, name: &str) -> Result<Option<Held<'v>>, Fault> {
+pub(super) fn member<'v>(target: CowValue<'v>, name: &str) -> Result<Option<CowValue<'v>>, EvaluationError> {
     match target {
         Cow::Borrowed(Value::Object(map)) => Ok(map.get(name).map(Cow::Borrowed)),
         Cow::Owned(Value::Object(mut map)) => Ok(map.get_mut(name).map(Value::take).map(Cow::Owned)),
@@ -43,13 +43,13 @@ pub(in crate::guardrails) fn is_equal(a: &Value, b: &Value) -> bool {
 }
 
 /// Compares two values.
-pub(super) fn compare(comparison: Comparison, left: &Value, right: &Value) -> Result<bool, Fault> {
+pub(super) fn compare(comparison: CelComparison, left: &Value, right: &Value) -> Result<bool, EvaluationError> {
     let order = match (comparison, right) {
-        (Comparison::Equal, _) => return Ok(is_equal(left, right)),
-        (Comparison::Unequal, _) => return Ok(!is_equal(left, right)),
-        (Comparison::In, Value::Array(list)) => return Ok(list.iter().any(|entry| is_equal(left, entry))),
-        (Comparison::In, Value::Object(map)) => return Ok(left.as_str().is_some_and(|key| map.contains_key(key))),
-        (Comparison::In, _) => return Err(wrong("`in` takes a list or an object")),
+        (CelComparison::Equal, _) => return Ok(is_equal(left, right)),
+        (CelComparison::Unequal, _) => return Ok(!is_equal(left, right)),
+        (CelComparison::In, Value::Array(list)) => return Ok(list.iter().any(|entry| is_equal(left, entry))),
+        (CelComparison::In, Value::Object(map)) => return Ok(left.as_str().is_some_and(|key| map.contains_key(key))),
+        (CelComparison::In, _) => return Err(wrong("`in` takes a list or an object")),
         _ => match (left, right) {
             (Value::Number(_), Value::Number(_)) => order_numbers(left, right),
             (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
@@ -62,15 +62,15 @@ pub(super) fn compare(comparison: Comparison, left: &Value, right: &Value) -> Re
         wrong(&format!("{left} and {right} have no order"))
     })?;
     Ok(match comparison {
-        Comparison::Less => order.is_lt(),
-        Comparison::LessOrEqual => order.is_le(),
-        Comparison::Greater => order.is_gt(),
+        CelComparison::Less => order.is_lt(),
+        CelComparison::LessOrEqual => order.is_le(),
+        CelComparison::Greater => order.is_gt(),
         _ => order.is_ge(),
     })
 }
 
 /// Adds numbers, joins texts and lists.
-pub(super) fn add(left: &Value, right: &Value) -> Result<Value, Fault> {
+pub(super) fn add(left: &Value, right: &Value) -> Result<Value, EvaluationError> {
     match (left, right) {
         (Value::String(left), Value::String(right)) => Ok([left.as_str(), right].concat().into()),
         (Value::Array(left), Value::Array(right)) => Ok(Value::Array([left.as_slice(), right].concat())),
@@ -79,7 +79,7 @@ pub(super) fn add(left: &Value, right: &Value) -> Result<Value, Fault> {
 }
 
 /// Calculates with numbers; whole ones give whole ones.
-pub(super) fn calculate(sign: char, left: &Value, right: &Value) -> Result<Value, Fault> {
+pub(super) fn calculate(sign: char, left: &Value, right: &Value) -> Result<Value, EvaluationError> {
     if let (Some(a), Some(b)) = (left.as_i64(), right.as_i64()) {
         let whole = match sign {
             '+' => a.checked_add(b),
