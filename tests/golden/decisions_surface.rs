@@ -103,7 +103,7 @@ fn calls(case: &Value) -> Result<Value, String> {
 }
 
 /// Calls a tool until it has what it needs; returns what it says.
-fn finished(session: &mut api::Session, asked: &mut Value, ids: &mut u32) -> Result<Value, String> {
+fn finished(session: &mut api::DecisionSession, asked: &mut Value, ids: &mut u32) -> Result<Value, String> {
     loop {
         let answer = api::call(session, "call_tool", &asked.to_string()).map_err(|error| error.to_string())?;
         let answer: Value = serde_json::from_str(&answer).map_err(|error| error.to_string())?;
