@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use super::{One, bytes, done, done_with, unknown, write};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_decisions::call::{HostAnswers, HostRequest};
-use contextweaver_decisions::finder::SearchOptions;
 use contextweaver_decisions::guardrails::OnRuleError;
-use contextweaver_decisions::options::DecisionLimits;
+use contextweaver_decisions::search::SearchOptions;
 use contextweaver_decisions::service::options::ServiceOptions;
 use contextweaver_decisions::service::{self, ContextQuery, HostContext, ToolReply, ToolRequest, rpc};
 use contextweaver_decisions::snapshot::ImportOptions;
+use contextweaver_decisions::store::DecisionLimits;
 use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
+use contextweaver_decisions::{HostAnswers, HostRequest};
 use contextweaver_model::json::{self, Fields, wrong_type};
 use contextweaver_text::unicode::quote;
 
@@ -54,7 +54,7 @@ pub fn new_store(options: &str) -> Result<DecisionSession> {
     let options = DecisionStoreOptions {
         categories: fields.strings("categories")?,
         service: ServiceOptions::take(&mut fields)?,
-        finder: SearchOptions::take(&mut fields)?,
+        search: SearchOptions::take(&mut fields)?,
         on_rule_error: fields.parsed_or("on_rule_error", OnRuleError::default(), on_rule_error)?,
         enforce_record_guardrails: fields.bool_or("enforce_record_guardrails", false)?,
         limits: fields.nested("limits")?.map_or_else(|| Ok(DecisionLimits::default()), DecisionLimits::from_fields)?,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use contextweaver::api::decisions as api;
-use contextweaver_decisions::service::table::tools;
+use contextweaver_decisions::service::tool_specs::tools;
 
 fn store() -> api::DecisionSession {
     let rules = json!([

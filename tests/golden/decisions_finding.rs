@@ -1,13 +1,13 @@
 //! Cases of finding decisions.
 
-use contextweaver_decisions::finder::{
+use contextweaver_decisions::record::DecisionReason;
+use contextweaver_decisions::search::{
     Bm25Weighting, DecisionFilters, KeywordIndex, ScoreFusion, SearchOptions, cosine_distance, fuse, normalised,
     searchable,
 };
-use contextweaver_decisions::record::DecisionReason;
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions};
 use contextweaver_decisions::{
-    CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times, words,
+    CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, terms, timestamps,
 };
 use serde_json::{Map, Value, json};
 
@@ -67,7 +67,7 @@ fn rounded(value: f64, places: i32) -> f64 {
 
 fn keyword(input: &Value) -> Result<Value, String> {
     Ok(match input["op"].as_str().unwrap_or_default() {
-        "tokenize" => json!({ "tokens": words::words(&text(&input["text"])) }),
+        "tokenize" => json!({ "tokens": terms::terms(&text(&input["text"])) }),
         "searchable_text" => json!({ "text": searchable(&decision(&input["decision"])) }),
         "search" => search(input),
         "normalize" => {
@@ -206,7 +206,7 @@ fn graph(input: &Value) -> Result<Value, String> {
     let call = CallerContext {
         agent: "mcp-client",
         trace: None,
-        now: times::parse(NOW).unwrap_or_default(),
+        now: timestamps::parse(NOW).unwrap_or_default(),
         answers: &answers,
     };
     let arguments: Map<String, Value> = input.as_object().cloned().unwrap_or_default();
@@ -215,8 +215,8 @@ fn graph(input: &Value) -> Result<Value, String> {
     match input["op"].as_str().unwrap_or_default() {
         // The reference makes nodes of ids it does not know.
         "link" => {
-            let finder = SearchOptions { allow_stubs: true, ..SearchOptions::default() };
-            let mut store = DecisionStore::new(DecisionStoreOptions { finder, ..DecisionStoreOptions::default() });
+            let search = SearchOptions { allow_stubs: true, ..SearchOptions::default() };
+            let mut store = DecisionStore::new(DecisionStoreOptions { search, ..DecisionStoreOptions::default() });
             let linked = link_decisions::run(&mut store, &call, &arguments);
             Ok(linked.ok().filter(|linked| linked["success"] == true).unwrap_or_else(failed))
         }

@@ -6,7 +6,7 @@ use contextweaver_decisions::calibration::{
 use contextweaver_decisions::guardrails::{GuardrailFinding, GuardrailSet, GuardrailVerdict, OnRuleError};
 use contextweaver_decisions::reason_stats::reason_stats;
 use contextweaver_decisions::tools::{get_session_context, get_stats, ready};
-use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times};
+use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, timestamps};
 use serde_json::{Map, Value, json};
 
 /// Runs one case of a file that belongs here.
@@ -141,7 +141,7 @@ type Tool = fn(&mut DecisionStore, &CallerContext<'_>, &Map<String, Value>) -> c
 fn call(store: &mut DecisionStore, input: &Value, tool: Tool) -> Result<Value, String> {
     let answers = HostAnswers::default();
     let agent = input["agent_id"].as_str().unwrap_or("mcp-client");
-    let now = input["now"].as_str().and_then(times::parse).ok_or("the case has no time")?;
+    let now = input["now"].as_str().and_then(timestamps::parse).ok_or("the case has no time")?;
     let snake = |key: &String| -> String {
         key.chars().flat_map(|ch| ch.is_ascii_uppercase().then_some('_').into_iter().chain(ch.to_lowercase())).collect()
     };

@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use contextweaver_decisions::bridge::extract;
-use contextweaver_decisions::compaction::CompactionLevel;
-use contextweaver_decisions::draft::{draft, problems};
-use contextweaver_decisions::finder::{BridgeSide, meaning};
-use contextweaver_decisions::quality::quality;
+use contextweaver_decisions::record::CompactionLevel;
+use contextweaver_decisions::record::record_quality;
+use contextweaver_decisions::record::validate::{decision_from_arguments, invalid_fields};
 use contextweaver_decisions::record::{Decision, Deliberation, RelatedDecision};
+use contextweaver_decisions::search::{BridgeSide, meaning};
 use contextweaver_decisions::tracker::{DeliberationTracker, NOBODY, TrackerScope};
 use contextweaver_decisions::yaml::parse;
-use contextweaver_decisions::{CallerContext, DecisionStoreOptions, HostAnswers, times};
+use contextweaver_decisions::{CallerContext, DecisionStoreOptions, HostAnswers, timestamps};
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
@@ -33,12 +33,12 @@ pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
 fn of(arguments: &Value, now: i64) -> Result<Decision, Value> {
     let none = Map::new();
     let arguments = arguments.as_object().unwrap_or(&none);
-    draft(arguments, NOBODY, now).map_err(|_| json!({ "error": "ValueError" }))
+    decision_from_arguments(arguments, NOBODY, now).map_err(|_| json!({ "error": "ValueError" }))
 }
 
 fn record(case: &Value) -> Value {
     let input = &case["input"];
-    let now = times::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
+    let now = timestamps::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
     // YAML is read, not written: it stands for the record or it does not.
     let yaml = &case["expected"]["yaml"];
     match of(&input["params"], now) {
@@ -71,7 +71,7 @@ fn key(input: &Value) -> Value {
 }
 
 fn script(input: &Value) -> Value {
-    let start = times::parse(input["t0"].as_str().unwrap_or_default()).unwrap_or_default();
+    let start = timestamps::parse(input["t0"].as_str().unwrap_or_default()).unwrap_or_default();
     let answers = HostAnswers::default();
     let mut tracker = DeliberationTracker::default();
     for step in input["steps"].as_array().into_iter().flatten() {
@@ -122,9 +122,9 @@ fn scored(input: &Value) -> Value {
     match of(input, 0) {
         Err(error) => error,
         Ok(decision) => {
-            let problems = problems(&decision, &DecisionStoreOptions::default());
+            let problems = invalid_fields(&decision, &DecisionStoreOptions::default());
             let fields: Vec<&str> = problems.iter().map(|problem| problem.field.as_str()).collect();
-            json!({ "score": quality(&decision).score, "validation": fields })
+            json!({ "score": record_quality(&decision).score, "validation": fields })
         }
     }
 }
@@ -133,7 +133,7 @@ fn compaction(input: &Value) -> Value {
     let mut record = input["decision"].clone();
     record["id"] = "x".into();
     record["decision"] = "x".into();
-    let now = times::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
+    let now = timestamps::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
     match Decision::from_value(record, "") {
         Ok(decision) => json!({ "level": CompactionLevel::of(&decision, now).as_str() }),
         Err(error) => json!({ "error": error.message() }),

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use contextweaver::api::decisions as api;
-use contextweaver_decisions::service::table::tool;
-use contextweaver_decisions::times;
+use contextweaver_decisions::service::tool_specs::tool;
+use contextweaver_decisions::timestamps;
 
 /// Runs one case of a file that belongs here.
 pub fn run(file: &str, case: &Value) -> Option<Result<Value, String>> {
@@ -85,7 +85,7 @@ fn calls(case: &Value) -> Result<Value, String> {
     let input = &case["input"];
     let options = json!({ "guardrails": rules(), "embedding_model": "recorded" }).to_string();
     let mut session = api::new_store(&options).map_err(|error| error.to_string())?;
-    let mut now = times::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
+    let mut now = timestamps::parse(input["now"].as_str().unwrap_or_default()).unwrap_or_default();
     let (mut results, mut ids) = (Vec::new(), 0);
     for step in input["steps"].as_array().into_iter().flatten() {
         let mut arguments = filled(&step["arguments"], &results);

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::call::HostAnswers;
-use super::finder::{SearchIndex, distance};
-use super::record::Decision;
-use super::store::DecisionStore;
-use super::words::folded;
+use crate::host::HostAnswers;
+use crate::record::Decision;
+use crate::search::{SearchIndex, distance};
+use crate::store::DecisionStore;
+use crate::terms::case_folded;
 use contextweaver_base::order::{SortedMap, sort_by, sort_distinct};
 use contextweaver_model::json::numbers::round;
 
@@ -61,12 +61,12 @@ pub fn contradictions(
     answers: &HostAnswers,
     among: &dyn Fn(&Decision) -> bool,
 ) -> Vec<Contradiction> {
-    let host = store.options.finder.embedding_model.is_some().then_some(answers);
-    store.finder.prepare(&store.records, host);
+    let host = store.options.search.embedding_model.is_some().then_some(answers);
+    store.index.prepare(&store.records, host);
     let live = |decision: &&Decision| among(decision) && !store.graph.is_superseded(&decision.id);
     let live: Vec<ActiveDecision> =
-        store.records.iter().filter(live).filter_map(|decision| ActiveDecision::of(decision, &store.finder)).collect();
-    let search = ContradictionSearch { live: &live, finder: &store.finder };
+        store.records.iter().filter(live).filter_map(|decision| ActiveDecision::of(decision, &store.index)).collect();
+    let search = ContradictionSearch { live: &live, index: &store.index };
     let mut found = search.opposite_outcomes();
     found.extend(search.opposite_rules());
     sort_by(&mut found, |a, b| {
@@ -85,9 +85,9 @@ struct ActiveDecision<'a> {
 }
 
 impl<'a> ActiveDecision<'a> {
-    fn of(decision: &'a Decision, finder: &SearchIndex) -> Option<Self> {
-        let pattern = folded(decision.pattern.as_deref().unwrap_or_default());
-        Some(Self { decision, slot: finder.slot(&decision.id)?, pattern })
+    fn of(decision: &'a Decision, index: &SearchIndex) -> Option<Self> {
+        let pattern = case_folded(decision.pattern.as_deref().unwrap_or_default());
+        Some(Self { decision, slot: index.slot(&decision.id)?, pattern })
     }
 
     fn ended_in(&self, outcome: &str) -> bool {
@@ -98,14 +98,14 @@ impl<'a> ActiveDecision<'a> {
 struct ContradictionSearch<'a> {
     /// The newest first.
     live: &'a [ActiveDecision<'a>],
-    finder: &'a SearchIndex,
+    index: &'a SearchIndex,
 }
 
 impl ContradictionSearch<'_> {
     /// Returns what two decisions speaking of the same say against each other; nothing when they do not.
     fn pair(&self, one: usize, other: usize, kind: &'static str, detail: &str) -> Option<Contradiction> {
         let (one, other) = (&self.live[one], &self.live[other]);
-        let vectors = self.finder.vector(one.slot).zip(self.finder.vector(other.slot));
+        let vectors = self.index.vector(one.slot).zip(self.index.vector(other.slot));
         let similarity = vectors.map_or(0.0, |(a, b)| round(1.0 - distance(&a, &b), 4));
         let same_pattern = !one.pattern.is_empty() && one.pattern == other.pattern;
         if similarity < NEAR && !same_pattern {
@@ -150,7 +150,7 @@ impl ContradictionSearch<'_> {
         by_slot.extend(successes.iter().map(|place| (self.live[*place].slot, *place)));
         let mut pairs = Vec::new();
         for failure in failures.iter().take(FAILURES) {
-            let kin = self.finder.kin(self.live[*failure].slot, KIN, &|slot| by_slot.contains_key(&slot));
+            let kin = self.index.kin(self.live[*failure].slot, KIN, &|slot| by_slot.contains_key(&slot));
             pairs.extend(kin.iter().filter_map(|slot| Some((*by_slot.get(slot)?, *failure))));
         }
         pairs
@@ -160,10 +160,10 @@ impl ContradictionSearch<'_> {
         let mut groups = DecisionGroups::default();
         for (place, live) in self.live.iter().enumerate() {
             let Some(bridge) = &live.decision.bridge else { continue };
-            let function = folded(&bridge.function);
+            let function = case_folded(&bridge.function);
             for (side, rules) in [&bridge.enforcement, &bridge.prevention].into_iter().enumerate() {
                 for rule in rules {
-                    groups.add(&[&function, "\n", &folded(rule)].concat(), side, place);
+                    groups.add(&[&function, "\n", &case_folded(rule)].concat(), side, place);
                 }
             }
         }

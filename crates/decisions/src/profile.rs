@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::calibration::{Calibration, CalibrationSample, MIN_REVIEWED, NO_CONFIDENCE, calibration, tendency};
-use super::figures::{mean, round};
-use super::record::Decision;
-use super::words::folded;
+use crate::calibration::statistics::{mean, round};
+use crate::calibration::{Calibration, CalibrationSample, MIN_REVIEWED, NO_CONFIDENCE, calibration, tendency};
+use crate::record::Decision;
+use crate::terms::case_folded;
 use contextweaver_base::order::{SortedMap, WordSet, sort_by};
 use contextweaver_text::unicode::prefix;
 
@@ -132,7 +132,7 @@ pub fn patterns<'d>(decisions: impl Iterator<Item = &'d Decision>) -> Vec<Follow
     let mut places: SortedMap<String, usize> = SortedMap::new();
     let mut groups: Vec<Vec<&Decision>> = Vec::new();
     for decision in decisions {
-        let key = folded(decision.pattern.as_deref().unwrap_or_default());
+        let key = case_folded(decision.pattern.as_deref().unwrap_or_default());
         if key.is_empty() {
             continue;
         }

@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::calibration::{DriftAlert, drift, halves};
-use super::record::Decision;
-use super::times::{day, day_of};
-use super::words::cut;
+use crate::calibration::{DriftAlert, drift, halves};
+use crate::record::Decision;
+use crate::terms::truncate_masked;
+use crate::timestamps::{day, day_of};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::Warning;
 use contextweaver_model::json::numbers::fixed;
@@ -161,7 +161,7 @@ fn waiting(decision: &Decision, now: i64) -> Result<Option<DueAction>, Warning> 
         decision_id: Some(decision.id.clone()),
         category: Some(decision.category.clone()),
         date: Some(prefix(&decision.date, 10).to_owned()),
-        title: Some(cut(title, TITLE).into_owned()),
+        title: Some(truncate_masked(title, TITLE).into_owned()),
         detail: Some(detail),
     }))
 }
@@ -216,7 +216,7 @@ pub fn shorten_ids(actions: &mut [DueAction], is_only: impl Fn(&str) -> bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::times::parse;
+    use crate::timestamps::parse;
 
     fn pending(id: &str, date: &str, review_by: Option<&str>, stakes: &str) -> Decision {
         Decision {

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::calibration::{CalibrationAdvice, NO_CONFIDENCE};
-use super::figures::{average, round};
-use super::record::Decision;
+use crate::calibration::statistics::{average, round};
+use crate::calibration::{CalibrationAdvice, NO_CONFIDENCE};
+use crate::record::Decision;
 use contextweaver_base::order::{SortedMap, sort_by};
 
 /// Kinds of reasons there are.

@@ -4,7 +4,7 @@ mod general;
 
 pub use general::general;
 
-use super::record::{Bridge, Decision};
+use crate::record::{Bridge, Decision};
 use contextweaver_text::unicode::{is_space, trim};
 
 /// Characters a side has at least, plus one.

@@ -6,13 +6,13 @@ mod plain;
 use serde_json::{Value, json};
 
 pub use self::markdown::{BriefingBudget, FittedMarkdown};
-use super::calibration::Calibration;
-use super::compaction::CompactionLevel;
-use super::figures::round;
-use super::profile::{AgentProfile, FollowedPattern};
-use super::ready::{DueAction, OVERDUE};
-use super::record::Decision;
-use super::words::folded;
+use crate::calibration::Calibration;
+use crate::calibration::statistics::round;
+use crate::profile::{AgentProfile, FollowedPattern};
+use crate::ready::{DueAction, OVERDUE};
+use crate::record::CompactionLevel;
+use crate::record::Decision;
+use crate::terms::case_folded;
 use contextweaver_base::order::WordSet;
 use contextweaver_model::json::JsonMap;
 
@@ -87,7 +87,7 @@ pub fn wisdom<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64) -> Ve
     let mut out = Vec::new();
     for decision in decisions.filter(|decision| CompactionLevel::of(decision, now) == CompactionLevel::Wisdom) {
         let lesson = decision.lessons.as_deref().unwrap_or_default();
-        let key = folded(lesson);
+        let key = case_folded(lesson);
         if key.is_empty() || seen.contains(&key) {
             continue;
         }

@@ -3,7 +3,7 @@
 //! Whoever can record a decision can put text here that a model reads later. It must not become structure: a heading, a
 //! list, a table, a link, code, HTML, or signs that a terminal or a screen obeys.
 
-use crate::words;
+use crate::terms;
 use contextweaver_text::unicode::{prefix, sanitize};
 
 /// Characters of one text.
@@ -22,7 +22,7 @@ pub(super) fn plain(text: &str) -> String {
         out
     });
     let joined = joined.trim_end();
-    let mut cut = words::cut(joined, MAX_CHARS).into_owned();
+    let mut cut = terms::truncate_masked(joined, MAX_CHARS).into_owned();
     if prefix(joined, MAX_CHARS).len() < joined.len() {
         cut.push('…');
     }

@@ -133,7 +133,7 @@ fn wisdom_is_what_old_decisions_taught() {
         decision("c", "2025-02-01", "  measure FIRST "),
         decision("d", "2025-01-01", ""),
     ];
-    let now = crate::times::parse("2026-03-15").unwrap();
+    let now = crate::timestamps::parse("2026-03-15").unwrap();
     let wisdom = wisdom(decisions.iter(), now);
     assert_eq!(wisdom.len(), 1);
     assert_eq!(wisdom[0]["id"], "b");

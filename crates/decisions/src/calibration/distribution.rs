@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::CalibrationSample;
-use crate::figures::{mean, round};
+use crate::calibration::statistics::{mean, round};
 use contextweaver_model::json::JsonMap;
 
 /// The classes of the reference, by the confidence they end at; the first begins at nothing.

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::{Calibration, CalibrationSample, calibration};
-use crate::figures::round;
+use crate::calibration::statistics::round;
 use crate::record::Decision;
-use crate::times::day;
+use crate::timestamps::day;
 
 /// Days that are recent, and days before today up to which others are compared with.
 const RECENT_DAYS: i64 = 30;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{CalibrationSample, reviewed};
-use crate::figures::{mean, round, wilson};
+use crate::calibration::statistics::{mean, round, wilson};
 
 /// Classes of equal width.
 const BINS: usize = 10;

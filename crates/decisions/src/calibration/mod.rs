@@ -4,6 +4,7 @@ mod advice;
 mod distribution;
 mod drift;
 mod extended;
+pub mod statistics;
 mod window;
 
 use serde::Serialize;
@@ -13,8 +14,8 @@ pub use self::distribution::{ConfidenceSpread, spread};
 pub use self::drift::{DriftAlert, DriftPeriods, drift, halves};
 pub use self::extended::extended;
 pub use self::window::CalibrationWindow;
-use super::figures::{mean, round};
-use super::record::Decision;
+use crate::calibration::statistics::{mean, round};
+use crate::record::Decision;
 
 /// The confidence of decisions that say none.
 pub const NO_CONFIDENCE: f64 = 0.5;

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::times::parse;
+use crate::timestamps::parse;
 
 fn sample(confidence: f64, value: f64) -> CalibrationSample {
     CalibrationSample { confidence: Some(confidence), value: Some(value) }
@@ -69,7 +69,7 @@ fn windows_hold_both_ends() {
 fn no_day_is_in_both_halves() {
     let now = parse("2026-03-15T12:00:00Z").unwrap();
     let reviewed = |day: i64, outcome: &str| Decision {
-        created_at: crate::times::date(now - day * 86_400_000),
+        created_at: crate::timestamps::date(now - day * 86_400_000),
         confidence: Some(0.9),
         status: "reviewed".to_owned(),
         outcome: Some(outcome.to_owned()),

@@ -1,7 +1,7 @@
 //! Days that figures are about.
 
 use crate::record::Decision;
-use crate::times::{DAY_MS, date, day};
+use crate::timestamps::{DAY_MS, date, day};
 
 /// The days of a window, both included.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::verdict::GuardrailFinding;
 use crate::record::Decision;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, JsonMap};
@@ -191,13 +191,13 @@ impl CircuitBreaker {
         more.insert("type".to_owned(), "circuit_breaker".into());
         more.insert("state".to_owned(), self.state.as_str().into());
         more.insert("failureRate".to_owned(), round(rate, 3).into());
-        more.insert("resetAt".to_owned(), times::iso(resets).into());
+        more.insert("resetAt".to_owned(), timestamps::iso(resets).into());
         let hint = "Review what failed before going on, or wait until the breaker lets one action pass";
         more.insert("suggestion".to_owned(), hint.into());
         Some(GuardrailFinding {
             id: format!("circuit_breaker:{}", self.scope),
             name: format!("Circuit breaker {}", self.scope),
-            message: format!("Too many failures in {}; closed until {}", self.scope, times::iso(resets)),
+            message: format!("Too many failures in {}; closed until {}", self.scope, timestamps::iso(resets)),
             severity: "block",
             more,
         })
@@ -246,7 +246,7 @@ impl CircuitBreaker {
         out.insert("failures".to_owned(), failures.into());
         out.insert("threshold".to_owned(), self.threshold.into());
         if self.state == BreakerState::Open {
-            out.insert("resetAt".to_owned(), times::iso(self.resets_at()).into());
+            out.insert("resetAt".to_owned(), timestamps::iso(self.resets_at()).into());
             out.insert("resetsInMs".to_owned(), (self.resets_at() - now).max(0).into());
         }
         Some(Value::Object(out))

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::AddedGuardrails;
 use super::breakers::scopes_of;
 use super::verdict::GuardrailVerdict;
-use crate::call::CallerContext;
+use crate::host::CallerContext;
 use crate::record::Decision;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_model::json::JsonMap;
 
 /// An action that is to be checked.
@@ -133,7 +133,7 @@ pub fn check_record(
 fn note(store: &mut DecisionStore, call: &CallerContext<'_>, action: &str, verdict: &GuardrailVerdict) {
     let violations: Vec<&str> = verdict.violations.iter().map(|finding| finding.id.as_str()).collect();
     store.rules.note(json!({
-        "timestamp": times::iso(call.now),
+        "timestamp": timestamps::iso(call.now),
         "agent": call.agent,
         "action": action,
         "allowed": verdict.allowed,

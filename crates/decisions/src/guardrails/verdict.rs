@@ -8,7 +8,7 @@ use super::rule::{
     ComparisonOperator, FieldTest, Guardrail, GuardrailAction, GuardrailCondition, GuardrailRequirement, comparison,
     shown,
 };
-use crate::words::cut;
+use crate::terms::truncate_masked;
 use contextweaver_base::{Error, ErrorCode};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::python::{float, is_equal, is_truthy};
@@ -256,7 +256,7 @@ impl RuleContext<'_> {
             let inner = &rest[open + 1..];
             let close = inner.find(['{', '}']).filter(|at| inner.as_bytes()[*at] == b'}');
             if let Some((close, value)) = close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
-                out.push_str(&cut(&shown(value), MAX_MESSAGE));
+                out.push_str(&truncate_masked(&shown(value), MAX_MESSAGE));
                 rest = &inner[close + 1..];
             } else {
                 out.push('{');
@@ -267,7 +267,7 @@ impl RuleContext<'_> {
             }
         }
         out.push_str(rest);
-        cut(&out, MAX_MESSAGE).into_owned()
+        truncate_masked(&out, MAX_MESSAGE).into_owned()
     }
 }
 

@@ -163,7 +163,7 @@ fn camel_case(name: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::table::tool;
+    use super::super::tool_specs::tool;
     use super::*;
 
     fn check(name: &str, arguments: Value) -> std::result::Result<Value, String> {

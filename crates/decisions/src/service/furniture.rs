@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::guardrails::AddedGuardrails;
-use super::super::snapshot::{ImportMode, ImportOptions, ImportReport};
-use super::super::store::DecisionStore;
 use super::super::yaml;
+use crate::guardrails::AddedGuardrails;
+use crate::snapshot::{ImportMode, ImportOptions, ImportReport};
+use crate::store::DecisionStore;
 use contextweaver_base::Result;
 
 impl DecisionStore {
@@ -68,7 +68,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::options::DecisionStoreOptions;
+    use crate::store::DecisionStoreOptions;
 
     #[test]
     fn rules_may_be_a_text() {

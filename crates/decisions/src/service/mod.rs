@@ -4,16 +4,16 @@ pub mod arguments;
 mod furniture;
 pub mod options;
 pub mod rpc;
-pub mod table;
+pub mod tool_specs;
 
 use serde_json::{Map, Value, json};
 
 use self::arguments::AllowedValues;
-use self::table::ToolSpec;
-use super::call::{CallerContext, HostAnswers, HostRequest};
-use super::store::DecisionStore;
-use super::tools;
-use super::tracker::NOBODY;
+use self::tool_specs::ToolSpec;
+use crate::host::{CallerContext, HostAnswers, HostRequest};
+use crate::store::DecisionStore;
+use crate::tools;
+use crate::tracker::NOBODY;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
 use contextweaver_text::tokens::Estimator;
@@ -59,7 +59,7 @@ pub fn list(store: &DecisionStore) -> Vec<Value> {
 
 fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static ToolSpec> {
     let only = &store.options.service.tools;
-    table::tools().iter().filter(move |tool| only.is_empty() || only.contains(&tool.name))
+    tool_specs::tools().iter().filter(move |tool| only.is_empty() || only.contains(&tool.name))
 }
 
 /// Returns the tool that a store offers under a name.
@@ -116,7 +116,7 @@ pub struct ContextQuery {
 
 /// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
 pub fn context(store: &mut DecisionStore, asked: &ContextQuery, host: HostContext<'_>) -> Result<ToolReply> {
-    let Some(tool) = table::tool("get_session_context") else { return Ok(ToolReply::Done(Value::Null)) };
+    let Some(tool) = tool_specs::tool("get_session_context") else { return Ok(ToolReply::Done(Value::Null)) };
     let arguments = json!({
         "task_description": asked.query,
         "max_tokens": asked.budget,

@@ -1,6 +1,6 @@
 //! How the store shows itself to clients.
 
-use super::table::tool;
+use super::tool_specs::tool;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;

@@ -263,8 +263,8 @@ fn call(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::call::HostAnswers;
-    use crate::options::DecisionStoreOptions;
+    use crate::host::HostAnswers;
+    use crate::store::DecisionStoreOptions;
 
     fn store() -> DecisionStore {
         DecisionStore::new(DecisionStoreOptions::default())

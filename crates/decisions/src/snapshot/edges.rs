@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::import::{ImportConflict, ImportEntries, ImportRun};
 use crate::graph::DecisionEdge;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{parse, wrong_type};
@@ -40,9 +40,9 @@ impl ImportRun<'_> {
 
     fn take_edge(&mut self, entry: Value, path: &str, times: &SortedMap<String, String>) -> Result<()> {
         let mut edge = DecisionEdge::from_record(entry, path)?;
-        edge.created_at = times::normal(&edge.created_at);
+        edge.created_at = timestamps::normal(&edge.created_at);
         for (field, id) in [("source_id", &edge.source), ("target_id", &edge.target)] {
-            if !self.store.options.finder.allow_stubs && self.store.records.get(id).is_none() {
+            if !self.store.options.search.allow_stubs && self.store.records.get(id).is_none() {
                 let message = format!("no decision has the id {}", quote(id));
                 return Err(Error::new(ErrorCode::NotFound, message).at(format!("{path}/{field}")));
             }

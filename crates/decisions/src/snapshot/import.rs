@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{FORMAT, VERSION, edges, vector};
-use crate::draft::check_limits;
 use crate::guardrails::GuardrailSet;
 use crate::guardrails::breakers::CircuitBreakers;
 use crate::record::Decision;
+use crate::record::validate::check_size;
 use crate::store::DecisionStore;
 use crate::tracker::DeliberationTracker;
 use crate::yaml;
@@ -321,7 +321,7 @@ impl ImportRun<'_> {
     fn read(&self, record: Value, path: &str) -> Result<Option<Decision>> {
         let decision = Decision::from_value(record, path)?;
         let limits = self.store.options.limits;
-        check_limits(&decision, limits, path)?;
+        check_size(&decision, limits, path)?;
         let Some(known) = self.store.records.get(&decision.id) else {
             if self.store.records.len() >= limits.decisions {
                 let message = format!("the store is full, its limit is {} decisions", limits.decisions);
@@ -348,7 +348,7 @@ impl ImportRun<'_> {
         let Value::Object(map) = value else {
             return self.warn("embedding_mismatch", "the vectors are no object", "/embeddings");
         };
-        if map.get("model").and_then(Value::as_str) != self.store.options.finder.embedding_model.as_deref() {
+        if map.get("model").and_then(Value::as_str) != self.store.options.search.embedding_model.as_deref() {
             let message = "the vectors are of another model and are made again";
             return self.warn("embedding_mismatch", message, "/embeddings/model");
         }
@@ -361,7 +361,7 @@ impl ImportRun<'_> {
                 wrong += 1;
                 continue;
             };
-            wrong += usize::from(!self.store.finder.take_vector(decision, &vector));
+            wrong += usize::from(!self.store.index.take_vector(decision, &vector));
         }
         if wrong > 0 {
             let message = format!("{wrong} vectors cannot be used and are made again");

@@ -10,8 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::record::Decision;
-use super::store::DecisionStore;
+use crate::record::Decision;
+use crate::store::DecisionStore;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::JsonMap;
 
@@ -72,7 +72,7 @@ impl DecisionStore {
             revision: self.changes.revision(),
             since,
             decisions: self.records.iter().filter(|decision| is_new(&decision.id)).collect(),
-            edges: edges.map(super::graph::DecisionEdge::to_record).collect(),
+            edges: edges.map(crate::graph::DecisionEdge::to_record).collect(),
             guardrails: self.rules.sources(),
             embeddings: if since.is_none() { self.embeddings() } else { None },
             breakers: self.breakers.snapshot(),
@@ -83,9 +83,9 @@ impl DecisionStore {
 
     /// Returns the host's vectors; those made here are made again faster than read.
     fn embeddings(&self) -> Option<SnapshotVectors<'_>> {
-        let model = self.options.finder.embedding_model.as_deref()?;
+        let model = self.options.search.embedding_model.as_deref()?;
         let (mut dim, mut vectors) = (0, SortedMap::new());
-        for (id, vector) in self.finder.vectors() {
+        for (id, vector) in self.index.vectors() {
             dim = vector.len();
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
             vectors.insert(id.to_owned(), STANDARD.encode(bytes));

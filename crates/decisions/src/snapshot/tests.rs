@@ -1,6 +1,6 @@
 use super::*;
-use crate::call::{CallerContext, HostAnswers};
-use crate::options::{DecisionLimits, DecisionStoreOptions};
+use crate::host::{CallerContext, HostAnswers};
+use crate::store::{DecisionLimits, DecisionStoreOptions};
 use crate::tools::{get_decision, log_decision, record_thought, review_outcome, update_decision};
 use contextweaver_base::ErrorCode;
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
 use crate::guardrails::{ActionToCheck, GuardrailFinding, check};
+use crate::host::CallerContext;
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
-use crate::reading::to_map;
+use crate::host::CallerContext;
+use crate::record::decode::to_map;
 use crate::store::DecisionStore;
 use contextweaver_base::{Error, ErrorCode, Result};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
 use crate::graph::{EdgeDirection, EdgeType, node};
+use crate::host::CallerContext;
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;

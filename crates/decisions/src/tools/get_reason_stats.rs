@@ -3,10 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::selection::DecisionSelector;
-use crate::call::CallerContext;
+use crate::host::CallerContext;
 use crate::reason_stats::reason_stats;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
@@ -25,6 +25,6 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
     let diversity = (stats.decisions > 0).then_some(stats.diversity);
     store.tracker.track_stats(call, stats.decisions as usize, stats.types, diversity);
     let mut out = stats.json;
-    out["queryTime"] = times::iso(call.now).into();
+    out["queryTime"] = timestamps::iso(call.now).into();
     Ok(out)
 }

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::selection::DecisionSelector;
 use crate::briefing::{Briefing, BriefingBudget, wisdom};
-use crate::call::CallerContext;
-use crate::compaction::CompactionLevel;
 use crate::contradictions::{Contradiction, contradictions};
-use crate::finder::{
-    BridgeSide, DecisionFilters, DecisionQuery, LONG_TITLE, RetrievalMode, search, summary, texts_needed,
-};
+use crate::host::CallerContext;
 use crate::profile::{SamplesByCategory, patterns, profile};
 use crate::ready::{DueFilter, OVERDUE, STALE, queue, shorten_ids};
+use crate::record::CompactionLevel;
+use crate::search::{
+    BridgeSide, DecisionFilters, DecisionQuery, LONG_TITLE, RetrievalMode, search, summary, texts_needed,
+};
 use crate::store::DecisionStore;
 use contextweaver_base::limits::MAX_BUDGET_TOKENS;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -66,7 +66,7 @@ impl SessionContextArguments {
 
     fn query(&self, store: &DecisionStore) -> Option<DecisionQuery<'_>> {
         let text = self.task.as_deref().filter(|_| self.wants("decisions"))?;
-        let mode = store.options.finder.context_retrieval_mode;
+        let mode = store.options.search.context_retrieval_mode;
         Some(DecisionQuery { text, limit: self.decisions, mode, side: BridgeSide::Both, filters: &self.filters })
     }
 }

@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::selection::DecisionSelector;
 use crate::calibration::{CalibrationSample, CalibrationWindow, advice, buckets, calibration, extended, spread};
-use crate::call::CallerContext;
+use crate::host::CallerContext;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
@@ -34,7 +34,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
         "overall": overall,
         "byConfidenceBucket": buckets,
         "recommendations": advice(overall.as_ref(), &buckets, spread.as_ref()),
-        "queryTime": times::iso(call.now),
+        "queryTime": timestamps::iso(call.now),
     });
     if let Some(spread) = spread {
         out["confidenceStats"] = spread.to_json();

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
 use crate::graph::{DecisionEdge, EdgeType};
+use crate::host::CallerContext;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::Fields;
@@ -19,7 +19,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
         target: fields.string("target_id")?,
         kind: EdgeType::parse(&fields.string("edge_type")?).map_err(|error| error.at("/edge_type"))?,
         weight: fields.number_or("weight", 1.0, 0.0, 1.0)?,
-        created_at: times::iso(call.now),
+        created_at: timestamps::iso(call.now),
         created_by: call.agent.to_owned(),
         context: fields.opt_string("context")?.filter(|context| !context.is_empty()),
     };
@@ -27,7 +27,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
         return Ok(json!({ "success": false, "error": "a decision cannot be linked with itself" }));
     }
     for (field, id) in [("source_id", &edge.source), ("target_id", &edge.target)] {
-        if !store.options.finder.allow_stubs && store.records.get(id).is_none() {
+        if !store.options.search.allow_stubs && store.records.get(id).is_none() {
             let message = format!("no decision has the id {}", quote(id));
             return Err(Error::new(ErrorCode::InvalidInput, message).at(format!("/{field}")));
         }

@@ -3,15 +3,15 @@
 use serde_json::{Map, Value, json};
 
 use crate::calibration::{Calibration, CalibrationSample, calibration};
-use crate::call::CallerContext;
-use crate::compaction::CompactionLevel;
-use crate::draft::{self, draft};
-use crate::finder::{
+use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict, check};
+use crate::host::CallerContext;
+use crate::log::log_decision;
+use crate::record::CompactionLevel;
+use crate::record::RelatedDecision;
+use crate::record::validate::{decision_from_arguments, validate};
+use crate::search::{
     BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, search, summary, texts_needed,
 };
-use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict, check};
-use crate::record::RelatedDecision;
-use crate::recording::record;
 use crate::store::DecisionStore;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_model::Warning;
@@ -66,7 +66,7 @@ impl PlannedAction {
     }
 
     fn query<'a>(&'a self, store: &DecisionStore) -> DecisionQuery<'a> {
-        let mode = store.options.finder.context_retrieval_mode;
+        let mode = store.options.search.context_retrieval_mode;
         DecisionQuery {
             text: &self.description,
             limit: self.limit,
@@ -125,8 +125,9 @@ pub fn records(arguments: &Map<String, Value>) -> bool {
 pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let action = PlannedAction::read(arguments)?;
     // What could not be recorded is refused before anything is done.
-    let draft = action.records.then(|| draft(&action.record(), call.agent, call.now)).transpose()?;
-    draft.iter().try_for_each(|draft| draft::check(draft, &store.options))?;
+    let decision =
+        action.records.then(|| decision_from_arguments(&action.record(), call.agent, call.now)).transpose()?;
+    decision.iter().try_for_each(|decision| validate(decision, &store.options))?;
     // A search that fails must not keep an action from being checked.
     let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| SearchResults {
         warnings: vec![Warning::new("search_failed", error.message().to_owned(), "/action/description")],
@@ -140,10 +141,10 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
     let calibration = in_category(store, action.category.as_deref());
     let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
     let mut out = answer(verdict, &relevant, &calibration, &patterns);
-    if let Some(draft) = draft.filter(|_| verdict.allowed) {
-        match record(store, call, draft, None) {
-            Ok(recorded) => {
-                out["decisionId"] = recorded.id.into();
+    if let Some(decision) = decision.filter(|_| verdict.allowed) {
+        match log_decision(store, call, decision, None) {
+            Ok(logged) => {
+                out["decisionId"] = logged.id.into();
                 checked.goes_ahead(store, call.now);
             }
             // Guardrails of the record speak of the action, too.

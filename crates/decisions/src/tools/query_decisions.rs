@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
-use crate::finder::{
+use crate::host::CallerContext;
+use crate::search::{
     BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SHORT_TITLE, search, summary, texts_needed,
 };
 use crate::store::DecisionStore;
@@ -34,7 +34,7 @@ impl QueryArguments {
         Ok(Self {
             query: fields.string("query")?,
             limit: fields.opt_uint("limit", MAX_LIMIT)?.map_or(LIMIT, |limit| limit as usize),
-            mode: fields.parsed_or("retrieval_mode", store.options.finder.retrieval_mode, RetrievalMode::parse)?,
+            mode: fields.parsed_or("retrieval_mode", store.options.search.retrieval_mode, RetrievalMode::parse)?,
             side: fields.parsed_or("bridge_side", BridgeSide::Both, BridgeSide::parse)?,
             filters,
         })

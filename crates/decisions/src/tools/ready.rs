@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::selection::DecisionSelector;
-use crate::call::CallerContext;
+use crate::host::CallerContext;
 use crate::ready::{DueFilter, KINDS, queue, shorten_ids};
 use crate::store::DecisionStore;
 use contextweaver_base::{Error, ErrorCode, Result};

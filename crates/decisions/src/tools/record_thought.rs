@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
-use crate::changes::ChangeKind;
-use crate::draft::check_limits;
+use crate::host::CallerContext;
 use crate::record::DeliberationStep;
+use crate::record::validate::check_size;
+use crate::store::ChangeKind;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Adds a thought to a decision, or keeps it for one to come.
@@ -23,7 +23,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
         let key = store.tracker.track_thought(call, id, text);
         return Ok(json!({ "success": true, "mode": "pre-decision", "tracker_key": key }));
     };
-    let now = times::iso(call.now);
+    let now = timestamps::iso(call.now);
     let deliberation = decision.deliberation.get_or_insert_default();
     let number = deliberation.steps.iter().map(|step| step.step).max().unwrap_or_default().saturating_add(1);
     deliberation.steps.push(DeliberationStep {
@@ -34,7 +34,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
         conclusion: Some(false),
         ..DeliberationStep::default()
     });
-    check_limits(&decision, store.options.limits, "")?;
+    check_size(&decision, store.options.limits, "")?;
     decision.updated_at = Some(now);
     let id = decision.id.clone();
     store.save(ChangeKind::Thought, decision);

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
-use crate::changes::ChangeKind;
-use crate::draft::check_limits;
+use crate::host::CallerContext;
+use crate::log::virtual_path;
+use crate::record::validate::check_size;
 use crate::record::{Decision, PastReview};
-use crate::recording::virtual_path;
+use crate::store::ChangeKind;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 
@@ -16,7 +16,7 @@ use contextweaver_model::json::JsonMap;
 pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let say = |key: &str| arguments.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     let (id, outcome) = (say("id").unwrap_or_default(), say("outcome").unwrap_or_default());
-    let now = times::iso(call.now);
+    let now = timestamps::iso(call.now);
     let Some(mut decision) = store.records.get(&id).cloned() else {
         let error = format!("Decision not found: {id}");
         let status = "not_found";
@@ -37,7 +37,7 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
     if let Some(kpis) = arguments.get("affected_kpis").and_then(Value::as_object) {
         decision.affected_kpis.clone_from(kpis);
     }
-    check_limits(&decision, store.options.limits, "")?;
+    check_size(&decision, store.options.limits, "")?;
     let path = virtual_path(&decision.date, &id);
     store.breakers.note_review(&decision, &outcome, call.now);
     store.save(ChangeKind::Reviewed, decision);

@@ -1,6 +1,6 @@
 //! Which decisions figures are about.
 
-use crate::call::CallerContext;
+use crate::host::CallerContext;
 use crate::record::Decision;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::call::CallerContext;
-use crate::changes::ChangeKind;
-use crate::draft::check_limits;
-use crate::reading::respell;
+use crate::host::CallerContext;
 use crate::record::Decision;
+use crate::record::decode::respell;
+use crate::record::validate::check_size;
+use crate::store::ChangeKind;
 use crate::store::DecisionStore;
-use crate::times;
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::trim;
@@ -30,8 +30,8 @@ pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<
     };
     let updated = change(&mut decision, &mut fields)?;
     if !updated.is_empty() {
-        check_limits(&decision, store.options.limits, "")?;
-        decision.updated_at = Some(times::iso(call.now));
+        check_size(&decision, store.options.limits, "")?;
+        decision.updated_at = Some(timestamps::iso(call.now));
         store.save(ChangeKind::Updated, decision);
     }
     Ok(json!({ "success": true, "id": id, "updated_fields": updated, "indexed": true }))

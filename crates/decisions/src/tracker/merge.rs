@@ -2,7 +2,7 @@
 
 use super::TrackedInput;
 use crate::record::{Deliberation, DeliberationInput, DeliberationStep};
-use crate::times;
+use crate::timestamps;
 use contextweaver_model::json::JsonMap;
 
 /// Puts inputs into a deliberation, after what is there: each with the step that rests on it.
@@ -12,7 +12,7 @@ pub(super) fn attach(deliberation: Option<Deliberation>, group: &[&TrackedInput]
     let mut number = deliberation.steps.iter().map(|step| step.step).max().unwrap_or_default();
     for tracked in group {
         let (_, source, kind) = tracked.kind.names();
-        let timestamp = Some(times::iso(tracked.at));
+        let timestamp = Some(timestamps::iso(tracked.at));
         let id = add_input(&mut deliberation, tracked, source, timestamp.clone());
         number = number.saturating_add(1);
         deliberation.steps.push(DeliberationStep {

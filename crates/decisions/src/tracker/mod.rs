@@ -3,9 +3,9 @@
 mod merge;
 mod snapshot;
 
-use super::call::CallerContext;
-use super::record::{Deliberation, RelatedDecision};
-use super::words::cut;
+use crate::host::CallerContext;
+use crate::record::{Deliberation, RelatedDecision};
+use crate::terms::truncate_masked;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::numbers::fixed;
 
@@ -137,7 +137,7 @@ impl DeliberationTracker {
         mode: &str,
         found: Vec<RelatedDecision>,
     ) {
-        let text = format!("Queried '{}': {count} results ({mode})", cut(query, QUOTED_CHARS));
+        let text = format!("Queried '{}': {count} results ({mode})", truncate_masked(query, QUOTED_CHARS));
         self.track(&TrackerScope::of(call, None), InputKind::Query, text, call.now, found);
     }
 
@@ -273,7 +273,7 @@ impl DeliberationTracker {
 }
 
 fn check_text(action: &str, is_allowed: bool, violations: usize) -> String {
-    let action = cut(action, QUOTED_CHARS);
+    let action = truncate_masked(action, QUOTED_CHARS);
     if is_allowed {
         return format!("Checked '{action}': allowed");
     }
@@ -281,7 +281,7 @@ fn check_text(action: &str, is_allowed: bool, violations: usize) -> String {
 }
 
 fn lookup_text(id: &str, title: &str) -> String {
-    format!("Retrieved decision {id}: {}", cut(title, QUOTED_CHARS))
+    format!("Retrieved decision {id}: {}", truncate_masked(title, QUOTED_CHARS))
 }
 
 fn stats_text(decisions: usize, types: usize, diversity: Option<f64>) -> String {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{DeliberationTracker, InputGroup, InputKind, MAX_INPUTS, MAX_KEYS, TrackedInput};
-use crate::reading::related;
+use crate::record::decode::related;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::call::HostAnswers;
+use crate::host::HostAnswers;
 use serde_json::json;
 
 const NOW: i64 = 1_773_576_000_000;

@@ -2,13 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
 use contextweaver_decisions::contradictions::contradictions;
-use contextweaver_decisions::finder::{
-    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SearchOptions, SearchResults, search, texts_needed,
-};
 use contextweaver_decisions::graph::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_decisions::record::Bridge;
+use contextweaver_decisions::search::{
+    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SearchOptions, SearchResults, search, texts_needed,
+};
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions, query_decisions};
-use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, times};
+use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, timestamps};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -118,8 +118,8 @@ fn fulfils(decision: &Decision, filters: &DecisionFilters) -> bool {
         && filters.agent.as_ref().is_none_or(|agent| decision.recorded_by.as_ref() == Some(agent))
 }
 
-fn store_of(decisions: &[Decision], finder: SearchOptions) -> DecisionStore {
-    let mut store = DecisionStore::new(DecisionStoreOptions { finder, ..DecisionStoreOptions::default() });
+fn store_of(decisions: &[Decision], options: SearchOptions) -> DecisionStore {
+    let mut store = DecisionStore::new(DecisionStoreOptions { search: options, ..DecisionStoreOptions::default() });
     for decision in decisions {
         store.put(decision.clone());
     }
@@ -286,7 +286,7 @@ fn tool_with(
     arguments: &Value,
     answers: &HostAnswers,
 ) -> contextweaver_base::Result<Value> {
-    let now = times::parse("2026-03-15T12:00:00Z").unwrap();
+    let now = timestamps::parse("2026-03-15T12:00:00Z").unwrap();
     run(store, &CallerContext { agent: "one", trace: None, now, answers }, arguments.as_object().unwrap())
 }
 

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::options::{DecisionLimits, DecisionStoreOptions};
-use super::reading::{respell, text};
-use super::record::Decision;
-use super::times;
+use crate::record::Decision;
+use crate::record::decode::{respell, text};
+use crate::store::{DecisionLimits, DecisionStoreOptions};
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};
 use contextweaver_text::unicode::{quote, trim};
@@ -29,8 +29,8 @@ pub struct InvalidField {
     pub message: String,
 }
 
-/// Reads what a caller says of a decision; [`problems`] tells whether it may be stored.
-pub fn draft(arguments: &JsonMap, agent: &str, now: i64) -> Result<Decision> {
+/// Reads what a caller says of a decision; [`invalid_fields`] tells whether it may be stored.
+pub fn decision_from_arguments(arguments: &JsonMap, agent: &str, now: i64) -> Result<Decision> {
     let mut fields = Fields::open(respell(Value::Object(arguments.clone())), "")?;
     let mut decision = Decision {
         decision: fields.string_or("decision", "")?,
@@ -38,7 +38,7 @@ pub fn draft(arguments: &JsonMap, agent: &str, now: i64) -> Result<Decision> {
         confidence: fields.opt_number("confidence", f64::MIN, f64::MAX)?,
         stakes: Some(fields.string_or("stakes", "medium")?),
         status: "pending".to_owned(),
-        date: times::iso(now),
+        date: timestamps::iso(now),
         ..Decision::default()
     };
     decision.read_details(&mut fields)?;
@@ -65,11 +65,11 @@ fn review_by(period: &str, now: i64) -> Result<Option<String>> {
         'm' => 30,
         _ => return Ok(None),
     };
-    Ok(Some(times::date(now.saturating_add(number.saturating_mul(days).saturating_mul(times::DAY_MS)))))
+    Ok(Some(timestamps::date(now.saturating_add(number.saturating_mul(days).saturating_mul(timestamps::DAY_MS)))))
 }
 
 /// Returns what is wrong with a draft, in the order of its fields.
-pub fn problems(decision: &Decision, options: &DecisionStoreOptions) -> Vec<InvalidField> {
+pub fn invalid_fields(decision: &Decision, options: &DecisionStoreOptions) -> Vec<InvalidField> {
     let mut found = Vec::new();
     let mut add = |field: String, message: String| found.push(InvalidField { field, message });
     if trim(&decision.decision).is_empty() {
@@ -103,16 +103,16 @@ fn one_of(names: &[&str]) -> String {
 }
 
 /// Refuses a draft with problems; the sentence names all of them.
-pub fn check(decision: &Decision, options: &DecisionStoreOptions) -> Result<()> {
-    let problems = problems(decision, options);
-    let Some(first) = problems.first() else { return check_limits(decision, options.limits, "") };
-    let said: Vec<String> = problems.iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect();
+pub fn validate(decision: &Decision, options: &DecisionStoreOptions) -> Result<()> {
+    let invalid = invalid_fields(decision, options);
+    let Some(first) = invalid.first() else { return check_size(decision, options.limits, "") };
+    let said: Vec<String> = invalid.iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect();
     let at = first.field.replace("mentalState", "mental_state").replace(['[', '.'], "/").replace(']', "");
     Err(Error::new(ErrorCode::InvalidInput, said.join("; ")).at(format!("/{at}")))
 }
 
 /// Refuses a record that is larger than the store takes.
-pub fn check_limits(decision: &Decision, limits: DecisionLimits, path: &str) -> Result<()> {
+pub fn check_size(decision: &Decision, limits: DecisionLimits, path: &str) -> Result<()> {
     let deliberation = decision.deliberation.as_ref();
     let lists = [
         ("tags", decision.tags.len(), limits.tags),
@@ -127,7 +127,7 @@ pub fn check_limits(decision: &Decision, limits: DecisionLimits, path: &str) -> 
         let message = format!("{name}: has {len} entries, the limit is {most}");
         return Err(Error::new(ErrorCode::TooLarge, message).at(format!("{path}/{name}")));
     }
-    let record = super::reading::to_map(decision);
+    let record = crate::record::decode::to_map(decision);
     let is_twice = decision.summary == decision.decision;
     for (key, value) in record.iter().filter(|(key, _)| !(is_twice && key.as_str() == "summary")) {
         check_texts(value, limits.text_bytes, &pointer(path, key))?;
@@ -157,7 +157,7 @@ mod tests {
     use serde_json::json;
 
     fn of(arguments: &Value) -> Result<Decision> {
-        draft(arguments.as_object().unwrap(), "a", 1_773_576_000_000)
+        decision_from_arguments(arguments.as_object().unwrap(), "a", 1_773_576_000_000)
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
         for (arguments, path) in cases {
             let mut decision = of(&arguments).unwrap();
             (decision.date, decision.created_at) = (String::new(), String::new());
-            let error = check_limits(&decision, limits, "").unwrap_err();
+            let error = check_size(&decision, limits, "").unwrap_err();
             assert_eq!(error.path(), path, "{arguments}");
             assert_eq!(error.code(), ErrorCode::TooLarge);
         }
@@ -208,11 +208,11 @@ mod tests {
     #[test]
     fn all_problems_are_named_at_once() {
         let decision = of(&json!({ "confidence": 2, "category": "x", "reasons": [{ "type": "vibes", "text": "t" }] }));
-        let error = check(&decision.unwrap(), &DecisionStoreOptions::default()).unwrap_err();
+        let error = validate(&decision.unwrap(), &DecisionStoreOptions::default()).unwrap_err();
         assert!(error.message().starts_with("decision: must not be empty; confidence: "), "{error}");
         assert_eq!(error.path(), "/decision");
         let own = DecisionStoreOptions { categories: vec!["legal".to_owned()], ..DecisionStoreOptions::default() };
         let good = json!({ "decision": "d", "confidence": 0, "category": "legal" });
-        assert!(check(&of(&good).unwrap(), &own).is_ok());
+        assert!(validate(&of(&good).unwrap(), &own).is_ok());
     }
 }

@@ -1,14 +1,19 @@
 //! The store: one part for each concern.
 
-use super::changes::{ChangeEvent, ChangeKind, ChangeLog};
-use super::finder::SearchIndex;
-use super::graph::DecisionGraph;
-use super::guardrails::GuardrailSet;
-use super::guardrails::breakers::CircuitBreakers;
-use super::options::DecisionStoreOptions;
-use super::record::Decision;
-use super::records::DecisionTable;
-use super::tracker::DeliberationTracker;
+mod change_log;
+mod options;
+mod table;
+
+pub use change_log::{ChangeEvent, ChangeKind, ChangeLog};
+pub use options::{DecisionLimits, DecisionStoreOptions};
+pub use table::DecisionTable;
+
+use crate::graph::DecisionGraph;
+use crate::guardrails::GuardrailSet;
+use crate::guardrails::breakers::CircuitBreakers;
+use crate::record::Decision;
+use crate::search::SearchIndex;
+use crate::tracker::DeliberationTracker;
 use contextweaver_model::json::JsonMap;
 
 /// Decisions with everything that is known around them.
@@ -18,7 +23,7 @@ pub struct DecisionStore {
     pub(crate) tracker: DeliberationTracker,
     pub(crate) rules: GuardrailSet,
     pub(crate) breakers: CircuitBreakers,
-    pub(crate) finder: SearchIndex,
+    pub(crate) index: SearchIndex,
     pub(crate) graph: DecisionGraph,
     pub(crate) options: DecisionStoreOptions,
     pub(crate) changes: ChangeLog,
@@ -34,7 +39,7 @@ impl DecisionStore {
 
     /// Puts a decision in, in place of the one with its id.
     pub fn put(&mut self, decision: Decision) {
-        self.finder.put(&decision);
+        self.index.put(&decision);
         self.records.put(decision);
     }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::record::Decision;
+use crate::record::Decision;
 use contextweaver_model::json::numbers::round;
 
 /// How well a decision is documented, and what would help.
@@ -15,7 +15,7 @@ pub struct RecordQuality {
 }
 
 /// Scores a decision as it stands.
-pub fn quality(decision: &Decision) -> RecordQuality {
+pub fn record_quality(decision: &Decision) -> RecordQuality {
     let deliberation = decision.deliberation.as_ref();
     let steps = deliberation.map_or(&[][..], |deliberation| &deliberation.steps);
     let has_content = deliberation.is_some_and(|it| !it.inputs.is_empty() || !it.steps.is_empty());
@@ -47,7 +47,7 @@ fn context_length(decision: &Decision) -> usize {
 /// Counts the kinds of reasons.
 fn reason_kinds(decision: &Decision) -> usize {
     let reasons = &decision.reasons;
-    let is_new = |(place, reason): &(usize, &super::record::DecisionReason)| {
+    let is_new = |(place, reason): &(usize, &crate::record::DecisionReason)| {
         reasons[..*place].iter().all(|before| before.kind != reason.kind)
     };
     reasons.iter().enumerate().filter(is_new).count()

@@ -1,10 +1,10 @@
 //! Vectors of one side of the decisions, and what they lack.
 
-use super::super::call::HostAnswers;
-use super::super::records::DecisionTable;
-use super::embedding::embed;
+use super::hash_embedding::embed;
 use super::texts::{BridgeSide, meaning};
 use super::vectors::VectorTable;
+use crate::host::HostAnswers;
+use crate::store::DecisionTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::hash::of_text;
 

@@ -1,8 +1,8 @@
 //! How a store behaves.
 
-use super::finder::SearchOptions;
-use super::guardrails::OnRuleError;
-use super::service::options::ServiceOptions;
+use crate::guardrails::OnRuleError;
+use crate::search::SearchOptions;
+use crate::service::options::ServiceOptions;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
@@ -18,7 +18,7 @@ pub struct DecisionStoreOptions {
     /// Whether guardrails of the record phase refuse a decision before it is stored.
     pub enforce_record_guardrails: bool,
     /// How decisions are found and linked.
-    pub finder: SearchOptions,
+    pub search: SearchOptions,
     /// How much a store takes.
     pub limits: DecisionLimits,
 }

@@ -1,6 +1,6 @@
 //! What of a decision is searched.
 
-use super::super::record::Decision;
+use crate::record::Decision;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::bridge;
-use super::call::CallerContext;
-use super::changes::ChangeKind;
-use super::draft;
-use super::guardrails::{GuardrailVerdict, check_record};
-use super::quality::{RecordQuality, quality};
-use super::reading::is_id;
-use super::record::Decision;
-use super::store::DecisionStore;
-use super::times;
-use super::tracker::TrackerScope;
+use crate::bridge;
+use crate::guardrails::{GuardrailVerdict, check_record};
+use crate::host::CallerContext;
+use crate::record::Decision;
+use crate::record::decode::is_id;
+use crate::record::validate::{check_size, validate};
+use crate::record::{RecordQuality, record_quality};
+use crate::store::ChangeKind;
+use crate::store::DecisionStore;
+use crate::timestamps;
+use crate::tracker::TrackerScope;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_text::unicode::quote;
@@ -39,13 +39,13 @@ pub struct LoggedDecision {
 }
 
 /// Records a draft; `scope` names the decision that thoughts were collected for, if one. Nothing changes on failure.
-pub fn record(
+pub fn log_decision(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
     mut decision: Decision,
     scope: Option<&str>,
 ) -> Result<LoggedDecision> {
-    draft::check(&decision, &store.options)?;
+    validate(&decision, &store.options)?;
     if store.records.len() >= store.options.limits.decisions {
         let message = format!("the store is full, its limit is {} decisions", store.options.limits.decisions);
         return Err(Error::new(ErrorCode::TooLarge, message));
@@ -65,8 +65,8 @@ pub fn record(
         decision.bridge = bridge::extract(&decision);
         bridge_method = decision.bridge.is_some().then_some("rule");
     }
-    draft::check_limits(&decision, store.options.limits, "")?;
-    let quality = quality(&decision);
+    check_size(&decision, store.options.limits, "")?;
+    let quality = record_quality(&decision);
     let verdict = check_record(store, call, &decision, quality.score);
     if store.options.enforce_record_guardrails && !verdict.allowed {
         return Err(refused(&verdict));
@@ -74,7 +74,7 @@ pub fn record(
     store.tracker.forget(&scope);
     let (id, related) = (decision.id.clone(), decision.related_to.len());
     let edges = insert(store, call, decision);
-    let timestamp = times::iso(call.now);
+    let timestamp = timestamps::iso(call.now);
     Ok(LoggedDecision { id, timestamp, quality, collected: taken.collected, bridge_method, related, edges, verdict })
 }
 
@@ -97,7 +97,7 @@ fn refused(verdict: &GuardrailVerdict) -> Error {
 
 /// Stores a decision and links what was found beforehand; returns how many links are new.
 fn insert(store: &mut DecisionStore, call: &CallerContext<'_>, mut decision: Decision) -> usize {
-    let now = times::iso(call.now);
+    let now = timestamps::iso(call.now);
     decision.created_at.clone_from(&decision.date);
     decision.updated_at = Some(now.clone());
     let (id, related) = (decision.id.clone(), decision.related_to.clone());
@@ -111,7 +111,7 @@ fn insert(store: &mut DecisionStore, call: &CallerContext<'_>, mut decision: Dec
 }
 
 /// Writes what guardrails say of a record the way `log_decision` does.
-pub fn warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
+pub fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     findings
         .map(|finding| {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::record::Decision;
+use crate::record::Decision;
 use contextweaver_base::order::SortedMap;
 
 /// Decisions, the latest first.

@@ -1,7 +1,7 @@
 //! How much of a decision is worth showing, by its age.
 
-use super::record::Decision;
-use super::times::{DAY_MS, parse};
+use crate::record::Decision;
+use crate::timestamps::{DAY_MS, parse};
 
 /// How much of a decision is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

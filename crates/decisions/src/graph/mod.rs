@@ -6,8 +6,8 @@ pub use walk::{EdgeDirection, Neighbour, Subgraph};
 
 use serde_json::{Map, Value, json};
 
-use super::record::RelatedDecision;
-use super::words::cut;
+use crate::record::RelatedDecision;
+use crate::terms::truncate_masked;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
@@ -264,7 +264,7 @@ impl DecisionGraph {
 }
 
 /// Returns a node as tools show it; `decision` is nothing for an id the store does not have.
-pub fn node(graph: &DecisionGraph, id: &str, decision: Option<&super::Decision>) -> JsonMap {
+pub fn node(graph: &DecisionGraph, id: &str, decision: Option<&crate::Decision>) -> JsonMap {
     let mut out = Map::new();
     let (incoming, outgoing) = graph.degrees(id);
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
@@ -280,7 +280,7 @@ pub fn node(graph: &DecisionGraph, id: &str, decision: Option<&super::Decision>)
         return out;
     };
     if !decision.title().is_empty() {
-        put("summary", json!(cut(decision.title(), NODE_SUMMARY)));
+        put("summary", json!(truncate_masked(decision.title(), NODE_SUMMARY)));
     }
     if let Some(confidence) = decision.confidence {
         put("confidence", json!(confidence));

@@ -1,6 +1,6 @@
 //! Vectors without a model: words, pairs of words and pieces of words, hashed into a fixed number of dimensions.
 
-use super::super::words::for_each_word;
+use crate::terms::for_each_term;
 use contextweaver_text::hash::of_number;
 
 /// Name of the built-in vectors in snapshots.
@@ -48,7 +48,7 @@ fn features(text: &str) -> Vec<u64> {
     let mut out = Vec::new();
     let mut before: Option<Fnv> = None;
     let mut piece = [' '; 3];
-    for_each_word(text, &mut |word| {
+    for_each_term(text, &mut |word| {
         if out.len() >= MAX_FEATURES {
             return;
         }

@@ -1,5 +1,13 @@
 //! The record of a decision, as it is stored, exported and imported.
 
+pub mod compaction;
+pub mod decode;
+pub mod quality;
+pub mod validate;
+
+pub use compaction::CompactionLevel;
+pub use quality::{RecordQuality, record_quality};
+
 use serde::Serialize;
 
 use contextweaver_model::json::JsonMap;
@@ -303,7 +311,7 @@ impl Decision {
 
     /// Returns when it was created, in milliseconds; nothing where the record has no readable time.
     pub fn created_ms(&self) -> Option<i64> {
-        super::times::parse(&self.created_at).or_else(|| super::times::parse(&self.date))
+        crate::timestamps::parse(&self.created_at).or_else(|| crate::timestamps::parse(&self.date))
     }
 }
 

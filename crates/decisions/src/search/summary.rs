@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::record::Decision;
-use super::super::words::cut;
-use super::search::DecisionHit;
+use super::query::DecisionHit;
+use crate::record::Decision;
+use crate::terms::truncate_masked;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::prefix;
 
@@ -18,7 +18,7 @@ pub fn summary(decision: &Decision, hit: &DecisionHit, title: usize) -> JsonMap 
     let mut out = Map::new();
     let mut put = |key: &str, value: Value| out.insert(key.to_owned(), value);
     put("id", json!(decision.id));
-    put("title", json!(cut(decision.title(), title)));
+    put("title", json!(truncate_masked(decision.title(), title)));
     put("category", json!(decision.category));
     put("confidence", json!(decision.confidence));
     put("stakes", json!(decision.stakes));
@@ -30,8 +30,7 @@ pub fn summary(decision: &Decision, hit: &DecisionHit, title: usize) -> JsonMap 
         put("outcome", json!(outcome));
     }
     if !decision.reasons.is_empty() {
-        let reason =
-            |reason: &super::super::record::DecisionReason| json!({ "type": reason.kind, "text": reason.text });
+        let reason = |reason: &crate::record::DecisionReason| json!({ "type": reason.kind, "text": reason.text });
         put("reasons", decision.reasons.iter().map(reason).collect());
     }
     if !decision.tags.is_empty() {

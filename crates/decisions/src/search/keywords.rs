@@ -1,6 +1,6 @@
 //! Search by words: an inverted index that follows every change, scored with BM25.
 
-use super::super::words::for_each_word;
+use crate::terms::for_each_term;
 use contextweaver_base::limits::MAX_QUERY_WORDS;
 use contextweaver_base::order::{sort, sort_by};
 use contextweaver_text::numbered::{Term, Terms};
@@ -59,7 +59,7 @@ impl KeywordIndex {
     /// Sets the text of a slot.
     pub fn set(&mut self, slot: u32, text: &str) {
         let mut numbers = Vec::new();
-        for_each_word(text, &mut |word| numbers.push(self.terms.intern(Term::Word(word))));
+        for_each_term(text, &mut |word| numbers.push(self.terms.intern(Term::Word(word))));
         let added = self.terms.len() - self.postings.len();
         self.postings.resize_with(self.terms.len(), Vec::new);
         self.idle += added;
@@ -145,7 +145,7 @@ impl KeywordIndex {
     pub fn scores(&self, query: &str, weighting: Bm25Weighting) -> Vec<(u32, f64)> {
         let mut known = Vec::new();
         let mut seen = 0;
-        for_each_word(query, &mut |word| {
+        for_each_term(query, &mut |word| {
             seen += 1;
             if seen <= MAX_QUERY_WORDS
                 && let Some(term) = self.terms.get(Term::Word(word))

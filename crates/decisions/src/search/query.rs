@@ -1,19 +1,19 @@
 //! Searching the store.
 
-use super::super::call::HostAnswers;
-use super::super::record::RelatedDecision;
-use super::super::records::DecisionTable;
-use super::super::store::DecisionStore;
-use super::super::words::cut;
 use super::SearchIndex;
-use super::embedding::embed;
 use super::filters::{CompiledFilters, DecisionFilters};
 use super::fusion::fuse;
-use super::meanings::SlotIds;
+use super::hash_embedding::embed;
 use super::options::RetrievalMode;
+use super::side_vectors::SlotIds;
 use super::summary::LONG_TITLE;
 use super::texts::BridgeSide;
 use super::vectors::{distance, is_zero};
+use crate::host::HostAnswers;
+use crate::record::RelatedDecision;
+use crate::store::DecisionStore;
+use crate::store::DecisionTable;
+use crate::terms::truncate_masked;
 use contextweaver_base::Result;
 use contextweaver_base::order::{sort_by, sort_distinct};
 use contextweaver_model::Warning;
@@ -76,7 +76,7 @@ impl SearchResults {
     pub fn related(&self, records: &DecisionTable) -> Vec<RelatedDecision> {
         let related = |hit: &DecisionHit| {
             let decision = records.get(&hit.id)?;
-            let summary = cut(decision.title(), LONG_TITLE).into_owned();
+            let summary = truncate_masked(decision.title(), LONG_TITLE).into_owned();
             Some(RelatedDecision {
                 id: hit.id.clone(),
                 summary,
@@ -92,17 +92,17 @@ impl SearchResults {
 ///
 /// What the answers hold is not asked for again, nor anything once the embedder failed.
 pub fn texts_needed(store: &DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Vec<String> {
-    let finder = &store.finder;
-    let is_ours = store.options.finder.embedding_model.is_none();
-    if is_ours || query.mode == RetrievalMode::Keyword || finder.is_empty() || answers.embedder_failure().is_some() {
+    let index = &store.index;
+    let is_ours = store.options.search.embedding_model.is_none();
+    if is_ours || query.mode == RetrievalMode::Keyword || index.is_empty() || answers.embedder_failure().is_some() {
         return Vec::new();
     }
     let mut texts = Vec::new();
     let text = query.side.query(query.text);
-    if !finder.queries.iter().any(|(known, _)| *known == text) {
+    if !index.queries.iter().any(|(known, _)| *known == text) {
         texts.push(text);
     }
-    finder.meanings[query.side as usize].lacking(query.side, &finder.ids(), &store.records, &mut |text| {
+    index.meanings[query.side as usize].lacking(query.side, &index.ids(), &store.records, &mut |text| {
         texts.push(text);
     });
     texts.retain(|text| answers.vector(text).is_none());
@@ -112,9 +112,9 @@ pub fn texts_needed(store: &DecisionStore, answers: &HostAnswers, query: &Decisi
 
 /// Searches the store. A store without vectors for the query is searched by words, with a warning.
 pub fn search(store: &mut DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Result<SearchResults> {
-    let check = query.filters.ready(&store.finder.names)?;
+    let check = query.filters.ready(&store.index.names)?;
     let mut found = SearchResults { mode: query.mode, ..SearchResults::default() };
-    if store.finder.is_empty() || query.limit == 0 {
+    if store.index.is_empty() || query.limit == 0 {
         return Ok(found);
     }
     let vector =
@@ -141,15 +141,15 @@ fn prepare(
     query: &DecisionQuery,
     warnings: &mut Vec<Warning>,
 ) -> Option<Vec<f32>> {
-    let DecisionStore { records, finder, options, .. } = store;
-    let has_host = options.finder.embedding_model.is_some();
-    let (lacking, unlike) = finder.settle(query.side, records, has_host.then_some(answers));
-    let vector = finder.query_vector(query, has_host.then_some(answers));
-    let length = finder.meanings[query.side as usize].vectors().dimensions();
+    let DecisionStore { records, index, options, .. } = store;
+    let has_host = options.search.embedding_model.is_some();
+    let (lacking, unlike) = index.settle(query.side, records, has_host.then_some(answers));
+    let vector = index.query_vector(query, has_host.then_some(answers));
+    let length = index.meanings[query.side as usize].vectors().dimensions();
     let is_other = vector.as_ref().is_some_and(|vector| vector.len() != length && length > 0);
     if is_other {
         // The host has another model now: the next search asks for everything anew.
-        finder.forget_vectors();
+        index.forget_vectors();
     }
     let mut warn = |code, message: String| warnings.push(Warning::new(code, message, ""));
     if unlike > 0 || is_other {
@@ -170,7 +170,7 @@ impl SearchIndex {
         SlotIds { by_id: &self.slots, by_slot: &self.ids }
     }
 
-    /// Makes the vectors of a side up to date; see [`super::meanings::SideVectors::settle`].
+    /// Makes the vectors of a side up to date; see [`super::side_vectors::SideVectors::settle`].
     pub(super) fn settle(
         &mut self,
         side: BridgeSide,
@@ -240,25 +240,25 @@ struct SearchRun<'a> {
 
 impl SearchRun<'_> {
     fn id(&self, slot: u32) -> &str {
-        &self.store.finder.ids[slot as usize]
+        &self.store.index.ids[slot as usize]
     }
 
     /// Returns what the rank of a slot is multiplied by; nothing for one that is not to be found.
     fn admits(&self, slot: u32) -> Option<f64> {
-        let passes = self.check.passes(&self.store.finder.facts[slot as usize]);
+        let passes = self.check.passes(&self.store.index.facts[slot as usize]);
         passes.then(|| if self.store.graph.is_superseded(self.id(slot)) { SUPERSEDED } else { 1.0 })
     }
 
     /// Sorts by rank, then by id, and cuts.
-    fn cut(&self, list: &mut Vec<ScoredSlot>, count: usize) {
+    fn keep_best(&self, list: &mut Vec<ScoredSlot>, count: usize) {
         sort_by(list, |a, b| b.rank.total_cmp(&a.rank).then_with(|| self.id(a.slot).cmp(self.id(b.slot))));
         list.truncate(count);
     }
 
     fn by_words(&self, count: usize) -> Vec<ScoredSlot> {
-        let scores = self.store.finder.keywords.scores(self.query.text, self.store.options.finder.bm25);
+        let scores = self.store.index.keywords.scores(self.query.text, self.store.options.search.bm25);
         let mut list = best(&scores, count, 0.0, &|slot| self.admits(slot));
-        self.cut(&mut list, count);
+        self.keep_best(&mut list, count);
         list
     }
 
@@ -267,7 +267,7 @@ impl SearchRun<'_> {
         if is_zero(vector) {
             return Vec::new();
         }
-        let vectors = self.store.finder.meanings[self.query.side as usize].vectors();
+        let vectors = self.store.index.meanings[self.query.side as usize].vectors();
         let mut list = best(&vectors.nearness(vector), count, SLACK, &|slot| self.admits(slot));
         for found in &mut list {
             let exact = vectors.get(found.slot).map_or(1.0, |own| distance(vector, &own));
@@ -275,13 +275,13 @@ impl SearchRun<'_> {
             found.score = 1.0 - round(exact, 4);
             found.rank = ranked(found.score, factor);
         }
-        self.cut(&mut list, count);
+        self.keep_best(&mut list, count);
         list
     }
 
     fn by_both(&self, vector: &[f32]) -> Vec<RankedSlot> {
         let count = self.query.limit * CANDIDATES;
-        let options = &self.store.options.finder;
+        let options = &self.store.options.search;
         let pairs =
             |list: &[ScoredSlot]| -> Vec<(u32, f64)> { list.iter().map(|found| (found.slot, found.score)).collect() };
         let (near, worded) = (self.by_meaning(vector, count), self.by_words(count));
@@ -291,8 +291,8 @@ impl SearchRun<'_> {
             let factor = self.admits(hit.slot).unwrap_or(1.0);
             order.push(ScoredSlot { slot: hit.slot, score: hit.combined, rank: ranked(hit.combined, factor) });
         }
-        self.cut(&mut order, self.query.limit);
-        let vectors = self.store.finder.meanings[self.query.side as usize].vectors();
+        self.keep_best(&mut order, self.query.limit);
+        let vectors = self.store.index.meanings[self.query.side as usize].vectors();
         let whole = |found: &ScoredSlot| {
             let hit = fused.iter().find(|hit| hit.slot == found.slot)?;
             let far = vectors.get(found.slot).map_or(1.0, |own| distance(vector, &own));

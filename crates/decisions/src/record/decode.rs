@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::record::{
+use crate::record::{
     Bridge, Decision, DecisionReason, Deliberation, DeliberationInput, DeliberationStep, PastReview, PreDecision,
     RelatedDecision, TraceStep, default_strength,
 };
-use super::times;
+use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, as_string, wrong_type};
 
@@ -41,7 +41,7 @@ const SPELLINGS: &[(&str, &str)] = &[
 ];
 
 /// Gives the fields of an object our names, where it does not have those too.
-pub(super) fn respell(mut value: Value) -> Value {
+pub(crate) fn respell(mut value: Value) -> Value {
     if let Value::Object(map) = &mut value {
         for (other, ours) in SPELLINGS {
             if map.contains_key(*other)
@@ -60,21 +60,21 @@ fn open(value: Value, path: &str) -> Result<Fields> {
 }
 
 /// Takes a string if there is one that is not empty.
-pub(super) fn text(fields: &mut Fields, key: &str) -> Result<Option<String>> {
+pub(crate) fn text(fields: &mut Fields, key: &str) -> Result<Option<String>> {
     Ok(fields.opt_string(key)?.filter(|text| !text.is_empty()))
 }
 
 /// Takes a time, written our way if it can be read.
 fn time(fields: &mut Fields, key: &str) -> Result<Option<String>> {
-    Ok(text(fields, key)?.map(|text| times::normal(&text)))
+    Ok(text(fields, key)?.map(|text| timestamps::normal(&text)))
 }
 
-pub(super) fn whole(fields: &mut Fields, key: &str) -> Result<Option<u64>> {
+pub(crate) fn whole(fields: &mut Fields, key: &str) -> Result<Option<u64>> {
     fields.opt_uint(key, MAX_WHOLE)
 }
 
 /// Takes a list of strings; one string is a list of one.
-pub(super) fn texts(fields: &mut Fields, key: &str) -> Result<Vec<String>> {
+pub(crate) fn texts(fields: &mut Fields, key: &str) -> Result<Vec<String>> {
     match fields.take(key) {
         None => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![text]),
@@ -126,7 +126,7 @@ impl Decision {
     }
 
     /// Reads what a caller says of a decision besides the decision itself.
-    pub(super) fn read_details(&mut self, fields: &mut Fields) -> Result<()> {
+    pub(crate) fn read_details(&mut self, fields: &mut Fields) -> Result<()> {
         self.context = text(fields, "context")?;
         self.reasons = fields.records("reasons", DecisionReason::from_value)?;
         self.trace = fields.records("trace", trace_step)?;
@@ -198,7 +198,7 @@ fn trace_step(value: Value, path: &str) -> Result<TraceStep> {
 
 impl Deliberation {
     /// Reads a deliberation.
-    pub(super) fn from_value(value: Value, path: &str) -> Result<Self> {
+    pub(crate) fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         Ok(Self {
             inputs: fields.records("inputs", DeliberationInput::from_value)?,
@@ -242,7 +242,7 @@ impl DeliberationStep {
 
 impl Bridge {
     /// Reads a bridge.
-    pub(super) fn from_value(value: Value, path: &str) -> Result<Self> {
+    pub(crate) fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         Ok(Self {
             structure: fields.string_or("structure", "")?,
@@ -256,7 +256,7 @@ impl Bridge {
 }
 
 /// Reads a decision found before another.
-pub(super) fn related(value: Value, path: &str) -> Result<RelatedDecision> {
+pub(crate) fn related(value: Value, path: &str) -> Result<RelatedDecision> {
     let mut fields = open(value, path)?;
     Ok(RelatedDecision {
         id: fields.string("id")?,
@@ -291,7 +291,7 @@ fn review(value: Value, path: &str) -> Result<PastReview> {
 }
 
 /// Writes a record as an object.
-pub(super) fn to_map(decision: &Decision) -> JsonMap {
+pub(crate) fn to_map(decision: &Decision) -> JsonMap {
     match serde_json::to_value(decision) {
         Ok(Value::Object(map)) => map,
         _ => JsonMap::new(),

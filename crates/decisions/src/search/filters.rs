@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::record::Decision;
-use super::super::times::{DAY_MS, parse};
+use crate::record::Decision;
+use crate::timestamps::{DAY_MS, parse};
 use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;

@@ -3,13 +3,13 @@
 //! Words are indexed with every change. Vectors are made when a search first needs them: here, or by the host, which is
 //! asked for those of the changed decisions and of the query before the search runs.
 
-pub mod embedding;
 mod filters;
 mod fusion;
+pub mod hash_embedding;
 mod keywords;
-mod meanings;
 mod options;
-mod search;
+mod query;
+mod side_vectors;
 mod summary;
 mod texts;
 mod vectors;
@@ -18,17 +18,17 @@ pub use filters::DecisionFilters;
 pub use fusion::{FusedScore, ScoreFusion, fuse, normalised};
 pub use keywords::{Bm25Weighting, KeywordIndex};
 pub use options::{RetrievalMode, SearchOptions};
-pub use search::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
+pub use query::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
 pub use summary::{LONG_TITLE, SHORT_TITLE, summary};
 pub use texts::{BridgeSide, meaning, searchable};
 pub use vectors::cosine_distance;
 pub(super) use vectors::distance;
 
 use self::filters::FilterKeys;
-use self::meanings::SideVectors;
-use super::call::HostAnswers;
-use super::record::Decision;
-use super::records::DecisionTable;
+use self::side_vectors::SideVectors;
+use crate::host::HostAnswers;
+use crate::record::Decision;
+use crate::store::DecisionTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::numbered::Terms;
 

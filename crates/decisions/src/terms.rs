@@ -7,7 +7,7 @@ use contextweaver_text::terms::is_mark;
 use contextweaver_text::unicode::{is_word, prefix};
 
 /// Calls `each` for every run of letters, digits, marks and underscores of the lower-cased text, in order.
-pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
+pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
     let lower = lower(text);
     for word in lower.split(|ch: char| !is_word(ch) && !is_mark(ch)) {
         if !word.is_empty() {
@@ -17,15 +17,15 @@ pub fn for_each_word(text: &str, each: &mut dyn FnMut(&str)) {
 }
 
 /// Returns the words of a text.
-pub fn words(text: &str) -> Vec<String> {
+pub fn terms(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for_each_word(text, &mut |word| out.push(word.to_owned()));
+    for_each_term(text, &mut |term| out.push(term.to_owned()));
     out
 }
 
 /// Returns the beginning of a text. What is cut short is masked before, whatever the options say: half of a credential is
 /// not recognised as one later.
-pub fn cut(text: &str, chars: usize) -> Cow<'_, str> {
+pub fn truncate_masked(text: &str, chars: usize) -> Cow<'_, str> {
     let part = prefix(text, chars);
     if part.len() == text.len() {
         return Cow::Borrowed(text);
@@ -37,7 +37,7 @@ pub fn cut(text: &str, chars: usize) -> Cow<'_, str> {
 }
 
 /// Returns a text as it is compared: lower case, trimmed, with single spaces.
-pub fn folded(text: &str) -> String {
+pub fn case_folded(text: &str) -> String {
     let lower = lower(text);
     let mut out = String::with_capacity(lower.len());
     for word in lower.split_whitespace() {
@@ -69,14 +69,14 @@ mod tests {
             ("", &[]),
         ];
         for (text, expected) in cases {
-            assert_eq!(&words(text), expected, "{text}");
+            assert_eq!(&terms(text), expected, "{text}");
         }
     }
 
     #[test]
     fn folding_ignores_case_and_space() {
-        assert_eq!(folded("  Retry\twith \n BACKOFF "), "retry with backoff");
-        assert_eq!(folded("\u{3000}ÉTÉ"), "été");
-        assert_eq!(folded(" \n"), "");
+        assert_eq!(case_folded("  Retry\twith \n BACKOFF "), "retry with backoff");
+        assert_eq!(case_folded("\u{3000}ÉTÉ"), "été");
+        assert_eq!(case_folded(" \n"), "");
     }
 }

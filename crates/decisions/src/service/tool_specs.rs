@@ -1,6 +1,6 @@
 //! The table of the tools: names, what they are for, what goes in and what comes out.
 //!
-//! `table.json` says it in a notation of its own: a name with `*` is required, one with `?` may be null, `fields` makes
+//! `tool_specs.json` says it in a notation of its own: a name with `*` is required, one with `?` may be null, `fields` makes
 //! an object, `use` stands for what is shared, a text for the type of that name. Here it becomes JSON Schema, plain and
 //! without references.
 
@@ -37,7 +37,7 @@ pub fn tool(name: &str) -> Option<&'static ToolSpec> {
 }
 
 fn read() -> Vec<ToolSpec> {
-    let table: Value = serde_json::from_str(include_str!("table.json")).unwrap_or_default();
+    let table: Value = serde_json::from_str(include_str!("tool_specs.json")).unwrap_or_default();
     let shared = &table["shared"];
     let tools = table["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
     tools.iter().map(|tool| made(shared, tool)).collect()
