@@ -217,11 +217,11 @@ fn graph(input: &Value) -> Result<Value, String> {
         "link" => {
             let search = SearchOptions { allow_stubs: true, ..SearchOptions::default() };
             let mut store = DecisionStore::new(DecisionStoreOptions { search, ..DecisionStoreOptions::default() });
-            let linked = link_decisions::run(&mut store, &call, &arguments);
+            let linked = link_decisions(&mut store, &call, &arguments);
             Ok(linked.ok().filter(|linked| linked["success"] == true).unwrap_or_else(failed))
         }
         "get_graph" => {
-            let mut found = get_graph::run(&mut fixture(&call)?, &call, &arguments).map_err(shown)?;
+            let mut found = get_graph(&mut fixture(&call)?, &call, &arguments).map_err(shown)?;
             if let Some(nodes) = found["nodes"].as_array_mut() {
                 nodes.sort_by(|a, b| text(&a["id"]).cmp(&text(&b["id"])));
                 nodes.iter_mut().for_each(without_ours);
@@ -229,7 +229,7 @@ fn graph(input: &Value) -> Result<Value, String> {
             Ok(found)
         }
         "get_neighbors" => {
-            let mut found = get_neighbors::run(&mut fixture(&call)?, &call, &arguments).map_err(shown)?;
+            let mut found = get_neighbors(&mut fixture(&call)?, &call, &arguments).map_err(shown)?;
             for neighbour in found["neighbors"].as_array_mut().into_iter().flatten() {
                 without_ours(&mut neighbour["node"]);
                 // The reference has old ones here, so none are recorded.
@@ -263,7 +263,7 @@ fn fixture(call: &CallerContext<'_>) -> Result<DecisionStore, String> {
             ("context", "context"),
         ];
         let arguments = names.iter().map(|(ours, theirs)| ((*ours).to_owned(), edge[*theirs].clone())).collect();
-        link_decisions::run(&mut store, call, &arguments).map_err(|error| error.to_string())?;
+        link_decisions(&mut store, call, &arguments).map_err(|error| error.to_string())?;
     }
     Ok(store)
 }

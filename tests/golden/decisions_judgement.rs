@@ -154,13 +154,13 @@ fn call(store: &mut DecisionStore, input: &Value, tool: Tool) -> Result<Value, S
 /// The decisions of this file stand beside its cases.
 fn stats(input: &Value) -> Result<Value, String> {
     let document = crate::read(&crate::vectors().join("decisions/stats_window.json"));
-    let mut out = call(&mut store(list(&document, "fixture"))?, input, get_stats::run)?;
+    let mut out = call(&mut store(list(&document, "fixture"))?, input, get_stats)?;
     without_ours(&mut out);
     Ok(out)
 }
 
 fn due(input: &Value) -> Result<Value, String> {
-    let mut out = call(&mut store(list(input, "decisions"))?, input, ready::run)?;
+    let mut out = call(&mut store(list(input, "decisions"))?, input, ready)?;
     shorten(&mut out["actions"]);
     // Warnings name what is wrong in words of our own.
     if let Some(Value::Array(warnings)) = out.get_mut("warnings") {
@@ -177,7 +177,7 @@ fn session(input: &Value) -> Result<Value, String> {
     if !added.errors.is_empty() {
         return Err(format!("{:?}", added.errors));
     }
-    let mut out = call(&mut store, input, get_session_context::run)?;
+    let mut out = call(&mut store, input, get_session_context)?;
     if let Some(out) = out.as_object_mut() {
         out.remove("trace_id");
         if let Some(Value::String(markdown)) = out.get_mut("markdown") {

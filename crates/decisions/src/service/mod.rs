@@ -194,16 +194,16 @@ fn needs(
 ) -> Result<Vec<HostRequest>> {
     let mut needs = Vec::new();
     let records = match tool.name.as_str() {
-        "pre_action" => tools::pre_action::records(arguments),
+        "pre_action" => tools::pre_action_logs(arguments),
         name => name == "log_decision",
     };
     if records && call.answers.next_id(&store.records).is_none() {
         needs.push(HostRequest::Id);
     }
     let texts = match tool.name.as_str() {
-        "pre_action" => tools::pre_action::texts(store, call, arguments)?,
-        "get_session_context" => tools::get_session_context::texts(store, call, arguments)?,
-        "query_decisions" => tools::query_decisions::texts(store, call, arguments)?,
+        "pre_action" => tools::pre_action_texts(store, call, arguments)?,
+        "get_session_context" => tools::session_context_texts(store, call, arguments)?,
+        "query_decisions" => tools::query_texts(store, call, arguments)?,
         _ => Vec::new(),
     };
     if !texts.is_empty() {
@@ -216,21 +216,21 @@ type ToolFunction = fn(&mut DecisionStore, &CallerContext<'_>, &Map<String, Valu
 
 fn runner(name: &str) -> Option<ToolFunction> {
     Some(match name {
-        "pre_action" => tools::pre_action::run,
-        "get_session_context" => tools::get_session_context::run,
-        "ready" => tools::ready::run,
-        "query_decisions" => tools::query_decisions::run,
-        "check_action" => tools::check_action::run,
-        "log_decision" => tools::log_decision::run,
-        "review_outcome" => tools::review_outcome::run,
-        "get_stats" => tools::get_stats::run,
-        "get_decision" => tools::get_decision::run,
-        "get_reason_stats" => tools::get_reason_stats::run,
-        "update_decision" => tools::update_decision::run,
-        "record_thought" => tools::record_thought::run,
-        "link_decisions" => tools::link_decisions::run,
-        "get_graph" => tools::get_graph::run,
-        "get_neighbors" => tools::get_neighbors::run,
+        "pre_action" => tools::pre_action,
+        "get_session_context" => tools::get_session_context,
+        "ready" => tools::ready,
+        "query_decisions" => tools::query_decisions,
+        "check_action" => tools::check_action,
+        "log_decision" => tools::log_decision,
+        "review_outcome" => tools::review_outcome,
+        "get_stats" => tools::get_stats,
+        "get_decision" => tools::get_decision,
+        "get_reason_stats" => tools::get_reason_stats,
+        "update_decision" => tools::update_decision,
+        "record_thought" => tools::record_thought,
+        "link_decisions" => tools::link_decisions,
+        "get_graph" => tools::get_graph,
+        "get_neighbors" => tools::get_neighbors,
         _ => return None,
     })
 }

@@ -6,10 +6,10 @@ use contextweaver_base::ErrorCode;
 
 const NOW: i64 = 1_773_576_000_000;
 
-type Tool = fn(&mut DecisionStore, &CallerContext<'_>, &JsonMap) -> contextweaver_base::Result<Value>;
+type ToolFn = fn(&mut DecisionStore, &CallerContext<'_>, &JsonMap) -> contextweaver_base::Result<Value>;
 
 /// Runs a tool so many seconds after the beginning, with an id made of them.
-fn run(store: &mut DecisionStore, tool: Tool, seconds: i64, arguments: &Value) -> Value {
+fn run(store: &mut DecisionStore, tool: ToolFn, seconds: i64, arguments: &Value) -> Value {
     let mut answers = HostAnswers::default();
     answers.add_id(format!("{seconds:08x}"));
     let call = CallerContext { agent: "a", trace: None, now: NOW + seconds * 1000, answers: &answers };
@@ -17,7 +17,7 @@ fn run(store: &mut DecisionStore, tool: Tool, seconds: i64, arguments: &Value) -
 }
 
 fn log(store: &mut DecisionStore, seconds: i64, text: &str) -> Value {
-    run(store, log_decision::run, seconds, &json!({ "decision": text, "confidence": 0.5, "category": "process" }))
+    run(store, log_decision, seconds, &json!({ "decision": text, "confidence": 0.5, "category": "process" }))
 }
 
 /// A store with something in every part.
@@ -27,8 +27,8 @@ fn full() -> DecisionStore {
     store.breakers.add(json!({ "scope": "global" }), "").unwrap();
     log(&mut store, 1, "use PostgreSQL for the new service");
     log(&mut store, 2, "write migrations by hand");
-    run(&mut store, review_outcome::run, 3, &json!({ "id": "00000001", "outcome": "failure", "lessons": "none" }));
-    run(&mut store, record_thought::run, 4, &json!({ "text": "next time" }));
+    run(&mut store, review_outcome, 3, &json!({ "id": "00000001", "outcome": "failure", "lessons": "none" }));
+    run(&mut store, record_thought, 4, &json!({ "text": "next time" }));
     let edge = json!({ "source_id": "00000002", "target_id": "00000001", "edge_type": "supersedes", "weight": 0.5 });
     store.graph.link(crate::graph::DecisionEdge::from_record(edge, "").unwrap()).unwrap();
     store
@@ -161,7 +161,7 @@ fn what_is_new_can_be_exported_alone() {
     let copy = store.export().to_value();
     let revision = store.revision();
     store.take_events();
-    run(&mut store, update_decision::run, 20, &json!({ "id": "00000001", "tags": ["t"] }));
+    run(&mut store, update_decision, 20, &json!({ "id": "00000001", "tags": ["t"] }));
     log(&mut store, 21, "one more decision");
     let kinds: Vec<Value> = store.take_events().iter().map(|event| json!(event)["type"].clone()).collect();
     assert_eq!(kinds, ["updated", "recorded"]);
@@ -177,20 +177,20 @@ fn what_is_new_can_be_exported_alone() {
 #[test]
 fn reviews_and_lookups_keep_what_was() {
     let mut store = full();
-    run(&mut store, review_outcome::run, 30, &json!({ "id": "00000001", "outcome": "success" }));
-    let found = run(&mut store, get_decision::run, 31, &json!({ "id": "00000001" }));
+    run(&mut store, review_outcome, 30, &json!({ "id": "00000001", "outcome": "success" }));
+    let found = run(&mut store, get_decision, 31, &json!({ "id": "00000001" }));
     assert_eq!(found["decision"]["review_history"][0]["outcome"], "failure");
     assert_eq!(found["decision"]["review_history"][0]["lessons"], "none");
     assert_eq!((&found["decision"]["outcome"], found["decision"].get("lessons")), (&json!("success"), None));
-    let several = run(&mut store, get_decision::run, 32, &json!({ "id": "0000" }));
+    let several = run(&mut store, get_decision, 32, &json!({ "id": "0000" }));
     assert_eq!((&several["found"], &several["candidates"]), (&json!(false), &json!(["00000001", "00000002"])));
-    let none = run(&mut store, get_decision::run, 33, &json!({ "id": "000" }));
+    let none = run(&mut store, get_decision, 33, &json!({ "id": "000" }));
     assert_eq!((&none["found"], none.get("candidates")), (&json!(false), None));
-    assert_eq!(run(&mut store, update_decision::run, 34, &json!({ "id": "00000001" }))["error"], "No fields to update");
+    assert_eq!(run(&mut store, update_decision, 34, &json!({ "id": "00000001" }))["error"], "No fields to update");
     let answers = HostAnswers::default();
     let call = CallerContext { agent: "a", trace: None, now: NOW, answers: &answers };
     let arguments = json!({ "id": "00000001", "confidence": 0.1 });
-    let error = update_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
+    let error = update_decision(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
     assert_eq!(error.path(), "/confidence");
 }
 
@@ -198,17 +198,17 @@ fn reviews_and_lookups_keep_what_was() {
 fn a_record_that_guardrails_refuse_changes_nothing() {
     let mut store = full();
     store.options.enforce_record_guardrails = true;
-    run(&mut store, record_thought::run, 40, &json!({ "text": "kept for the next attempt" }));
+    run(&mut store, record_thought, 40, &json!({ "text": "kept for the next attempt" }));
     let before = store.export().to_value();
     let mut answers = HostAnswers::default();
     answers.add_id("new".to_owned());
     let call = CallerContext { agent: "a", trace: None, now: NOW + 41_000, answers: &answers };
     let arguments = json!({ "decision": "d", "confidence": 0.5, "category": "process", "stakes": "high" });
-    let error = log_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
+    let error = log_decision(&mut store, &call, arguments.as_object().unwrap()).unwrap_err();
     assert_eq!(error.code(), ErrorCode::PolicyViolation);
     assert_eq!(store.export().to_value(), before);
     store.options.enforce_record_guardrails = false;
-    let out = log_decision::run(&mut store, &call, arguments.as_object().unwrap()).unwrap();
+    let out = log_decision(&mut store, &call, arguments.as_object().unwrap()).unwrap();
     assert_eq!(out["guardrail_warnings"][0]["severity"], "block");
     assert_eq!(out["path"], "2026/03/2026-03-15-decision-new.yaml");
 }

@@ -1,18 +1,15 @@
-//! The tools, one file each: `run(store, call, arguments)` returns the structured content.
+//! The tools of the service. Each takes the store, who calls, and checked arguments; it returns the structured content.
 
-pub mod check_action;
-pub mod get_decision;
-pub mod get_graph;
-pub mod get_neighbors;
-pub mod get_reason_stats;
-pub mod get_session_context;
-pub mod get_stats;
-pub mod link_decisions;
-pub mod log_decision;
-pub mod pre_action;
-pub mod query_decisions;
-pub mod ready;
-pub mod record_thought;
-pub mod review_outcome;
-mod selection;
-pub mod update_decision;
+mod actions;
+mod decisions;
+mod graph;
+mod query;
+mod session_context;
+mod statistics;
+
+pub use actions::{check_action, pre_action, pre_action_logs, pre_action_texts};
+pub use decisions::{get_decision, log_decision, record_thought, review_outcome, update_decision};
+pub use graph::{get_graph, get_neighbors, link_decisions};
+pub use query::{query_decisions, query_texts};
+pub use session_context::{get_session_context, session_context_texts};
+pub use statistics::{get_reason_stats, get_stats, ready};

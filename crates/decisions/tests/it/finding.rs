@@ -204,7 +204,7 @@ proptest! {
             let arguments = json!({ "source_id": format!("d{source}"), "target_id": format!("d{target}"),
                 "edge_type": kinds[kind] });
             let known = source < 8 && target < 8 && kind < 3;
-            let linked = tool(link_decisions::run, &mut store, &arguments);
+            let linked = tool(link_decisions, &mut store, &arguments);
             if source == target && kind < 3 {
                 prop_assert_eq!(&linked.unwrap()["success"], &json!(false));
             } else {
@@ -213,7 +213,7 @@ proptest! {
         }
         let mut sums = (0, 0);
         for decision in &list {
-            let graph = tool(get_graph::run, &mut store, &json!({ "node_id": decision.id, "depth": 5 })).unwrap();
+            let graph = tool(get_graph, &mut store, &json!({ "node_id": decision.id, "depth": 5 })).unwrap();
             let nodes: Vec<&Value> = graph["nodes"].as_array().unwrap().iter().collect();
             for edge in graph["edges"].as_array().unwrap() {
                 for end in ["sourceId", "targetId"] {
@@ -222,7 +222,7 @@ proptest! {
             }
             sums.0 += nodes[0]["inDegree"].as_u64().unwrap();
             sums.1 += nodes[0]["outDegree"].as_u64().unwrap();
-            let around = tool(get_neighbors::run, &mut store, &json!({ "node_id": decision.id, "limit": 100 })).unwrap();
+            let around = tool(get_neighbors, &mut store, &json!({ "node_id": decision.id, "limit": 100 })).unwrap();
             let degree = nodes[0]["inDegree"].as_u64().unwrap() + nodes[0]["outDegree"].as_u64().unwrap();
             prop_assert_eq!(around["total"].as_u64().unwrap(), degree);
         }
@@ -336,14 +336,14 @@ fn superseded_decisions_are_ranked_down_and_say_so() {
         find(&mut store, "redis sessions", RetrievalMode::Hybrid, &DecisionFilters::default()).hits[0].id,
         "old"
     );
-    tool(link_decisions::run, &mut store, &link).unwrap();
+    tool(link_decisions, &mut store, &link).unwrap();
     for mode in MODES {
         let found = find(&mut store, "redis for sessions", mode, &DecisionFilters::default());
         assert_eq!(ids(&found)[..2], ["new", "old"], "{mode:?}");
         assert_eq!(found.hits[1].superseded_by, ["new"]);
         assert!(found.hits[0].superseded_by.is_empty());
     }
-    let shown = tool(query_decisions::run, &mut store, &json!({ "query": "redis for sessions" })).unwrap();
+    let shown = tool(query_decisions, &mut store, &json!({ "query": "redis for sessions" })).unwrap();
     assert_eq!(shown["decisions"][1]["superseded"], true);
     assert_eq!(shown["decisions"][1]["supersededBy"], json!(["new"]));
     assert_eq!(shown["decisions"][0].get("superseded"), None);
@@ -373,7 +373,7 @@ fn a_date_bound_is_the_whole_day() {
         assert_eq!(&ids(&find(&mut store, "redis", RetrievalMode::Keyword, &between(*after, *before))), expected);
     }
     let bad = json!({ "query": "redis", "filters": { "date_after": "soon" } });
-    let error = tool(query_decisions::run, &mut store, &bad).unwrap_err();
+    let error = tool(query_decisions, &mut store, &bad).unwrap_err();
     assert_eq!((error.code().as_str(), error.path()), ("INVALID_INPUT", "/filters/date_after"));
 }
 
@@ -383,7 +383,7 @@ fn an_agent_can_keep_to_its_own() {
     list[1].recorded_by = Some("one".to_owned());
     let mut store = store_of(&list, SearchOptions::default());
     let found = |store: &mut DecisionStore, scope: &str| {
-        tool(query_decisions::run, store, &json!({ "query": "redis", "scope": scope })).unwrap()
+        tool(query_decisions, store, &json!({ "query": "redis", "scope": scope })).unwrap()
     };
     assert_eq!(found(&mut store, "all")["total"], 2);
     assert_eq!(found(&mut store, "agent")["decisions"][0]["id"], "b");
@@ -402,12 +402,12 @@ fn each_side_of_a_bridge_is_searched_by_itself() {
     let mut store = store_of(&list, SearchOptions::default());
     for (side, first) in [("structure", "a"), ("function", "b")] {
         let arguments = json!({ "query": "token bucket", "bridge_side": side, "retrieval_mode": "semantic" });
-        let found = tool(query_decisions::run, &mut store, &arguments).unwrap();
+        let found = tool(query_decisions, &mut store, &arguments).unwrap();
         assert_eq!(found["decisions"][0]["id"], first);
         assert_eq!(found["decisions"][0]["distance"], 0.0);
     }
     let both = json!({ "query": "token bucket", "bridge_side": "both" });
-    assert_eq!(tool(query_decisions::run, &mut store, &both).unwrap()["total"], 2);
+    assert_eq!(tool(query_decisions, &mut store, &both).unwrap()["total"], 2);
 }
 
 /// A host whose vectors are how often the letters a, b and c occur.
@@ -494,7 +494,7 @@ fn circles_are_warned_of() {
     let mut store = store_of(&list, SearchOptions::default());
     let mut link = |source: &str, target: &str, kind: &str| {
         let arguments = json!({ "source_id": source, "target_id": target, "edge_type": kind });
-        tool(link_decisions::run, &mut store, &arguments)
+        tool(link_decisions, &mut store, &arguments)
     };
     assert_eq!(link("a", "b", "depends_on").unwrap().get("warnings"), None);
     assert_eq!(link("b", "c", "depends_on").unwrap().get("warnings"), None);
@@ -563,7 +563,7 @@ fn contradictions_are_found_in_stores_of_any_size() {
         assert!(found.is_sorted_by(|a, b| a.similarity >= b.similarity));
         assert_eq!(seen[0], ("f", "s", "opposite_outcomes"));
         let link = json!({ "source_id": "s", "target_id": "f", "edge_type": "supersedes" });
-        tool(link_decisions::run, &mut store, &link).unwrap();
+        tool(link_decisions, &mut store, &link).unwrap();
         let found = contradictions(&mut store, &HostAnswers::default(), &|decision| decision.pattern.is_none());
         assert!(!found.iter().any(|found| found.a == "f" || found.a == "p1" || found.a == "r1"));
     }
@@ -575,9 +575,9 @@ fn a_hub_is_cut_and_says_so() {
     let mut store = store_of(&list, SearchOptions::default());
     for number in 1..1500 {
         let arguments = json!({ "source_id": format!("d{number}"), "target_id": "d0", "edge_type": "relates_to" });
-        tool(link_decisions::run, &mut store, &arguments).unwrap();
+        tool(link_decisions, &mut store, &arguments).unwrap();
     }
-    let graph = tool(get_graph::run, &mut store, &json!({ "node_id": "d0" })).unwrap();
+    let graph = tool(get_graph, &mut store, &json!({ "node_id": "d0" })).unwrap();
     assert_eq!((graph["nodes"].as_array().unwrap().len(), &graph["truncated"]), (1000, &json!(true)));
     assert_eq!(graph["edges"].as_array().unwrap().len(), 999);
 }

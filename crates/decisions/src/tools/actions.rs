@@ -1,4 +1,4 @@
-//! Looks, checks and records before an action, in one call.
+//! The tools called before something is done: `pre_action` and `check_action`.
 
 use serde_json::{Map, Value, json};
 
@@ -6,9 +6,8 @@ use crate::calibration::{Calibration, CalibrationSample, calibration};
 use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict, check};
 use crate::host::CallerContext;
 use crate::log::log_decision;
-use crate::record::CompactionLevel;
-use crate::record::RelatedDecision;
 use crate::record::validate::{decision_from_arguments, validate};
+use crate::record::{CompactionLevel, RelatedDecision};
 use crate::search::{
     BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, search, summary, texts_needed,
 };
@@ -111,18 +110,26 @@ impl PlannedAction {
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+pub fn pre_action_texts(
+    store: &DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<String>> {
     let action = PlannedAction::read(arguments)?;
     Ok(texts_needed(store, call.answers, &action.query(store)))
 }
 
 /// Tells whether the tool may record a decision.
-pub fn records(arguments: &Map<String, Value>) -> bool {
+pub fn pre_action_logs(arguments: &Map<String, Value>) -> bool {
     arguments.get("options").and_then(|options| options.get("auto_record")) != Some(&Value::Bool(false))
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn pre_action(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Value> {
     let action = PlannedAction::read(arguments)?;
     // What could not be recorded is refused before anything is done.
     let decision =
@@ -239,4 +246,43 @@ fn answer(verdict: &GuardrailVerdict, relevant: &[JsonMap], calibration: &Value,
         out["blockReasons"] = verdict.violations.iter().map(|finding| finding.message.as_str()).collect();
     }
     out
+}
+
+/// Runs the tool.
+pub fn check_action(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Value> {
+    let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
+    let (description, category) = (fields.string("description")?, fields.opt_string("category")?);
+    let (stakes, context) = (fields.string_or("stakes", "medium")?, fields.opt_object("context")?);
+    let subject = ActionToCheck {
+        description: &description,
+        category: category.as_deref(),
+        stakes: &stakes,
+        confidence: fields.opt_number("confidence", 0.0, 1.0)?,
+        context: context.as_ref(),
+        tags: &[],
+        pattern: None,
+        reasons: None,
+    };
+    let verdict = check(store, call, &subject).verdict;
+    store.tracker.track_check(call, &description, verdict.allowed, verdict.violations.len());
+    Ok(json!({
+        "allowed": verdict.allowed,
+        "violations": verdict.violations.iter().map(both_spellings).collect::<Vec<_>>(),
+        "warnings": verdict.warnings.iter().map(both_spellings).collect::<Vec<_>>(),
+        "evaluated": verdict.evaluated,
+    }))
+}
+
+/// Writes a finding with the id in the reference's spelling as well.
+fn both_spellings(finding: &GuardrailFinding) -> Value {
+    let mut out = Map::new();
+    out.insert("guardrail_id".to_owned(), finding.id.as_str().into());
+    if let Value::Object(rest) = finding.to_json() {
+        out.extend(rest);
+    }
+    Value::Object(out)
 }

@@ -46,13 +46,21 @@ impl QueryArguments {
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+pub fn query_texts(
+    store: &DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<String>> {
     let arguments = QueryArguments::read(store, arguments, call.agent)?;
     Ok(texts_needed(store, call.answers, &arguments.query()))
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn query_decisions(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Value> {
     let arguments = QueryArguments::read(store, arguments, call.agent)?;
     let found = search(store, call.answers, &arguments.query())?;
     let related = found.related(&store.records);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::selection::DecisionSelector;
+use super::statistics::DecisionSelector;
 use crate::briefing::{Briefing, BriefingBudget, wisdom};
 use crate::contradictions::{Contradiction, contradictions};
 use crate::host::CallerContext;
@@ -72,7 +72,11 @@ impl SessionContextArguments {
 }
 
 /// Returns the texts whose vectors the host must make before the tool runs.
-pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Vec<String>> {
+pub fn session_context_texts(
+    store: &DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Vec<String>> {
     let arguments = SessionContextArguments::read(arguments, call)?;
     let mut query = arguments.query(store);
     if arguments.wants("contradictions") {
@@ -90,7 +94,11 @@ pub fn texts(store: &DecisionStore, call: &CallerContext<'_>, arguments: &Map<St
 }
 
 /// Runs the tool.
-pub fn run(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
+pub fn get_session_context(
+    store: &mut DecisionStore,
+    call: &CallerContext<'_>,
+    arguments: &Map<String, Value>,
+) -> Result<Value> {
     let arguments = SessionContextArguments::read(arguments, call)?;
     let (briefing, warnings) = brief(store, call, &arguments)?;
     let mut out = if arguments.is_json {
