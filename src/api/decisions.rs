@@ -11,7 +11,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_decisions::guardrails::OnRuleError;
 use contextweaver_decisions::search::SearchOptions;
-use contextweaver_decisions::service::options::ServiceOptions;
+use contextweaver_decisions::service::ServiceOptions;
 use contextweaver_decisions::service::{self, ContextQuery, HostContext, ToolReply, ToolRequest, rpc};
 use contextweaver_decisions::snapshot::ImportOptions;
 use contextweaver_decisions::store::DecisionLimits;
@@ -64,7 +64,7 @@ pub fn new_store(options: &str) -> Result<DecisionSession> {
     let breakers = fields.list("circuit_breakers")?;
     fields.finish()?;
     let mut store = DecisionStore::new(options);
-    store.furnish(rules.as_ref(), &presets, breakers)?;
+    store.configure(rules.as_ref(), &presets, breakers)?;
     Ok(DecisionSession { store, waiting: Vec::new() })
 }
 

@@ -6,19 +6,18 @@
 pub mod breakers;
 mod cel;
 mod check;
-mod cornerstone;
 pub mod rule;
 mod verdict;
 
-use serde::Serialize;
-use serde_json::Value;
-
 pub use self::check::{ActionToCheck, CheckedAction, check, check_record};
-use self::rule::Guardrail;
 pub use self::verdict::{GuardrailFinding, GuardrailVerdict, OnRuleError};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::rule::Guardrail;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::JsonMap;
-use contextweaver_model::json::type_name;
+use contextweaver_model::json::{JsonMap, type_name};
 use contextweaver_text::unicode::quote;
 
 /// Rules of one store.
@@ -123,7 +122,7 @@ impl GuardrailSet {
             let message = format!("there is no preset {}", quote(name));
             return Err(Error::new(ErrorCode::InvalidInput, message).hint("the preset is called `cornerstone`"));
         }
-        self.add_all(&cornerstone::rules(), "")
+        self.add_all(&cornerstone(), "")
     }
 
     /// Removes all rules.
@@ -182,6 +181,60 @@ impl AddedGuardrails {
         let refused = RejectedGuardrail { path: path.to_owned(), id: None, message, position: None };
         Self { errors: vec![refused], ..Self::default() }
     }
+}
+
+/// Returns the rules.
+fn cornerstone() -> Value {
+    let review = |category: &str| {
+        json!({
+            "id": format!("require-code-review-{category}"),
+            "description": format!("Changes of {category} are reviewed"),
+            "condition_category": category,
+            "requires_code_review": true,
+            "action": "block",
+        })
+    };
+    json!([
+        {
+            "id": "no-high-stakes-low-confidence",
+            "description": "High stakes need confidence",
+            "condition_stakes": "high",
+            "condition_confidence": "< 0.5",
+            "action": "block",
+            "message": "Stakes are high and confidence is only {confidence}",
+        },
+        review("tooling"),
+        review("integration"),
+        review("security"),
+        {
+            "id": "require-architecture-review",
+            "description": "Architecture is reviewed",
+            "condition_category": "architecture",
+            "requires_architecture_review": true,
+            "action": "block",
+        },
+        {
+            "id": "require-deliberation",
+            "description": "Decisions are deliberated",
+            "condition": { "phase": "record", "has_deliberation": false },
+            "action": "block",
+            "message": "Nothing was looked at or thought before this decision",
+        },
+        {
+            "id": "recommend-reasoning",
+            "description": "Deliberation includes reasoning",
+            "condition": { "phase": "record", "has_deliberation": true, "has_reasoning": false },
+            "action": "warn",
+            "message": "The deliberation has inputs but no thought about them",
+        },
+        {
+            "id": "low-quality-recording",
+            "description": "Records say enough to learn from",
+            "condition": { "phase": "record", "quality_score": "< 0.5" },
+            "action": "block",
+            "message": "The quality of this record is {quality_score}, below 0.5",
+        },
+    ])
 }
 
 #[cfg(test)]

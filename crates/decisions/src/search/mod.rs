@@ -10,7 +10,6 @@ mod keywords;
 mod options;
 mod query;
 mod side_vectors;
-mod summary;
 mod texts;
 mod vectors;
 
@@ -19,7 +18,7 @@ pub use fusion::{FusedScore, ScoreFusion, fuse, normalised};
 pub use keywords::{Bm25Weighting, KeywordIndex};
 pub use options::{RetrievalMode, SearchOptions};
 pub use query::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
-pub use summary::{LONG_TITLE, SHORT_TITLE, summary};
+pub use query::{LONG_TITLE, SHORT_TITLE, summary};
 pub use texts::{BridgeSide, meaning, searchable};
 pub use vectors::cosine_distance;
 pub(super) use vectors::distance;

@@ -3,18 +3,20 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{FORMAT, VERSION, edges, vector};
+use super::{FORMAT, VERSION, vector};
+use crate::graph::DecisionEdge;
 use crate::guardrails::GuardrailSet;
 use crate::guardrails::breakers::CircuitBreakers;
 use crate::record::Decision;
 use crate::record::validate::check_size;
 use crate::store::DecisionStore;
 use crate::tracker::DeliberationTracker;
-use crate::yaml;
+use crate::{timestamps, yaml};
+use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
-use contextweaver_model::json::{Fields, JsonMap, as_string, pointer, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_model::json::{Fields, JsonMap, as_string, parse, pointer, wrong_type};
+use contextweaver_text::unicode::{quote, trim};
 
 /// What becomes of the decisions that are there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -133,7 +135,7 @@ struct StoreSettings {
 }
 
 impl DecisionStore {
-    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}, edges}`. On
+    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}}`. On
     /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
     /// object that is neither a snapshot nor a record is refused.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
@@ -251,7 +253,7 @@ fn parts(value: Value) -> Result<SnapshotParts> {
         let record = file(&name, text, &path);
         (path, record)
     }));
-    parts.edges = edges::entries(fields.take("edges").unwrap_or_default())?;
+    parts.edges = edge_entries(fields.take("edges").unwrap_or_default())?;
     parts.guardrails = fields.take("guardrails").or(is_snapshot.then(|| Value::Array(Vec::new())));
     let says_breakers = is_snapshot || fields.has("breakers");
     let breakers = fields.list("breakers")?;
@@ -373,4 +375,61 @@ impl ImportRun<'_> {
 /// Returns when a record changed last, in the form in which times compare.
 fn changed(decision: &Decision) -> &str {
     decision.updated_at.as_deref().unwrap_or(&decision.created_at)
+}
+
+/// Returns the edges with their paths; a line that is no JSON is an error of its own.
+fn edge_entries(value: Value) -> Result<ImportEntries> {
+    match value {
+        Value::Null => Ok(Vec::new()),
+        Value::Array(list) => {
+            Ok(list.into_iter().enumerate().map(|(index, edge)| (format!("/edges/{index}"), Ok(edge))).collect())
+        }
+        Value::String(text) => {
+            let lines = text.split('\n').enumerate().filter(|(_, line)| !trim(line).is_empty());
+            Ok(lines.map(|(index, line)| (format!("/edges/{index}"), parse(line))).collect())
+        }
+        other => Err(wrong_type("/edges", "an array, or lines of JSON", &other)),
+    }
+}
+
+impl ImportRun<'_> {
+    /// Puts edges in whose ends are decisions of the store.
+    pub(super) fn take_edges(&mut self, entries: ImportEntries) {
+        let known = self.store.graph.edges().map(|edge| (edge_key(edge), edge.created_at.clone()));
+        let mut times = SortedMap::new();
+        times.extend(known);
+        for (path, entry) in entries {
+            if let Err(error) = entry.and_then(|entry| self.take_edge(entry, &path, &times)) {
+                self.refuse(None, &error, &path);
+            }
+        }
+    }
+
+    fn take_edge(&mut self, entry: Value, path: &str, times: &SortedMap<String, String>) -> Result<()> {
+        let mut edge = DecisionEdge::from_record(entry, path)?;
+        edge.created_at = timestamps::normal(&edge.created_at);
+        for (field, id) in [("source_id", &edge.source), ("target_id", &edge.target)] {
+            if !self.store.options.search.allow_stubs && self.store.records.get(id).is_none() {
+                let message = format!("no decision has the id {}", quote(id));
+                return Err(Error::new(ErrorCode::NotFound, message).at(format!("{path}/{field}")));
+            }
+        }
+        if let Some(before) = times.get(edge_key(&edge).as_str()) {
+            match self.on_conflict {
+                ImportConflict::Newer if edge.created_at > *before => {}
+                ImportConflict::Newer | ImportConflict::Keep => return Ok(()),
+                ImportConflict::Error => {
+                    return Err(Error::new(ErrorCode::DuplicateId, "the edge is there already").at(path));
+                }
+            }
+        }
+        let source = edge.source.clone();
+        self.store.graph.link(edge)?;
+        self.store.changes.touch_edge(&source);
+        Ok(())
+    }
+}
+
+fn edge_key(edge: &DecisionEdge) -> String {
+    [edge.source.as_str(), &edge.target, edge.kind.as_str()].join("\n")
 }

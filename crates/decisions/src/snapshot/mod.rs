@@ -1,6 +1,5 @@
 //! The whole store as one JSON value, and back.
 
-mod edges;
 mod import;
 
 pub use import::{ImportConflict, ImportMode, ImportOptions, ImportReport, RejectedRecord};

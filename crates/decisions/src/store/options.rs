@@ -2,7 +2,7 @@
 
 use crate::guardrails::OnRuleError;
 use crate::search::SearchOptions;
-use crate::service::options::ServiceOptions;
+use crate::service::ServiceOptions;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{quoted, scalar};
+use super::scalar;
 use contextweaver_base::limits;
 
 /// Returns the bytes of a collection up to its closing bracket, if it is there.
@@ -14,7 +14,7 @@ pub(super) fn end(text: &str) -> Option<usize> {
         let opens = matches!(before, '[' | '{' | ',' | ':' | '\n');
         match ch {
             '"' | '\'' if opens => {
-                at += quoted::end(&text[at..], ch)?;
+                at += scalar::quoted_end(&text[at..], ch)?;
                 before = ch;
                 continue;
             }
@@ -121,8 +121,8 @@ impl<'a> FlowReader<'a> {
     fn scalar(&mut self) -> Result<(String, bool), &'static str> {
         self.skip();
         if let Some(quote @ ('"' | '\'')) = self.rest.chars().next() {
-            let end = quoted::end(self.rest, quote).ok_or("a quote is not closed")?;
-            let text = quoted::text(&self.rest[..end])?;
+            let end = scalar::quoted_end(self.rest, quote).ok_or("a quote is not closed")?;
+            let text = scalar::quoted_text(&self.rest[..end])?;
             self.rest = &self.rest[end..];
             return Ok((text, true));
         }

@@ -2,7 +2,6 @@
 //! scalar, comments. One document; no anchors, tags or directives.
 
 mod flow;
-mod quoted;
 mod scalar;
 
 use serde_json::{Map, Value};
@@ -167,13 +166,13 @@ impl YamlReader {
     fn key(&self) -> Result<Option<(String, usize)>> {
         let text = self.rest();
         if let Some(quote @ ('"' | '\'')) = text.chars().next() {
-            let Some(end) = quoted::end(text, quote) else { return Ok(None) };
+            let Some(end) = scalar::quoted_end(text, quote) else { return Ok(None) };
             let after = &text[end..];
             let colon = after.trim_start_matches(' ');
             if colon != ":" && !colon.starts_with(": ") {
                 return Ok(None);
             }
-            let key = quoted::text(&text[..end]).map_err(|message| self.wrong(message))?;
+            let key = scalar::quoted_text(&text[..end]).map_err(|message| self.wrong(message))?;
             return Ok(Some((key, text.len() - colon.len() + 1)));
         }
         if text.starts_with(['[', '{', '|', '>']) {
@@ -195,8 +194,8 @@ impl YamlReader {
         match first {
             '|' | '>' => self.block_scalar(start, least),
             '"' | '\'' => {
-                let text = self.gather(start, least, &|text| quoted::end(text, first))?;
-                quoted::text(&text).map(Value::String).map_err(|message| self.wrong(message))
+                let text = self.gather(start, least, &|text| scalar::quoted_end(text, first))?;
+                scalar::quoted_text(&text).map(Value::String).map_err(|message| self.wrong(message))
             }
             '[' | '{' => {
                 let text = self.gather(start, least, &flow::end)?;
