@@ -10,7 +10,7 @@ use crate::terms::case_folded;
 use contextweaver_base::order::{SortedMap, sort_by, sort_distinct};
 use contextweaver_model::json::numbers::round;
 
-/// Contradictions that are shown.
+/// Most contradictions that are returned.
 const MOST: usize = 10;
 /// Decisions this near speak of the same.
 const NEAR: f64 = 0.8;
@@ -26,15 +26,15 @@ const KIN: usize = 32;
 /// Two decisions that contradict each other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Contradiction {
-    /// The one whose id comes first.
+    /// Id of the decision that comes first in order of ids.
     pub a: String,
-    /// The other.
+    /// Id of the other decision.
     pub b: String,
     /// `opposite_outcomes` or `opposite_rules`.
     pub kind: &'static str,
-    /// How near they are, at most 1.
+    /// Cosine similarity of their embeddings, at most 1.
     pub similarity: f64,
-    /// One sentence.
+    /// One sentence for people.
     pub detail: String,
 }
 
@@ -77,7 +77,7 @@ pub fn contradictions(
     found
 }
 
-/// A decision that holds.
+/// A decision that no other supersedes.
 struct ActiveDecision<'a> {
     decision: &'a Decision,
     slot: u32,

@@ -19,9 +19,9 @@ pub struct CallerContext<'a> {
 /// What the host must supply before a tool can run; nothing has changed by then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HostRequest {
-    /// A new id for a decision.
+    /// A new id for a decision: 1 to 64 letters, digits, underscores and hyphens.
     Id,
-    /// Vectors of these texts.
+    /// Embedding vectors of these texts.
     Embed {
         /// The texts, each once.
         texts: Vec<String>,
@@ -33,16 +33,17 @@ pub enum HostRequest {
 pub struct HostAnswers {
     ids: Vec<String>,
     vectors: SortedMap<String, Vec<f32>>,
+    /// Returns the message of the embedder's failure, if it failed.
     embedder_failure: Option<String>,
 }
 
 impl HostAnswers {
-    /// Adds an id the host made.
+    /// Adds an id for a decision that is logged.
     pub fn add_id(&mut self, id: String) {
         self.ids.push(id);
     }
 
-    /// Adds the vector of a text.
+    /// Adds the embedding vector of a text.
     pub fn add_vector(&mut self, text: String, vector: Vec<f32>) {
         self.vectors.insert(text, vector);
     }
@@ -57,7 +58,7 @@ impl HostAnswers {
         self.ids.iter().map(String::as_str).find(|id| records.get(id).is_none())
     }
 
-    /// Returns the vector of a text.
+    /// Returns the host's embedding vector of a text.
     pub fn vector(&self, text: &str) -> Option<&[f32]> {
         self.vectors.get(text).map(Vec::as_slice)
     }

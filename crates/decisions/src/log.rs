@@ -17,24 +17,24 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_text::unicode::quote;
 
-/// What became of a decision that was recorded.
+/// A decision that was logged.
 #[derive(Debug, Clone)]
 pub struct LoggedDecision {
-    /// The new id.
+    /// Its id, from the host.
     pub id: String,
-    /// When.
+    /// The time of the call, as it is stored.
     pub timestamp: String,
-    /// How well it is documented.
+    /// Score and suggestions for its record.
     pub quality: RecordQuality,
-    /// How many inputs were collected and attached.
+    /// Number of tracked inputs that became part of its deliberation.
     pub collected: usize,
-    /// How its two sides were found, where nobody gave them.
+    /// How its bridge was made, where the caller gave none.
     pub bridge_method: Option<&'static str>,
-    /// How many decisions were found beforehand.
+    /// Number of related decisions in its record.
     pub related: usize,
-    /// How many of them were linked.
+    /// Number of new edges to them.
     pub edges: usize,
-    /// What guardrails say of the record.
+    /// Findings of the guardrails of the record phase.
     pub verdict: GuardrailVerdict,
 }
 
@@ -125,7 +125,7 @@ pub fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
         .collect()
 }
 
-/// Returns the place a decision has in the reference's folders; here it names nothing but the decision.
+/// Returns the path a decision has in the folders of contextweaver 0.18; no file is there.
 pub fn virtual_path(date: &str, id: &str) -> String {
     let day = date.get(..10).unwrap_or("0000-00-00");
     format!("{}/{}/{day}-decision-{id}.yaml", &day[..4], &day[5..7])

@@ -16,14 +16,14 @@ const EXAMPLES: usize = 5;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProfile {
-    /// All decisions.
+    /// Number of decisions, reviewed or not.
     pub total_decisions: usize,
-    /// Those with an outcome.
+    /// Number of decisions with an outcome.
     pub reviewed: u64,
-    /// The mean worth of outcomes.
+    /// Mean value of the outcomes, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overall_accuracy: Option<f64>,
-    /// The mean square of what confidence was off by.
+    /// Mean squared difference of confidence and outcome; 0 is perfect.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub brier_score: Option<f64>,
     /// Whether confidence is too high or too low.
@@ -35,7 +35,7 @@ pub struct AgentProfile {
     /// The category with fewest, where there is more than one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weakest_category: Option<String>,
-    /// The day of the first decision.
+    /// Day of the first decision, `2026-03-15`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_since: Option<String>,
 }
@@ -116,9 +116,9 @@ pub fn profile<'d>(
 pub struct FollowedPattern {
     /// The rule, as the latest of them spells it.
     pub pattern: String,
-    /// How many follow it.
+    /// Number of decisions that follow it.
     pub count: usize,
-    /// Their categories, sorted.
+    /// Categories of those decisions, sorted.
     pub categories: Vec<String>,
     /// Some of their ids, the latest first.
     pub example_ids: Vec<String>,

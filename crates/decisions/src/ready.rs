@@ -13,67 +13,67 @@ use contextweaver_text::unicode::{prefix, quote};
 
 /// The kinds of actions, in the order they are listed in.
 pub const KINDS: &[&str] = &[OVERDUE, DRIFT, STALE];
-/// A review that is late.
+/// Kind of an action: the date of review has passed.
 pub const OVERDUE: &str = "review_outcome";
-/// A decision that waits for long.
+/// Kind of an action: pending for thirty days without a date of review.
 pub const STALE: &str = "stale_pending";
 const DRIFT: &str = "calibration_drift";
-/// The priorities, lowest first.
+/// Priorities of actions, the lowest first.
 pub const PRIORITIES: &[&str] = &["low", "medium", "high"];
 /// Days after which a decision without a date of review has waited for long, and for very long.
 const STALE_DAYS: i64 = 30;
 const VERY_STALE_DAYS: i64 = 60;
-/// Characters of a title.
+/// Most characters of the title in an action.
 const TITLE: usize = 80;
 /// Characters of an id, where they are enough to tell it.
 const SHORT_ID: usize = 8;
-/// Warnings that are returned.
+/// Most warnings of one queue; dates that cannot be read beyond them are not listed.
 const MAX_WARNINGS: usize = 20;
 
-/// One thing to do.
+/// One entry of the ready queue.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DueAction {
-    /// Which kind.
+    /// One of [`KINDS`].
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// `high`, `medium` or `low`.
     pub priority: &'static str,
-    /// Why.
+    /// Why it is due, as a sentence.
     pub reason: String,
-    /// What to do.
+    /// What to do about it, as a sentence.
     pub suggestion: String,
-    /// The decision it is about.
+    /// Id of the decision; absent for drift, which is about a category.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision_id: Option<String>,
-    /// Its category.
+    /// Category of the decision, or the one that drifts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
-    /// The day it was made.
+    /// Day the decision was made, `2026-03-15`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// What was decided.
+    /// Start of the decision's title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Since when it is due.
+    /// How long it has been due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What is wanted of the queue.
+/// Which actions of the queue are returned.
 #[derive(Debug, Clone, Copy)]
 pub struct DueFilter<'a> {
-    /// The lowest priority.
+    /// The lowest of [`PRIORITIES`] that is returned.
     pub min_priority: &'a str,
-    /// The kinds; all when empty.
+    /// The kinds that are returned; all when empty.
     pub kinds: &'a [String],
-    /// How many at most.
+    /// Most actions that are returned.
     pub limit: usize,
-    /// Of one category.
+    /// Only decisions of this category.
     pub category: Option<&'a str>,
 }
 
-/// The queue.
+/// Actions that are due, as the tool `ready` returns them.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ReadyQueue {
     /// What is to be done, the most urgent first.
@@ -82,7 +82,7 @@ pub struct ReadyQueue {
     pub total: usize,
     /// How much of it has too low a priority.
     pub filtered: usize,
-    /// Dates that could not be read.
+    /// Decisions whose dates could not be read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
@@ -203,7 +203,7 @@ fn drift_action(alert: &DriftAlert, category: &str) -> DueAction {
     }
 }
 
-/// Shortens ids to the eight characters the reference shows, unless another decision's id starts so too.
+/// Shortens ids to the eight characters that contextweaver 0.18 shows, unless another decision's id starts so too.
 pub fn shorten_ids(actions: &mut [DueAction], is_only: impl Fn(&str) -> bool) {
     for id in actions.iter_mut().filter_map(|due| due.decision_id.as_mut()) {
         let short = prefix(id, SHORT_ID);

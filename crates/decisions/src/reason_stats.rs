@@ -7,7 +7,7 @@ use crate::calibration::{CalibrationAdvice, NO_CONFIDENCE};
 use crate::record::Decision;
 use contextweaver_base::order::{SortedMap, sort_by};
 
-/// Kinds of reasons there are.
+/// The types of reasons that the store knows.
 const KINDS: &[&str] =
     &["authority", "analogy", "analysis", "pattern", "intuition", "empirical", "elimination", "constraint"];
 /// The kind of reasons that do not say.
@@ -15,7 +15,7 @@ const UNKNOWN: &str = "unknown";
 /// Reviewed decisions that a bucket needs to be compared.
 const MIN_IN_BUCKET: u64 = 2;
 
-/// Sums over decisions.
+/// Sums over decisions, from which rates and means are taken.
 #[derive(Debug, Clone, Copy, Default)]
 struct OutcomeSums {
     uses: u64,
@@ -52,7 +52,7 @@ impl OutcomeSums {
     }
 }
 
-/// One kind of reasons.
+/// Sums over the decisions that have a reason of one type.
 struct ReasonTypeStats<'d> {
     name: &'d str,
     sums: OutcomeSums,
@@ -206,11 +206,11 @@ impl<'d> ReasonCounts<'d> {
 pub struct ReasonStats {
     /// The statistics as the tool returns them, without the time.
     pub json: Value,
-    /// Decisions with reasons.
+    /// Number of decisions with reasons.
     pub decisions: u64,
-    /// Types of reasons.
+    /// Number of distinct types of reasons.
     pub types: usize,
-    /// Types per decision.
+    /// Mean number of distinct types per decision.
     pub diversity: f64,
 }
 

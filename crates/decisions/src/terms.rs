@@ -16,7 +16,7 @@ pub fn for_each_term(text: &str, each: &mut dyn FnMut(&str)) {
     }
 }
 
-/// Returns the words of a text.
+/// Returns the terms of a text, in order and with repeats.
 pub fn terms(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_term(text, &mut |term| out.push(term.to_owned()));

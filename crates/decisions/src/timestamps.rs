@@ -15,7 +15,7 @@ pub fn iso(millis: i64) -> String {
     utc_iso(millis)
 }
 
-/// Writes the date of a timestamp.
+/// Writes the day of a timestamp, `2026-03-15`.
 pub fn date(millis: i64) -> String {
     utc_date(millis.div_euclid(DAY_MS))
 }

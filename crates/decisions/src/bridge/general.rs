@@ -1,6 +1,6 @@
 //! A text without the numbers and names that hold for one case only.
 //!
-//! Each rule goes once over the text, in the order of the reference; a place is looked at with what is before it, so
+//! Each rule goes once over the text, in the order of contextweaver 0.18; a place is looked at with what is before it, so
 //! that nothing is found inside a word.
 
 use contextweaver_text::unicode::{is_digit, is_space, is_word, trim};

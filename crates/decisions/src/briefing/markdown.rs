@@ -13,21 +13,21 @@ use contextweaver_model::json::{float_text, number_text};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
-/// How long the Markdown may be.
+/// Bounds of the Markdown; lines are left out until it keeps both.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BriefingBudget {
-    /// Characters.
+    /// Most Unicode characters.
     pub chars: Option<u64>,
-    /// Estimated tokens.
+    /// Most tokens of the estimator.
     pub tokens: Option<u64>,
 }
 
-/// Markdown, and how many lines did not fit.
+/// Markdown that fits a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FittedMarkdown {
-    /// The Markdown.
+    /// The text, without trailing white space.
     pub markdown: String,
-    /// Lines that were left out.
+    /// Number of lines that did not fit.
     pub omitted: usize,
 }
 

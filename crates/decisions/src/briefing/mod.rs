@@ -28,19 +28,19 @@ pub struct Briefing {
     pub profile: AgentProfile,
     /// Decisions like the task, as they are shown elsewhere.
     pub relevant: Vec<Value>,
-    /// The rules in force.
+    /// Descriptions of the guardrails in force.
     pub guardrails: Vec<Value>,
-    /// Calibration by category.
+    /// Calibration of each category with enough reviews.
     pub calibration: Vec<(String, Calibration)>,
-    /// What is due.
+    /// Overdue reviews and stale decisions.
     pub ready: Vec<DueAction>,
     /// Rules that several decisions follow.
     pub patterns: Vec<FollowedPattern>,
     /// Breakers that saw failures; nothing where there is none.
     pub breakers: Vec<Value>,
-    /// Decisions that contradict each other.
+    /// Contradictions between decisions; none where the section was not asked for.
     pub contradictions: Option<Vec<Value>>,
-    /// What was learned.
+    /// Lessons of old decisions; none where the section was not asked for.
     pub wisdom: Option<Vec<Value>>,
 }
 

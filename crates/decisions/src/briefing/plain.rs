@@ -6,7 +6,7 @@
 use crate::terms;
 use contextweaver_text::unicode::{prefix, sanitize};
 
-/// Characters of one text.
+/// Most characters of one text.
 const MAX_CHARS: usize = 500;
 
 /// Makes one line of a text, in which nothing has a meaning for Markdown.

@@ -5,25 +5,25 @@ use serde::Serialize;
 use super::{Calibration, ConfidenceBucket, ConfidenceSpread};
 use contextweaver_model::json::numbers::percent;
 
-/// One thing to do, or to keep doing.
+/// A recommendation to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CalibrationAdvice {
-    /// Which kind.
+    /// Name of the finding, such as `confidence_adjustment`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// A sentence or two.
+    /// The recommendation in a sentence or two.
     pub message: String,
     /// `info` or `warning`.
     pub severity: &'static str,
 }
 
 impl CalibrationAdvice {
-    /// Makes advice that can wait.
+    /// Makes a recommendation of severity `info`.
     pub fn info(kind: &'static str, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), severity: "info" }
     }
 
-    /// Makes advice that should not.
+    /// Makes a recommendation of severity `warning`.
     pub fn warning(kind: &'static str, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), severity: "warning" }
     }

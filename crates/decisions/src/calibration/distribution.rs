@@ -6,22 +6,22 @@ use super::CalibrationSample;
 use crate::calibration::statistics::{mean, round};
 use contextweaver_model::json::JsonMap;
 
-/// The classes of the reference, by the confidence they end at; the first begins at nothing.
+/// The classes of contextweaver 0.18, by the confidence they end at; the first begins at nothing.
 const CLASSES: &[(&str, f64)] =
     &[("0.5-0.6", 0.6), ("0.6-0.7", 0.7), ("0.7-0.8", 0.8), ("0.8-0.9", 0.9), ("0.9-1.0", f64::INFINITY)];
 
-/// How confidence is spread.
+/// Distribution of confidence over decisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConfidenceSpread {
-    /// The mean.
+    /// Mean, in thousandths.
     pub mean: f64,
-    /// The standard deviation.
+    /// Standard deviation, in thousandths.
     pub deviation: f64,
-    /// The least.
+    /// Lowest confidence, in hundredths.
     pub least: f64,
-    /// The most.
+    /// Highest confidence, in hundredths.
     pub most: f64,
-    /// How many decisions say how confident they are.
+    /// Number of decisions that have a confidence.
     pub count: u64,
     /// How many of them are in each class.
     classes: Vec<u64>,
@@ -61,7 +61,7 @@ impl ConfidenceSpread {
         self.classes.iter().copied().max().unwrap_or(0) as f64 / self.count as f64
     }
 
-    /// Writes it with the reference's classes, and beside them ours, in which low confidence has its own.
+    /// Writes it with the classes of contextweaver 0.18, and beside them ours, in which low confidence has its own.
     pub fn to_json(&self) -> Value {
         let pairs = CLASSES.iter().zip(&self.classes);
         let counts: JsonMap = pairs.map(|((name, _), count)| ((*name).to_owned(), (*count).into())).collect();

@@ -15,31 +15,31 @@ const MIN_REVIEWED: u64 = 5;
 /// Values in the past below which there is nothing to compare with.
 const MIN_PAST: f64 = 0.001;
 
-/// One way in which it got worse.
+/// A figure that got worse.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DriftAlert {
-    /// Which way.
+    /// `brier_degradation` or `accuracy_drop`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// The category, or all.
+    /// The category, or none for all decisions.
     pub category: Option<String>,
-    /// The value of late.
+    /// Value in the recent period.
     pub recent_value: f64,
-    /// The value before.
+    /// Value in the past period.
     pub historical_value: f64,
-    /// The change in percent.
+    /// Change in percent of the past value.
     pub change_pct: f64,
     /// `warning` or `error`.
     pub severity: &'static str,
 }
 
-/// The two figures that are compared.
+/// Brier score and accuracy in two periods.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DriftPeriods {
-    /// Brier score and accuracy of late.
+    /// Brier score and accuracy of the last thirty days.
     pub recent: (f64, f64),
-    /// The same before.
+    /// Brier score and accuracy of the three months before.
     pub past: (f64, f64),
 }
 

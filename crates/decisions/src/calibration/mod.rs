@@ -25,17 +25,17 @@ pub const MIN_REVIEWED: u64 = 3;
 const SMALL_GAP: f64 = 0.05;
 const LARGE_GAP: f64 = 0.10;
 
-/// What of a decision counts.
+/// Confidence and outcome of one decision.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CalibrationSample {
-    /// How sure the agent was.
+    /// The agent's confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// What the outcome is worth, of a decision that was reviewed.
+    /// Value of the outcome, from 0 to 1; none before the review.
     pub value: Option<f64>,
 }
 
 impl CalibrationSample {
-    /// Takes what counts of a decision.
+    /// Takes confidence and outcome of a decision.
     pub fn of(decision: &Decision) -> Self {
         Self { confidence: decision.confidence, value: decision.reviewed_value() }
     }
@@ -50,29 +50,29 @@ fn reviewed(samples: &[CalibrationSample]) -> impl Iterator<Item = (f64, f64)> +
     samples.iter().filter_map(|sample| sample.reviewed())
 }
 
-/// The calibration of many decisions.
+/// How well confidence predicted outcomes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Calibration {
-    /// The mean square of what confidence was off by.
+    /// Mean squared difference of confidence and outcome; 0 is perfect.
     pub brier_score: f64,
-    /// The mean worth of outcomes.
+    /// Mean value of the outcomes.
     pub accuracy: f64,
-    /// All decisions.
+    /// Number of decisions, reviewed or not.
     pub total_decisions: usize,
-    /// Those with an outcome.
+    /// Number of decisions with an outcome.
     pub reviewed_decisions: u64,
     /// Accuracy less mean confidence.
     pub calibration_gap: f64,
-    /// What the gap means.
+    /// The gap in words, as [`tendency`] returns it.
     pub interpretation: &'static str,
-    /// The window that was asked for.
+    /// Name of the window, such as `30d`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// The first day of the window.
+    /// First day of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_start: Option<String>,
-    /// The last day of the window.
+    /// Last day of the window.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub period_end: Option<String>,
 }
@@ -114,21 +114,21 @@ pub fn tendency(gap: f64) -> &'static str {
     }
 }
 
-/// Decisions of about the same confidence.
+/// Reviewed decisions of about the same confidence.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfidenceBucket {
-    /// From which confidence to which.
+    /// Range of confidence, such as `0.7-0.9`.
     pub bucket: &'static str,
-    /// How many were reviewed.
+    /// Number of reviewed decisions in it.
     pub decisions: u64,
-    /// The mean worth of their outcomes.
+    /// Mean value of their outcomes.
     pub success_rate: f64,
-    /// What that should be.
+    /// The rate that the range stands for.
     pub expected_rate: f64,
-    /// The difference.
+    /// Success rate less expected rate.
     pub gap: f64,
-    /// What it means.
+    /// `well_calibrated`, `overconfident` or `underconfident`.
     pub interpretation: &'static str,
 }
 
@@ -168,7 +168,7 @@ pub fn buckets(samples: &[CalibrationSample]) -> Vec<ConfidenceBucket> {
 /// The days of a window, both included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CalibrationWindow {
-    /// What it was asked for as.
+    /// The name it was made from.
     pub name: String,
     /// The first and the last day, where it has bounds.
     pub days: Option<(i64, i64)>,

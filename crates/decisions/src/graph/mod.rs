@@ -16,15 +16,15 @@ use contextweaver_text::unicode::{prefix, quote};
 
 /// Who made the edges of decisions that were found beforehand.
 pub const AUTO_LINK: &str = "auto-link";
-/// Least weight of such an edge.
+/// Least weight of an edge made by auto-linking: one of 0 would be refused.
 const MIN_WEIGHT: f64 = 0.01;
 /// Characters of the summary of a node.
 const NODE_SUMMARY: usize = 120;
 
-/// What an edge says of its ends.
+/// How the source of an edge relates to its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EdgeType {
-    /// Both speak of the same.
+    /// Both are about the same subject.
     RelatesTo,
     /// The source takes the place of the target.
     Supersedes,
@@ -33,7 +33,7 @@ pub enum EdgeType {
 }
 
 impl EdgeType {
-    /// Returns the name of the type.
+    /// Returns the name in tools and snapshots, such as `relates_to`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::RelatesTo => "relates_to",
@@ -42,7 +42,11 @@ impl EdgeType {
         }
     }
 
-    /// Reads the name of a type.
+    /// Reads the name in tools and snapshots.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         let all = [Self::RelatesTo, Self::Supersedes, Self::DependsOn];
         all.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
@@ -52,22 +56,22 @@ impl EdgeType {
     }
 }
 
-/// One edge.
+/// A directed link between two decisions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionEdge {
-    /// Where it starts.
+    /// Id of the decision it starts at.
     pub source: String,
-    /// Where it ends.
+    /// Id of the decision it ends at; never the source.
     pub target: String,
-    /// What it says.
+    /// How the source relates to the target.
     pub kind: EdgeType,
-    /// How much, above 0 and at most 1.
+    /// Strength, above 0 and at most 1.
     pub weight: f64,
-    /// When it was made or last replaced.
+    /// Timestamp of the last time it was made or replaced.
     pub created_at: String,
-    /// Who made it.
+    /// The agent, or [`AUTO_LINK`].
     pub created_by: String,
-    /// Why.
+    /// The caller's reason for the link.
     pub context: Option<String>,
 }
 
@@ -77,7 +81,7 @@ impl DecisionEdge {
         self.named(["sourceId", "targetId", "edgeType", "createdAt", "createdBy"])
     }
 
-    /// Returns the edge as snapshots hold it, one line of the reference's file.
+    /// Returns the edge as snapshots hold it, one line of the edge file of contextweaver 0.18.
     pub fn to_record(&self) -> Value {
         self.named(["source_id", "target_id", "edge_type", "created_at", "created_by"])
     }
@@ -147,7 +151,7 @@ impl DecisionGraph {
         self.edges.len() - self.free.len()
     }
 
-    /// Tells whether there is none.
+    /// Tells whether no decisions are linked.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

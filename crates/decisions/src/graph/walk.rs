@@ -11,17 +11,21 @@ pub const MAX_NODES: usize = 1000;
 /// Which edges of a decision are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EdgeDirection {
-    /// All of them.
+    /// Edges that start or end there.
     #[default]
     Both,
-    /// Those that start there.
+    /// Edges that start there.
     Outgoing,
-    /// Those that end there.
+    /// Edges that end there.
     Incoming,
 }
 
 impl EdgeDirection {
-    /// Reads the name of a direction.
+    /// Reads `both`, `outgoing` or `incoming`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "both" => Ok(Self::Both),
@@ -35,7 +39,7 @@ impl EdgeDirection {
     }
 }
 
-/// What a walk reached.
+/// The part of the graph around a decision.
 #[derive(Debug, Default)]
 pub struct Subgraph<'a> {
     /// The centre, then one ring after the other, each sorted by id.
@@ -49,9 +53,9 @@ pub struct Subgraph<'a> {
 /// An edge at a decision, and the other end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Neighbour<'a> {
-    /// The other end.
+    /// Id of the decision at the other end.
     pub id: &'a str,
-    /// The edge.
+    /// The edge that leads there.
     pub edge: &'a DecisionEdge,
 }
 

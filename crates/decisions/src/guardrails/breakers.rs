@@ -14,18 +14,18 @@ const MAX_BREAKERS: usize = 100;
 const MAX_OUTCOMES: usize = 1000;
 /// Longest window and cooldown: ten years.
 const MAX_MS: u64 = 10 * 366 * 86_400_000;
-/// Where breakers may be.
+/// Prefixes of scopes besides `global`.
 const SCOPES: &[&str] = &["category:", "stakes:", "agent:", "tag:"];
 
 /// Whether actions pass.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum BreakerState {
-    /// They do.
+    /// Actions pass.
     #[default]
     Closed,
-    /// They do not.
+    /// Actions are blocked until the cooldown ends.
     Open,
-    /// One does, to find out.
+    /// One action passes as a probe; its review opens or closes the breaker.
     HalfOpen,
 }
 
@@ -41,7 +41,7 @@ impl BreakerState {
     }
 }
 
-/// One breaker.
+/// A breaker of one scope. Times are milliseconds since 1970.
 #[derive(Debug, Clone, Default)]
 struct CircuitBreaker {
     scope: String,
@@ -55,7 +55,7 @@ struct CircuitBreaker {
     probed_at: Option<i64>,
 }
 
-/// The breakers of a store.
+/// The breakers of a store, at most one for each scope.
 #[derive(Debug, Default)]
 pub struct CircuitBreakers(Vec<CircuitBreaker>);
 
@@ -149,7 +149,7 @@ impl CircuitBreakers {
         }
     }
 
-    /// Notes what came of a decision.
+    /// Counts the outcome of a review at the breakers of the decision's scopes.
     pub fn note_review(&mut self, decision: &Decision, outcome: &str, now: i64) {
         let agent = decision.recorded_by.as_deref();
         let scopes = scopes_of(Some(&decision.category), decision.stakes.as_deref(), agent, &decision.tags);

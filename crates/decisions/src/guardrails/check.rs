@@ -11,22 +11,22 @@ use crate::store::DecisionStore;
 use crate::timestamps;
 use contextweaver_model::json::JsonMap;
 
-/// An action that is to be checked.
+/// An action before it is taken.
 #[derive(Debug, Clone, Copy)]
 pub struct ActionToCheck<'a> {
-    /// What is to be done.
+    /// What the agent is about to do.
     pub description: &'a str,
-    /// The category, if said.
+    /// Category of the decision; rules on categories do not apply without it.
     pub category: Option<&'a str>,
-    /// How much depends on it.
+    /// `low`, `medium`, `high` or `critical`.
     pub stakes: &'a str,
-    /// How sure the agent is, if said.
+    /// The agent's confidence, from 0 to 1.
     pub confidence: Option<f64>,
     /// What else the agent says; never overrides what is said above.
     pub context: Option<&'a JsonMap>,
-    /// Tags.
+    /// Tags of the action; breakers may be for one.
     pub tags: &'a [String],
-    /// The rule it follows.
+    /// Name of the pattern it follows.
     pub pattern: Option<&'a str>,
     /// How many reasons are given, where reasons can be given.
     pub reasons: Option<usize>,
@@ -58,10 +58,10 @@ impl ActionToCheck<'_> {
     }
 }
 
-/// An action that was checked.
+/// A checked action, to tell the breakers when it goes ahead.
 #[derive(Debug, Clone)]
 pub struct CheckedAction {
-    /// What rules and breakers say.
+    /// Findings of guardrails and breakers together.
     pub verdict: GuardrailVerdict,
     /// The scopes of breakers that the action is in.
     scopes: Vec<String>,

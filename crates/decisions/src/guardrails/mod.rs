@@ -20,12 +20,12 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
 use contextweaver_text::unicode::quote;
 
-/// Rules of one store.
+/// Most guardrails of one store.
 const MAX_RULES: usize = 1000;
-/// Checks that are kept until the host takes them.
+/// Most checks that are kept until the host takes them; the oldest go.
 const MAX_CHECKS: usize = 1000;
 
-/// The rules of a store.
+/// The guardrails of a store, in the order they were added.
 #[derive(Debug, Default)]
 pub struct GuardrailSet {
     rules: Vec<Guardrail>,
@@ -33,28 +33,28 @@ pub struct GuardrailSet {
     checks: Vec<Value>,
 }
 
-/// What became of rules that were added. Where one is bad, none is added.
+/// Outcome of adding guardrails. Where one is rejected, none is added.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct AddedGuardrails {
-    /// How many were added.
+    /// Number of guardrails that were added.
     pub added: usize,
     /// Ids that were there already; the first rule with an id stays.
     pub duplicates: Vec<String>,
-    /// What is wrong.
+    /// Guardrails that are malformed.
     pub errors: Vec<RejectedGuardrail>,
 }
 
-/// A rule that was refused.
+/// A guardrail that is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectedGuardrail {
-    /// Where, as a JSON pointer into what was added.
+    /// JSON pointer into what was added.
     pub path: String,
     /// The id of the rule, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What is wrong.
+    /// What was expected.
     pub message: String,
-    /// The byte in the expression.
+    /// Byte offset in the expression, where the expression is at fault.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
 }
@@ -152,7 +152,7 @@ impl GuardrailSet {
         self.rules.iter().map(|rule| Value::Object(rule.source.clone())).collect()
     }
 
-    /// Describes the rules.
+    /// Returns id, description, action, scope, conditions and requirements of each guardrail.
     pub fn active(&self) -> Vec<Value> {
         self.rules.iter().map(Guardrail::describe).collect()
     }
@@ -183,7 +183,7 @@ impl AddedGuardrails {
     }
 }
 
-/// Returns the rules.
+/// Returns the guardrails of the preset `cornerstone`.
 fn cornerstone() -> Value {
     let review = |category: &str| {
         json!({

@@ -26,7 +26,7 @@ const SIGNS: &[(&str, ComparisonOperator)] = &[
     ("=", ComparisonOperator::Equal),
 ];
 
-/// What a rule compares with.
+/// How a field of the action is compared with an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonOperator {
     /// `==`, also without a sign.
@@ -60,7 +60,7 @@ impl ComparisonOperator {
 /// What a rule does to an action that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardrailAction {
-    /// The action is not allowed.
+    /// The action is refused.
     Block,
     /// The action is allowed with a warning.
     Warn,
@@ -69,7 +69,7 @@ pub enum GuardrailAction {
 }
 
 impl GuardrailAction {
-    /// Returns the word rules use.
+    /// Returns the name in guardrails, such as `block`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Block => "block",
@@ -82,11 +82,11 @@ impl GuardrailAction {
 /// One comparison with a field of the action.
 #[derive(Debug, Clone)]
 pub struct FieldTest {
-    /// The field.
+    /// Name of the field of the action.
     pub field: String,
-    /// How to compare.
+    /// The comparison.
     pub operator: ComparisonOperator,
-    /// What with.
+    /// The value that the field is compared with.
     pub operand: Value,
     /// Whether an operator sign was written, so that numbers in texts count.
     pub written: bool,
@@ -97,50 +97,50 @@ pub struct FieldTest {
 /// One part of when a rule is about an action.
 #[derive(Debug, Clone)]
 pub enum GuardrailCondition {
-    /// A comparison.
+    /// A comparison with one field.
     Field(FieldTest),
-    /// An expression, with its text.
+    /// An expression, with its source for descriptions.
     Expression(Expression, String),
 }
 
-/// What an action must have.
+/// A field that an action must have, or it is a violation.
 #[derive(Debug, Clone)]
 pub struct GuardrailRequirement {
-    /// The field.
+    /// Name of the field of the action.
     pub field: String,
-    /// What it must be.
+    /// The value it must have.
     pub expected: Value,
 }
 
-/// A rule that actions must keep.
+/// A rule for actions: when its conditions hold, its requirements must.
 #[derive(Debug, Clone)]
 pub struct Guardrail {
-    /// Its id.
+    /// Unique in a store.
     pub id: String,
-    /// What it is for.
+    /// Its purpose, in findings; may be empty.
     pub description: String,
     /// The projects it is for; all when empty.
     pub scope: Vec<String>,
-    /// What it does.
+    /// What a violation leads to.
     pub action: GuardrailAction,
     /// What it says; `{field}` stands for a value of the action.
     pub message: Option<String>,
-    /// When it is about an action: all of them hold.
+    /// All of them hold for the actions it applies to.
     pub conditions: Vec<GuardrailCondition>,
-    /// What the action must have then.
+    /// Without any, every action it applies to is a violation.
     pub requirements: Vec<GuardrailRequirement>,
-    /// The rule as it was written.
+    /// The JSON it was read from, for snapshots.
     pub source: JsonMap,
 }
 
-/// What is wrong with a rule.
+/// Why a guardrail cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardrailError {
-    /// The place in the rule, as a JSON pointer.
+    /// JSON pointer into what was added.
     pub path: String,
-    /// What is wrong.
+    /// What was expected.
     pub message: String,
-    /// The byte in an expression.
+    /// Byte offset in the expression, where the expression is at fault.
     pub position: Option<usize>,
 }
 
@@ -176,7 +176,7 @@ impl Guardrail {
         })
     }
 
-    /// Returns what the rule is called.
+    /// Returns the description, or the id where there is none.
     pub fn name(&self) -> &str {
         if self.description.is_empty() { &self.id } else { &self.description }
     }
@@ -283,7 +283,7 @@ fn field_condition(key: &str, value: &Value, path: &str) -> ReadGuardrail<Guardr
     if field.is_empty() {
         return Err(GuardrailError::new(&pointer(path, key), "a condition needs a field"));
     }
-    // The reference's spelling: `quality_lt` speaks of the quality score.
+    // The spelling of contextweaver 0.18: `quality_lt` speaks of the quality score.
     let field = if operator.is_some() && field == "quality" { "quality_score" } else { field };
     Ok(GuardrailCondition::Field(test(field, operator, value, true)))
 }

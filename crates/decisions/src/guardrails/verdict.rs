@@ -37,20 +37,24 @@ const NAMED: &[&str] = &[
     "project",
 ];
 
-/// What becomes of a rule that cannot be evaluated.
+/// What happens when a guardrail cannot be evaluated.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum OnRuleError {
-    /// It is listed among the warnings.
+    /// The error is listed among the warnings.
     #[default]
     Warn,
-    /// A rule that blocks does block.
+    /// A guardrail with the action `block` blocks.
     Block,
-    /// Nothing.
+    /// The guardrail counts as passed.
     Ignore,
 }
 
 impl OnRuleError {
-    /// Reads the name of a policy.
+    /// Reads `warn`, `block` or `ignore`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> contextweaver_base::Result<Self> {
         match name {
             "warn" => Ok(Self::Warn),
@@ -64,14 +68,14 @@ impl OnRuleError {
     }
 }
 
-/// One thing that rules say.
+/// A guardrail or breaker that applies to an action.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuardrailFinding {
-    /// The id of the rule.
+    /// Id of the guardrail.
     pub id: String,
-    /// What the rule is called.
+    /// Its description, or its id where it has none.
     pub name: String,
-    /// What it says.
+    /// Its message, with values of the action filled in.
     pub message: String,
     /// `block`, `warn` or `log`.
     pub severity: &'static str,
@@ -92,16 +96,16 @@ impl GuardrailFinding {
     }
 }
 
-/// What the rules say of an action.
+/// Outcome of checking an action.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GuardrailVerdict {
-    /// Whether no rule blocks it.
+    /// Whether nothing blocks the action.
     pub allowed: bool,
-    /// What blocks it.
+    /// Findings that block it.
     pub violations: Vec<GuardrailFinding>,
-    /// What else was found.
+    /// Findings that do not block it.
     pub warnings: Vec<GuardrailFinding>,
-    /// How many rules there are.
+    /// Number of guardrails that were evaluated.
     pub evaluated: usize,
 }
 

@@ -3,21 +3,21 @@
 use crate::record::Decision;
 use crate::timestamps::{DAY_MS, parse};
 
-/// How much of a decision is shown.
+/// How much of a decision is shown, by its age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompactionLevel {
-    /// All of it.
+    /// The whole record.
     Full,
     /// What was decided, and what came of it.
     Summary,
-    /// A line.
+    /// One line.
     Digest,
-    /// What is to be learned from it.
+    /// Its lesson only.
     Wisdom,
 }
 
 impl CompactionLevel {
-    /// Returns the name of the level.
+    /// Returns the name in tools, such as `full`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Full => "full",

@@ -1,4 +1,4 @@
-//! Reading records, of this store and of the reference's: two spellings of the same fields, unknown ones kept.
+//! Reading records, of this store and of contextweaver 0.18: two spellings of the same fields, unknown ones kept.
 
 use serde_json::Value;
 

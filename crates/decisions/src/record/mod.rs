@@ -15,56 +15,56 @@ use contextweaver_model::json::JsonMap;
 /// One decision. What a record says beyond the known fields is kept.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Decision {
-    /// The id.
+    /// 1 to 64 letters, digits, underscores and hyphens.
     pub id: String,
-    /// Equal to the decision, as the reference writes both.
+    /// Equal to the decision, as contextweaver 0.18 writes both; an imported one may differ.
     pub summary: String,
-    /// What was decided.
+    /// The decision as a sentence.
     pub decision: String,
     /// One of the store's categories; imported records may have any.
     pub category: String,
-    /// How sure the agent was, from 0 to 1.
+    /// The agent's confidence, from 0 to 1.
     pub confidence: Option<f64>,
-    /// How much depends on it: `low`, `medium`, `high` or `critical`.
+    /// `low`, `medium`, `high` or `critical`.
     pub stakes: Option<String>,
     /// `pending` or `reviewed`.
     pub status: String,
-    /// When it was decided.
+    /// Timestamp of the decision.
     pub date: String,
-    /// The circumstances.
+    /// The circumstances it was made in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
-    /// Why.
+    /// Arguments for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<DecisionReason>,
-    /// Steps of reasoning given by the caller.
+    /// Reasoning steps the caller gave with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub trace: Vec<TraceStep>,
-    /// What was looked at and thought before.
+    /// Inputs and thoughts before it, given or collected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deliberation: Option<Deliberation>,
-    /// What it looks like and what it is for.
+    /// Structure and function, for retrieval by one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bridge: Option<Bridge>,
-    /// Decisions found beforehand.
+    /// Decisions that were found before it was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related_to: Vec<RelatedDecision>,
-    /// Figures it is meant to move.
+    /// Names of the figures it should move.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kpi_indicators: Vec<String>,
-    /// In which state of mind.
+    /// `deliberate`, `reactive`, `exploratory`, `habitual` or `pressured`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mental_state: Option<String>,
-    /// The date by which it is to be reviewed.
+    /// Day by which to review it, `2026-03-22`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review_by: Option<String>,
-    /// Tags.
+    /// Free words to find it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The rule it follows.
+    /// Name of the pattern it follows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// What was done before it.
+    /// Which preparations were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pre_decision: Option<PreDecision>,
     /// The agent that recorded it.
@@ -73,40 +73,40 @@ pub struct Decision {
     /// The project, `owner/repo`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// The feature.
+    /// The feature it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feature: Option<String>,
     /// The number of the pull request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pr: Option<u64>,
-    /// The file.
+    /// Path of the file it is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The line in the file.
+    /// Line in that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// The commit.
+    /// Hash of the commit it led to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// What came of it: `success`, `partial`, `failure` or `abandoned`; imported records may say anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// When it was reviewed.
+    /// Timestamp of the last review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_at: Option<String>,
-    /// What happened.
+    /// What happened in fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_result: Option<String>,
-    /// What was learned.
+    /// What to do differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lessons: Option<String>,
-    /// Notes of the review.
+    /// Notes of the reviewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review_notes: Option<String>,
-    /// Figures it moved, with their numbers.
+    /// Figures it moved, with their values.
     #[serde(skip_serializing_if = "JsonMap::is_empty")]
     pub affected_kpis: JsonMap,
-    /// Who reviewed it.
+    /// The agent that reviewed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_by: Option<String>,
     /// Reviews before the last one, oldest first.
@@ -115,10 +115,10 @@ pub struct Decision {
     /// When the store got it; its date unless a record says otherwise. Empty until it is stored.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub created_at: String,
-    /// When it last changed.
+    /// Timestamp of the last change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<String>,
-    /// Whether it is never to be shortened.
+    /// Whether it is always shown in full, however old it is.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub preserve: bool,
     /// Fields this release does not know.
@@ -126,15 +126,15 @@ pub struct Decision {
     pub unknown: JsonMap,
 }
 
-/// Why something was decided.
+/// An argument for a decision.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DecisionReason {
-    /// Which kind of reason, empty when the record does not say.
+    /// Type such as `analysis` or `empirical`; empty when the record has none.
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub kind: String,
-    /// The reason.
+    /// The argument as a sentence.
     pub text: String,
-    /// How strong it is, from 0 to 1.
+    /// From 0 to 1; 0.8 unless given.
     pub strength: f64,
     /// Fields this release does not know.
     #[serde(flatten)]
@@ -144,17 +144,17 @@ pub struct DecisionReason {
 /// A step of reasoning given by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct TraceStep {
-    /// Its number, from 1.
+    /// Number from 1.
     pub step: u64,
-    /// The thought.
+    /// The reasoning of the step.
     pub thought: String,
-    /// What came out.
+    /// The conclusion of the step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// How sure, from 0 to 1.
+    /// Confidence in it, from 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Tags.
+    /// Free words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// Fields this release does not know.
@@ -162,17 +162,17 @@ pub struct TraceStep {
     pub unknown: JsonMap,
 }
 
-/// What was looked at and thought before a decision.
+/// Inputs and thoughts that led to a decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Deliberation {
-    /// What was looked at.
+    /// Queries, checks, lookups and other material.
     pub inputs: Vec<DeliberationInput>,
-    /// What was made of it.
+    /// Thoughts, each with the inputs it rests on.
     pub steps: Vec<DeliberationStep>,
-    /// From the first to the last input.
+    /// Milliseconds from the first to the last input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_duration_ms: Option<u64>,
-    /// The step at which the decision stood.
+    /// Number of the step at which the decision was clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convergence_point: Option<u64>,
     /// Fields this release does not know.
@@ -180,17 +180,17 @@ pub struct Deliberation {
     pub unknown: JsonMap,
 }
 
-/// Something looked at.
+/// Material an agent looked at.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeliberationInput {
-    /// Its id within the deliberation.
+    /// Unique in its deliberation.
     pub id: String,
-    /// What it is.
+    /// The material, or a sentence about it.
     pub text: String,
-    /// Where it is from.
+    /// Tool or document it came from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// When.
+    /// Timestamp at which it was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
     /// Fields this release does not know.
@@ -198,23 +198,23 @@ pub struct DeliberationInput {
     pub unknown: JsonMap,
 }
 
-/// A step of a deliberation.
+/// A thought of a deliberation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct DeliberationStep {
-    /// Its number, from 1.
+    /// Number from 1.
     pub step: u64,
-    /// The thought.
+    /// The thought as text.
     pub thought: String,
     /// Ids of the inputs it rests on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs_used: Vec<String>,
-    /// When.
+    /// Timestamp at which it was noted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// How long it took.
+    /// Milliseconds it took.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Which kind of thought.
+    /// Type such as `analysis`, `constraint` or `reasoning`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Whether it concludes the deliberation.
@@ -225,20 +225,20 @@ pub struct DeliberationStep {
     pub unknown: JsonMap,
 }
 
-/// The two sides of a decision.
+/// A decision as a solution and as a purpose, so that it is found by either.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Bridge {
-    /// What it looks like.
+    /// What the solution looks like.
     pub structure: String,
-    /// What it is for.
+    /// The purpose it serves.
     pub function: String,
     /// What may vary.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tolerance: Vec<String>,
-    /// What must be.
+    /// What must hold.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub enforcement: Vec<String>,
-    /// What must not be.
+    /// What must not happen.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prevention: Vec<String>,
     /// Fields this release does not know.
@@ -246,31 +246,31 @@ pub struct Bridge {
     pub unknown: JsonMap,
 }
 
-/// A decision found before another was made.
+/// A decision that was found before another was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct RelatedDecision {
-    /// Its id.
+    /// Id of the decision that was found.
     pub id: String,
-    /// Its summary.
+    /// Its title at that time.
     pub summary: String,
-    /// How far it was from the query.
+    /// Cosine distance from the query, rounded to three decimals.
     pub distance: f64,
     /// Fields this release does not know.
     #[serde(flatten)]
     pub unknown: JsonMap,
 }
 
-/// What was done before a decision.
+/// Which preparations preceded a decision.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[allow(clippy::struct_excessive_bools, reason = "the record has them")]
 pub struct PreDecision {
     /// Whether similar decisions were looked for.
     pub query_run: bool,
-    /// How many were found.
+    /// Number of similar decisions.
     pub similar_found: u64,
     /// Whether guardrails were checked.
     pub guardrails_checked: bool,
-    /// Whether they let it pass.
+    /// Whether nothing blocked the action.
     pub guardrails_passed: bool,
     /// Fields this release does not know.
     #[serde(flatten)]
@@ -280,21 +280,21 @@ pub struct PreDecision {
 /// A review that a later one replaced.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct PastReview {
-    /// What came of it.
+    /// `success`, `partial`, `failure` or `abandoned`.
     pub outcome: String,
-    /// When.
+    /// Timestamp of the review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_at: Option<String>,
-    /// What happened.
+    /// What happened in fact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub actual_result: Option<String>,
-    /// What was learned.
+    /// What to do differently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lessons: Option<String>,
-    /// Notes.
+    /// Notes of the reviewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review_notes: Option<String>,
-    /// By whom.
+    /// The agent that reviewed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_by: Option<String>,
     /// Fields this release does not know.
@@ -303,19 +303,19 @@ pub struct PastReview {
 }
 
 impl Decision {
-    /// Returns what the outcome is worth, from 0 to 1, of a decision that was reviewed.
+    /// Returns the value of its outcome, from 0 to 1; none unless it was reviewed.
     pub fn reviewed_value(&self) -> Option<f64> {
         let outcome = self.outcome.as_deref().filter(|outcome| !outcome.is_empty())?;
         (self.status == "reviewed").then(|| outcome_value(outcome))
     }
 
-    /// Returns when it was created, in milliseconds; nothing where the record has no readable time.
+    /// Returns its creation in milliseconds since 1970; none where neither time can be read.
     pub fn created_ms(&self) -> Option<i64> {
         crate::timestamps::parse(&self.created_at).or_else(|| crate::timestamps::parse(&self.date))
     }
 }
 
-/// Returns what an outcome is worth, from 0 to 1.
+/// Returns the value of an outcome: 1 for `success`, 0.5 for `partial`, 0 for anything else.
 pub fn outcome_value(outcome: &str) -> f64 {
     match outcome {
         "success" => 1.0,
@@ -324,7 +324,7 @@ pub fn outcome_value(outcome: &str) -> f64 {
     }
 }
 
-/// How strong a reason is that does not say.
+/// Strength of a reason that has none.
 pub const fn default_strength() -> f64 {
     0.8
 }

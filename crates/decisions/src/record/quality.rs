@@ -5,16 +5,16 @@ use serde::Serialize;
 use crate::record::Decision;
 use contextweaver_model::json::numbers::round;
 
-/// How well a decision is documented, and what would help.
+/// Score of how well a decision is documented.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordQuality {
-    /// From 0 to 1.
+    /// From 0 to 1, in hundredths.
     pub score: f64,
     /// One sentence for each thing that is missing.
     pub suggestions: Vec<&'static str>,
 }
 
-/// Scores a decision as it stands.
+/// Scores the record of a decision.
 pub fn record_quality(decision: &Decision) -> RecordQuality {
     let deliberation = decision.deliberation.as_ref();
     let steps = deliberation.map_or(&[][..], |deliberation| &deliberation.steps);

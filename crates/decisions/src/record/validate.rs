@@ -10,22 +10,22 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};
 use contextweaver_text::unicode::{quote, trim};
 
-/// The categories that every store knows.
+/// Categories that every store accepts.
 pub const CATEGORIES: &[&str] = &["architecture", "process", "integration", "tooling", "security"];
-/// How much may depend on a decision.
+/// Values of `stakes`, the lowest first.
 pub const STAKES: &[&str] = &["low", "medium", "high", "critical"];
-/// Kinds of reasons.
+/// Types of reasons.
 pub const REASONS: &[&str] =
     &["authority", "analogy", "analysis", "pattern", "intuition", "empirical", "elimination", "constraint"];
-/// States of mind.
+/// Values of `mental_state`.
 pub const MENTAL_STATES: &[&str] = &["deliberate", "reactive", "exploratory", "habitual", "pressured"];
 
-/// Something wrong with a draft.
+/// A field of a decision that must be corrected before it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidField {
     /// The field, such as `reasons[0].type`.
     pub field: String,
-    /// What it should be.
+    /// The rule it breaks.
     pub message: String,
 }
 

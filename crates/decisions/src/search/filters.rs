@@ -13,29 +13,29 @@ use contextweaver_text::unicode::quote;
 /// Conditions; a hit fulfils all that are given.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct DecisionFilters {
-    /// The category.
+    /// The exact category.
     pub category: Option<String>,
     /// One of these stakes; an empty or missing list lets all pass, as with the other lists.
     pub stakes: Vec<String>,
-    /// One of these statuses.
+    /// One of these statuses, `pending` or `reviewed`.
     pub status: Vec<String>,
-    /// The project.
+    /// The exact project, `owner/repo`.
     pub project: Option<String>,
-    /// The feature.
+    /// The exact feature.
     pub feature: Option<String>,
-    /// The number of the pull request.
+    /// The exact number of the pull request.
     pub pr: Option<u64>,
-    /// At least this confidence; who has none does not pass.
+    /// At least this confidence; a decision without confidence does not pass.
     pub min_confidence: Option<f64>,
-    /// At most this confidence.
+    /// At most this confidence; a decision without confidence does not pass.
     pub max_confidence: Option<f64>,
-    /// Whether it was reviewed.
+    /// Whether its status is `reviewed`.
     pub has_outcome: Option<bool>,
     /// At least one of these tags.
     pub tags: Vec<String>,
-    /// Decided then or later.
+    /// Decided on or after this date or timestamp.
     pub date_after: Option<String>,
-    /// Decided then or earlier; a date without a time means the whole day.
+    /// Decided on or before it; a date without a time includes its whole day.
     pub date_before: Option<String>,
     /// Recorded by this agent.
     pub agent: Option<String>,

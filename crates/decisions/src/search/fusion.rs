@@ -5,30 +5,30 @@ use contextweaver_model::json::numbers::round;
 /// How far the first places are from the others when places count.
 const RANK_OFFSET: f64 = 60.0;
 
-/// What of a hit counts when rankings are merged.
+/// How the scores of two rankings become comparable before they are added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ScoreFusion {
-    /// Its score, stretched so that the best of the list has 1 and the worst 0.
+    /// Scaled, so that the best of the list has 1 and the worst 0.
     #[default]
     Minmax,
-    /// Its place in the list.
+    /// Reciprocal rank: only the position in the list counts.
     Rrf,
 }
 
-/// A hit with what it got from each list, all rounded to four decimals.
+/// A slot with its score in each list, all rounded to four decimals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FusedScore {
-    /// Which hit.
+    /// Slot of the decision in the index.
     pub slot: u32,
-    /// From the search by meaning.
+    /// Normalised score by embedding; 0 where that list lacks it.
     pub semantic: f64,
-    /// From the search by words.
+    /// Normalised score by keywords; 0 where that list lacks it.
     pub keyword: f64,
-    /// The weighted sum.
+    /// Weighted sum of both.
     pub combined: f64,
 }
 
-/// Returns the scores as parts of 1.
+/// Returns the scores of a list, best first, scaled to at most 1.
 pub fn normalised(scores: &[f64], fusion: ScoreFusion) -> Vec<f64> {
     let least = scores.iter().copied().fold(f64::INFINITY, f64::min);
     let most = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);

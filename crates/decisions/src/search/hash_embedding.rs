@@ -5,12 +5,12 @@ use contextweaver_text::hash::of_number;
 
 /// Name of the built-in vectors in snapshots.
 pub const MODEL: &str = "hashing-256";
-/// Length of the built-in vectors.
+/// Length of the vectors that the store makes itself.
 pub const DIMENSIONS: usize = 256;
 /// Features of one text that are counted; what is longer is known by its beginning.
 const MAX_FEATURES: usize = 20_000;
 
-/// FNV-1a in 64 bits.
+/// The hash FNV-1a in 64 bits.
 #[derive(Clone, Copy)]
 struct Fnv(u64);
 

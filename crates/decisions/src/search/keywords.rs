@@ -15,20 +15,20 @@ const EPSILON: f64 = 0.25;
 const IDLE_WORDS: usize = 1024;
 /// Rare words of a text that others are found by.
 const KIN_WORDS: usize = 8;
-/// Texts looked at for each.
+/// Texts that are looked at for each of those words.
 const KIN_HOLDERS: usize = 256;
 
-/// How much a word counts that so many texts hold.
+/// How BM25 weighs a term by the number of texts that hold it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Bm25Weighting {
     /// Always above zero, so that stores of one or two decisions find what they hold.
     #[default]
     Smooth,
-    /// As the reference: a word in half of the texts counts nothing.
+    /// As in contextweaver 0.18: a word in half of the texts counts nothing.
     Okapi,
 }
 
-/// One word in one text.
+/// A term in the text of one slot, and how often it occurs there.
 #[derive(Debug, Clone, Copy)]
 struct KeywordPosting {
     slot: u32,
@@ -42,7 +42,7 @@ struct KeywordDocument {
     length: u32,
 }
 
-/// Which texts hold which word.
+/// The inverted index over the texts of decisions.
 #[derive(Debug, Clone, Default)]
 pub struct KeywordIndex {
     terms: Terms,
@@ -56,7 +56,7 @@ pub struct KeywordIndex {
 }
 
 impl KeywordIndex {
-    /// Sets the text of a slot.
+    /// Indexes the text of a slot in place of the one before.
     pub fn set(&mut self, slot: u32, text: &str) {
         let mut numbers = Vec::new();
         for_each_term(text, &mut |word| numbers.push(self.terms.intern(Term::Word(word))));

@@ -31,7 +31,7 @@ use crate::store::DecisionTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::numbered::Terms;
 
-/// The index of a store.
+/// Keywords, vectors and filter keys of all decisions of a store, by slot.
 #[derive(Debug, Default)]
 pub struct SearchIndex {
     slots: SortedMap<String, u32>,
@@ -70,7 +70,7 @@ impl SearchIndex {
         slot
     }
 
-    /// Removes a decision.
+    /// Removes a decision; its slot is used again.
     pub fn remove(&mut self, id: &str) {
         let Some(slot) = self.slots.remove(id) else { return };
         self.keywords.remove(slot);
@@ -87,7 +87,7 @@ impl SearchIndex {
         self.slots.len()
     }
 
-    /// Tells whether there is none.
+    /// Tells whether no decision is indexed.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }

@@ -11,20 +11,20 @@ const SEMANTIC_WEIGHT: f64 = 0.7;
 /// Characters of the name of a model.
 const MAX_MODEL_CHARS: usize = 200;
 
-/// How decisions are found.
+/// How decisions are ranked for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RetrievalMode {
-    /// By both, merged.
+    /// By keywords and embeddings, merged as [`ScoreFusion`] says.
     #[default]
     Hybrid,
-    /// By meaning.
+    /// By the distance of embeddings.
     Semantic,
-    /// By words.
+    /// By BM25 over keywords.
     Keyword,
 }
 
 impl RetrievalMode {
-    /// Returns the name of the mode.
+    /// Returns the name in options, such as `hybrid`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Hybrid => "hybrid",
@@ -33,7 +33,11 @@ impl RetrievalMode {
         }
     }
 
-    /// Reads the name of a mode.
+    /// Reads `hybrid`, `semantic` or `keyword`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         let all = [Self::Hybrid, Self::Semantic, Self::Keyword];
         all.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| unknown(name, "hybrid, semantic or keyword"))
@@ -44,18 +48,18 @@ fn unknown(name: &str, wanted: &str) -> Error {
     Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", quote(name)))
 }
 
-/// Options of the search and of the graph.
+/// Options of retrieval and of links.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SearchOptions {
-    /// How queries search that do not say.
+    /// Mode of queries that name none.
     pub retrieval_mode: RetrievalMode,
-    /// How related decisions are searched before an action and for the context of a session.
+    /// Mode of the search for related decisions before an action and for the context of a session.
     pub context_retrieval_mode: RetrievalMode,
-    /// Weight of meaning beside words, from 0 to 1.
+    /// Share of the embeddings in [`RetrievalMode::Hybrid`], from 0 to 1; the rest is that of keywords.
     pub hybrid_weight: f64,
-    /// How the two rankings become one.
+    /// How the scores of both rankings are merged.
     pub fusion: ScoreFusion,
-    /// How words are weighted.
+    /// Weighting of keywords.
     pub bm25: Bm25Weighting,
     /// The model of the vectors that the host makes; without one they are made here.
     pub embedding_model: Option<String>,

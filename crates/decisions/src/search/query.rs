@@ -30,46 +30,46 @@ const REMEMBERED_QUERIES: usize = 64;
 /// How far a nearness in few bits may be from the rounded one.
 const SLACK: f64 = 2e-4;
 
-/// What is looked for.
+/// A search among the decisions of a store.
 #[derive(Debug, Clone, Copy)]
 pub struct DecisionQuery<'a> {
-    /// The text.
+    /// The text to search for.
     pub text: &'a str,
-    /// How many hits at most.
+    /// Most hits that are returned.
     pub limit: usize,
-    /// By words, by meaning or by both.
+    /// Ranking by keywords, by embeddings or by both.
     pub mode: RetrievalMode,
-    /// Which side of the decisions is compared by meaning.
+    /// The part of the decisions that embeddings are compared with.
     pub side: BridgeSide,
-    /// What the hits must be like.
+    /// Conditions that every hit fulfils.
     pub filters: &'a DecisionFilters,
 }
 
-/// A decision that was found.
+/// A decision that matches a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionHit {
-    /// Its id.
+    /// Id of the decision.
     pub id: String,
-    /// How far it is from the query: 0 for the same, four decimals.
+    /// Cosine distance from the query: 0 for the same text, rounded to four decimals.
     pub distance: f64,
-    /// What meaning gave it.
+    /// Score by embedding, rounded to four decimals; 0 where only keywords were searched.
     pub semantic: f64,
-    /// What words gave it.
+    /// Score by keywords, rounded to four decimals; 0 where only embeddings were searched.
     pub keyword: f64,
-    /// Both together.
+    /// The score it is ranked by, before the penalty of superseded decisions.
     pub combined: f64,
     /// Decisions that supersede it; it is ranked as if it had got half.
     pub superseded_by: Vec<String>,
 }
 
-/// What a search found.
+/// Hits of a query.
 #[derive(Debug, Default)]
 pub struct SearchResults {
-    /// The best hits, best first.
+    /// At most as many as asked for, best first.
     pub hits: Vec<DecisionHit>,
-    /// How was searched: by words where vectors were wanted and could not be had.
+    /// The mode that was used: keywords where embeddings were wanted and could not be had.
     pub mode: RetrievalMode,
-    /// What the search had to do without.
+    /// What the search had to do without, such as vectors that are missing.
     pub warnings: Vec<Warning>,
 }
 

@@ -11,16 +11,17 @@ use contextweaver_text::hash::of_text;
 /// What is known of the vector of a slot.
 #[derive(Debug, Clone, Copy, Default)]
 struct VectorState {
-    /// Hash of the text it was made of.
+    /// Hash of the text it was made of, to tell whether it must be made again.
     text: u64,
     is_made: bool,
     /// Whether the decision changed since.
     is_stale: bool,
 }
 
-/// Vectors of one side. Until a search asks for the side nothing is made of it.
+/// Vectors of one side of all decisions. Until a search asks for the side none is made.
 #[derive(Debug, Clone, Default)]
 pub(super) struct SideVectors {
+    /// Returns the vectors that are made.
     vectors: VectorTable,
     states: Vec<VectorState>,
     stale: Vec<u32>,
@@ -50,7 +51,7 @@ impl SideVectors {
         &mut self.states[slot]
     }
 
-    /// Forgets a slot.
+    /// Forgets the vector of a slot.
     pub fn remove(&mut self, slot: u32) {
         self.vectors.remove(slot);
         if let Some(state) = self.states.get_mut(slot as usize) {
@@ -139,7 +140,7 @@ impl SideVectors {
     }
 }
 
-/// The ids of the decisions and their slots.
+/// The two directions between ids of decisions and slots of the index.
 pub(super) struct SlotIds<'a> {
     /// Slots by id.
     pub by_id: &'a SortedMap<String, u32>,

@@ -4,15 +4,15 @@ use crate::record::Decision;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 
-/// Which side of a decision a query speaks of.
+/// The part of a decision that a query is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum BridgeSide {
-    /// Everything.
+    /// The whole decision.
     #[default]
     Both,
-    /// What it looks like.
+    /// What the solution looks like, from its bridge.
     Structure,
-    /// What it is for.
+    /// The purpose it serves, from its bridge.
     Function,
 }
 
@@ -20,7 +20,11 @@ impl BridgeSide {
     /// All sides, in the order of their vectors.
     pub const ALL: [Self; 3] = [Self::Both, Self::Structure, Self::Function];
 
-    /// Reads the name of a side.
+    /// Reads `both`, `structure` or `function`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "both" => Ok(Self::Both),

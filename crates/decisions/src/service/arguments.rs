@@ -8,10 +8,10 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::type_name;
 use contextweaver_text::unicode::prefix;
 
-/// What a store allows beyond the table.
+/// Values that a store accepts beyond those of the tools' schemas.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowedValues<'a> {
-    /// Categories besides the five.
+    /// Categories beside the five that every store has.
     pub categories: &'a [String],
 }
 

@@ -18,14 +18,14 @@ use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redac
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
-/// A call of a tool, and what the host says of it.
+/// A tool call.
 #[derive(Debug)]
 pub struct ToolRequest<'a> {
     /// The name of the tool, with the prefix of the store.
     pub name: &'a str,
-    /// The arguments.
+    /// Arguments as the client sent them; they are checked against the schema.
     pub arguments: Value,
-    /// Who calls, and when.
+    /// What the host knows of the call.
     pub host: HostContext<'a>,
 }
 
@@ -45,9 +45,9 @@ pub struct HostContext<'a> {
 /// The end of an operation, or what the host must answer first; nothing has changed by then.
 #[derive(Debug)]
 pub enum ToolReply {
-    /// Answer these and call again.
+    /// Answer these in [`HostContext::answers`] and call again.
     Needs(Vec<HostRequest>),
-    /// Finished.
+    /// The result.
     Done(Value),
 }
 
@@ -102,14 +102,14 @@ pub fn call_tool(store: &mut DecisionStore, request: ToolRequest<'_>) -> ToolRep
     }
 }
 
-/// What past decisions say about a task, for a prompt.
+/// A task for which past decisions are wanted in a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct ContextQuery {
-    /// The task.
+    /// Description of the task.
     pub query: String,
-    /// Most tokens of the text.
+    /// Most tokens of the text, by the estimator.
     pub budget: u64,
-    /// The sections, if not the usual ones.
+    /// Names of the sections; the five usual ones when absent.
     pub include: Option<Value>,
 }
 
@@ -266,7 +266,7 @@ const MAX_NAME: usize = 64;
 /// Options of the tools and of the server.
 #[derive(Debug, Clone)]
 pub struct ServiceOptions {
-    /// The name of the server.
+    /// Name of the server in the handshake.
     pub server_name: String,
     /// The tools that are offered, by their names without prefix; none means all.
     pub tools: Vec<String>,

@@ -36,7 +36,7 @@ const INSTRUCTIONS: &str = "Memory of decisions. Call get_session_context at the
     every decision that matters and obey it: do not act when allowed is false. Call record_thought while you weigh \
     things up. Call review_outcome as soon as you know what came of a decision.";
 
-/// A failure that is told as an error of the protocol.
+/// An error of JSON-RPC.
 struct RpcError {
     code: i64,
     message: String,
@@ -49,13 +49,13 @@ impl RpcError {
     }
 }
 
-/// What a method gives.
+/// Outcome of a method.
 enum RpcAnswer {
     Result(Value),
     Wait(ToolReply),
 }
 
-/// Answers the text of a message.
+/// Handles a message as text; text that is no JSON is answered with a parse error.
 pub fn handle_text(store: &mut DecisionStore, text: &str, host: HostContext<'_>) -> ToolReply {
     match json::parse(text) {
         Ok(message) => handle(store, message, host),

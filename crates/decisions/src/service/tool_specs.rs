@@ -2,26 +2,26 @@
 //!
 //! `tool_specs.json` says it in a notation of its own: a name with `*` is required, one with `?` may be null, `fields` makes
 //! an object, `use` stands for what is shared, a text for the type of that name. Here it becomes JSON Schema, plain and
-//! without references.
+//! without `$ref`.
 
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-/// One tool as clients see it.
+/// A tool definition, before a store adds its prefix and categories.
 #[derive(Debug)]
 pub struct ToolSpec {
-    /// Its name, without the prefix of a store.
+    /// Name without the prefix of a store.
     pub name: String,
-    /// Its name for people.
+    /// Name for people.
     pub title: String,
-    /// What it is for.
+    /// Description for models.
     pub description: String,
     /// Whether it changes decisions; looking leaves traces in the deliberation, but no decision changes.
     pub writes: bool,
-    /// The schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input: Value,
-    /// The schema of its structured content.
+    /// JSON Schema of the structured content.
     pub output: Value,
 }
 
@@ -31,7 +31,7 @@ pub fn tools() -> &'static [ToolSpec] {
     TOOLS.get_or_init(read)
 }
 
-/// Returns the tool of a name.
+/// Returns the tool with a name, without prefix.
 pub fn tool(name: &str) -> Option<&'static ToolSpec> {
     tools().iter().find(|tool| tool.name == name)
 }

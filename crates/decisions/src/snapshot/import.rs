@@ -21,26 +21,26 @@ use contextweaver_text::unicode::{quote, trim};
 /// What becomes of the decisions that are there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ImportMode {
-    /// They stay, beside those that come.
+    /// They stay beside those that are imported.
     #[default]
     Merge,
-    /// They go.
+    /// They are removed.
     Replace,
 }
 
 /// What becomes of a record whose id is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ImportConflict {
-    /// The one that changed last stays.
+    /// The one that was updated last stays.
     #[default]
     Newer,
-    /// The one that is there stays.
+    /// The one in the store stays.
     Keep,
-    /// The one that is there stays, and the other is reported.
+    /// The one in the store stays, and the other is reported.
     Error,
 }
 
-/// How to import.
+/// Options of [`DecisionStore::import`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ImportOptions {
     /// What becomes of the decisions that are there.
@@ -72,40 +72,40 @@ impl ImportOptions {
     }
 }
 
-/// What was imported.
+/// Outcome of an import.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ImportReport {
-    /// Records that came in.
+    /// Number of records that were stored.
     pub imported: usize,
-    /// Records that did not because another with their id stayed.
+    /// Number of records that lost to the one in the store with their id.
     pub skipped: usize,
-    /// Records and edges that could not be used.
+    /// Records and edges that were rejected.
     pub errors: Vec<RejectedRecord>,
-    /// What else was passed over.
+    /// Parts of the snapshot that were not used, such as vectors of another model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Warning>,
 }
 
-/// A record or an edge that could not be used.
+/// A record or an edge that was not imported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectedRecord {
-    /// The place in the input.
+    /// JSON pointer into the input.
     pub path: String,
     /// The id of the record, where it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The code of the error.
+    /// Code of the error.
     pub code: &'static str,
-    /// What is wrong.
+    /// Message of the error.
     pub message: String,
 }
 
-/// An import at work.
+/// An import between its first and its last record.
 pub(super) struct ImportRun<'a> {
     pub(super) store: &'a mut DecisionStore,
     pub(super) on_conflict: ImportConflict,
     report: ImportReport,
-    /// Ids of the records that came in.
+    /// Ids of the records stored so far, whose vectors may be taken too.
     taken: Vec<String>,
 }
 
@@ -116,7 +116,8 @@ pub(super) type ImportEntries = Vec<(String, Result<Value>)>;
 const SHAPE: &str =
     "a snapshot is what export returned, {format, version, decisions, ...}; a record has at least an id and a decision";
 
-/// A snapshot taken apart. What a bare list of records does not speak of stays as it is.
+/// A snapshot taken apart. A part that a bare list of records does not have is none, and leaves that of the store as it
+/// is.
 struct SnapshotParts {
     records: ImportEntries,
     edges: ImportEntries,
@@ -127,7 +128,7 @@ struct SnapshotParts {
     unknown: JsonMap,
 }
 
-/// What is checked before anything changes.
+/// Guardrails, breakers and tracker of a snapshot: read before anything changes, so that a bad one changes nothing.
 struct StoreSettings {
     rules: Option<GuardrailSet>,
     breakers: Option<CircuitBreakers>,
@@ -135,7 +136,7 @@ struct StoreSettings {
 }
 
 impl DecisionStore {
-    /// Imports a snapshot, a list of records, one record, or the reference's files as `{files: {name: text}}`. On
+    /// Imports a snapshot, a list of records, one record, or the files of contextweaver 0.18 as `{files: {name: text}, edges}`. On
     /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
     /// object that is neither a snapshot nor a record is refused.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
@@ -270,7 +271,7 @@ fn numbered(list: Vec<Value>, path: &str) -> ImportEntries {
     list.into_iter().enumerate().map(|(index, value)| (format!("{path}/{index}"), Ok(value))).collect()
 }
 
-/// Reads a file of the reference; the end of its name is the id of a record that has none.
+/// Reads a file of contextweaver 0.18; the end of its name is the id of a record that has none.
 fn file(name: &str, text: Value, path: &str) -> Result<Value> {
     let mut record = yaml::parse(&as_string(text, path)?)?;
     let stem = name.rsplit(['/', '\\']).next().unwrap_or(name);

@@ -14,7 +14,7 @@ use crate::store::DecisionStore;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::JsonMap;
 
-/// What the snapshot says it is.
+/// Value of `format` in a snapshot.
 const FORMAT: &str = "cstp-snapshot";
 /// The form of snapshots; another one cannot be read.
 const VERSION: u64 = 1;
@@ -93,7 +93,7 @@ impl DecisionStore {
     }
 }
 
-/// Reads a vector out of base64.
+/// Reads a vector of 32-bit floats in little-endian order out of base64; none where a number is not finite.
 fn vector(text: &str) -> Option<Vec<f32>> {
     let bytes = STANDARD.decode(text).ok()?;
     let number = |bytes: &[u8]| bytes.try_into().map(f32::from_le_bytes).unwrap_or_default();

@@ -102,7 +102,7 @@ fn conflicts_are_settled_as_asked() {
 }
 
 #[test]
-fn edges_of_the_reference_are_read_line_by_line() {
+fn edges_of_compat_files_are_read_line_by_line() {
     let mut store = DecisionStore::default();
     let lines = concat!(
         "{\"source_id\":\"a\",\"target_id\":\"b\",\"edge_type\":\"relates_to\",\"weight\":0.5,\"created_at\":\"\"}\n",
@@ -214,7 +214,7 @@ fn a_record_that_guardrails_refuse_changes_nothing() {
 }
 
 #[test]
-fn files_of_the_reference_come_in() {
+fn compat_files_come_in() {
     let mut store = DecisionStore::default();
     let files = json!({ "files": {
         "2026/03/2026-03-15-decision-0000abcd.yaml": "summary: x\ndate: '2026-03-15T12:00:00+00:00'\nconfidence: 1.0\n",

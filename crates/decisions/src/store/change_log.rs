@@ -7,11 +7,11 @@ use contextweaver_base::order::SortedMap;
 /// Events that are kept until the host takes them; a host that missed some exports what is new since its revision.
 const MAX_EVENTS: usize = 1000;
 
-/// What happened.
+/// What a change did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// A decision was recorded.
+    /// A decision was logged.
     Recorded,
     /// A decision was changed.
     Updated,
@@ -25,23 +25,23 @@ pub enum ChangeKind {
     Imported,
 }
 
-/// One change.
+/// A change, for hosts that keep a copy of the store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangeEvent {
-    /// What happened.
+    /// What the change did.
     #[serde(rename = "type")]
     pub kind: ChangeKind,
-    /// The number of the change.
+    /// Revision of the store after it.
     pub revision: u64,
     /// The decision, or the source of the link.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The target of the link.
+    /// Target of the edge, for links.
     #[serde(rename = "targetId", skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
 }
 
-/// The changes of a store.
+/// The revision of a store, its events, and the revision of each decision and edge.
 #[derive(Debug, Default)]
 pub struct ChangeLog {
     revision: u64,

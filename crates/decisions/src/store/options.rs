@@ -6,7 +6,7 @@ use crate::service::ServiceOptions;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
 
-/// Options of a store; each part reads its own.
+/// Options of a [`DecisionStore`](super::DecisionStore).
 #[derive(Debug, Clone, Default)]
 pub struct DecisionStoreOptions {
     /// Categories besides the five that every store knows.
@@ -19,22 +19,22 @@ pub struct DecisionStoreOptions {
     pub enforce_record_guardrails: bool,
     /// How decisions are found and linked.
     pub search: SearchOptions,
-    /// How much a store takes.
+    /// Bounds of the store.
     pub limits: DecisionLimits,
 }
 
-/// How much a store takes.
+/// Bounds of a store; what exceeds them is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecisionLimits {
-    /// Decisions.
+    /// Most decisions.
     pub decisions: usize,
-    /// Bytes of one text.
+    /// Most bytes of one text.
     pub text_bytes: usize,
-    /// Tags of one decision, and other short lists.
+    /// Most tags of one decision, and most entries of other short lists.
     pub tags: usize,
-    /// Reasons of one decision.
+    /// Most reasons of one decision.
     pub reasons: usize,
-    /// Steps, and inputs, of one deliberation.
+    /// Most steps, and most inputs, of one deliberation.
     pub steps: usize,
 }
 

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use crate::record::Decision;
 use contextweaver_base::order::SortedMap;
 
-/// Decisions, the latest first.
+/// Decisions by id, and in the order of their creation.
 #[derive(Debug, Default)]
 pub struct DecisionTable {
     by_time: SortedMap<RecencyKey, Box<Decision>>,
@@ -13,7 +13,7 @@ pub struct DecisionTable {
     created: SortedMap<String, String>,
 }
 
-/// The latest first, then by id.
+/// Sorts by creation, the latest first, then by id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RecencyKey {
     created: String,
@@ -38,7 +38,7 @@ impl DecisionTable {
         self.by_time.len()
     }
 
-    /// Tells whether there is none.
+    /// Tells whether no decision is stored.
     pub fn is_empty(&self) -> bool {
         self.by_time.is_empty()
     }
@@ -60,7 +60,7 @@ impl DecisionTable {
         self.by_time.insert(place, Box::new(decision));
     }
 
-    /// Takes a decision out.
+    /// Removes the decision with an id and returns it.
     pub fn remove(&mut self, id: &str) -> Option<Decision> {
         let place = self.place(id)?;
         self.created.remove(id);

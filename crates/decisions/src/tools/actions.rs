@@ -23,7 +23,7 @@ const MAX_LIMIT: u64 = 20;
 /// The category and the confidence of a record whose action has none.
 const CATEGORY: &str = "process";
 const CONFIDENCE: f64 = 0.5;
-/// Examples of a pattern.
+/// Most ids that are named for a pattern.
 const EXAMPLES: usize = 3;
 
 /// What is to be done, and how it is looked at.
@@ -124,7 +124,7 @@ pub fn pre_action_logs(arguments: &Map<String, Value>) -> bool {
     arguments.get("options").and_then(|options| options.get("auto_record")) != Some(&Value::Bool(false))
 }
 
-/// Runs the tool.
+/// Finds similar decisions, checks guardrails and, unless told not to, logs the decision.
 pub fn pre_action(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
@@ -248,7 +248,7 @@ fn answer(verdict: &GuardrailVerdict, relevant: &[JsonMap], calibration: &Value,
     out
 }
 
-/// Runs the tool.
+/// Checks an action against guardrails and breakers.
 pub fn check_action(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
@@ -277,7 +277,7 @@ pub fn check_action(
     }))
 }
 
-/// Writes a finding with the id in the reference's spelling as well.
+/// Writes a finding with the id in the spelling of contextweaver 0.18 as well.
 fn both_spellings(finding: &GuardrailFinding) -> Value {
     let mut out = Map::new();
     out.insert("guardrail_id".to_owned(), finding.id.as_str().into());

@@ -14,7 +14,7 @@ use contextweaver_text::unicode::quote;
 /// Most edges from the centre to a node.
 const MAX_DEPTH: u64 = 5;
 
-/// Runs the tool.
+/// Returns the decisions around one, ring by ring.
 pub fn get_graph(
     store: &mut DecisionStore,
     _call: &CallerContext<'_>,
@@ -47,10 +47,10 @@ pub fn get_graph(
 
 /// Neighbours unless a call says otherwise.
 const NEIGHBOURS: u64 = 20;
-/// Most neighbours of a call.
+/// Most neighbours that a call may ask for.
 const MAX_NEIGHBOURS: u64 = 100;
 
-/// Runs the tool.
+/// Returns the decisions linked with one, the heaviest edge first.
 pub fn get_neighbors(
     store: &mut DecisionStore,
     _call: &CallerContext<'_>,
@@ -75,7 +75,7 @@ pub fn get_neighbors(
     Ok(json!({ "nodeId": id, "total": neighbors.len(), "neighbors": neighbors }))
 }
 
-/// Runs the tool.
+/// Adds an edge between two decisions.
 pub fn link_decisions(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,

@@ -12,7 +12,7 @@ use contextweaver_model::json::Fields;
 
 /// Hits unless a call says otherwise.
 const LIMIT: usize = 5;
-/// Most hits of a call.
+/// Most hits that a call may ask for.
 const MAX_LIMIT: u64 = 50;
 
 struct QueryArguments {
@@ -55,7 +55,7 @@ pub fn query_texts(
     Ok(texts_needed(store, call.answers, &arguments.query()))
 }
 
-/// Runs the tool.
+/// Finds decisions like a text.
 pub fn query_decisions(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,

@@ -93,7 +93,7 @@ pub fn session_context_texts(
     Ok(query.map_or_else(Vec::new, |query| texts_needed(store, call.answers, &query)))
 }
 
-/// Runs the tool.
+/// Returns what an agent should know at the start of a task, as Markdown or JSON.
 pub fn get_session_context(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,

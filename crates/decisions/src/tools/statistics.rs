@@ -61,7 +61,7 @@ impl DecisionSelector {
 /// Reviewed decisions that overall figures need, unless a call says otherwise.
 const MIN_DECISIONS: u64 = 5;
 
-/// Runs the tool.
+/// Returns calibration, buckets of confidence and advice.
 pub fn get_stats(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
     let selection = DecisionSelector::take(&mut fields, call)?;
@@ -96,7 +96,7 @@ pub fn get_stats(store: &mut DecisionStore, call: &CallerContext<'_>, arguments:
 /// Reviewed decisions that a kind of reasons needs, unless a call says otherwise.
 const MIN_REVIEWED: u64 = 3;
 
-/// Runs the tool.
+/// Returns how decisions turned out by the types of their reasons.
 pub fn get_reason_stats(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
@@ -120,7 +120,7 @@ pub fn get_reason_stats(
 const DUE: u64 = 20;
 const MAX_DUE: u64 = 50;
 
-/// Runs the tool.
+/// Returns the actions that are due.
 pub fn ready(store: &mut DecisionStore, call: &CallerContext<'_>, arguments: &Map<String, Value>) -> Result<Value> {
     let mut fields = Fields::open(Value::Object(arguments.clone()), "")?;
     let selection = DecisionSelector::take(&mut fields, call)?;

@@ -10,13 +10,13 @@ use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::numbers::fixed;
 
-/// How long an input counts.
+/// Milliseconds for which an input counts: five minutes.
 const INPUT_MS: i64 = 300_000;
-/// How long a key nobody uses is kept.
+/// Milliseconds after which an unused key is forgotten: half an hour.
 const IDLE_MS: i64 = 1_800_000;
-/// Inputs under one key; the oldest go.
+/// Most inputs under one key; the oldest go.
 const MAX_INPUTS: usize = 200;
-/// Keys; the longest unused go.
+/// Most keys; the longest unused go.
 const MAX_KEYS: usize = 1000;
 /// Characters of a query, a description or a title in an input.
 const QUOTED_CHARS: usize = 50;
@@ -40,11 +40,11 @@ pub struct DeliberationTracker {
 #[derive(Debug, Clone, Default, PartialEq)]
 struct InputGroup {
     inputs: Vec<TrackedInput>,
-    /// When the key was last used.
+    /// Milliseconds since 1970 at which the key was last used.
     used: i64,
 }
 
-/// The kinds of inputs.
+/// The tool call that left an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InputKind {
     Query,
@@ -69,7 +69,7 @@ impl InputKind {
     }
 }
 
-/// One thing looked at or thought.
+/// A query, check, lookup or thought of an agent.
 #[derive(Debug, Clone, PartialEq)]
 struct TrackedInput {
     id: String,
@@ -81,14 +81,14 @@ struct TrackedInput {
     handle: Option<String>,
 }
 
-/// Who an input is of: the parts of its key.
+/// The parts of the key that inputs are collected under.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TrackerScope<'a> {
-    /// The agent.
+    /// The agent; none for [`NOBODY`].
     pub agent: Option<&'a str>,
-    /// The decision the input is for.
+    /// Id of the decision that the input is for, if one is named.
     pub decision: Option<&'a str>,
-    /// The transport, session or handle.
+    /// The transport, session or handle of the call.
     pub transport: Option<&'a str>,
 }
 
@@ -117,19 +117,19 @@ impl<'a> TrackerScope<'a> {
     }
 }
 
-/// What a decision takes from the tracker.
+/// What is attached to a decision when it is logged.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CollectedInputs {
-    /// What was found beforehand, the nearest first.
+    /// Decisions found beforehand, the nearest first.
     pub related: Vec<RelatedDecision>,
-    /// What was given and what was collected, together.
+    /// The caller's own deliberation with the collected inputs after it.
     pub deliberation: Option<Deliberation>,
-    /// How many inputs were collected.
+    /// Number of collected inputs.
     pub collected: usize,
 }
 
 impl DeliberationTracker {
-    /// Notes a query and what it found.
+    /// Notes a search and the decisions it found.
     pub fn track_query(
         &mut self,
         call: &CallerContext<'_>,
@@ -262,7 +262,7 @@ impl DeliberationTracker {
         groups
     }
 
-    /// Forgets what a decision took.
+    /// Forgets the inputs that were attached to a decision.
     pub fn forget(&mut self, scope: &TrackerScope<'_>) {
         for key in scope.keys() {
             self.keys.remove(&key);

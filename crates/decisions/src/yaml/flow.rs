@@ -37,7 +37,7 @@ pub(super) fn end(text: &str) -> Option<usize> {
     None
 }
 
-/// Reads a collection.
+/// Reads a list in brackets or an object in braces.
 pub(super) fn parse(text: &str) -> Result<Value, &'static str> {
     let mut reader = FlowReader { rest: text, depth: 0 };
     let value = reader.value()?;

@@ -1,4 +1,4 @@
-//! Reading YAML as people write rules and as the reference writes its files: block and flow collections, every kind of
+//! Reading YAML as people write rules and as contextweaver 0.18 writes its files: block and flow collections, every kind of
 //! scalar, comments. One document; no anchors, tags or directives.
 
 mod flow;

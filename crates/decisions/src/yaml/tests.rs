@@ -2,7 +2,7 @@ use super::*;
 use serde_json::json;
 
 #[test]
-fn files_of_the_reference_are_read() {
+fn compat_files_are_read() {
     let cases = [
         ("", json!(null)),
         (

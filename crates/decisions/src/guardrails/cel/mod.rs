@@ -20,25 +20,25 @@ const MAX_SOURCE: usize = 4096;
 const MAX_DEPTH: u32 = 32;
 const MAX_STEPS: usize = 10_000;
 
-/// An expression that is not of the supported kind: what is wrong, and the byte where.
+/// A syntax error, or a construct that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpressionError {
-    /// What is wrong.
+    /// What was expected.
     pub message: String,
-    /// The byte of the expression.
+    /// Byte offset in the expression.
     pub position: usize,
 }
 
-/// Why an expression has no value.
+/// Why an expression has no value for an action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EvaluationError {
-    /// A member that is looked at does not exist; the rule does not match.
+    /// A member that is read does not exist; the rule does not match.
     Missing,
-    /// The values do not go together, or the work is too much; the rule cannot be evaluated.
+    /// Types do not go together, or the bound of steps is reached; the rule cannot be evaluated.
     Wrong(String),
 }
 
-/// An expression that was checked.
+/// A parsed expression.
 #[derive(Debug, Clone)]
 pub struct Expression(ExpressionNode);
 
