@@ -62,10 +62,29 @@ fn what_cannot_be_read_names_its_line() {
 }
 
 #[test]
-fn hostile_texts_end_soon() {
-    for piece in ["- ", "[", "a:\n ", "'", "\"\\", "{a: ", "? ", "# ", "|\n", "\u{a0}", "a: 'x\n", "- [x\n"] {
+fn hostile_texts_are_read_or_refused_with_a_line() {
+    // A repeated piece, and the line that is refused; none where the text nests too deep.
+    let refused = [
+        ("- ", None),
+        ("[", Some(1)),
+        ("\"\\", Some(1)),
+        ("{a: ", Some(1)),
+        ("? ", Some(1)),
+        ("|\n", Some(2)),
+        ("a: 'x\n", Some(1)),
+        ("- [x\n", Some(1)),
+    ];
+    for (piece, line) in refused {
         let text = piece.repeat(200_000 / piece.len());
-        let _ = parse(&text);
-        let _ = parse(&format!("{text}é"));
+        let code = if line.is_some() { ErrorCode::DecodeFailed } else { ErrorCode::TooDeep };
+        for text in [format!("{text}é"), text] {
+            let error = parse(&text).unwrap_err();
+            assert_eq!((error.code(), error.details().get("line").and_then(Value::as_u64)), (code, line), "{piece:?}");
+        }
+    }
+    for (piece, wanted) in
+        [("a:\n ", json!({ "a": { "a": null } })), ("# ", json!(null)), ("'", json!("'".repeat(99_999)))]
+    {
+        assert_eq!(parse(&piece.repeat(200_000 / piece.len())).unwrap(), wanted, "{piece:?}");
     }
 }
