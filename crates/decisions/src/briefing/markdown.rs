@@ -79,17 +79,19 @@ fn sections(briefing: &Briefing, agent: &str) -> Vec<BriefingSection> {
     let each = |list: &[Value], line: fn(&Value) -> String| list.iter().map(line).collect::<Vec<_>>();
     let none = Vec::new();
     let pending = format!("Pending Actions ({})", briefing.ready.len());
+    let head = format!("## CSTP Decision Context ({})", plain(agent));
+    let contradictions = each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction);
     let mut table = BriefingSection::new(3, "Calibration by Category", calibration(briefing));
     table.heading.push_str("\n| Category | Accuracy | Brier | Decisions |\n|---|---|---|---|");
     vec![
-        BriefingSection { rank: 9, heading: format!("## CSTP Decision Context ({})", plain(agent)), lines: vec![], bare: true },
+        BriefingSection { rank: 9, heading: head, lines: vec![], bare: true },
         BriefingSection::new(8, "Profile", profile(&briefing.profile)),
         BriefingSection::new(7, "Active Guardrails", each(&briefing.guardrails, guardrail)),
         BriefingSection::new(6, "Circuit Breakers", each(&briefing.breakers, breaker)),
         table,
         BriefingSection::new(5, &pending, ready(briefing)),
         BriefingSection::new(2, "Confirmed Patterns", patterns(briefing)),
-        BriefingSection::new(1, "Contradictions", each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction)),
+        BriefingSection::new(1, "Contradictions", contradictions),
         BriefingSection::new(0, "Wisdom", each(briefing.wisdom.as_ref().unwrap_or(&none), lesson)),
         BriefingSection::new(4, "Relevant Decisions", each(&briefing.relevant, relevant)),
         BriefingSection::new(8, "Protocol", vec![

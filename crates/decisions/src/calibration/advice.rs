@@ -56,7 +56,7 @@ fn on_outcomes(overall: &Calibration, buckets: &[ConfidenceBucket]) -> Vec<Calib
     let kind = "confidence_adjustment";
     match overall.interpretation {
         "overconfident" => {
-            out.push(CalibrationAdvice::warning(kind, format!("Outcomes are {gap} below confidence. Lower it.")))
+            out.push(CalibrationAdvice::warning(kind, format!("Outcomes are {gap} below confidence. Lower it.")));
         }
         "slightly_overconfident" => {
             out.push(CalibrationAdvice::info(kind, format!("Outcomes are {gap} below confidence. Lower it a little.")));

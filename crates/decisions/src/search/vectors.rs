@@ -6,7 +6,7 @@ const LANES: usize = 64;
 /// How far from one the length of a vector may be to be taken as it is, so that snapshots come back the same.
 const UNIT_SLACK: f64 = 1e-5;
 
-/// Vectors of one length, by slot, quantised for fast scans.
+/// Vectors of one length, by slot, in blocks that a scan goes through in order of memory.
 #[derive(Debug, Clone, Default)]
 pub struct VectorTable {
     dimensions: usize,

@@ -136,9 +136,9 @@ struct StoreSettings {
 }
 
 impl DecisionStore {
-    /// Imports a snapshot, a list of records, one record, or the files of contextweaver 0.18 as `{files: {name: text}, edges}`. On
-    /// failure nothing has changed. A record or an edge of a list that cannot be used is no failure, but reported; one
-    /// object that is neither a snapshot nor a record is refused.
+    /// Imports a snapshot, a list of records, one record, or the files of contextweaver 0.18 as
+    /// `{files: {name: text}, edges}`. On failure nothing has changed. A record or an edge of a list that cannot be used
+    /// is no failure, but reported; one object that is neither a snapshot nor a record is refused.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
         let parts = parts(value)?;
         let around = self.read_around(&parts, options.mode)?;

@@ -1,5 +1,5 @@
-//! Reading YAML as people write rules and as contextweaver 0.18 writes its files: block and flow collections, every kind of
-//! scalar, comments. One document; no anchors, tags or directives.
+//! Reading YAML as people write rules and as contextweaver 0.18 writes its files: block and flow collections, every
+//! kind of scalar, comments. One document; no anchors, tags or directives.
 
 mod flow;
 mod scalar;

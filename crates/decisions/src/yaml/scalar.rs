@@ -21,7 +21,8 @@ pub(super) fn fold(text: &mut String, blank_lines: usize) {
     text.extend(std::iter::repeat_n('\n', blank_lines));
 }
 
-/// Returns what a plain scalar stands for, in the way of YAML 1.1 that contextweaver 0.18 reads: `yes` is true, `1e5` is a text.
+/// Returns what a plain scalar stands for, in the way of YAML 1.1 that contextweaver 0.18 reads: `yes` is true, `1e5` is
+/// a text.
 pub(super) fn resolved(text: &str) -> Value {
     let lower = text.to_ascii_lowercase();
     let is_cased = text == lower || text == text.to_ascii_uppercase() || text.get(1..) == lower.get(1..);
