@@ -125,17 +125,17 @@ pub fn call(session: &mut DecisionSession, operation: &str, arguments: &str) -> 
         "call_tool" => {
             let name = fields.string("name")?;
             let arguments = fields.take("arguments").unwrap_or_else(|| json!({}));
-            asked(session, fields, |store, host| {
+            run_with_host(session, fields, |store, host| {
                 Ok(service::call_tool(store, ToolRequest { name: &name, arguments, host }))
             })
         }
         "handle_rpc" => {
             if let Some(text) = fields.opt_string("text")? {
-                return asked(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
+                return run_with_host(session, fields, |store, host| Ok(rpc::handle_text(store, &text, host)));
             }
             // Null is a message, too: one that is answered with an error.
             let message = fields.take("message").unwrap_or_default();
-            asked(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
+            run_with_host(session, fields, |store, host| Ok(rpc::handle(store, message, host)))
         }
         "context" => {
             let context = ContextQuery {
@@ -143,7 +143,7 @@ pub fn call(session: &mut DecisionSession, operation: &str, arguments: &str) -> 
                 budget: fields.uint_or("budget_tokens", CONTEXT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
                 include: fields.take("include"),
             };
-            asked(session, fields, |store, host| service::context(store, &context, host))
+            run_with_host(session, fields, |store, host| service::context(store, &context, host))
         }
         "import" => import(session, fields),
         other => simple(&mut session.store, other, fields),
@@ -198,7 +198,7 @@ fn import(session: &mut DecisionSession, mut fields: Fields) -> Result<String> {
 }
 
 /// Runs what may ask the host.
-fn asked(
+fn run_with_host(
     session: &mut DecisionSession,
     mut fields: Fields,
     run: impl FnOnce(&mut DecisionStore, HostContext<'_>) -> Result<ToolReply>,
@@ -221,7 +221,7 @@ fn asked(
     match run(&mut session.store, host)? {
         ToolReply::Needs(needs) => {
             session.wait(operation, answers);
-            let needs: Vec<Value> = needs.into_iter().map(told).collect();
+            let needs: Vec<Value> = needs.into_iter().map(need_json).collect();
             write(&One("need", &needs))
         }
         ToolReply::Done(result) => done_with(&result, &events(&mut session.store)),
@@ -235,7 +235,7 @@ fn events(store: &mut DecisionStore) -> Vec<Value> {
     changes.chain(checks).collect()
 }
 
-fn told(need: HostRequest) -> Value {
+fn need_json(need: HostRequest) -> Value {
     match need {
         HostRequest::Id => json!({ "kind": "id" }),
         HostRequest::Embed { texts } => json!({ "kind": "embed", "texts": texts }),

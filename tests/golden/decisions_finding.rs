@@ -2,8 +2,8 @@
 
 use contextweaver_decisions::record::DecisionReason;
 use contextweaver_decisions::search::{
-    Bm25Weighting, DecisionFilters, KeywordIndex, ScoreFusion, SearchOptions, cosine_distance, fuse, normalised,
-    searchable,
+    Bm25Weighting, DecisionFilters, KeywordIndex, ScoreFusion, SearchOptions, cosine_distance, fuse, keyword_text,
+    normalised,
 };
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions};
 use contextweaver_decisions::{
@@ -68,7 +68,7 @@ fn rounded(value: f64, places: i32) -> f64 {
 fn keyword(input: &Value) -> Result<Value, String> {
     Ok(match input["op"].as_str().unwrap_or_default() {
         "tokenize" => json!({ "tokens": terms::terms(&text(&input["text"])) }),
-        "searchable_text" => json!({ "text": searchable(&decision(&input["decision"])) }),
+        "searchable_text" => json!({ "text": keyword_text(&decision(&input["decision"])) }),
         "search" => search(input),
         "normalize" => {
             let pairs = pairs(&input["results"]);
@@ -91,7 +91,7 @@ fn search(input: &Value) -> Value {
     let corpus: Vec<Decision> = input["corpus"].as_array().into_iter().flatten().map(decision).collect();
     let corpus: Vec<&Decision> = corpus.iter().filter(|decision| !decision.id.is_empty()).collect();
     for (slot, decision) in corpus.iter().enumerate() {
-        index.set(slot as u32, &searchable(decision));
+        index.set(slot as u32, &keyword_text(decision));
     }
     let mut found = index.scores(&text(&input["query"]), Bm25Weighting::Okapi);
     let id = |slot: u32| corpus[slot as usize].id.as_str();

@@ -7,7 +7,7 @@ use contextweaver_decisions::record::CompactionLevel;
 use contextweaver_decisions::record::record_quality;
 use contextweaver_decisions::record::validate::{decision_from_arguments, invalid_fields};
 use contextweaver_decisions::record::{Decision, Deliberation, RelatedDecision};
-use contextweaver_decisions::search::{BridgeSide, meaning};
+use contextweaver_decisions::search::{BridgeSide, embedding_text};
 use contextweaver_decisions::tracker::{DeliberationTracker, NOBODY, TrackerScope};
 use contextweaver_decisions::yaml::parse;
 use contextweaver_decisions::{CallerContext, DecisionStoreOptions, HostAnswers, timestamps};
@@ -44,7 +44,7 @@ fn record(case: &Value) -> Value {
     match of(&input["params"], now) {
         Err(error) => {
             let bare = json!({ "decision": input["params"]["decision"], "category": input["params"]["category"] });
-            let text = of(&bare, now).map(|decision| meaning(&decision, BridgeSide::Both)).unwrap_or_default();
+            let text = of(&bare, now).map(|decision| embedding_text(&decision, BridgeSide::Both)).unwrap_or_default();
             json!({ "record": error, "embeddingText": text, "yaml": yaml })
         }
         Ok(mut decision) => {
@@ -54,7 +54,7 @@ fn record(case: &Value) -> Value {
             let read = parse(text).and_then(|record| Decision::from_value(record, ""));
             let read = read.map(|record| Decision { created_at: String::new(), ..record });
             let yaml = if read.is_ok_and(|read| read == decision) { yaml } else { &Value::Null };
-            json!({ "record": decision, "embeddingText": meaning(&decision, BridgeSide::Both), "yaml": yaml })
+            json!({ "record": decision, "embeddingText": embedding_text(&decision, BridgeSide::Both), "yaml": yaml })
         }
     }
 }

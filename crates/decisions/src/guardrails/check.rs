@@ -69,7 +69,7 @@ pub struct CheckedAction {
 
 impl CheckedAction {
     /// Notes that the action goes ahead, as the one that tries whether a breaker may close again.
-    pub fn goes_ahead(&self, store: &mut DecisionStore, now: i64) {
+    pub fn note_start(&self, store: &mut DecisionStore, now: i64) {
         store.breakers.take_probes(&self.scopes, now);
     }
 }

@@ -19,7 +19,7 @@ pub use keywords::{Bm25Weighting, KeywordIndex};
 pub use options::{RetrievalMode, SearchOptions};
 pub use query::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
 pub use query::{LONG_TITLE, SHORT_TITLE, summary};
-pub use texts::{BridgeSide, meaning, searchable};
+pub use texts::{BridgeSide, embedding_text, keyword_text};
 pub use vectors::cosine_distance;
 pub(super) use vectors::distance;
 
@@ -42,7 +42,7 @@ pub struct SearchIndex {
     facts: Vec<FilterKeys>,
     names: Terms,
     /// In the order of [`BridgeSide::ALL`].
-    meanings: [SideVectors; 3],
+    side_vectors: [SideVectors; 3],
     /// Texts of queries with the vectors the host made of them, the oldest first.
     queries: Vec<(String, Vec<f32>)>,
 }
@@ -52,10 +52,10 @@ impl SearchIndex {
     pub fn put(&mut self, decision: &Decision) {
         let slot = self.slots.get(decision.id.as_str()).copied();
         let slot = slot.unwrap_or_else(|| self.new_slot(&decision.id));
-        self.keywords.set(slot, &searchable(decision));
+        self.keywords.set(slot, &keyword_text(decision));
         self.facts[slot as usize] = FilterKeys::of(decision, &mut self.names);
-        for meanings in &mut self.meanings {
-            meanings.touch(slot);
+        for side_vectors in &mut self.side_vectors {
+            side_vectors.touch(slot);
         }
     }
 
@@ -74,8 +74,8 @@ impl SearchIndex {
     pub fn remove(&mut self, id: &str) {
         let Some(slot) = self.slots.remove(id) else { return };
         self.keywords.remove(slot);
-        for meanings in &mut self.meanings {
-            meanings.remove(slot);
+        for side_vectors in &mut self.side_vectors {
+            side_vectors.remove(slot);
         }
         self.facts[slot as usize] = FilterKeys::default();
         self.ids[slot as usize].clear();
@@ -94,7 +94,7 @@ impl SearchIndex {
 
     /// Makes the vectors of whole decisions up to date, as far as the answers hold those that the host makes.
     pub(super) fn prepare(&mut self, records: &DecisionTable, host: Option<&HostAnswers>) {
-        self.settle(BridgeSide::Both, records, host);
+        self.update_vectors(BridgeSide::Both, records, host);
     }
 
     /// Returns the slot of a decision.
@@ -104,7 +104,7 @@ impl SearchIndex {
 
     /// Returns the vector of a slot, if it is made.
     pub(super) fn vector(&self, slot: u32) -> Option<Vec<f32>> {
-        self.meanings[0].made(slot)
+        self.side_vectors[0].made(slot)
     }
 
     /// Returns the slots of wanted decisions that share the most rare words with that of a slot.
@@ -114,7 +114,7 @@ impl SearchIndex {
 
     /// Returns the vectors that stand for whole decisions, as far as they are made, by id; each has length one.
     pub fn vectors(&self) -> impl Iterator<Item = (&str, Vec<f32>)> {
-        let made = |slot| self.meanings[0].made(slot);
+        let made = |slot| self.side_vectors[0].made(slot);
         self.slots.iter().filter_map(move |(id, slot)| Some((id.as_str(), made(*slot)?)))
     }
 
@@ -122,6 +122,6 @@ impl SearchIndex {
     /// is that of the others.
     pub fn take_vector(&mut self, decision: &Decision, vector: &[f32]) -> bool {
         let Some(slot) = self.slots.get(decision.id.as_str()) else { return false };
-        self.meanings[0].set(*slot, &meaning(decision, BridgeSide::Both), vector)
+        self.side_vectors[0].set(*slot, &embedding_text(decision, BridgeSide::Both), vector)
     }
 }

@@ -104,7 +104,7 @@ pub fn texts_needed(store: &DecisionStore, answers: &HostAnswers, query: &Decisi
     if !index.queries.iter().any(|(known, _)| *known == text) {
         texts.push(text);
     }
-    index.meanings[query.side as usize].lacking(query.side, &index.ids(), &store.records, &mut |text| {
+    index.side_vectors[query.side as usize].lacking(query.side, &index.ids(), &store.records, &mut |text| {
         texts.push(text);
     });
     texts.retain(|text| answers.vector(text).is_none());
@@ -145,16 +145,16 @@ fn prepare(
 ) -> Option<Vec<f32>> {
     let DecisionStore { records, index, options, .. } = store;
     let has_host = options.search.embedding_model.is_some();
-    let (lacking, unlike) = index.settle(query.side, records, has_host.then_some(answers));
+    let (lacking, mismatched) = index.update_vectors(query.side, records, has_host.then_some(answers));
     let vector = index.query_vector(query, has_host.then_some(answers));
-    let length = index.meanings[query.side as usize].vectors().dimensions();
+    let length = index.side_vectors[query.side as usize].vectors().dimensions();
     let is_other = vector.as_ref().is_some_and(|vector| vector.len() != length && length > 0);
     if is_other {
         // The host has another model now: the next search asks for everything anew.
         index.forget_vectors();
     }
     let mut warn = |code, message: String| warnings.push(Warning::new(code, message, ""));
-    if unlike > 0 || is_other {
+    if mismatched > 0 || is_other {
         warn("embedding_mismatch", format!("expected vectors of {length} numbers, got others"));
     }
     if let Some(message) = answers.embedder_failure().filter(|_| has_host) {
@@ -173,18 +173,18 @@ impl SearchIndex {
     }
 
     /// Makes the vectors of a side up to date; see [`super::side_vectors::SideVectors::settle`].
-    pub(super) fn settle(
+    pub(super) fn update_vectors(
         &mut self,
         side: BridgeSide,
         records: &DecisionTable,
         host: Option<&HostAnswers>,
     ) -> (usize, usize) {
         let ids = SlotIds { by_id: &self.slots, by_slot: &self.ids };
-        self.meanings[side as usize].settle(side, &ids, records, host)
+        self.side_vectors[side as usize].update_vectors(side, &ids, records, host)
     }
 
     fn forget_vectors(&mut self) {
-        self.meanings = Default::default();
+        self.side_vectors = Default::default();
         self.queries.clear();
     }
 
@@ -269,7 +269,7 @@ impl SearchRun<'_> {
         if is_zero(vector) {
             return Vec::new();
         }
-        let vectors = self.store.index.meanings[self.query.side as usize].vectors();
+        let vectors = self.store.index.side_vectors[self.query.side as usize].vectors();
         let mut list = best(&vectors.nearness(vector), count, SLACK, &|slot| self.admits(slot));
         for found in &mut list {
             let exact = vectors.get(found.slot).map_or(1.0, |own| distance(vector, &own));
@@ -294,7 +294,7 @@ impl SearchRun<'_> {
             order.push(ScoredSlot { slot: hit.slot, score: hit.combined, rank: ranked(hit.combined, factor) });
         }
         self.keep_best(&mut order, self.query.limit);
-        let vectors = self.store.index.meanings[self.query.side as usize].vectors();
+        let vectors = self.store.index.side_vectors[self.query.side as usize].vectors();
         let whole = |found: &ScoredSlot| {
             let hit = fused.iter().find(|hit| hit.slot == found.slot)?;
             let far = vectors.get(found.slot).map_or(1.0, |own| distance(vector, &own));

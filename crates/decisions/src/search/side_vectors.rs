@@ -1,7 +1,7 @@
 //! Vectors of one side of the decisions, and what they lack.
 
 use super::hash_embedding::embed;
-use super::texts::{BridgeSide, meaning};
+use super::texts::{BridgeSide, embedding_text};
 use super::vectors::VectorTable;
 use crate::host::HostAnswers;
 use crate::store::DecisionTable;
@@ -86,7 +86,7 @@ impl SideVectors {
     pub fn lacking(&self, side: BridgeSide, ids: &SlotIds, records: &DecisionTable, each: &mut dyn FnMut(String)) {
         let mut ask = |slot: u32| {
             let Some(decision) = records.get(&ids.by_slot[slot as usize]) else { return };
-            let text = meaning(decision, side);
+            let text = embedding_text(decision, side);
             if !self.is_of(slot, &text) {
                 each(text);
             }
@@ -104,7 +104,7 @@ impl SideVectors {
 
     /// Makes the vectors that are lacking, or takes them from the answers where the host makes them; returns how many
     /// are still lacking and how many of the host's had another length than the others.
-    pub fn settle(
+    pub fn update_vectors(
         &mut self,
         side: BridgeSide,
         ids: &SlotIds,
@@ -115,11 +115,11 @@ impl SideVectors {
             self.is_wanted = true;
             ids.by_id.values().for_each(|slot| self.note(*slot));
         }
-        let mut unlike = 0;
+        let mut mismatched = 0;
         for slot in std::mem::take(&mut self.stale) {
             self.state(slot).is_stale = false;
             let Some(decision) = records.get(&ids.by_slot[slot as usize]) else { continue };
-            let text = meaning(decision, side);
+            let text = embedding_text(decision, side);
             if self.is_of(slot, &text) {
                 continue;
             }
@@ -127,7 +127,7 @@ impl SideVectors {
                 None => self.set(slot, &text, &embed(&text)),
                 Some(answers) => answers.vector(&text).is_some_and(|vector| {
                     let fits = self.set(slot, &text, vector);
-                    unlike += usize::from(!fits);
+                    mismatched += usize::from(!fits);
                     fits
                 }),
             };
@@ -136,7 +136,7 @@ impl SideVectors {
                 self.note(slot);
             }
         }
-        (self.stale.len(), unlike)
+        (self.stale.len(), mismatched)
     }
 }
 

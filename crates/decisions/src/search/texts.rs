@@ -59,7 +59,7 @@ impl Decision {
 }
 
 /// Returns the words that are searched, in one line.
-pub fn searchable(decision: &Decision) -> String {
+pub fn keyword_text(decision: &Decision) -> String {
     let mut parts: Vec<&str> = vec![&decision.summary, &decision.decision];
     parts.push(decision.context.as_deref().unwrap_or_default());
     parts.push(&decision.category);
@@ -70,7 +70,7 @@ pub fn searchable(decision: &Decision) -> String {
 }
 
 /// Returns the text that stands for one side of a decision in a vector; for all of it where there is no such side.
-pub fn meaning(decision: &Decision, side: BridgeSide) -> String {
+pub fn embedding_text(decision: &Decision, side: BridgeSide) -> String {
     let bridge = decision.bridge.as_ref();
     let text = match side {
         BridgeSide::Both => None,
@@ -173,10 +173,10 @@ mod tests {
     #[test]
     fn words_come_from_what_was_decided_and_why() {
         assert_eq!(
-            searchable(&example()),
+            keyword_text(&example()),
             "Use Redis Use Redis Slow sessions architecture cache db Fast analysis Known"
         );
-        assert_eq!(searchable(&Decision::default()), "");
+        assert_eq!(keyword_text(&Decision::default()), "");
     }
 
     #[test]
@@ -184,10 +184,10 @@ mod tests {
         let whole = "Decision: Use Redis\nContext: Slow sessions\nCategory: architecture\nReasons: Fast | Known\n\
             Reasoning Trace:\nStep 1: Measured -> 40 ms\nStep 2: Compared\nTags: cache, db\nPR #7\n\
             Structure: A store in memory\nFunction: Quick sessions\nOutcome: success";
-        assert_eq!(meaning(&example(), BridgeSide::Both), whole);
-        assert_eq!(meaning(&example(), BridgeSide::Structure), "Structure: A store in memory");
-        assert_eq!(meaning(&example(), BridgeSide::Function), "Function: Quick sessions");
+        assert_eq!(embedding_text(&example(), BridgeSide::Both), whole);
+        assert_eq!(embedding_text(&example(), BridgeSide::Structure), "Structure: A store in memory");
+        assert_eq!(embedding_text(&example(), BridgeSide::Function), "Function: Quick sessions");
         let bare = Decision { decision: "x".to_owned(), ..Decision::default() };
-        assert_eq!(meaning(&bare, BridgeSide::Function), "Decision: x");
+        assert_eq!(embedding_text(&bare, BridgeSide::Function), "Decision: x");
     }
 }

@@ -53,7 +53,7 @@ pub enum ToolReply {
 
 /// Returns the tools that a store offers, as `tools/list` gives them.
 pub fn list(store: &DecisionStore) -> Vec<Value> {
-    offered(store).map(|tool| listed(store, tool)).collect()
+    offered(store).map(|tool| tool_definition(store, tool)).collect()
 }
 
 fn offered(store: &DecisionStore) -> impl Iterator<Item = &'static ToolSpec> {
@@ -67,7 +67,7 @@ fn find(store: &DecisionStore, name: &str) -> Option<&'static ToolSpec> {
     offered(store).find(|tool| tool.name == own)
 }
 
-fn listed(store: &DecisionStore, tool: &ToolSpec) -> Value {
+fn tool_definition(store: &DecisionStore, tool: &ToolSpec) -> Value {
     let mut input = tool.input.clone();
     if let Some(Value::Array(categories)) = input.pointer_mut("/properties/category/enum") {
         categories.extend(store.options.categories.iter().map(|name| Value::from(name.as_str())));
@@ -93,12 +93,12 @@ pub fn call_tool(store: &mut DecisionStore, request: ToolRequest<'_>) -> ToolRep
     let name = request.name;
     let Some(tool) = find(store, name) else {
         let error = Error::new(ErrorCode::InvalidInput, format!("there is no tool {}", quote(name)));
-        return ToolReply::Done(failed(store, &error));
+        return ToolReply::Done(tool_error(store, &error));
     };
-    match called(store, tool, request) {
+    match run_tool(store, tool, request) {
         Ok(ToolOutcome::Needs(needs)) => ToolReply::Needs(needs),
-        Ok(ToolOutcome::Content(content)) => ToolReply::Done(succeeded(&content)),
-        Err(error) => ToolReply::Done(failed(store, &error)),
+        Ok(ToolOutcome::Content(content)) => ToolReply::Done(tool_result(&content)),
+        Err(error) => ToolReply::Done(tool_error(store, &error)),
     }
 }
 
@@ -122,7 +122,7 @@ pub fn context(store: &mut DecisionStore, asked: &ContextQuery, host: HostContex
         "include": asked.include,
         "format": "markdown",
     });
-    let content = match called(store, tool, ToolRequest { name: &tool.name, arguments, host })? {
+    let content = match run_tool(store, tool, ToolRequest { name: &tool.name, arguments, host })? {
         ToolOutcome::Needs(needs) => return Ok(ToolReply::Needs(needs)),
         ToolOutcome::Content(content) => content,
     };
@@ -139,12 +139,12 @@ enum ToolOutcome {
     Content(Value),
 }
 
-fn called(store: &mut DecisionStore, tool: &ToolSpec, request: ToolRequest<'_>) -> Result<ToolOutcome> {
+fn run_tool(store: &mut DecisionStore, tool: &ToolSpec, request: ToolRequest<'_>) -> Result<ToolOutcome> {
     let ToolRequest { arguments, host, .. } = request;
     let allowed = AllowedValues { categories: &store.options.categories };
     let mut arguments = arguments::checked(&tool.input, arguments, allowed)?;
-    let agent = known(&mut arguments, "agent_id", host.agent);
-    let trace = known(&mut arguments, "trace_id", host.trace);
+    let agent = identity(&mut arguments, "agent_id", host.agent);
+    let trace = identity(&mut arguments, "trace_id", host.trace);
     let agent = agent.as_deref().unwrap_or(NOBODY);
     let call = CallerContext { agent, trace: trace.as_deref(), now: host.now, answers: host.answers };
     let needs = needs(store, tool, &call, &arguments)?;
@@ -153,11 +153,11 @@ fn called(store: &mut DecisionStore, tool: &ToolSpec, request: ToolRequest<'_>) 
     }
     let run = runner(&tool.name).ok_or_else(|| Error::new(ErrorCode::Internal, "the tool has no function"))?;
     let content = run(store, &call, &arguments)?;
-    Ok(ToolOutcome::Content(said(store, content)))
+    Ok(ToolOutcome::Content(masked_output(store, content)))
 }
 
 /// Masks the credentials of what is said, in names as well; what is stored keeps them.
-fn said(store: &DecisionStore, value: Value) -> Value {
+fn masked_output(store: &DecisionStore, value: Value) -> Value {
     if !store.options.service.redact_secrets {
         return value;
     }
@@ -174,7 +174,7 @@ fn mask_names(value: Value) -> Value {
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.
-fn known(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> Option<String> {
+fn identity(arguments: &mut Map<String, Value>, key: &str, host: Option<&str>) -> Option<String> {
     match host {
         Some(host) => {
             arguments.insert(key.to_owned(), host.into());
@@ -235,21 +235,21 @@ fn runner(name: &str) -> Option<ToolFunction> {
 }
 
 /// Makes the result of a call that went well: the content, and the same as text for those who read no other.
-fn succeeded(content: &Value) -> Value {
+fn tool_result(content: &Value) -> Value {
     let text = serde_json::to_string_pretty(content).unwrap_or_default();
     json!({ "content": [{ "type": "text", "text": text }], "structuredContent": content })
 }
 
 /// Makes the result of a call that did not.
-fn failed(store: &DecisionStore, error: &Error) -> Value {
-    let kind = if is_callers(error.code()) { "validation_error" } else { "internal_error" };
-    let content = said(store, json!({ "error": kind, "message": error.message() }));
+fn tool_error(store: &DecisionStore, error: &Error) -> Value {
+    let kind = if is_callers_fault(error.code()) { "validation_error" } else { "internal_error" };
+    let content = masked_output(store, json!({ "error": kind, "message": error.message() }));
     let text = serde_json::to_string_pretty(&content).unwrap_or_default();
     json!({ "content": [{ "type": "text", "text": text }], "isError": true })
 }
 
 /// Tells whether a failure is the caller's to mend.
-const fn is_callers(code: ErrorCode) -> bool {
+const fn is_callers_fault(code: ErrorCode) -> bool {
     !matches!(
         code,
         ErrorCode::Internal

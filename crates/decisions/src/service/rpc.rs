@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{HostContext, ToolReply, ToolRequest, call_tool, find, list, said};
+use super::{HostContext, ToolReply, ToolRequest, call_tool, find, list, masked_output};
 use crate::store::DecisionStore;
 use contextweaver_convert::mcp::Revision;
 use contextweaver_model::json;
@@ -98,9 +98,9 @@ pub fn handle(store: &mut DecisionStore, message: Value, host: HostContext<'_>) 
             ToolReply::Done(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
         }
         Err(mut refusal) => {
-            refusal.data = refusal.data.map(|data| said(store, data));
+            refusal.data = refusal.data.map(|data| masked_output(store, data));
             let mut answer = error(&id, refusal);
-            answer["error"]["message"] = said(store, answer["error"]["message"].take());
+            answer["error"]["message"] = masked_output(store, answer["error"]["message"].take());
             ToolReply::Done(answer)
         }
     }
@@ -144,7 +144,7 @@ fn answer(
     match method {
         "initialize" => initialize(store, &params).map(RpcAnswer::Result),
         "ping" => Ok(RpcAnswer::Result(json!({}))),
-        "tools/list" => listed(store, &params).map(RpcAnswer::Result),
+        "tools/list" => tool_definition(store, &params).map(RpcAnswer::Result),
         "tools/call" => call(store, params, host),
         other => Err(unknown(other)),
     }
@@ -198,7 +198,7 @@ fn modern(
             "capabilities": { "tools": {} },
             "instructions": instructions(store),
         })))),
-        "tools/list" => listed(store, &params).map(cached).map(RpcAnswer::Result),
+        "tools/list" => tool_definition(store, &params).map(cached).map(RpcAnswer::Result),
         "tools/call" => Ok(match call(store, params, host)? {
             RpcAnswer::Wait(ToolReply::Done(result)) => RpcAnswer::Result(complete(result)),
             other => other,
@@ -233,7 +233,7 @@ fn initialize(store: &DecisionStore, params: &RpcParams) -> std::result::Result<
     }))
 }
 
-fn listed(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
+fn tool_definition(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
     // All tools are on one page, so no cursor was ever given out.
     if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
         return Err(RpcError::new(INVALID_PARAMS, "cursor: unknown"));

@@ -141,7 +141,7 @@ impl DecisionStore {
     /// is no failure, but reported; one object that is neither a snapshot nor a record is refused.
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
         let parts = parts(value)?;
-        let around = self.read_around(&parts, options.mode)?;
+        let settings = self.read_settings(&parts, options.mode)?;
         if options.mode == ImportMode::Replace {
             self.empty();
             self.unknown = parts.unknown;
@@ -150,7 +150,7 @@ impl DecisionStore {
                 self.unknown.entry(key).or_insert(value);
             }
         }
-        around.settle(self);
+        settings.apply(self);
         let report = ImportReport::default();
         let mut import = ImportRun { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
         for (path, record) in parts.records {
@@ -177,7 +177,7 @@ impl DecisionStore {
     }
 
     /// Reads what is around the decisions, together with what is there unless that goes.
-    fn read_around(&self, parts: &SnapshotParts, mode: ImportMode) -> Result<StoreSettings> {
+    fn read_settings(&self, parts: &SnapshotParts, mode: ImportMode) -> Result<StoreSettings> {
         let merges = mode == ImportMode::Merge;
         let rules = parts.guardrails.as_ref().map(|list| {
             let mut rules = GuardrailSet::default();
@@ -210,7 +210,7 @@ impl DecisionStore {
 }
 
 impl StoreSettings {
-    fn settle(self, store: &mut DecisionStore) {
+    fn apply(self, store: &mut DecisionStore) {
         if let Some(rules) = self.rules {
             store.rules = rules;
         }

@@ -152,7 +152,7 @@ pub fn pre_action(
         match log_decision(store, call, decision, None) {
             Ok(logged) => {
                 out["decisionId"] = logged.id.into();
-                checked.goes_ahead(store, call.now);
+                checked.note_start(store, call.now);
             }
             // Guardrails of the record speak of the action, too.
             Err(error) if error.code() == ErrorCode::PolicyViolation => {
