@@ -144,7 +144,7 @@ fn answer(
     match method {
         "initialize" => initialize(store, &params).map(RpcAnswer::Result),
         "ping" => Ok(RpcAnswer::Result(json!({}))),
-        "tools/list" => tool_definition(store, &params).map(RpcAnswer::Result),
+        "tools/list" => list_page(store, &params).map(RpcAnswer::Result),
         "tools/call" => call(store, params, host),
         other => Err(unknown(other)),
     }
@@ -198,7 +198,7 @@ fn modern(
             "capabilities": { "tools": {} },
             "instructions": instructions(store),
         })))),
-        "tools/list" => tool_definition(store, &params).map(cached).map(RpcAnswer::Result),
+        "tools/list" => list_page(store, &params).map(cached).map(RpcAnswer::Result),
         "tools/call" => Ok(match call(store, params, host)? {
             RpcAnswer::Wait(ToolReply::Done(result)) => RpcAnswer::Result(complete(result)),
             other => other,
@@ -233,7 +233,7 @@ fn initialize(store: &DecisionStore, params: &RpcParams) -> std::result::Result<
     }))
 }
 
-fn tool_definition(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
+fn list_page(store: &DecisionStore, params: &RpcParams) -> std::result::Result<Value, RpcError> {
     // All tools are on one page, so no cursor was ever given out.
     if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
         return Err(RpcError::new(INVALID_PARAMS, "cursor: unknown"));
