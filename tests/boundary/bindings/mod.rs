@@ -26,7 +26,7 @@ use contextweaver_model::{
 use contextweaver_routing::cards::{PackedCards, ProviderTools, SelectionValidation, SkippedCard};
 use contextweaver_routing::catalog::{CapabilityDiff, CatalogDiff, CatalogFinding, NormaliseReport};
 use contextweaver_routing::graph::BrowsePage;
-use contextweaver_routing::index::Explanation;
+use contextweaver_routing::index::RouteMatch;
 use contextweaver_routing::router::{RouteHistory, RouteResult, RoutingImpact, ToolFeedback};
 
 const GENERATED: &str = "tests/package/types/generated.ts";
@@ -120,7 +120,7 @@ impl Declarations {
         all.visit::<RouteResult>();
         all.visit::<RouteHistory>();
         all.visit::<ToolFeedback>();
-        all.visit::<Explanation>();
+        all.visit::<RouteMatch>();
         all.visit::<PackedCards>();
         all.visit::<SkippedCard>();
         all.visit::<SelectionValidation>();

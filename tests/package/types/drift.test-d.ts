@@ -220,6 +220,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   RevisionChange: same<Records["RevisionChange"], RevisionChange>(),
   Session: same<Records["Session"], McpSession>(),
   SessionProblem: same<Records["SessionProblem"], SessionProblem>(),
+  TermOrigin: same<Records["TermOrigin"], RouteMatch["terms"][number]["origin"]>(),
   Warning: same<Records["Warning"], ConversionWarning>(),
   Change: same<Records["Change"], ChangedTool["changes"][number]>(),
   ChangedItem: same<Records["ChangedItem"], ChangedTool>(),
@@ -265,7 +266,6 @@ export const records: { readonly [Name in keyof Records]: true } = {
     | { kind: "extract"; item: Parameters<Extractor>[0]; text: Parameters<Extractor>[1] }
     | { kind: "redact"; hook: string; item: Parameters<RedactionHook>[0] }
   >(),
-  Origin: same<Records["Origin"], RouteMatch["terms"][number]["origin"]>(),
   OverflowAction: same<Records["OverflowAction"], Policy["overflow_action"]>(),
   PackedCards: same<Omit<Records["PackedCards"], "cards">, Omit<PackedCards, "cards" | "skipped">>(),
   Phase: same<Records["Phase"], Phase>(),

@@ -346,7 +346,7 @@ export type MatchedField = {
 
 export type MatchedTerm = {
   term: string,
-  origin: Origin,
+  origin: TermOrigin,
   from?: string,
   weight: number,
   idf: number,
@@ -396,8 +396,6 @@ export type NormaliseReport = {
   whitespace_normalized_count: number,
   invalid_ids: Array<string>,
 };
-
-export type Origin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
 
 export type OverflowAction = "drop" | "warn" | "raise";
 
@@ -652,6 +650,8 @@ export type SummaryRequest = {
   max_tokens: number,
 };
 
+export type TermOrigin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
+
 export type ToolFeedback = {
   item_id: string,
   success: boolean,
@@ -721,7 +721,6 @@ export interface Records {
   Mode: Mode;
   Need: Need;
   NormaliseReport: NormaliseReport;
-  Origin: Origin;
   OverflowAction: OverflowAction;
   PackedCards: PackedCards;
   Phase: Phase;
@@ -756,6 +755,7 @@ export interface Records {
   Status: Status;
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
+  TermOrigin: TermOrigin;
   ToolFeedback: ToolFeedback;
   ViewSpec: ViewSpec;
   Warning: Warning;

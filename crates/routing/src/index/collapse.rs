@@ -10,7 +10,7 @@ const FIELDS: usize = 4;
 
 /// What a tool has in common with its near-duplicates, and what tells it apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kinship {
+pub struct VariantSignature {
     hash: Hash,
     /// Version words left out of the hash.
     pub versions: u32,
@@ -18,7 +18,7 @@ pub struct Kinship {
     pub named: Box<str>,
 }
 
-impl Kinship {
+impl VariantSignature {
     /// Makes what a snapshot holds; the hash is that of a signature.
     pub fn from_parts(hash: Hash, versions: u32, named: Box<str>) -> Self {
         Self { hash, versions, named }
@@ -82,8 +82,8 @@ pub fn tells_apart(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn kinship(name: &str, description: &str) -> Kinship {
-        let mut kinship = Kinship::default();
+    fn kinship(name: &str, description: &str) -> VariantSignature {
+        let mut kinship = VariantSignature::default();
         for (field, text) in [(0, name), (3, description), (4, name)] {
             kinship.begin(field);
             for word in text.split(' ') {

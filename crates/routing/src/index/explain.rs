@@ -3,16 +3,16 @@
 use serde::Serialize;
 
 use super::fields::FIELD_TABLE;
-use super::query::Source;
-use super::rank::{Norms, coverage_factor, rarity, saturate};
-use super::{Index, not_found};
+use super::query::TermSource;
+use super::rank::{LengthNorms, coverage_factor, rarity, saturate};
+use super::{ToolIndex, not_found};
 use contextweaver_base::Result;
 
 /// How a term came into the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub enum Origin {
+pub enum TermOrigin {
     /// It is a word of the query.
     Word,
     /// Two words of the query stand side by side.
@@ -42,7 +42,7 @@ pub struct MatchedTerm {
     /// The term, stemmed; pairs have `_` between their words.
     pub term: String,
     /// How it came into the query.
-    pub origin: Origin,
+    pub origin: TermOrigin,
     /// The term or word it was derived from.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
@@ -60,8 +60,7 @@ pub struct MatchedTerm {
 /// How the words of a query and of a tool make its score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[cfg_attr(feature = "ts", ts(rename = "RouteMatch"))]
-pub struct Explanation {
+pub struct RouteMatch {
     /// The score of the words alone: the sum of the contributions.
     pub score: f64,
     /// Part of what is looked for that the tool has, 0 to 1, rare terms counting more.
@@ -70,13 +69,13 @@ pub struct Explanation {
     pub terms: Vec<MatchedTerm>,
 }
 
-impl Index {
+impl ToolIndex {
     /// Explains the score of one tool. Fails with `NOT_FOUND`.
-    pub fn explain(&mut self, text: &str, id: &str) -> Result<Explanation> {
+    pub fn explain(&mut self, text: &str, id: &str) -> Result<RouteMatch> {
         self.settle();
         let Some(place) = self.place(id) else { return Err(not_found(id)) };
         let query = self.read(text);
-        let norms = Norms::new(&self.totals);
+        let norms = LengthNorms::new(&self.totals);
         let (mut terms, mut all, mut covered, mut score) = (Vec::new(), 0.0, 0.0, 0.0);
         for term in &query.terms {
             let (cover, weight) = self.term_weights(term);
@@ -93,11 +92,11 @@ impl Index {
             covered += cover;
             score += contribution;
             let (origin, from) = match term.source {
-                Source::Word => (Origin::Word, None),
-                Source::Pair => (Origin::Pair, None),
-                Source::Phrase => (Origin::Phrase, None),
-                Source::Fuzzy(at) => (Origin::Fuzzy, query.text.terms.get(at as usize).cloned()),
-                Source::Neighbour(of) => (Origin::Neighbour, Some(self.options.lexicon.terms().text(of))),
+                TermSource::Word => (TermOrigin::Word, None),
+                TermSource::Pair => (TermOrigin::Pair, None),
+                TermSource::Phrase => (TermOrigin::Phrase, None),
+                TermSource::Fuzzy(at) => (TermOrigin::Fuzzy, query.text.terms.get(at as usize).cloned()),
+                TermSource::Neighbour(of) => (TermOrigin::Neighbour, Some(self.options.lexicon.terms().text(of))),
             };
             let (weight, idf) = (term.weight, rarity(self.len(), term.frequency));
             terms.push(MatchedTerm {
@@ -118,6 +117,6 @@ impl Index {
             }
         }
         let coverage = if all > 0.0 { covered / all } else { 0.0 };
-        Ok(Explanation { score, coverage, terms })
+        Ok(RouteMatch { score, coverage, terms })
     }
 }

@@ -21,7 +21,7 @@ pub fn stop_words() -> StopWords {
 
 /// How the words of a group are related, which says how much one stands for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Relation {
+pub enum WordRelation {
     /// Actions that are much the same.
     Verb,
     /// Things that are much the same.
@@ -30,7 +30,7 @@ pub enum Relation {
     Abbreviation,
 }
 
-impl Relation {
+impl WordRelation {
     const fn weight(self) -> f64 {
         match self {
             Self::Verb => 0.3,
@@ -41,14 +41,14 @@ impl Relation {
 }
 
 #[derive(Debug, Clone)]
-struct Group {
+struct LexiconGroup {
     weight: f64,
     members: Vec<u32>,
 }
 
 /// A turn of phrase and the terms it stands for.
 #[derive(Debug, Clone)]
-pub struct Phrase {
+pub struct LexiconPhrase {
     /// Lower-case words, in order.
     pub words: Vec<String>,
     /// Numbers of terms of the lexicon.
@@ -60,10 +60,10 @@ pub struct Phrase {
 pub struct Lexicon {
     terms: Terms,
     generic: Vec<u32>,
-    groups: Vec<Group>,
+    groups: Vec<LexiconGroup>,
     /// Terms and the groups they are in.
     memberships: Vec<(u32, u32)>,
-    phrases: Vec<Phrase>,
+    phrases: Vec<LexiconPhrase>,
 }
 
 impl Default for Lexicon {
@@ -88,9 +88,11 @@ impl Lexicon {
     pub fn english() -> Self {
         let mut lexicon = Self::none();
         lexicon.add_generic(section("generic"));
-        for (name, relation) in
-            [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)]
-        {
+        for (name, relation) in [
+            ("verbs", WordRelation::Verb),
+            ("nouns", WordRelation::Noun),
+            ("abbreviations", WordRelation::Abbreviation),
+        ] {
             for line in section(name).lines() {
                 lexicon.add_group(relation, line);
             }
@@ -117,12 +119,12 @@ impl Lexicon {
     }
 
     /// Adds a group of words of which each stands for the others; a word may be in several groups.
-    pub fn add_group(&mut self, relation: Relation, words: &str) {
+    pub fn add_group(&mut self, relation: WordRelation, words: &str) {
         let members = self.intern(words);
         let group = self.groups.len() as u32;
         self.memberships.extend(members.iter().map(|member| (*member, group)));
         sort_distinct(&mut self.memberships);
-        self.groups.push(Group { weight: relation.weight(), members });
+        self.groups.push(LexiconGroup { weight: relation.weight(), members });
     }
 
     /// Adds a turn of phrase and the words it stands for.
@@ -131,7 +133,7 @@ impl Lexicon {
         for_each_word(phrase, &mut |word| parts.push(word.to_owned()));
         if !parts.is_empty() {
             let terms = self.intern(words);
-            self.phrases.push(Phrase { words: parts, terms });
+            self.phrases.push(LexiconPhrase { words: parts, terms });
         }
     }
 
@@ -157,7 +159,7 @@ impl Lexicon {
     }
 
     /// Returns the turns of phrase that the words hold.
-    pub fn phrases_in<'a>(&'a self, words: &'a [String]) -> impl Iterator<Item = &'a Phrase> {
+    pub fn phrases_in<'a>(&'a self, words: &'a [String]) -> impl Iterator<Item = &'a LexiconPhrase> {
         self.phrases.iter().filter(|phrase| words.windows(phrase.words.len()).any(|window| window == phrase.words))
     }
 }
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn neighbours_phrases_and_generic_words() {
         let mut lexicon = Lexicon::english();
-        lexicon.add_group(Relation::Noun, "widget gadget");
+        lexicon.add_group(WordRelation::Noun, "widget gadget");
         let neighbours = |word: &str| {
             let mut found = Vec::new();
             if let Some(term) = lexicon.terms().get(Term::Word(word)) {

@@ -23,16 +23,16 @@ use contextweaver_text::numbered::{Term, Terms};
 use contextweaver_text::unicode::quote;
 
 use analyse::StopWords;
-use collapse::Kinship;
+use collapse::VariantSignature;
 use fields::FIELDS;
-use postings::{Entry, Postings};
-use query::Fuzzy;
-use rank::Scratch;
-use reading::{Reading, WordCache};
+use postings::{PostingLists, TermPosting};
+use query::FuzzyVocabulary;
+use rank::RankScratch;
+use reading::{ToolReader, WordCache};
 
-pub use explain::{Explanation, MatchedField, MatchedTerm, Origin};
-pub use lexicon::{Lexicon, Relation};
-pub use rank::{Ranked, Ranking, Scope};
+pub use explain::{MatchedField, MatchedTerm, RouteMatch, TermOrigin};
+pub use lexicon::{Lexicon, WordRelation};
+pub use rank::{RankScope, RankedTool, Ranking};
 
 /// No place, no term.
 const NONE: u32 = u32::MAX;
@@ -56,12 +56,12 @@ impl Default for IndexOptions {
 
 /// One tool as the index knows it.
 #[derive(Debug, Clone)]
-struct Item {
+struct IndexedTool {
     /// Number of its id.
     id: u32,
     /// The name as it is.
     name: Box<str>,
-    kinship: Kinship,
+    kinship: VariantSignature,
     fingerprint: [u64; 2],
     /// The caller's vector, of length 1; empty for none.
     vector: Box<[f32]>,
@@ -69,17 +69,17 @@ struct Item {
 
 /// Tools, searchable.
 #[derive(Debug, Clone)]
-pub struct Index {
+pub struct ToolIndex {
     options: IndexOptions,
     stop: StopWords,
     terms: Terms,
-    postings: Postings,
+    postings: PostingLists,
     /// Tools that hold each term, those removed since the last packing included.
     frequencies: Vec<u32>,
     ids: Terms,
     /// Place of each id, or none.
     places: Vec<u32>,
-    items: Vec<Item>,
+    items: Vec<IndexedTool>,
     /// Terms in each field of each tool.
     lengths: Vec<[u32; FIELDS]>,
     /// Hashes of the id and the name of each tool, without regard to case.
@@ -94,21 +94,21 @@ pub struct Index {
     dimensions: usize,
     /// Tools that have one.
     vectors: u32,
-    fuzzy: Option<Fuzzy>,
+    fuzzy: Option<FuzzyVocabulary>,
     /// Number in `terms` of each term of the lexicon, as of that many terms.
     resolved: (usize, Vec<u32>),
-    scratch: Scratch,
+    scratch: RankScratch,
     work: u64,
 }
 
-impl Index {
+impl ToolIndex {
     /// Makes an empty index.
     pub fn new(options: IndexOptions) -> Self {
         Self {
             options,
             stop: lexicon::stop_words(),
             terms: Terms::default(),
-            postings: Postings::default(),
+            postings: PostingLists::default(),
             frequencies: Vec::new(),
             ids: Terms::default(),
             places: Vec::new(),
@@ -123,7 +123,7 @@ impl Index {
             vectors: 0,
             fuzzy: None,
             resolved: (0, Vec::new()),
-            scratch: Scratch::default(),
+            scratch: RankScratch::default(),
             work: 0,
         }
     }
@@ -203,7 +203,7 @@ impl Index {
         all.filter(|(_, vector)| !vector.is_empty())
     }
 
-    /// Gives a tool a vector of [`Index::vectors`] as it is: scaled once more, it might differ in the last bits.
+    /// Gives a tool a vector of [`ToolIndex::vectors`] as it is: scaled once more, it might differ in the last bits.
     pub fn restore_vector(&mut self, id: &str, vector: Vec<f32>) -> Result<()> {
         let Some(place) = self.place(id) else { return Err(not_found(id)) };
         self.unit_vector(&vector)?;
@@ -276,7 +276,7 @@ impl Index {
             *cache = WordCache::default();
         }
         let place = self.items.len() as u32;
-        let mut read = Reading::new(&self.stop, &mut self.terms, cache);
+        let mut read = ToolReader::new(&self.stop, &mut self.terms, cache);
         fields::for_each_text(item, &mut |field, text| {
             read.kinship.begin(field);
             analyse::for_each_word(text, &mut |word| read.word(field, word));
@@ -292,7 +292,7 @@ impl Index {
         self.insert(
             &item.id,
             lengths,
-            Item {
+            IndexedTool {
                 id: 0,
                 name: item.name.as_str().into(),
                 kinship,
@@ -303,7 +303,7 @@ impl Index {
     }
 
     /// Puts a tool at the next place.
-    fn insert(&mut self, id: &str, lengths: [u32; FIELDS], item: Item) {
+    fn insert(&mut self, id: &str, lengths: [u32; FIELDS], item: IndexedTool) {
         let number = self.ids.intern(Term::Word(id));
         let place = self.items.len() as u32;
         if self.places.len() <= number as usize {
@@ -314,10 +314,10 @@ impl Index {
         self.groups.push(self.signatures.intern(Term::Pair(high, low)));
         self.lengths.push(lengths);
         self.calls.push([rank::call_hash(id), rank::call_hash(&item.name)]);
-        self.items.push(Item { id: number, ..item });
+        self.items.push(IndexedTool { id: number, ..item });
     }
 
-    /// Adds the entries of a tool: the last field first, as [`Postings::add`] wants it.
+    /// Adds the entries of a tool: the last field first, as [`PostingLists::add`] wants it.
     fn post(&mut self, place: u32, fields: &[Vec<u32>; FIELDS]) {
         let mut touched = std::mem::take(&mut self.scratch.touched);
         for (field, words) in fields.iter().enumerate().rev() {
@@ -344,7 +344,7 @@ impl Index {
                 if self.postings.newest(term) != Some(place) {
                     self.frequencies[term as usize] += 1;
                 }
-                self.postings.add(term, Entry::new(place, field, count));
+                self.postings.add(term, TermPosting::new(place, field, count));
             }
         }
         self.scratch.touched = touched;

@@ -4,7 +4,7 @@ use super::NONE;
 
 /// One term in one field of one tool.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Entry {
+pub struct TermPosting {
     /// Place of the tool.
     pub item: u32,
     packed: u32,
@@ -12,7 +12,7 @@ pub struct Entry {
 
 const COUNT_BITS: u32 = 29;
 
-impl Entry {
+impl TermPosting {
     /// Makes an entry; counts beyond half a billion are no longer told apart.
     pub fn new(item: u32, field: usize, count: u32) -> Self {
         Self { item, packed: (field as u32) << COUNT_BITS | count.min((1 << COUNT_BITS) - 1) }
@@ -34,36 +34,36 @@ impl Entry {
 /// The entries of one tool stand together, in the order of their fields, in both; sums over them are the same bits
 /// wherever they are.
 #[derive(Debug, Clone, Default)]
-pub struct Postings {
+pub struct PostingLists {
     /// Where the entries of each term begin in `packed`; the end behind them.
     starts: Vec<u32>,
-    packed: Vec<Entry>,
+    packed: Vec<TermPosting>,
     /// By term: one higher than the place of its newest entry in `added`, 0 for none.
     heads: Vec<u32>,
     /// In the order they came.
-    added: Vec<Added>,
+    added: Vec<UnpackedPosting>,
 }
 
 /// An entry that is not packed yet.
 #[derive(Debug, Clone, Copy)]
-struct Added {
-    entry: Entry,
+struct UnpackedPosting {
+    entry: TermPosting,
     term: u32,
     /// The `head` before it.
     before: u32,
 }
 
 /// Walks over the entries of one term.
-pub struct Entries<'a> {
-    packed: std::slice::Iter<'a, Entry>,
+pub struct TermPostings<'a> {
+    packed: std::slice::Iter<'a, TermPosting>,
     head: u32,
-    added: &'a [Added],
+    added: &'a [UnpackedPosting],
 }
 
-impl Iterator for Entries<'_> {
-    type Item = Entry;
+impl Iterator for TermPostings<'_> {
+    type Item = TermPosting;
 
-    fn next(&mut self) -> Option<Entry> {
+    fn next(&mut self) -> Option<TermPosting> {
         if let Some(entry) = self.packed.next() {
             return Some(*entry);
         }
@@ -73,29 +73,29 @@ impl Iterator for Entries<'_> {
     }
 }
 
-impl Postings {
+impl PostingLists {
     /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.packed.len() + self.added.len()
     }
 
     /// Returns the entries of a term.
-    pub fn entries(&self, term: u32) -> Entries<'_> {
+    pub fn entries(&self, term: u32) -> TermPostings<'_> {
         let term = term as usize;
         let packed = match self.starts.get(term..term + 2) {
             Some(&[start, end]) => self.packed[start as usize..end as usize].iter(),
             _ => [].iter(),
         };
-        Entries { packed, head: self.heads.get(term).copied().unwrap_or(0), added: &self.added }
+        TermPostings { packed, head: self.heads.get(term).copied().unwrap_or(0), added: &self.added }
     }
 
     /// Adds an entry. Those of one tool and term are added one after the other, the last field first.
-    pub fn add(&mut self, term: u32, entry: Entry) {
+    pub fn add(&mut self, term: u32, entry: TermPosting) {
         let place = term as usize;
         if self.heads.len() <= place {
             self.heads.resize(place + 1, 0);
         }
-        self.added.push(Added { entry, term, before: self.heads[place] });
+        self.added.push(UnpackedPosting { entry, term, before: self.heads[place] });
         self.heads[place] = self.added.len() as u32;
     }
 
@@ -114,7 +114,7 @@ impl Postings {
     /// empty; [`NONE`] leaves out. Numbers keep their order. Counts first and then writes each entry where it belongs:
     /// following chains would wait for memory.
     pub fn pack(&mut self, places: &[u32], numbers: &[u32]) {
-        let (mut ends, mut packed): (Vec<u32>, Vec<Entry>) =
+        let (mut ends, mut packed): (Vec<u32>, Vec<TermPosting>) =
             (vec![0; (self.heads.len() + 1).max(self.starts.len())], Vec::new());
         let mut starts = Vec::new();
         for is_writing in [false, true] {
@@ -124,16 +124,16 @@ impl Postings {
                     sum += std::mem::replace(end, sum);
                 }
                 starts.clone_from(&ends);
-                packed.resize(sum as usize, Entry::default());
+                packed.resize(sum as usize, TermPosting::default());
             }
-            let mut each = |term: u32, entry: Entry| {
+            let mut each = |term: u32, entry: TermPosting| {
                 let (term, item) = (renumbered(numbers, term), renumbered(places, entry.item));
                 if term == NONE || item == NONE {
                     return;
                 }
                 let end = &mut ends[term as usize];
                 if is_writing {
-                    packed[*end as usize] = Entry { item, ..entry };
+                    packed[*end as usize] = TermPosting { item, ..entry };
                 }
                 *end += 1;
             };
@@ -151,7 +151,7 @@ impl Postings {
     }
 
     /// Makes postings of entries that are in the order of their terms; `starts` says where those of each begin.
-    pub fn from_packed(starts: Vec<u32>, packed: Vec<Entry>) -> Self {
+    pub fn from_packed(starts: Vec<u32>, packed: Vec<TermPosting>) -> Self {
         Self { starts, packed, heads: Vec::new(), added: Vec::new() }
     }
 }

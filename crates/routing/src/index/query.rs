@@ -2,8 +2,8 @@
 
 use super::analyse::QueryText;
 use super::collapse;
-use super::postings::{Entry, Postings};
-use super::{Index, NONE};
+use super::postings::{PostingLists, TermPosting};
+use super::{NONE, ToolIndex};
 use contextweaver_base::limits;
 use contextweaver_base::order::sort_by;
 use contextweaver_text::numbered::{Term, Terms};
@@ -23,7 +23,7 @@ const PHRASE_WEIGHT: f64 = 0.5;
 
 /// How a term came into the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum TermSource {
     /// It is a word of the query.
     Word,
     /// Two words of the query stand side by side.
@@ -44,20 +44,20 @@ pub struct QueryTerm {
     /// How much it counts.
     pub weight: f64,
     /// Where it comes from.
-    pub source: Source,
+    pub source: TermSource,
     /// Tools that hold it.
     pub frequency: u32,
 }
 
 /// A query, read.
-pub struct Query {
+pub struct ParsedQuery {
     /// Its words and terms.
     pub text: QueryText,
     /// What is looked for, in the order of the sums.
     pub terms: Vec<QueryTerm>,
 }
 
-impl Query {
+impl ParsedQuery {
     /// Returns the words that name a version.
     pub fn versions(&self) -> Vec<&str> {
         self.text.words.iter().map(String::as_str).filter(|word| collapse::tells_apart(word)).collect()
@@ -66,9 +66,9 @@ impl Query {
 
 /// Pieces of three characters of the words, for similar ones.
 #[derive(Debug, Clone, Default)]
-pub struct Fuzzy {
+pub struct FuzzyVocabulary {
     pieces: Terms,
-    words: Postings,
+    words: PostingLists,
     /// Terms seen so far.
     seen: usize,
     counts: Vec<u32>,
@@ -89,7 +89,7 @@ fn pieces(word: &str) -> Vec<(u32, u32)> {
     found
 }
 
-impl Fuzzy {
+impl FuzzyVocabulary {
     /// Takes in the terms that came since the last time.
     fn update(&mut self, terms: &Terms) {
         for term in self.seen as u32..terms.len() as u32 {
@@ -99,7 +99,7 @@ impl Fuzzy {
                 let pieces = pieces(word);
                 for (high, low) in &pieces {
                     let piece = self.pieces.intern(Term::Pair(*high, *low));
-                    self.words.add(piece, Entry::new(term, 0, pieces.len() as u32));
+                    self.words.add(piece, TermPosting::new(term, 0, pieces.len() as u32));
                 }
             }
         }
@@ -113,7 +113,7 @@ impl Fuzzy {
     /// Returns all words similar enough and how much, and counts the postings touched.
     fn similar(&mut self, word: &str, visited: &mut u64) -> Vec<(u32, f64)> {
         let pieces = pieces(word);
-        let mut touched: Vec<Entry> = Vec::new();
+        let mut touched: Vec<TermPosting> = Vec::new();
         for (high, low) in &pieces {
             let Some(piece) = self.pieces.get(Term::Pair(*high, *low)) else { continue };
             for entry in self.words.entries(piece) {
@@ -137,28 +137,28 @@ impl Fuzzy {
     }
 }
 
-impl Index {
+impl ToolIndex {
     /// Reads a query.
-    pub(super) fn read(&mut self, text: &str) -> Query {
+    pub(super) fn read(&mut self, text: &str) -> ParsedQuery {
         let text = QueryText::new(text, &self.stop, limits::MAX_QUERY_WORDS);
         self.work += text.words.len() as u64;
         let mut terms: Vec<QueryTerm> = Vec::new();
         let numbers: Vec<Option<u32>> = text.terms.iter().map(|term| self.known(term)).collect();
         for number in numbers.iter().flatten() {
-            self.include(&mut terms, *number, 1.0, Source::Word);
+            self.include(&mut terms, *number, 1.0, TermSource::Word);
         }
         for pair in numbers.windows(2) {
             if let [Some(first), Some(second)] = pair
                 && let Some(number) = self.terms.get(Term::Pair(*first, *second))
             {
-                self.include(&mut terms, number, 1.0, Source::Pair);
+                self.include(&mut terms, number, 1.0, TermSource::Pair);
             }
         }
         if self.options.fuzzy {
             self.add_similar(&text, &numbers, &mut terms);
         }
         self.widen(&text, &mut terms);
-        Query { text, terms }
+        ParsedQuery { text, terms }
     }
 
     /// Returns the number of a word that some tool has.
@@ -167,7 +167,7 @@ impl Index {
     }
 
     /// Adds a term that some tool has; of several weights the largest counts.
-    fn include(&self, terms: &mut Vec<QueryTerm>, term: u32, weight: f64, source: Source) {
+    fn include(&self, terms: &mut Vec<QueryTerm>, term: u32, weight: f64, source: TermSource) {
         if let Some(known) = terms.iter_mut().find(|known| known.term == term) {
             if known.weight < weight {
                 (known.weight, known.source) = (weight, source);
@@ -199,7 +199,7 @@ impl Index {
                 b.1.total_cmp(&a.1).then_with(|| self.terms.word(a.0).cmp(&self.terms.word(b.0)))
             });
             for (term, dice) in found.into_iter().take(FUZZY_MATCHES) {
-                self.include(terms, term, FUZZY_WEIGHT * dice, Source::Fuzzy(at as u32));
+                self.include(terms, term, FUZZY_WEIGHT * dice, TermSource::Fuzzy(at as u32));
             }
         }
     }
@@ -212,7 +212,7 @@ impl Index {
         // Words that no tool has may have neighbours that some have.
         let mut sources: Vec<(u32, f64)> = Vec::new();
         let words = text.terms.iter().map(|word| (word.as_str(), 1.0));
-        let similar = terms.iter().filter(|found| matches!(found.source, Source::Fuzzy(_)));
+        let similar = terms.iter().filter(|found| matches!(found.source, TermSource::Fuzzy(_)));
         let similar = similar.filter_map(|found| Some((self.terms.word(found.term)?, found.weight)));
         for (word, weight) in words.chain(similar) {
             if let Some(entry) = lexicon.terms().get(Term::Word(word))
@@ -221,7 +221,7 @@ impl Index {
                 sources.push((entry, weight * if lexicon.is_generic(entry) { GENERIC_WEIGHT } else { 1.0 }));
             }
         }
-        for found in terms.iter_mut().filter(|found| found.source != Source::Pair) {
+        for found in terms.iter_mut().filter(|found| found.source != TermSource::Pair) {
             let entry = self.terms.word(found.term).and_then(|word| lexicon.terms().get(Term::Word(word)));
             if entry.is_some_and(|entry| lexicon.is_generic(entry)) {
                 found.weight *= GENERIC_WEIGHT;
@@ -231,7 +231,7 @@ impl Index {
         for phrase in lexicon.phrases_in(&text.words) {
             for number in phrase.terms.iter().filter_map(|term| resolved(*term)) {
                 if !terms.iter().any(|known| known.term == number) {
-                    self.include(terms, number, PHRASE_WEIGHT, Source::Phrase);
+                    self.include(terms, number, PHRASE_WEIGHT, TermSource::Phrase);
                 }
             }
         }
@@ -240,7 +240,7 @@ impl Index {
                 if let Some(number) = resolved(neighbour)
                     && !terms[..own].iter().any(|known| known.term == number)
                 {
-                    self.include(terms, number, share * weight, Source::Neighbour(source));
+                    self.include(terms, number, share * weight, TermSource::Neighbour(source));
                 }
             });
         }

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use super::fields::{FIELD_TABLE, FIELDS};
-use super::postings::{Entries, Entry};
-use super::query::{Query, QueryTerm};
-use super::{Index, NONE};
+use super::postings::{TermPosting, TermPostings};
+use super::query::{ParsedQuery, QueryTerm};
+use super::{NONE, ToolIndex};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_text::hash::of_text;
@@ -23,10 +23,10 @@ const FEW: usize = 256;
 
 /// What a ranking is limited to.
 #[derive(Clone, Copy)]
-pub struct Scope<'a> {
+pub struct RankScope<'a> {
     /// Says by id which tools may be ranked; all without it.
     pub allowed: Option<&'a dyn Fn(&str) -> bool>,
-    /// The caller's vector of the query, to be compared with those of [`Index::set_embedding`]; nothing where no tool
+    /// The caller's vector of the query, to be compared with those of [`ToolIndex::set_embedding`]; nothing where no tool
     /// has one.
     pub embedding: Option<&'a [f32]>,
     /// Tools returned at most.
@@ -35,7 +35,7 @@ pub struct Scope<'a> {
 
 /// One tool in its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ranked {
+pub struct RankedTool {
     /// The tool.
     pub id: String,
     /// Its score; that of the best near-duplicate for the one that stands for all.
@@ -50,7 +50,7 @@ pub struct Ranked {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Ranking {
     /// The tools: those that stand for themselves by score, then their near-duplicates by score; equals by id.
-    pub entries: Vec<Ranked>,
+    pub entries: Vec<RankedTool>,
     /// Tools that could have been returned had the limit been higher.
     pub candidates: usize,
     /// Whether the query is the id or the only name of the first tool.
@@ -61,7 +61,7 @@ pub struct Ranking {
 
 /// Room for sums, kept between queries so that none has to clear it all.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Scratch {
+pub(super) struct RankScratch {
     /// Sum of scores and of covered weight by place; zero between queries.
     sums: Vec<[f64; 2]>,
     /// One higher than the number among the candidates' groups, by group; zero between queries.
@@ -74,14 +74,14 @@ pub(super) struct Scratch {
 
 /// A tool with a score.
 #[derive(Debug, Clone, Copy)]
-struct Candidate {
+struct ScoredPlace {
     place: u32,
     score: f64,
 }
 
 /// The candidates of one group of near-duplicates.
 #[derive(Debug, Clone, Copy)]
-struct Family {
+struct VariantGroup {
     /// The one that stands for all.
     place: u32,
     /// The score of the best.
@@ -90,9 +90,9 @@ struct Family {
 }
 
 /// What one more term in each field counts: its weight, and a part of the length beside a constant to divide it by.
-pub(super) struct Norms([(f64, f64, f64); FIELDS]);
+pub(super) struct LengthNorms([(f64, f64, f64); FIELDS]);
 
-impl Norms {
+impl LengthNorms {
     pub(super) fn new(totals: &[(u64, u32); FIELDS]) -> Self {
         Self(std::array::from_fn(|field| {
             let ((_, weight, share), (sum, count)) = (FIELD_TABLE[field], totals[field]);
@@ -102,7 +102,7 @@ impl Norms {
     }
 
     /// Returns what an entry adds to the weighted count of its term.
-    pub(super) fn count(&self, entry: Entry, lengths: &[u32; FIELDS]) -> f64 {
+    pub(super) fn count(&self, entry: TermPosting, lengths: &[u32; FIELDS]) -> f64 {
         let field = entry.field();
         let (weight, constant, slope) = self.0[field];
         weight * f64::from(entry.count()) / (constant + slope * f64::from(lengths[field]))
@@ -130,7 +130,7 @@ pub(super) fn coverage_factor(covered: f64, all: f64) -> f64 {
     1.0 + COVERAGE * covered / all
 }
 
-impl Index {
+impl ToolIndex {
     /// Returns how much a term of a query says, and what each tool's saturated count is multiplied by.
     pub(super) fn term_weights(&self, term: &QueryTerm) -> (f64, f64) {
         let rarity = rarity(self.len(), term.frequency);
@@ -140,12 +140,12 @@ impl Index {
 
     /// Ranks the tools for a query. Fails with `INVALID_INPUT` when the query's vector is of another length than the
     /// tools' or not finite.
-    pub fn rank(&mut self, text: &str, scope: Scope) -> Result<Ranking> {
+    pub fn rank(&mut self, text: &str, scope: RankScope) -> Result<Ranking> {
         self.rank_as(text, text, scope)
     }
 
     /// Ranks the tools for a text; `called` is the part of it that may be the id or the name of a tool.
-    pub fn rank_as(&mut self, text: &str, called: &str, scope: Scope) -> Result<Ranking> {
+    pub fn rank_as(&mut self, text: &str, called: &str, scope: RankScope) -> Result<Ranking> {
         let vector = match scope.embedding {
             Some(vector) if self.dimensions > 0 => Some(self.unit_vector(vector)?),
             _ => None,
@@ -162,19 +162,19 @@ impl Index {
             // It comes first whatever its words say; a score of its own keeps the order of the scores.
             let first = if best > 0.0 { best } else { 1.0 };
             candidates.retain(|candidate| candidate.place != place);
-            candidates.push(Candidate { place, score: first });
+            candidates.push(ScoredPlace { place, score: first });
         }
         let total = candidates.len();
         let entries = self.collapse(candidates, &query, exact, scope.limit);
         Ok(Ranking { entries, candidates: total, is_exact: exact.is_some(), is_empty: query.text.words.is_empty() })
     }
 
-    fn is_allowed(&self, place: u32, scope: Scope) -> bool {
+    fn is_allowed(&self, place: u32, scope: RankScope) -> bool {
         self.is_there(place) && scope.allowed.is_none_or(|allowed| allowed(self.id(place)))
     }
 
     /// Returns the weighted count of a term in a tool, whose other entries follow.
-    fn count(&self, norms: &Norms, first: Entry, rest: &mut Peekable<Entries>) -> f64 {
+    fn count(&self, norms: &LengthNorms, first: TermPosting, rest: &mut Peekable<TermPostings>) -> f64 {
         let lengths = &self.lengths[first.item as usize];
         let mut count = norms.count(first, lengths);
         while let Some(entry) = rest.next_if(|entry| entry.item == first.item) {
@@ -184,8 +184,8 @@ impl Index {
     }
 
     /// Scores every allowed tool that has a term of the query.
-    fn score(&mut self, query: &Query, scope: Scope) -> Vec<Candidate> {
-        let norms = Norms::new(&self.totals);
+    fn score(&mut self, query: &ParsedQuery, scope: RankScope) -> Vec<ScoredPlace> {
+        let norms = LengthNorms::new(&self.totals);
         let mut sums = std::mem::take(&mut self.scratch.sums);
         sums.resize(self.items.len(), [0.0; 2]);
         let (mut touched, mut all, mut work) = (Vec::new(), 0.0, 0);
@@ -208,7 +208,7 @@ impl Index {
         for place in touched {
             let [sum, covered] = std::mem::take(&mut sums[place as usize]);
             if self.is_allowed(place, scope) {
-                candidates.push(Candidate { place, score: sum * coverage_factor(covered, all) });
+                candidates.push(ScoredPlace { place, score: sum * coverage_factor(covered, all) });
             }
         }
         self.scratch.sums = sums;
@@ -217,7 +217,7 @@ impl Index {
     }
 
     /// Adds the similarity of the vectors to the scores, of which the best becomes 1.
-    fn fuse(&mut self, candidates: &mut Vec<Candidate>, vector: &[f32], scope: Scope) {
+    fn fuse(&mut self, candidates: &mut Vec<ScoredPlace>, vector: &[f32], scope: RankScope) {
         let best = candidates.iter().map(|candidate| candidate.score).fold(0.0, f64::max);
         let mut scores = vec![0.0; self.items.len()];
         for candidate in candidates.drain(..) {
@@ -228,14 +228,14 @@ impl Index {
             let products = item.vector.iter().zip(vector).map(|(a, b)| f64::from(*a) * f64::from(*b));
             let sum = lexical + self.options.embedding_weight * products.sum::<f64>().max(0.0);
             if sum > 0.0 && self.is_allowed(place, scope) {
-                candidates.push(Candidate { place, score: sum });
+                candidates.push(ScoredPlace { place, score: sum });
             }
         }
         self.work += self.items.len() as u64;
     }
 
     /// Returns the only tool whose id or, failing that, name is the query, whatever the case of its letters.
-    fn exact(&self, text: &str, scope: Scope) -> Option<u32> {
+    fn exact(&self, text: &str, scope: RankScope) -> Option<u32> {
         let text = text.trim();
         if text.is_empty() {
             return None;
@@ -258,15 +258,21 @@ impl Index {
     }
 
     /// Gives each group of near-duplicates one place, and the others of the group places behind all groups.
-    fn collapse(&mut self, candidates: Vec<Candidate>, query: &Query, exact: Option<u32>, limit: usize) -> Vec<Ranked> {
+    fn collapse(
+        &mut self,
+        candidates: Vec<ScoredPlace>,
+        query: &ParsedQuery,
+        exact: Option<u32>,
+        limit: usize,
+    ) -> Vec<RankedTool> {
         let versions = query.versions();
         let mut heads = std::mem::take(&mut self.scratch.heads);
         heads.resize(self.signatures.len(), 0);
-        let mut families: Vec<Family> = Vec::new();
+        let mut families: Vec<VariantGroup> = Vec::new();
         for candidate in &candidates {
             let head = &mut heads[self.groups[candidate.place as usize] as usize];
             if *head == 0 {
-                families.push(Family { place: candidate.place, score: candidate.score, folded: 0 });
+                families.push(VariantGroup { place: candidate.place, score: candidate.score, folded: 0 });
                 *head = families.len() as u32;
                 continue;
             }
@@ -279,10 +285,10 @@ impl Index {
         }
         let mut variants = Vec::new();
         if families.len() < limit.min(candidates.len()) {
-            for Candidate { place, score } in candidates {
+            for ScoredPlace { place, score } in candidates {
                 let head = heads[self.groups[place as usize] as usize];
                 if families[head as usize - 1].place != place {
-                    variants.push(Family { place, score, folded: 0 });
+                    variants.push(VariantGroup { place, score, folded: 0 });
                 }
             }
         }
@@ -295,7 +301,7 @@ impl Index {
         ranked.extend(self.best(variants, limit - own, exact));
         let ranked = ranked.into_iter().enumerate();
         ranked
-            .map(|(at, Family { place, score, folded })| Ranked {
+            .map(|(at, VariantGroup { place, score, folded })| RankedTool {
                 id: self.id(place).to_owned(),
                 score,
                 folded,
@@ -316,8 +322,8 @@ impl Index {
     }
 
     /// Returns the best of a list, in order.
-    fn best(&self, mut list: Vec<Family>, limit: usize, exact: Option<u32>) -> Vec<Family> {
-        let compare = |a: &Family, b: &Family| {
+    fn best(&self, mut list: Vec<VariantGroup>, limit: usize, exact: Option<u32>) -> Vec<VariantGroup> {
+        let compare = |a: &VariantGroup, b: &VariantGroup| {
             let by_score = b.score.total_cmp(&a.score);
             let by_exact = || (Some(b.place) == exact).cmp(&(Some(a.place) == exact));
             by_score.then_with(by_exact).then_with(|| self.id(a.place).cmp(self.id(b.place)))
@@ -328,9 +334,9 @@ impl Index {
             return list;
         }
         // Most of a long list is not among the few best, and one look says so.
-        let mut kept: Vec<Family> = Vec::with_capacity(limit + 1);
+        let mut kept: Vec<VariantGroup> = Vec::with_capacity(limit + 1);
         for family in list {
-            let is_before = |other: &Family| compare(other, &family) == Ordering::Less;
+            let is_before = |other: &VariantGroup| compare(other, &family) == Ordering::Less;
             if kept.len() < limit || !kept.last().is_some_and(is_before) {
                 kept.insert(kept.partition_point(is_before), family);
                 kept.truncate(limit);

@@ -1,7 +1,7 @@
 //! Reading the texts of a tool: words become numbers of terms, each word once.
 
 use super::analyse::{StopWords, for_each_term, is_dense};
-use super::collapse::{Kinship, word_hash};
+use super::collapse::{VariantSignature, word_hash};
 use super::fields::FIELDS;
 use contextweaver_text::numbered::{Term, Terms};
 
@@ -12,7 +12,7 @@ const SEVERAL: u32 = u32::MAX - 1;
 
 /// What is known of a word.
 #[derive(Clone, Copy)]
-struct Known {
+struct CachedWord {
     /// Number of its term.
     term: u32,
     /// What it adds to the signature of near-duplicates.
@@ -23,29 +23,29 @@ struct Known {
 #[derive(Default)]
 pub struct WordCache {
     words: Terms,
-    known: Vec<Known>,
+    known: Vec<CachedWord>,
     /// Numbers of the terms of each field of the present tool, in order.
     pub fields: [Vec<u32>; FIELDS],
 }
 
 /// A tool being read.
-pub struct Reading<'a> {
+pub struct ToolReader<'a> {
     stop: &'a StopWords,
     terms: &'a mut Terms,
     cache: &'a mut WordCache,
     /// What it has in common with its near-duplicates.
-    pub kinship: Kinship,
+    pub kinship: VariantSignature,
     /// Words read.
     pub work: u64,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> ToolReader<'a> {
     /// Begins with a tool.
     pub fn new(stop: &'a StopWords, terms: &'a mut Terms, cache: &'a mut WordCache) -> Self {
         for field in &mut cache.fields {
             field.clear();
         }
-        Self { stop, terms, cache, kinship: Kinship::default(), work: 0 }
+        Self { stop, terms, cache, kinship: VariantSignature::default(), work: 0 }
     }
 
     /// Reads one lower-case word.
@@ -60,7 +60,7 @@ impl<'a> Reading<'a> {
             } else if !stop.hides(word) {
                 for_each_term(word, &mut |stem| term = terms.intern(Term::Word(stem)));
             }
-            cache.known.push(Known { term, kinship: word_hash(word) });
+            cache.known.push(CachedWord { term, kinship: word_hash(word) });
         }
         let known = cache.known[number];
         kinship.add(field, word, known.kinship);

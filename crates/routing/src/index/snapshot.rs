@@ -4,10 +4,10 @@
 //! end with a hash of themselves, and hold one of every tool, which is compared with the tools at hand: what is damaged
 //! or stale is refused. The hashes are no signature; everything is checked that a ranking relies on.
 
-use super::collapse::Kinship;
+use super::collapse::VariantSignature;
 use super::fields::{FIELDS, fingerprint};
-use super::postings::{Entry, Postings};
-use super::{Index, IndexOptions, Item};
+use super::postings::{PostingLists, TermPosting};
+use super::{IndexOptions, IndexedTool, ToolIndex};
 use contextweaver_base::limits;
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -27,11 +27,11 @@ const LEAST_TERM: usize = 2 + 1 + LEAST_ENTRY;
 /// Bytes of an entry at least.
 const LEAST_ENTRY: usize = 3;
 
-impl Index {
+impl ToolIndex {
     /// Returns the index as bytes: the same for the same tools, in whatever order they came and went. The caller's
     /// vectors are not among them.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer(MAGIC.to_vec());
+        let mut out = SnapshotWriter(MAGIC.to_vec());
         let mut places: Vec<u32> = (0..self.items.len() as u32).filter(|place| self.is_there(*place)).collect();
         sort_by(&mut places, |a, b| self.id(*a).cmp(self.id(*b)));
         let mut ranks = vec![0; self.items.len()];
@@ -56,7 +56,7 @@ impl Index {
         out.0
     }
 
-    fn write_terms(&self, out: &mut Writer, ranks: &[u32]) {
+    fn write_terms(&self, out: &mut SnapshotWriter, ranks: &[u32]) {
         let occurring = (0..self.terms.len() as u32).filter(|term| self.frequency(*term) > 0);
         let (mut words, mut pairs): (Vec<u32>, Vec<u32>) = occurring.partition(|term| self.terms.word(*term).is_some());
         sort_by(&mut words, |a, b| self.terms.word(*a).cmp(&self.terms.word(*b)));
@@ -80,7 +80,7 @@ impl Index {
             before = first;
         }
         for term in words.into_iter().chain(pairs) {
-            let mut entries: Vec<Entry> =
+            let mut entries: Vec<TermPosting> =
                 self.postings.entries(term).filter(|entry| self.is_there(entry.item)).collect();
             for entry in &mut entries {
                 entry.item = ranks[entry.item as usize];
@@ -105,7 +105,7 @@ impl Index {
         items: impl IntoIterator<Item = &'a SelectableItem>,
         options: IndexOptions,
     ) -> Result<Self> {
-        let mut input = Reader(open(bytes)?);
+        let mut input = SnapshotReader(open(bytes)?);
         let mut index = Self::new(options);
         index.read_items(&mut input)?;
         index.read_terms(&mut input)?;
@@ -126,7 +126,7 @@ impl Index {
         Ok(index)
     }
 
-    fn read_items(&mut self, input: &mut Reader) -> Result<()> {
+    fn read_items(&mut self, input: &mut SnapshotReader) -> Result<()> {
         for _ in 0..input.count(LEAST_ITEM)? {
             let id = input.text()?;
             if self.items.last().is_some_and(|last| self.ids.word(last.id).is_some_and(|before| before >= id)) {
@@ -134,19 +134,23 @@ impl Index {
             }
             let name = input.text()?;
             let hash = Hash::from_state(input.hash()?);
-            let kinship = Kinship::from_parts(hash, input.number()?, input.text()?.into());
+            let kinship = VariantSignature::from_parts(hash, input.number()?, input.text()?.into());
             let fingerprint = input.hash()?;
             let mut lengths = [0; FIELDS];
             for (length, total) in lengths.iter_mut().zip(&mut self.totals) {
                 *length = input.number()?;
                 *total = (total.0 + u64::from(*length), total.1 + u32::from(*length > 0));
             }
-            self.insert(id, lengths, Item { id: 0, name: name.into(), kinship, fingerprint, vector: Box::default() });
+            self.insert(
+                id,
+                lengths,
+                IndexedTool { id: 0, name: name.into(), kinship, fingerprint, vector: Box::default() },
+            );
         }
         Ok(())
     }
 
-    fn read_terms(&mut self, input: &mut Reader) -> Result<()> {
+    fn read_terms(&mut self, input: &mut SnapshotReader) -> Result<()> {
         let words = input.count(LEAST_TERM)?;
         self.terms.reserve(words);
         for number in 0..words as u32 {
@@ -171,8 +175,8 @@ impl Index {
     }
 
     /// Reads the entries; those of the words must add up to the lengths of the fields.
-    fn read_postings(&mut self, input: &mut Reader, words: usize) -> Result<()> {
-        let mut packed: Vec<Entry> = Vec::with_capacity(input.0.len() / LEAST_ENTRY);
+    fn read_postings(&mut self, input: &mut SnapshotReader, words: usize) -> Result<()> {
+        let mut packed: Vec<TermPosting> = Vec::with_capacity(input.0.len() / LEAST_ENTRY);
         let mut starts = Vec::with_capacity(self.terms.len() + 1);
         let mut missing: Vec<[u32; FIELDS]> = self.lengths.clone();
         starts.push(0);
@@ -192,7 +196,7 @@ impl Index {
                     let left = &mut missing[item as usize][field];
                     *left = left.checked_sub(count).ok_or_else(damaged)?;
                 }
-                packed.push(Entry::new(item, field, count));
+                packed.push(TermPosting::new(item, field, count));
             }
             if count == 0 {
                 return Err(damaged());
@@ -204,7 +208,7 @@ impl Index {
             return Err(damaged());
         }
         self.work += packed.len() as u64;
-        self.postings = Postings::from_packed(starts, packed);
+        self.postings = PostingLists::from_packed(starts, packed);
         Ok(())
     }
 }
@@ -224,7 +228,7 @@ fn open(bytes: &[u8]) -> Result<&[u8]> {
     let (body, expected) = bytes.split_at(bytes.len() - HASH);
     let mut hash = Hash::default();
     hash.bytes(body);
-    if Reader(expected).hash()? == hash.value() { Ok(&body[MAGIC.len()..]) } else { Err(damaged()) }
+    if SnapshotReader(expected).hash()? == hash.value() { Ok(&body[MAGIC.len()..]) } else { Err(damaged()) }
 }
 
 fn damaged() -> Error {
@@ -235,9 +239,9 @@ fn stale(message: &str) -> Error {
     Error::new(ErrorCode::SnapshotVersion, message).hint("build the index again")
 }
 
-struct Writer(Vec<u8>);
+struct SnapshotWriter(Vec<u8>);
 
-impl Writer {
+impl SnapshotWriter {
     /// Writes seven bits a byte, the low ones first.
     fn number(&mut self, mut number: u32) {
         while number >= 0x80 {
@@ -259,9 +263,9 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+struct SnapshotReader<'a>(&'a [u8]);
 
-impl<'a> Reader<'a> {
+impl<'a> SnapshotReader<'a> {
     fn take(&mut self, len: usize) -> Result<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(len).ok_or_else(damaged)?;
         self.0 = rest;

@@ -102,7 +102,7 @@ pub fn stem(word: &mut String) {
         word.push_str(stem);
         return;
     }
-    let mut letters = Letters::new(std::mem::take(word).into_bytes());
+    let mut letters = StemBuffer::new(std::mem::take(word).into_bytes());
     letters.plural();
     letters.past();
     letters.final_y();
@@ -116,13 +116,13 @@ pub fn stem(word: &mut String) {
 }
 
 /// A word at work: `Y` is a y that is a consonant, and both regions are where they begin.
-struct Letters {
+struct StemBuffer {
     text: Vec<u8>,
     first: usize,
     second: usize,
 }
 
-impl Letters {
+impl StemBuffer {
     fn new(mut text: Vec<u8>) -> Self {
         for at in 0..text.len() {
             if text[at] == b'y' && (at == 0 || is_vowel(text[at - 1])) {

@@ -7,7 +7,7 @@ use super::options::{Navigator, RouteOptions, RouterOptions};
 use super::shortlist::Candidate;
 use super::{Active, Found};
 use crate::cards::ToolNames;
-use crate::index::{Index, Scope};
+use crate::index::{RankScope, ToolIndex};
 use contextweaver_base::Result;
 use contextweaver_base::order::{SortedMap, sort_by};
 
@@ -15,11 +15,11 @@ use contextweaver_base::order::{SortedMap, sort_by};
 type Scores = SortedMap<String, f64>;
 
 /// Returns how like a text tools are, the most like it 1.
-pub(super) fn likeness(index: &mut Index, text: &str, tools: &[Candidate]) -> Result<Scores> {
+pub(super) fn likeness(index: &mut ToolIndex, text: &str, tools: &[Candidate]) -> Result<Scores> {
     let mut ids = Scores::new();
     ids.extend(tools.iter().map(|tool| (tool.id.clone(), 0.0)));
     let allowed = |id: &str| ids.contains_key(id);
-    let ranking = index.rank(text, Scope { allowed: Some(&allowed), embedding: None, limit: usize::MAX })?;
+    let ranking = index.rank(text, RankScope { allowed: Some(&allowed), embedding: None, limit: usize::MAX })?;
     let best = ranking.entries.iter().map(|entry| entry.score).fold(0.0, f64::max);
     let mut scores = Scores::new();
     scores.extend(ranking.entries.into_iter().map(|entry| (entry.id, entry.score / best)));

@@ -32,7 +32,7 @@ pub use shortlist::{Candidate, Places, shortlist};
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::graph::{BrowseIndex, ChoiceGraph};
-use crate::index::{Explanation, Index, Scope};
+use crate::index::{RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
 use beam::Reach;
 use beam_index::BeamIndex;
@@ -52,7 +52,7 @@ const LOOKED_AT: usize = 3;
 pub struct Router {
     catalog: Catalog,
     options: RouterOptions,
-    index: Option<Index>,
+    index: Option<ToolIndex>,
     graph: Option<ChoiceGraph>,
     /// Whether the caller gave the graph: it cannot be built again.
     is_given: bool,
@@ -76,7 +76,7 @@ struct Found {
     /// What history added to scores.
     history: JsonMap,
     /// What each tool of the short list was found by, if asked for.
-    matches: Vec<Explanation>,
+    matches: Vec<RouteMatch>,
     /// Whether the query names the first tool.
     is_exact: bool,
     /// Whether the caller's vectors were compared, too.
@@ -123,11 +123,11 @@ impl Router {
     /// Makes a router of a catalog.
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
         let index =
-            (options.navigator == Navigator::Exact).then(|| Index::build(catalog.items(), options.index.clone()));
+            (options.navigator == Navigator::Exact).then(|| ToolIndex::build(catalog.items(), options.index.clone()));
         Self::of(catalog, options, index)
     }
 
-    fn of(catalog: Catalog, options: RouterOptions, index: Option<Index>) -> Self {
+    fn of(catalog: Catalog, options: RouterOptions, index: Option<ToolIndex>) -> Self {
         Self {
             catalog,
             options,
@@ -240,7 +240,7 @@ impl Router {
 }
 
 fn exact(
-    index: &mut Index,
+    index: &mut ToolIndex,
     [query, text]: [&str; 2],
     active: &Active<'_>,
     router: &RouterOptions,
@@ -248,7 +248,7 @@ fn exact(
 ) -> Result<Found> {
     let allowed = |id: &str| active.get(id).is_some();
     let top_k = options.top_k.unwrap_or(router.config.top_k) as usize;
-    let scope = Scope {
+    let scope = RankScope {
         allowed: (!options.filters.is_empty()).then_some(&allowed),
         embedding: options.query_embedding.as_deref(),
         // Quotas skip tools, history and feedback change their order, and pinned ones are looked up among all.

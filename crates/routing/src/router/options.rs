@@ -7,7 +7,7 @@ use super::filter::Filters;
 use super::history::RouteHistory;
 use super::rules::RouteRules;
 use crate::graph::{BuildOptions, Strategy};
-use crate::index::{IndexOptions, Lexicon, Relation};
+use crate::index::{IndexOptions, Lexicon, WordRelation};
 use crate::scorers::Method;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -152,7 +152,8 @@ fn lexicon(value: Value, path: &str) -> Result<Lexicon> {
     for word in fields.strings("generic")? {
         lexicon.add_generic(&word);
     }
-    let relations = [("verbs", Relation::Verb), ("nouns", Relation::Noun), ("abbreviations", Relation::Abbreviation)];
+    let relations =
+        [("verbs", WordRelation::Verb), ("nouns", WordRelation::Noun), ("abbreviations", WordRelation::Abbreviation)];
     for (key, relation) in relations {
         for group in fields.strings(key)? {
             lexicon.add_group(relation, &group);

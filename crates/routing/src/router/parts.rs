@@ -5,7 +5,7 @@ use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::catalog::compute_catalog_hash;
 use crate::graph::{BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
-use crate::index::Index;
+use crate::index::ToolIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 
@@ -21,13 +21,13 @@ impl Router {
         if options.navigator == Navigator::Beam {
             return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
         }
-        let index = Index::from_bytes(index, catalog.items(), options.index.clone())?;
+        let index = ToolIndex::from_bytes(index, catalog.items(), options.index.clone())?;
         Ok(Self::of(catalog, options, Some(index)))
     }
 
     /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
     pub fn index_bytes(&self) -> Vec<u8> {
-        self.index.as_ref().map(Index::to_bytes).unwrap_or_default()
+        self.index.as_ref().map(ToolIndex::to_bytes).unwrap_or_default()
     }
 
     /// Gives tools the caller's vectors, to be compared with that of a query: all of them, or none when one is refused.
@@ -74,7 +74,7 @@ impl Router {
 
     /// Returns the vectors of tools that have one, by id, scaled to length 1 as they are compared.
     pub fn embeddings(&self) -> impl Iterator<Item = (&str, &[f32])> {
-        self.index.iter().flat_map(Index::vectors)
+        self.index.iter().flat_map(ToolIndex::vectors)
     }
 
     /// Gives tools the vectors that [`Router::embeddings`] returned, to the bit. Fails as [`Router::set_embeddings`].

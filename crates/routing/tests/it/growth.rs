@@ -6,7 +6,7 @@ use contextweaver_model::SelectableItem;
 use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{CollisionThresholds, LintOptions, analyze_collisions, lint};
 use contextweaver_routing::graph::{BrowseIndex, BuildOptions, ChoiceGraph, PageOptions, build};
-use contextweaver_routing::index::{Index, IndexOptions, Scope};
+use contextweaver_routing::index::{IndexOptions, RankScope, ToolIndex};
 use contextweaver_routing::router::{Filters, RouteHistory, RouteOptions, Router, RouterOptions};
 use serde_json::json;
 
@@ -48,8 +48,8 @@ fn near_linear(what: &str, counts: &[(usize, u64)], most_of_one: u64) {
     }
 }
 
-fn all(limit: usize) -> Scope<'static> {
-    Scope { allowed: None, embedding: None, limit }
+fn all(limit: usize) -> RankScope<'static> {
+    RankScope { allowed: None, embedding: None, limit }
 }
 
 #[test]
@@ -57,14 +57,14 @@ fn an_index_takes_near_linear_work() {
     let (mut built, mut added, mut routed, mut removed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for count in SIZES {
         let items = tools(count);
-        let mut index = Index::build(&items, IndexOptions::default());
+        let mut index = ToolIndex::build(&items, IndexOptions::default());
         built.push((count, index.work()));
         let before = index.work();
         for query in ["w1 w22", "w333 w444 w555", "w1 w2 w3 w4 w5"] {
             index.rank(query, all(10)).unwrap();
         }
         routed.push((count, index.work() - before));
-        let mut index = Index::new(IndexOptions::default());
+        let mut index = ToolIndex::new(IndexOptions::default());
         for item in &items {
             index.add(item);
         }
@@ -85,7 +85,7 @@ fn an_index_takes_near_linear_work() {
 fn adding_and_asking_in_turn_is_no_trap() {
     let mut counts = Vec::new();
     for count in [1_000, 10_000] {
-        let mut index = Index::new(IndexOptions::default());
+        let mut index = ToolIndex::new(IndexOptions::default());
         for (n, item) in tools(count).iter().enumerate() {
             index.add(item);
             if n % 10 == 0 {

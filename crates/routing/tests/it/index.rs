@@ -3,7 +3,7 @@
 
 use contextweaver_base::ErrorCode;
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::index::{Index, IndexOptions, Lexicon, Origin, Ranking, Relation, Scope};
+use contextweaver_routing::index::{IndexOptions, Lexicon, RankScope, Ranking, TermOrigin, ToolIndex, WordRelation};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
@@ -13,8 +13,8 @@ const WORDS: &[&str] = &[
     "天气", "getUser", "employee", "message", "Slack", "overdue",
 ];
 
-fn all(limit: usize) -> Scope<'static> {
-    Scope { allowed: None, embedding: None, limit }
+fn all(limit: usize) -> RankScope<'static> {
+    RankScope { allowed: None, embedding: None, limit }
 }
 
 fn tool(id: &str, name: &str, description: &str) -> SelectableItem {
@@ -54,7 +54,7 @@ fn bits(ranking: &Ranking) -> Vec<(String, u64, u32, bool)> {
 }
 
 /// What makes two indexes the same: their bytes and the bits of every ranking.
-fn assert_same(one: &mut Index, other: &mut Index, queries: &[String]) {
+fn assert_same(one: &mut ToolIndex, other: &mut ToolIndex, queries: &[String]) {
     assert_eq!(one.to_bytes(), other.to_bytes());
     assert_eq!((one.len(), one.size()), (other.len(), other.size()));
     for query in queries {
@@ -76,7 +76,7 @@ proptest! {
         queries in proptest::collection::vec(words(5), 1..4),
         at in 0..200_usize,
     ) {
-        let mut index = Index::build(&items, IndexOptions::default());
+        let mut index = ToolIndex::build(&items, IndexOptions::default());
         let mut now = items;
         for (step, (is_new, item)) in steps.into_iter().enumerate() {
             let there = now.iter().position(|known| known.id == item.id);
@@ -91,15 +91,15 @@ proptest! {
             }
             if step == at {
                 // Postings that were packed and those that came later.
-                assert_same(&mut index, &mut Index::build(&now, IndexOptions::default()), &queries);
+                assert_same(&mut index, &mut ToolIndex::build(&now, IndexOptions::default()), &queries);
             }
         }
-        assert_same(&mut index, &mut Index::build(now.iter().rev(), IndexOptions::default()), &queries);
+        assert_same(&mut index, &mut ToolIndex::build(now.iter().rev(), IndexOptions::default()), &queries);
     }
 
     #[test]
     fn rankings_are_in_order(items in items(), query in words(5), limit in 0..15_usize, odd in any::<bool>()) {
-        let mut index = Index::build(&items, IndexOptions::default());
+        let mut index = ToolIndex::build(&items, IndexOptions::default());
         let whole = index.rank(&query, all(100)).unwrap();
         prop_assert_eq!(whole.entries.len(), whole.candidates);
         for pair in whole.entries.windows(2) {
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(&cut.entries[..], &whole.entries[..limit.min(whole.entries.len())]);
         // What is not allowed is not there, and everything else that has a score is.
         let allowed = |id: &str| (id.len() % 2 == 1) == odd;
-        let few = index.rank(&query, Scope { allowed: Some(&allowed), ..all(100) }).unwrap();
+        let few = index.rank(&query, RankScope { allowed: Some(&allowed), ..all(100) }).unwrap();
         prop_assert!(few.entries.iter().all(|one| allowed(&one.id)));
         if !whole.is_exact && !few.is_exact {
             prop_assert_eq!(few.candidates, whole.entries.iter().filter(|one| allowed(&one.id)).count());
@@ -125,7 +125,7 @@ proptest! {
 
     #[test]
     fn explanations_add_up(items in items(), query in words(5)) {
-        let mut index = Index::build(&items, IndexOptions::default());
+        let mut index = ToolIndex::build(&items, IndexOptions::default());
         let ranking = index.rank(&query, all(100)).unwrap();
         for one in ranking.entries.iter().filter(|one| one.folded == 0 && !ranking.is_exact) {
             let explained = index.explain(&query, &one.id).unwrap();
@@ -139,7 +139,7 @@ proptest! {
     fn an_unrelated_tool_changes_no_order_for_one_word(items in items(), word in 0..15_usize) {
         // With one word there is one rarity, which grows for all alike; several grow unequally, and may change places.
         let options = || IndexOptions { lexicon: Lexicon::none(), fuzzy: false, ..IndexOptions::default() };
-        let mut index = Index::build(&items, options());
+        let mut index = ToolIndex::build(&items, options());
         let before = index.rank(WORDS[word], all(100)).unwrap();
         let mut unrelated = tool("unrelated", "", "");
         unrelated.namespace = "elsewhere".into();
@@ -156,33 +156,33 @@ proptest! {
         at in any::<proptest::sample::Index>(),
         with in any::<u8>(),
     ) {
-        let mut index = Index::build(&items, IndexOptions::default());
+        let mut index = ToolIndex::build(&items, IndexOptions::default());
         let bytes = index.to_bytes();
-        let mut read = Index::from_bytes(&bytes, &items, IndexOptions::default()).unwrap();
+        let mut read = ToolIndex::from_bytes(&bytes, &items, IndexOptions::default()).unwrap();
         assert_same(&mut index, &mut read, &queries);
         let mut damaged = bytes.clone();
         let place = at.index(bytes.len());
         damaged[place] = with;
         if damaged != bytes {
-            prop_assert!(Index::from_bytes(&damaged, &items, IndexOptions::default()).is_err());
+            prop_assert!(ToolIndex::from_bytes(&damaged, &items, IndexOptions::default()).is_err());
         }
-        prop_assert!(Index::from_bytes(&bytes[..place], &items, IndexOptions::default()).is_err());
+        prop_assert!(ToolIndex::from_bytes(&bytes[..place], &items, IndexOptions::default()).is_err());
         let mut changed = items.clone();
         changed.push(tool("new", "new", ""));
-        let error = Index::from_bytes(&bytes, &changed, IndexOptions::default()).unwrap_err();
+        let error = ToolIndex::from_bytes(&bytes, &changed, IndexOptions::default()).unwrap_err();
         prop_assert_eq!(error.code(), ErrorCode::SnapshotVersion);
         changed.pop();
         if let Some(item) = changed.first_mut() {
             item.description.push_str(" more");
-            prop_assert!(Index::from_bytes(&bytes, &changed, IndexOptions::default()).is_err());
-            prop_assert!(Index::from_bytes(&bytes, &items[1..], IndexOptions::default()).is_err());
+            prop_assert!(ToolIndex::from_bytes(&bytes, &changed, IndexOptions::default()).is_err());
+            prop_assert!(ToolIndex::from_bytes(&bytes, &items[1..], IndexOptions::default()).is_err());
             let twice: Vec<&SelectableItem> = items.iter().skip(1).chain(items.last()).collect();
-            prop_assert!(items.len() < 2 || Index::from_bytes(&bytes, twice, IndexOptions::default()).is_err());
+            prop_assert!(items.len() < 2 || ToolIndex::from_bytes(&bytes, twice, IndexOptions::default()).is_err());
         }
     }
 }
 
-fn ids(index: &mut Index, query: &str) -> Vec<String> {
+fn ids(index: &mut ToolIndex, query: &str) -> Vec<String> {
     index.rank(query, all(10)).unwrap().entries.into_iter().map(|one| one.id).collect()
 }
 
@@ -195,7 +195,7 @@ fn an_id_or_a_name_as_the_query_comes_first() {
         tool("d", "twin", ""),
         tool("e", "twin", "twin twin"),
     ];
-    let mut index = Index::build(&items, IndexOptions::default());
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
     for (query, first, is_exact) in
         [("get", "a.get", true), (" A.GET ", "a.get", true), ("show it", "c", true), ("twin", "e", false)]
     {
@@ -204,12 +204,12 @@ fn an_id_or_a_name_as_the_query_comes_first() {
     }
     // A name is unique among what is allowed.
     let allowed = |id: &str| id == "d";
-    let ranking = index.rank("twin", Scope { allowed: Some(&allowed), ..all(10) }).unwrap();
+    let ranking = index.rank("twin", RankScope { allowed: Some(&allowed), ..all(10) }).unwrap();
     assert_eq!((ranking.entries.len(), ranking.is_exact), (1, true));
     let ranking = index.rank("?!", all(10)).unwrap();
     assert!(ranking.is_empty && ranking.entries.is_empty());
     assert!(!index.rank("zebra", all(10)).unwrap().is_empty);
-    assert!(Index::new(IndexOptions::default()).rank("get rid of", all(10)).unwrap().entries.is_empty());
+    assert!(ToolIndex::new(IndexOptions::default()).rank("get rid of", all(10)).unwrap().entries.is_empty());
 }
 
 #[test]
@@ -217,17 +217,20 @@ fn near_duplicates_share_one_place() {
     let names = ["get_file", "get_file_v2", "get_file_v10", "get_file_copy"];
     let mut items: Vec<SelectableItem> = names.iter().map(|name| tool(name, name, "Gets a file")).collect();
     items.push(tool("put_file", "put_file", "Puts a file"));
-    let mut index = Index::build(&items, IndexOptions::default());
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
     assert_eq!(ids(&mut index, "gets files")[..2], ["get_file", "put_file"]);
     let ranking = index.rank("gets files", all(10)).unwrap();
     assert_eq!((ranking.entries.len(), ranking.entries[0].folded, ranking.entries[4].is_variant), (5, 3, true));
     assert_eq!(ids(&mut index, "gets files v10")[..2], ["get_file_v10", "put_file"]);
     let numbered: Vec<String> = (0..90).map(|number| format!("create_invoice_{number}")).collect();
     let invoices: Vec<SelectableItem> = numbered.iter().map(|name| tool(name, name, "Creates an invoice")).collect();
-    assert_eq!(ids(&mut Index::build(&invoices, IndexOptions::default()), "create invoice 80")[0], "create_invoice_80");
+    assert_eq!(
+        ids(&mut ToolIndex::build(&invoices, IndexOptions::default()), "create invoice 80")[0],
+        "create_invoice_80"
+    );
     // Filters apply before.
     let allowed = |id: &str| id != "get_file";
-    let ranking = index.rank("gets files", Scope { allowed: Some(&allowed), ..all(1) }).unwrap();
+    let ranking = index.rank("gets files", RankScope { allowed: Some(&allowed), ..all(1) }).unwrap();
     assert_eq!((ranking.entries[0].id.as_str(), ranking.entries[0].folded), ("get_file_v2", 2));
 }
 
@@ -235,10 +238,10 @@ fn near_duplicates_share_one_place() {
 fn the_lexicon_can_be_replaced() {
     let items = [tool("a", "frobnicate", "Adjusts the gadget"), tool("b", "paint", "Paints")];
     let found = |lexicon: Lexicon, fuzzy: bool, query: &str| {
-        ids(&mut Index::build(&items, IndexOptions { lexicon, fuzzy, ..IndexOptions::default() }), query)
+        ids(&mut ToolIndex::build(&items, IndexOptions { lexicon, fuzzy, ..IndexOptions::default() }), query)
     };
     let mut own = Lexicon::none();
-    own.add_group(Relation::Noun, "widget gadget");
+    own.add_group(WordRelation::Noun, "widget gadget");
     own.add_phrase("make pretty", "paint");
     assert_eq!(found(own.clone(), true, "widget"), ["a"]);
     assert_eq!(found(own, true, "make it, make pretty"), ["b"]);
@@ -246,35 +249,35 @@ fn the_lexicon_can_be_replaced() {
     assert_eq!(found(Lexicon::none(), true, "frobnicat3"), ["a"]);
     assert_eq!(found(Lexicon::none(), false, "frobnicat3"), [""; 0]);
     assert_eq!(found(Lexicon::english(), false, "modify"), ["a"]);
-    let mut index = Index::build(&items, IndexOptions::default());
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
     let explained = index.explain("modify frobnicat3", "a").unwrap();
-    let origins: Vec<(Origin, Option<&str>)> =
+    let origins: Vec<(TermOrigin, Option<&str>)> =
         explained.terms.iter().map(|term| (term.origin, term.from.as_deref())).collect();
-    assert_eq!(origins, [(Origin::Fuzzy, Some("frobnicat3")), (Origin::Neighbour, Some("modifi"))]);
+    assert_eq!(origins, [(TermOrigin::Fuzzy, Some("frobnicat3")), (TermOrigin::Neighbour, Some("modifi"))]);
     assert_eq!(index.explain("x", "none").unwrap_err().code().as_str(), "NOT_FOUND");
 }
 
 #[test]
 fn vectors_of_the_caller_count_beside_the_words() {
     let items = [tool("a", "alpha", "red"), tool("b", "beta", "red green"), tool("c", "gamma", "blue")];
-    let mut index = Index::build(&items, IndexOptions::default());
-    assert_eq!(index.rank("red", Scope { embedding: Some(&[1.0]), ..all(5) }).unwrap().entries.len(), 2);
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
+    assert_eq!(index.rank("red", RankScope { embedding: Some(&[1.0]), ..all(5) }).unwrap().entries.len(), 2);
     for (id, vector) in [("a", [0.0, 3.0]), ("b", [4.0, 0.0]), ("c", [2.0, 2.0])] {
         index.set_embedding(id, &vector).unwrap();
     }
-    let ranking = index.rank("red", Scope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap();
+    let ranking = index.rank("red", RankScope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap();
     let found: Vec<(&str, f64)> = ranking.entries.iter().map(|one| (one.id.as_str(), one.score)).collect();
     assert_eq!(found.iter().map(|one| one.0).collect::<Vec<_>>(), ["b", "a", "c"]);
     assert!((found[2].1 - 0.5 * std::f64::consts::FRAC_1_SQRT_2).abs() < 1e-6 && (found[1].1 - 1.0).abs() < 1e-12);
     for wrong in [&[1.0][..], &[], &[f32::NAN, 1.0], &[1.0, 2.0, 3.0]] {
         assert_eq!(index.set_embedding("a", wrong).unwrap_err().code().as_str(), "INVALID_INPUT");
-        let scope = Scope { embedding: Some(wrong), ..all(5) };
+        let scope = RankScope { embedding: Some(wrong), ..all(5) };
         assert_eq!(index.rank("red", scope).unwrap_err().code().as_str(), "INVALID_INPUT");
     }
     assert_eq!(index.set_embedding("x", &[1.0, 1.0]).unwrap_err().code().as_str(), "NOT_FOUND");
     // They stay with their tools when others go.
     index.remove("c");
-    assert_eq!(index.rank("red", Scope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap().entries[0].id, "b");
+    assert_eq!(index.rank("red", RankScope { embedding: Some(&[5.0, 0.0]), ..all(5) }).unwrap().entries[0].id, "b");
 }
 
 #[test]
@@ -287,7 +290,7 @@ fn work_grows_with_what_there_is() {
         .into_iter()
         .map(|count| {
             let items = catalog(count);
-            let mut index = Index::build(&items, IndexOptions::default());
+            let mut index = ToolIndex::build(&items, IndexOptions::default());
             let built = index.work();
             index.rank("thing7 with part77", all(10)).unwrap();
             let asked = index.work() - built;
@@ -317,19 +320,19 @@ fn hostile_texts_are_no_trap() {
         schema = json!({ "properties": { "deep": schema, "n": 1 }, "items": [1], "enum": [null] });
     }
     items[1].args_schema.extend(schema.as_object().unwrap().clone());
-    let mut index = Index::build(&items, IndexOptions::default());
+    let mut index = ToolIndex::build(&items, IndexOptions::default());
     for query in [&long, &many, "'", "\u{0}", "deep"] {
         index.rank(query, all(10)).unwrap();
     }
     assert_eq!(ids(&mut index, "deep"), ["marks"]);
     let bytes = index.to_bytes();
-    assert_eq!(Index::from_bytes(&bytes, &items, IndexOptions::default()).unwrap().to_bytes(), bytes);
+    assert_eq!(ToolIndex::from_bytes(&bytes, &items, IndexOptions::default()).unwrap().to_bytes(), bytes);
     for bytes in [&b""[..], b"CWIX", b"CWIX\x01", &[0xFF; 64]] {
-        let error = Index::from_bytes(bytes, &items, IndexOptions::default()).unwrap_err();
+        let error = ToolIndex::from_bytes(bytes, &items, IndexOptions::default()).unwrap_err();
         assert_eq!(error.code().as_str(), "DECODE_FAILED");
     }
     let mut newer = bytes;
     newer[4] += 1;
-    let error = Index::from_bytes(&newer, &items, IndexOptions::default()).unwrap_err();
+    let error = ToolIndex::from_bytes(&newer, &items, IndexOptions::default()).unwrap_err();
     assert_eq!(error.code().as_str(), "SNAPSHOT_VERSION");
 }

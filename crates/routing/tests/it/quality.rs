@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::index::{Index, IndexOptions, Scope};
+use contextweaver_routing::index::{IndexOptions, RankScope, ToolIndex};
 use contextweaver_test_support::{Skip, skip};
 use serde_json::{Value, json};
 
@@ -49,14 +49,14 @@ fn read(name: &str) -> Option<Set> {
     Some(Set { items: items.collect(), queries: set["queries"].as_array_mut().unwrap().drain(..).collect() })
 }
 
-fn rank(index: &mut Index, query: &str, limit: usize) -> Vec<(String, f64)> {
-    let ranking = index.rank(query, Scope { allowed: None, embedding: None, limit }).unwrap();
+fn rank(index: &mut ToolIndex, query: &str, limit: usize) -> Vec<(String, f64)> {
+    let ranking = index.rank(query, RankScope { allowed: None, embedding: None, limit }).unwrap();
     ranking.entries.into_iter().map(|ranked| (ranked.id, ranked.score)).collect()
 }
 
 /// Returns recall@1, recall@5 and the mean reciprocal rank.
 fn measure(set: &Set) -> [f64; 3] {
-    let mut index = Index::build(&set.items, IndexOptions::default());
+    let mut index = ToolIndex::build(&set.items, IndexOptions::default());
     let mut sums = [0.0; 3];
     for query in &set.queries {
         let wanted: Vec<&str> = query["expected"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
@@ -99,7 +99,7 @@ fn scores_are_those_of_the_specification() {
     let Some(set) = read("contextweaver-83") else {
         return skip(Skip::Test, &format!("no file {}", path("contextweaver-83").display()));
     };
-    let mut index = Index::build(&set.items, IndexOptions::default());
+    let mut index = ToolIndex::build(&set.items, IndexOptions::default());
     assert_eq!((index.len(), index.size()), (83, (463, 804)));
     let expected: [(&str, [(&str, f64); 3]); 5] = [
         (
