@@ -14,7 +14,7 @@ use contextweaver_routing::catalog::{
     CatalogFinding, LintOptions, Loaded, OnInvalid, diff_catalogs, from_mcp_tools, lint, load_catalog, pin, read_pins,
     suggest_probes,
 };
-use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, Probe, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, RouteProbe, routing_impact};
 
 /// Queries asked to compare routes, unless the caller gives them.
 const SUGGESTED_PROBES: usize = 20;
@@ -151,11 +151,11 @@ fn impact(catalog: &Catalog, fields: &mut Fields) -> Result<Value> {
     let options = router_options(&mut router)?;
     router.finish()?;
     let probes = if fields.has("probes") {
-        fields.records("probes", Probe::from_value)?
+        fields.records("probes", RouteProbe::from_value)?
     } else {
         let items: Vec<SelectableItem> = catalog.items().cloned().collect();
         let suggested = suggest_probes(&items, SUGGESTED_PROBES)?.into_iter();
-        suggested.map(|(query, id)| Probe { query, expected: Some(id) }).collect()
+        suggested.map(|(query, id)| RouteProbe { query, expected: Some(id) }).collect()
     };
     let impact = routing_impact(catalog, &next, &probes, top_k, &options)?;
     Ok(json!({ "impact": impact, "markdown": impact.to_markdown() }))

@@ -16,7 +16,7 @@ use contextweaver_routing::catalog::{
 };
 
 use contextweaver_compat::routing::router_options;
-use contextweaver_routing::router::{IMPACT_TOP_K, Probe, routing_impact};
+use contextweaver_routing::router::{IMPACT_TOP_K, RouteProbe, routing_impact};
 
 use super::{items, recorded};
 
@@ -187,11 +187,11 @@ fn impact(input: &Value) -> Value {
         let mut catalog = Catalog::new();
         catalog.register_all(items(&input[key])).map(|()| catalog)
     };
-    let probe = |probe: &Value| Probe {
+    let probe = |probe: &Value| RouteProbe {
         query: probe[0].as_str().unwrap_or_default().to_owned(),
         expected: probe[1].as_str().map(str::to_owned),
     };
-    let probes: Vec<Probe> = input["probes"].as_array().into_iter().flatten().map(probe).collect();
+    let probes: Vec<RouteProbe> = input["probes"].as_array().into_iter().flatten().map(probe).collect();
     let top_k = input["top_k"].as_i64().map_or(IMPACT_TOP_K, |top_k| u64::try_from(top_k).unwrap_or(0));
     let compared = catalog("before")
         .and_then(|before| routing_impact(&before, &catalog("after")?, &probes, top_k, &router_options()));

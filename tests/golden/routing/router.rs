@@ -10,8 +10,8 @@ use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::router::{
-    Candidate, DecisionParts, Places, RouteExplanation, RouteOptions, Router, RouterOptions, RoutingDecision, Verdict,
-    clarifying_question, shortlist, with_hints,
+    DecisionParts, FilterVerdict, RankedCandidate, RouteExplanation, RouteOptions, Router, RouterOptions,
+    RoutingDecision, ShortlistLimits, clarifying_question, shortlist, with_hints,
 };
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Map, Value, json};
@@ -195,20 +195,20 @@ fn filter(input: &Value) -> Value {
     let (mut ids, mut excluded, mut gated) = (Vec::new(), 0, 0);
     for item in items(&json!(raw_items(&input["catalog_items"]))) {
         match options.filters.verdict(&item) {
-            Verdict::Active => ids.push(item.id),
-            Verdict::Excluded => excluded += 1,
-            Verdict::Gated => gated += 1,
+            FilterVerdict::Active => ids.push(item.id),
+            FilterVerdict::Excluded => excluded += 1,
+            FilterVerdict::Gated => gated += 1,
         }
     }
     json!({ "ids": ids, "excluded": excluded, "gated": gated })
 }
 
 fn compose(input: &Value) -> Value {
-    let ranked: Vec<Candidate> = input["ranked"]
+    let ranked: Vec<RankedCandidate> = input["ranked"]
         .as_array()
         .into_iter()
         .flatten()
-        .map(|entry| Candidate {
+        .map(|entry| RankedCandidate {
             id: entry[0].as_str().unwrap_or_default().to_owned(),
             score: entry[1].as_f64().unwrap_or_default(),
             path: serde_json::from_value(entry[2].clone()).unwrap_or_default(),
@@ -219,7 +219,7 @@ fn compose(input: &Value) -> Value {
         return named(&error);
     }
     let pinned: Vec<String> = serde_json::from_value(input["pin_ids"].clone()).unwrap_or_default();
-    let places = Places {
+    let places = ShortlistLimits {
         top_k: usize::try_from(input["top_k"].as_i64().unwrap_or_default()).unwrap_or_default(),
         pinned: &WordSet::new(pinned),
         namespace_quota: quota.map(|quota| quota as usize),

@@ -4,24 +4,24 @@ use super::beam::by_score;
 use super::feedback::adjust_by_feedback;
 use super::history::CalledTools;
 use super::options::{Navigator, RouteOptions, RouterOptions};
-use super::shortlist::Candidate;
-use super::{Active, Found};
+use super::shortlist::RankedCandidate;
+use super::{ActiveTools, NavigatorResult};
 use crate::cards::ToolNames;
 use crate::index::{RankScope, ToolIndex};
 use contextweaver_base::Result;
 use contextweaver_base::order::{SortedMap, sort_by};
 
 /// Scores of tools by id.
-type Scores = SortedMap<String, f64>;
+type ToolScores = SortedMap<String, f64>;
 
 /// Returns how like a text tools are, the most like it 1.
-pub(super) fn likeness(index: &mut ToolIndex, text: &str, tools: &[Candidate]) -> Result<Scores> {
-    let mut ids = Scores::new();
+pub(super) fn likeness(index: &mut ToolIndex, text: &str, tools: &[RankedCandidate]) -> Result<ToolScores> {
+    let mut ids = ToolScores::new();
     ids.extend(tools.iter().map(|tool| (tool.id.clone(), 0.0)));
     let allowed = |id: &str| ids.contains_key(id);
     let ranking = index.rank(text, RankScope { allowed: Some(&allowed), embedding: None, limit: usize::MAX })?;
     let best = ranking.entries.iter().map(|entry| entry.score).fold(0.0, f64::max);
-    let mut scores = Scores::new();
+    let mut scores = ToolScores::new();
     scores.extend(ranking.entries.into_iter().map(|entry| (entry.id, entry.score / best)));
     Ok(scores)
 }
@@ -35,12 +35,12 @@ fn finite(score: f64) -> f64 {
 ///
 /// With the names that tools have for providers, called tools are known by their names, too.
 pub(super) fn adjust(
-    found: &mut Found,
-    active: &Active<'_>,
+    found: &mut NavigatorResult,
+    active: &ActiveTools<'_>,
     names: Option<&ToolNames>,
     router: &RouterOptions,
     options: &RouteOptions,
-    likeness: &mut dyn FnMut(&str, &[Candidate]) -> Result<Scores>,
+    likeness: &mut dyn FnMut(&str, &[RankedCandidate]) -> Result<ToolScores>,
 ) -> Result<()> {
     if options.history.is_none() && options.feedback.is_none() || found.ranked.is_empty() {
         return Ok(());
@@ -59,7 +59,7 @@ pub(super) fn adjust(
         }
         let alike = match history.last_result_summary.as_deref() {
             Some(summary) if !summary.is_empty() => likeness(summary, &found.ranked)?,
-            _ => Scores::new(),
+            _ => ToolScores::new(),
         };
         let (adjusted, deltas) =
             history.adjust(scored, &tool, &|id| alike.get(id).copied(), router.rules.repeats_cost_below_zero);
@@ -69,7 +69,7 @@ pub(super) fn adjust(
     if let Some(feedback) = &options.feedback {
         scored = adjust_by_feedback(scored, &feedback.tools, &feedback.weights);
     }
-    let mut changed = Scores::new();
+    let mut changed = ToolScores::new();
     changed.extend(scored.into_iter().map(|(id, score)| (id, finite(score * scale))));
     for candidate in &mut found.ranked {
         candidate.score = changed.get(&candidate.id).copied().unwrap_or(candidate.score);

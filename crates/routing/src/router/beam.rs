@@ -3,12 +3,12 @@
 //! It can miss what an exact search finds, because a branch is judged by its label.
 
 use super::record::{RouteStep, ScoredChild};
-use super::shortlist::Candidate;
+use super::shortlist::RankedCandidate;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::numbers::round;
 
 /// The graph as the navigator sees it.
-pub struct Terrain<'a> {
+pub struct BeamGraph<'a> {
     /// Where to start.
     pub root: &'a str,
     /// Successors of a node, sorted.
@@ -23,7 +23,7 @@ pub struct Terrain<'a> {
 
 /// How far and how wide to look.
 #[derive(Debug, Clone, Copy)]
-pub struct Reach {
+pub struct BeamLimits {
     /// Branches followed at once.
     pub beam_width: usize,
     /// Levels.
@@ -37,28 +37,34 @@ pub struct Reach {
 }
 
 /// A branch: its score so far and its nodes from below the root.
-type Branch<'a> = (f64, Vec<&'a str>);
+type BeamBranch<'a> = (f64, Vec<&'a str>);
 
-struct Walk<'a> {
-    terrain: &'a Terrain<'a>,
-    reach: Reach,
-    found: SortedMap<&'a str, Branch<'a>>,
-    unexplored: Vec<Branch<'a>>,
+struct BeamWalk<'a> {
+    terrain: &'a BeamGraph<'a>,
+    reach: BeamLimits,
+    found: SortedMap<&'a str, BeamBranch<'a>>,
+    unexplored: Vec<BeamBranch<'a>>,
     /// Score of the worst branch that was followed.
     worst: f64,
     steps: Vec<RouteStep>,
 }
 
 /// Returns the tools found, best first, and the nodes opened on the way.
-pub fn beam_search<'a>(terrain: &'a Terrain<'a>, reach: Reach) -> (Vec<Candidate>, Vec<RouteStep>) {
-    let mut walk =
-        Walk { terrain, reach, found: SortedMap::new(), unexplored: Vec::new(), worst: f64::MAX, steps: Vec::new() };
+pub fn beam_search<'a>(terrain: &'a BeamGraph<'a>, reach: BeamLimits) -> (Vec<RankedCandidate>, Vec<RouteStep>) {
+    let mut walk = BeamWalk {
+        terrain,
+        reach,
+        found: SortedMap::new(),
+        unexplored: Vec::new(),
+        worst: f64::MAX,
+        steps: Vec::new(),
+    };
     walk.descend();
     walk.fill_up();
-    let mut ranked: Vec<Candidate> = walk
+    let mut ranked: Vec<RankedCandidate> = walk
         .found
         .iter()
-        .map(|(id, (score, path))| Candidate {
+        .map(|(id, (score, path))| RankedCandidate {
             id: (*id).to_owned(),
             score: *score,
             path: path.iter().map(|node| (*node).to_owned()).collect(),
@@ -69,17 +75,17 @@ pub fn beam_search<'a>(terrain: &'a Terrain<'a>, reach: Reach) -> (Vec<Candidate
 }
 
 /// Sorts by score, best first, and equal scores by id.
-pub fn by_score(ranked: &mut [Candidate]) {
+pub fn by_score(ranked: &mut [RankedCandidate]) {
     sort_by(ranked, |a, b| b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)));
 }
 
-fn sort_branches(branches: &mut [Branch<'_>]) {
+fn sort_branches(branches: &mut [BeamBranch<'_>]) {
     sort_by(branches, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.last().cmp(&b.1.last())));
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BeamWalk<'a> {
     fn descend(&mut self) {
-        let mut beam: Vec<Branch<'a>> = vec![(0.0, Vec::new())];
+        let mut beam: Vec<BeamBranch<'a>> = vec![(0.0, Vec::new())];
         for depth in 0..self.reach.max_depth {
             if beam.is_empty() {
                 break;
@@ -102,7 +108,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Scores the children of the branch's end: the best go on, the others wait.
-    fn open(&mut self, depth: usize, (score, path): Branch<'a>, next: &mut Vec<Branch<'a>>) {
+    fn open(&mut self, depth: usize, (score, path): BeamBranch<'a>, next: &mut Vec<BeamBranch<'a>>) {
         let terrain = self.terrain;
         let node = path.last().copied().unwrap_or(terrain.root);
         let children = (terrain.children)(node);
@@ -165,7 +171,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Returns all tools below a branch. One that is reached twice counts as it was reached last.
-    fn below(&self, branch: Branch<'a>, levels: usize) -> SortedMap<&'a str, Branch<'a>> {
+    fn below(&self, branch: BeamBranch<'a>, levels: usize) -> SortedMap<&'a str, BeamBranch<'a>> {
         let mut tools = SortedMap::new();
         let mut open = vec![(branch, levels)];
         while let Some(((score, path), levels)) = open.pop() {

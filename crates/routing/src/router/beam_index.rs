@@ -1,9 +1,9 @@
 //! What the beam navigator reads: the graph, and a scorer over its tools and nodes.
 
-use super::beam::{Reach, Terrain, beam_search};
+use super::beam::{BeamGraph, BeamLimits, beam_search};
 use super::options::RouterOptions;
 use super::record::RouteStep;
-use super::shortlist::Candidate;
+use super::shortlist::RankedCandidate;
 use crate::Catalog;
 use crate::graph::ChoiceGraph;
 use crate::graph::labels::item_text;
@@ -41,7 +41,7 @@ impl BeamIndex {
     }
 
     /// Returns the scores of tools for a text, 0 for those that are not indexed.
-    pub fn scores(&self, text: &str, tools: &[Candidate]) -> SortedMap<String, f64> {
+    pub fn scores(&self, text: &str, tools: &[RankedCandidate]) -> SortedMap<String, f64> {
         let query = self.scorer.prepare(text);
         let mut scores = SortedMap::new();
         scores.extend(tools.iter().map(|tool| (tool.id.clone(), self.score(&query, &tool.id).unwrap_or(0.0))));
@@ -57,9 +57,9 @@ impl BeamIndex {
         &self,
         graph: &ChoiceGraph,
         query: &str,
-        reach: Reach,
+        reach: BeamLimits,
         is_active: &dyn Fn(&str) -> bool,
-    ) -> Result<(Vec<Candidate>, Vec<RouteStep>)> {
+    ) -> Result<(Vec<RankedCandidate>, Vec<RouteStep>)> {
         let root = graph.root_id.as_str();
         if !graph.has_node(root) {
             return Err(Error::new(ErrorCode::GraphInvalid, "the graph has no root").detail("missing_root", root));
@@ -69,7 +69,7 @@ impl BeamIndex {
         let followed = followed(graph, is_active);
         let place = |id: &str| graph.place(id).is_some_and(|place| followed[place as usize]);
         Ok(beam_search(
-            &Terrain {
+            &BeamGraph {
                 root,
                 children: &|id| graph.successors(id),
                 score: &|id| self.score(&prepared, id).unwrap_or_else(|| jaccard(&words, &token_set(id))),

@@ -5,7 +5,7 @@ use contextweaver_model::SelectableItem;
 
 /// What a caller leaves out or insists on.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Filters {
+pub struct RouteFilters {
     /// Tools that must not be chosen.
     pub exclude_ids: WordSet,
     /// Tools with any of these tags must not be chosen.
@@ -18,7 +18,7 @@ pub struct Filters {
 
 /// What filters say of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum FilterVerdict {
     /// It takes part.
     Active,
     /// It was excluded by id or tag.
@@ -27,23 +27,23 @@ pub enum Verdict {
     Gated,
 }
 
-impl Filters {
+impl RouteFilters {
     /// Tells whether no tool is left out.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
     /// Judges a tool; exclusion goes before allowance. Tags and namespaces are compared exactly.
-    pub fn verdict(&self, item: &SelectableItem) -> Verdict {
+    pub fn verdict(&self, item: &SelectableItem) -> FilterVerdict {
         let tagged = |tags: &WordSet| item.tags.iter().any(|tag| tags.contains(tag));
         if self.exclude_ids.contains(&item.id) || !self.exclude_tags.is_empty() && tagged(&self.exclude_tags) {
-            return Verdict::Excluded;
+            return FilterVerdict::Excluded;
         }
         let outside = self.allowed_namespaces.as_ref().is_some_and(|allowed| !allowed.contains(&item.namespace));
         if outside || self.allowed_tags.as_ref().is_some_and(|allowed| !tagged(allowed)) {
-            return Verdict::Gated;
+            return FilterVerdict::Gated;
         }
-        Verdict::Active
+        FilterVerdict::Active
     }
 }
 

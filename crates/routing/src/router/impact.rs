@@ -22,14 +22,14 @@ pub const IMPACT_TOP_K: u64 = 5;
 
 /// A query, and the tool it should find if that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Probe {
+pub struct RouteProbe {
     /// What is asked.
     pub query: String,
     /// The tool that should be among those returned.
     pub expected: Option<String>,
 }
 
-impl Probe {
+impl RouteProbe {
     /// Reads `{query, expected?}`; unknown fields are refused.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -75,12 +75,12 @@ pub struct RoutingImpact {
 }
 
 /// What the probes found in one catalog.
-struct Replay {
+struct ProbeReplay {
     first: Vec<Option<String>>,
     recall: Option<f64>,
 }
 
-fn replay(catalog: &Catalog, probes: &[Probe], top_k: u64, options: &RouterOptions) -> Result<Replay> {
+fn replay(catalog: &Catalog, probes: &[RouteProbe], top_k: u64, options: &RouterOptions) -> Result<ProbeReplay> {
     let mut router = Router::new(catalog.clone(), options.clone());
     let options = RouteOptions { top_k: Some(top_k), ..RouteOptions::default() };
     let mut first = Vec::with_capacity(probes.len());
@@ -94,7 +94,7 @@ fn replay(catalog: &Catalog, probes: &[Probe], top_k: u64, options: &RouterOptio
         first.push(ids.into_iter().next());
     }
     let recall = (expected > 0).then(|| round(found as f64 / expected as f64, 4));
-    Ok(Replay { first, recall })
+    Ok(ProbeReplay { first, recall })
 }
 
 /// Routes known queries over a catalog before and after a change, by routers of the same kind.
@@ -104,7 +104,7 @@ fn replay(catalog: &Catalog, probes: &[Probe], top_k: u64, options: &RouterOptio
 pub fn routing_impact(
     before: &Catalog,
     after: &Catalog,
-    probes: &[Probe],
+    probes: &[RouteProbe],
     top_k: u64,
     options: &RouterOptions,
 ) -> Result<RoutingImpact> {

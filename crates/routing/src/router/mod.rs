@@ -20,26 +20,26 @@ mod shortlist;
 pub use decision::{DecisionParts, RoutingDecision};
 pub use explanation::RouteExplanation;
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
-pub use filter::{Filters, Verdict, with_hints};
+pub use filter::{FilterVerdict, RouteFilters, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};
-pub use impact::{IMPACT_TOP_K, ImpactExample, Probe, RoutingImpact, routing_impact};
+pub use impact::{IMPACT_TOP_K, ImpactExample, RouteProbe, RoutingImpact, routing_impact};
 pub use options::{MAX_TOP_K, Navigator, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
 pub use rules::{BuildGraph, OutlineGraph, RouteRules};
-pub use shortlist::{Candidate, Places, shortlist};
+pub use shortlist::{RankedCandidate, ShortlistLimits, shortlist};
 
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::graph::{BrowseIndex, ChoiceGraph};
 use crate::index::{RankScope, RouteMatch, ToolIndex};
 use adjust::{adjust, likeness};
-use beam::Reach;
+use beam::BeamLimits;
 use beam_index::BeamIndex;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
-use report::Report;
+use report::ResultBuilder;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
 const LOOKED_AT: usize = 3;
@@ -65,9 +65,9 @@ pub struct Router {
 
 /// What a navigator found.
 #[derive(Debug, Default)]
-struct Found {
+struct NavigatorResult {
     /// Best first.
-    ranked: Vec<Candidate>,
+    ranked: Vec<RankedCandidate>,
     steps: Vec<RouteStep>,
     /// Near-duplicates behind a tool, for those that stand for some.
     folded: JsonMap,
@@ -84,23 +84,23 @@ struct Found {
 }
 
 /// Which tools take part in one route.
-struct Active<'a> {
+struct ActiveTools<'a> {
     catalog: &'a Catalog,
-    filters: &'a Filters,
+    filters: &'a RouteFilters,
     excluded: u64,
     gated: u64,
 }
 
-impl<'a> Active<'a> {
+impl<'a> ActiveTools<'a> {
     /// Applies the filters. Fails with `NO_CANDIDATES` when they leave nothing.
-    fn new(catalog: &'a Catalog, filters: &'a Filters) -> Result<Self> {
+    fn new(catalog: &'a Catalog, filters: &'a RouteFilters) -> Result<Self> {
         let mut active = Self { catalog, filters, excluded: 0, gated: 0 };
         if !filters.is_empty() {
             for item in catalog.items() {
                 match filters.verdict(item) {
-                    Verdict::Active => {}
-                    Verdict::Excluded => active.excluded += 1,
-                    Verdict::Gated => active.gated += 1,
+                    FilterVerdict::Active => {}
+                    FilterVerdict::Excluded => active.excluded += 1,
+                    FilterVerdict::Gated => active.gated += 1,
                 }
             }
         }
@@ -115,7 +115,7 @@ impl<'a> Active<'a> {
     }
 
     fn get(&self, id: &str) -> Option<&'a SelectableItem> {
-        self.catalog.find(id).filter(|item| self.filters.verdict(item) == Verdict::Active)
+        self.catalog.find(id).filter(|item| self.filters.verdict(item) == FilterVerdict::Active)
     }
 }
 
@@ -197,20 +197,20 @@ impl Router {
         }
         let (text, hints) = with_hints(query, &options.context_hints);
         let Self { catalog, options: router, index, graph, beam, names, .. } = self;
-        let active = Active::new(catalog, &options.filters)?;
+        let active = ActiveTools::new(catalog, &options.filters)?;
         let mut found = match (index.as_mut(), graph.as_ref(), beam.as_ref()) {
             (Some(index), ..) => exact(index, [query, &text], &active, router, options)?,
             (None, Some(graph), Some(beam)) => by_beam(beam, graph, &text, &active, router, options)?,
-            _ => Found::default(),
+            _ => NavigatorResult::default(),
         };
-        let mut likeness = |summary: &str, found: &[Candidate]| match (index.as_mut(), beam.as_ref()) {
+        let mut likeness = |summary: &str, found: &[RankedCandidate]| match (index.as_mut(), beam.as_ref()) {
             (Some(index), _) => likeness(index, summary, found),
             (None, Some(beam)) => Ok(beam.scores(summary, found)),
             _ => Ok(SortedMap::new()),
         };
         let names = names.as_ref().filter(|_| needs_names);
         adjust(&mut found, &active, names, router, options, &mut likeness)?;
-        let places = Places {
+        let places = ShortlistLimits {
             top_k: options.top_k.unwrap_or(router.config.top_k) as usize,
             pinned: &options.pin_ids,
             namespace_quota: options.namespace_quota.map(|quota| quota as usize),
@@ -224,7 +224,7 @@ impl Router {
                 found.matches.push(index.explain(&text, &candidate.id)?);
             }
         }
-        Ok(Report { router, options, query, hints, active: &active, found: &found }.result(short))
+        Ok(ResultBuilder { router, options, query, hints, active: &active, found: &found }.result(short))
     }
 
     /// Builds what routing needs and is not there.
@@ -242,10 +242,10 @@ impl Router {
 fn exact(
     index: &mut ToolIndex,
     [query, text]: [&str; 2],
-    active: &Active<'_>,
+    active: &ActiveTools<'_>,
     router: &RouterOptions,
     options: &RouteOptions,
-) -> Result<Found> {
+) -> Result<NavigatorResult> {
     let allowed = |id: &str| active.get(id).is_some();
     let top_k = options.top_k.unwrap_or(router.config.top_k) as usize;
     let scope = RankScope {
@@ -256,7 +256,7 @@ fn exact(
     };
     let ranking = index.rank_as(text, query, scope)?;
     let is_hybrid = scope.embedding.is_some() && index.has_vectors();
-    let mut found = Found { is_exact: ranking.is_exact, is_hybrid, ..Found::default() };
+    let mut found = NavigatorResult { is_exact: ranking.is_exact, is_hybrid, ..NavigatorResult::default() };
     let (mut ceiling, mut variants) = (f64::MAX, Vec::new());
     for entry in ranking.entries {
         if entry.score < router.min_score {
@@ -271,14 +271,14 @@ fn exact(
         // A near-duplicate comes after all others, so its score is at most theirs.
         ceiling = entry.score.min(ceiling);
         // Paths are looked up for the short list alone.
-        found.ranked.push(Candidate { id: entry.id, score: ceiling, path: Vec::new() });
+        found.ranked.push(RankedCandidate { id: entry.id, score: ceiling, path: Vec::new() });
     }
     found.variants = WordSet::new(variants);
     Ok(found)
 }
 
 /// Looks up the paths of the short list, and leaves out what history says of thousands of tools that are not in it.
-fn tell_of(short: &mut [Candidate], found: &mut Found, graph: Option<&ChoiceGraph>) {
+fn tell_of(short: &mut [RankedCandidate], found: &mut NavigatorResult, graph: Option<&ChoiceGraph>) {
     let shown = WordSet::new(short.iter().map(|candidate| candidate.id.clone()).collect());
     found.history.retain(|id, _| shown.contains(id));
     for candidate in short.iter_mut().filter(|candidate| candidate.path.is_empty()) {
@@ -303,12 +303,12 @@ fn by_beam(
     beam: &BeamIndex,
     graph: &ChoiceGraph,
     text: &str,
-    active: &Active<'_>,
+    active: &ActiveTools<'_>,
     router: &RouterOptions,
     options: &RouteOptions,
-) -> Result<Found> {
+) -> Result<NavigatorResult> {
     let config = router.config;
-    let reach = Reach {
+    let reach = BeamLimits {
         beam_width: config.beam_width as usize,
         max_depth: config.max_depth as usize,
         top_k: options.top_k.unwrap_or(config.top_k) as usize,
@@ -316,5 +316,5 @@ fn by_beam(
         is_lossless: router.rules.is_lossless,
     };
     let (ranked, steps) = beam.search(graph, text, reach, &|id| active.get(id).is_some())?;
-    Ok(Found { ranked, steps, ..Found::default() })
+    Ok(NavigatorResult { ranked, steps, ..NavigatorResult::default() })
 }

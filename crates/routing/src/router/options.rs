@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
-use super::filter::Filters;
+use super::filter::RouteFilters;
 use super::history::RouteHistory;
 use super::rules::RouteRules;
 use crate::graph::{BuildOptions, Strategy};
@@ -194,7 +194,7 @@ pub struct RouteOptions {
     /// Whether the result carries the tools themselves.
     pub include_items: bool,
     /// Which tools take part.
-    pub filters: Filters,
+    pub filters: RouteFilters,
     /// Words that the query is to be read with.
     pub context_hints: Vec<String>,
     /// Tools that are in the short list whatever their score.
@@ -204,21 +204,21 @@ pub struct RouteOptions {
     /// What was called before.
     pub history: Option<RouteHistory>,
     /// How earlier calls went.
-    pub feedback: Option<Feedback>,
+    pub feedback: Option<RouteFeedback>,
     /// The caller's vector of the query.
     pub query_embedding: Option<Vec<f32>>,
 }
 
 /// How earlier calls went, by tool, and how much that weighs.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Feedback {
+pub struct RouteFeedback {
     /// Summed up by tool.
     pub tools: SortedMap<String, ToolFeedback>,
     /// What each part of it weighs.
     pub weights: FeedbackWeights,
 }
 
-impl Feedback {
+impl RouteFeedback {
     /// Reads `{records, weights?}`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
@@ -249,15 +249,17 @@ impl RouteOptions {
         }
         let history =
             fields.take("history").map(|value| RouteHistory::from_value(value, &fields.at("history"))).transpose()?;
-        let feedback =
-            fields.take("feedback").map(|value| Feedback::from_value(value, &fields.at("feedback"))).transpose()?;
+        let feedback = fields
+            .take("feedback")
+            .map(|value| RouteFeedback::from_value(value, &fields.at("feedback")))
+            .transpose()?;
         let mut set = |key: &str| fields.strings(key).map(WordSet::new);
         let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
         Ok(Self {
             top_k,
             namespace_quota: quota,
             pin_ids,
-            filters: Filters {
+            filters: RouteFilters {
                 exclude_ids,
                 exclude_tags,
                 allowed_namespaces: given(fields, "allowed_namespaces")?,

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::options::{Navigator, RouteOptions, RouterOptions};
 use super::question::clarifying_question;
 use super::record::{RouteResult, RouteTrace};
-use super::shortlist::Candidate;
-use super::{Active, Found, LOOKED_AT};
+use super::shortlist::RankedCandidate;
+use super::{ActiveTools, LOOKED_AT, NavigatorResult};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::numbers::round;
@@ -33,18 +33,18 @@ fn confidence(ratio: f64) -> f64 {
 }
 
 /// Everything a result is made of.
-pub(super) struct Report<'a> {
+pub(super) struct ResultBuilder<'a> {
     pub router: &'a RouterOptions,
     pub options: &'a RouteOptions,
     pub query: &'a str,
     pub hints: Vec<String>,
-    pub active: &'a Active<'a>,
-    pub found: &'a Found,
+    pub active: &'a ActiveTools<'a>,
+    pub found: &'a NavigatorResult,
 }
 
-impl Report<'_> {
+impl ResultBuilder<'_> {
     /// Returns the result with its short list.
-    pub fn result(&self, short: Vec<Candidate>) -> RouteResult {
+    pub fn result(&self, short: Vec<RankedCandidate>) -> RouteResult {
         let Self { router, options, active, found, .. } = *self;
         let is_exact = router.navigator == Navigator::Exact;
         let is_ambiguous = self.is_ambiguous();
@@ -68,7 +68,7 @@ impl Report<'_> {
             extra: self.extra(&short),
         };
         let (mut candidate_ids, mut paths, mut scores) = (Vec::new(), Vec::new(), Vec::new());
-        for Candidate { id, score, path } in short {
+        for RankedCandidate { id, score, path } in short {
             candidate_ids.push(id);
             scores.push(score);
             paths.push(path);
@@ -102,7 +102,7 @@ impl Report<'_> {
 
     /// Returns the best two scores. Near-duplicates are not each other's rivals.
     fn rivals(&self) -> Option<(f64, f64)> {
-        let is_rival = |candidate: &&Candidate| !self.found.variants.contains(&candidate.id);
+        let is_rival = |candidate: &&RankedCandidate| !self.found.variants.contains(&candidate.id);
         let mut rivals = self.found.ranked.iter().filter(is_rival);
         Some((rivals.next()?.score, rivals.next()?.score))
     }
@@ -133,7 +133,7 @@ impl Report<'_> {
         }
     }
 
-    fn extra(&self, short: &[Candidate]) -> JsonMap {
+    fn extra(&self, short: &[RankedCandidate]) -> JsonMap {
         let mut extra = JsonMap::new();
         let mut put = |key: &str, value: Value| extra.insert(key.to_owned(), value);
         put("context_hints", json!(self.hints));

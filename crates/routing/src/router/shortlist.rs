@@ -4,7 +4,7 @@ use contextweaver_base::order::{SortedMap, WordSet};
 
 /// A tool with its score and its path in the graph.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Candidate {
+pub struct RankedCandidate {
     /// The tool.
     pub id: String,
     /// Its score; scores of different queries do not compare.
@@ -15,7 +15,7 @@ pub struct Candidate {
 
 /// How many are shown, and of which namespace.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct ShortlistLimits<'a> {
     /// Tools in all.
     pub top_k: usize,
     /// Tools that are shown whatever their score.
@@ -27,19 +27,19 @@ pub struct Places<'a> {
 /// Puts the short list together: pinned tools in ranked order, then pinned ones without a rank in the order of their
 /// ids, then the best of the rest. More pins than places stay. `namespace` returns that of an active tool.
 pub fn shortlist<'a>(
-    ranked: &[Candidate],
-    places: Places<'_>,
+    ranked: &[RankedCandidate],
+    places: ShortlistLimits<'_>,
     namespace: &dyn Fn(&str) -> Option<&'a str>,
-) -> Vec<Candidate> {
+) -> Vec<RankedCandidate> {
     if places.pinned.is_empty() && places.namespace_quota.is_none() {
         return ranked[..ranked.len().min(places.top_k)].to_vec();
     }
     let is_pinned = |id: &str| places.pinned.contains(id);
-    let mut list: Vec<Candidate> = ranked.iter().filter(|candidate| is_pinned(&candidate.id)).cloned().collect();
+    let mut list: Vec<RankedCandidate> = ranked.iter().filter(|candidate| is_pinned(&candidate.id)).cloned().collect();
     let ranked_pins = WordSet::new(list.iter().map(|candidate| candidate.id.clone()).collect());
     for id in places.pinned.words() {
         if !ranked_pins.contains(id) && namespace(id).is_some() {
-            list.push(Candidate { id: id.clone(), score: 0.0, path: Vec::new() });
+            list.push(RankedCandidate { id: id.clone(), score: 0.0, path: Vec::new() });
         }
     }
     let mut taken: SortedMap<&str, usize> = SortedMap::new();

@@ -7,7 +7,7 @@ use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{CollisionThresholds, LintOptions, analyze_collisions, lint};
 use contextweaver_routing::graph::{BrowseIndex, BuildOptions, ChoiceGraph, PageOptions, build};
 use contextweaver_routing::index::{IndexOptions, RankScope, ToolIndex};
-use contextweaver_routing::router::{Filters, RouteHistory, RouteOptions, Router, RouterOptions};
+use contextweaver_routing::router::{RouteFilters, RouteHistory, RouteOptions, Router, RouterOptions};
 use serde_json::json;
 
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -136,8 +136,10 @@ fn routes_with_everything_are_no_trap() {
         catalog.register_all(tools(count)).unwrap();
         let ids: Vec<String> = catalog.items().map(|item| item.id.clone()).collect();
         let mut router = Router::new(catalog, RouterOptions::default());
-        let filters =
-            Filters { exclude_ids: WordSet::new(ids.iter().step_by(2).cloned().collect()), ..Filters::default() };
+        let filters = RouteFilters {
+            exclude_ids: WordSet::new(ids.iter().step_by(2).cloned().collect()),
+            ..RouteFilters::default()
+        };
         // Half of the tools are excluded, a quarter pinned, an eighth called under names that must be looked up.
         let options = RouteOptions {
             filters,
