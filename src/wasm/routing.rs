@@ -6,11 +6,11 @@ use super::answer::{Answer, text, thrown};
 use super::handles::{self, Handles};
 use super::memory;
 use crate::api::routing as api;
-use contextweaver_routing::catalog::Loaded;
+use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::router::Router;
 
 thread_local! {
-    static CATALOGS: std::cell::RefCell<Handles<Loaded>> = Handles::of("catalog");
+    static CATALOGS: std::cell::RefCell<Handles<LoadedCatalog>> = Handles::of("catalog");
     static ROUTERS: std::cell::RefCell<Handles<Router>> = Handles::of("router");
 }
 

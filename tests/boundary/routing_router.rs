@@ -7,7 +7,7 @@ use contextweaver::api::routing::{
     catalog_call, new_catalog, new_router, router_call, router_with_index, routing_call,
 };
 use contextweaver_base::{Error, ErrorCode};
-use contextweaver_routing::catalog::Loaded;
+use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{BuildOptions, build};
 use contextweaver_routing::router::Router;
 use contextweaver_test_support::{Skip, skip};
@@ -26,7 +26,7 @@ fn tool(id: &str, name: &str, description: &str, namespace: &str) -> Value {
     json!({ "id": id, "kind": "tool", "name": name, "description": description, "namespace": namespace })
 }
 
-fn catalog(items: &Value) -> Loaded {
+fn catalog(items: &Value) -> LoadedCatalog {
     new_catalog(&json!({ "items": items }).to_string()).unwrap()
 }
 

@@ -11,8 +11,8 @@ use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{
-    CatalogFinding, LintOptions, Loaded, OnInvalid, diff_catalogs, from_mcp_tools, lint, load_catalog, pin, read_pins,
-    suggest_probes,
+    CatalogFinding, InvalidTools, LintOptions, LoadedCatalog, diff_catalogs, from_mcp_tools, lint, load_catalog, pin,
+    read_pins, suggest_probes,
 };
 use contextweaver_routing::router::{IMPACT_TOP_K, MAX_TOP_K, RouteProbe, routing_impact};
 
@@ -21,29 +21,29 @@ const SUGGESTED_PROBES: usize = 20;
 
 /// Makes a catalog from `{"items": [...]}` or from `{"mcp": <tools/list>, "server"?, "id_form"?}`, with
 /// `"on_invalid": "raise" | "report"`.
-pub fn new_catalog(text: &str) -> Result<Loaded> {
+pub fn new_catalog(text: &str) -> Result<LoadedCatalog> {
     let mut fields = Fields::open(json::parse_snapshot(text)?, "")?;
     // Null is no list of tools.
     let listed = fields.has("mcp").then(|| fields.take("mcp").unwrap_or(Value::Null));
     if listed.is_none() {
         fields.required("items").map_err(|error| error.hint("a catalog is what toJSON returned, {items: [...]}"))?;
     }
-    let default = if listed.is_some() { OnInvalid::Report } else { OnInvalid::Raise };
-    let on_invalid = fields.parsed_or("on_invalid", default, OnInvalid::parse)?;
+    let default = if listed.is_some() { InvalidTools::Report } else { InvalidTools::Raise };
+    let on_invalid = fields.parsed_or("on_invalid", default, InvalidTools::parse)?;
     let loaded = match listed {
         Some(listed) => {
             let loaded = from_mcp_tools(listed, &tool_options(&mut fields)?)?;
-            if on_invalid == OnInvalid::Raise {
+            if on_invalid == InvalidTools::Raise {
                 loaded.raise("/mcp")?;
             }
             loaded
         }
-        None if on_invalid == OnInvalid::Report => load_catalog(fields.require("items")?, on_invalid)?,
+        None if on_invalid == InvalidTools::Report => load_catalog(fields.require("items")?, on_invalid)?,
         None => {
             let mut catalog = Catalog::new();
             let items = fields.records("items", SelectableItem::from_value)?;
             catalog.register_all(items).map_err(|error| below(error, "/items"))?;
-            Loaded { catalog, findings: Vec::new() }
+            LoadedCatalog { catalog, findings: Vec::new() }
         }
     };
     fields.finish()?;
@@ -51,23 +51,23 @@ pub fn new_catalog(text: &str) -> Result<Loaded> {
 }
 
 /// Returns a catalog as the JSON that [`restore_catalog`] reads: its tools, and what was found when it was made.
-pub fn catalog_snapshot(loaded: &Loaded) -> Result<Vec<u8>> {
+pub fn catalog_snapshot(loaded: &LoadedCatalog) -> Result<Vec<u8>> {
     #[derive(Serialize)]
-    struct Snapshot<'a> {
+    struct CatalogSnapshot<'a> {
         items: Vec<&'a SelectableItem>,
         findings: &'a [CatalogFinding],
     }
-    bytes(&Snapshot { items: loaded.catalog.items().collect(), findings: &loaded.findings })
+    bytes(&CatalogSnapshot { items: loaded.catalog.items().collect(), findings: &loaded.findings })
 }
 
 /// Makes a catalog of what [`catalog_snapshot`] returned.
-pub fn restore_catalog(snapshot: &str) -> Result<Loaded> {
+pub fn restore_catalog(snapshot: &str) -> Result<LoadedCatalog> {
     let mut fields = Fields::open(json::parse_snapshot(snapshot)?, "")?;
     let mut catalog = Catalog::new();
     catalog.register_all(fields.records("items", SelectableItem::from_value)?)?;
     let findings = fields.records("findings", CatalogFinding::from_value)?;
     fields.finish()?;
-    Ok(Loaded { catalog, findings })
+    Ok(LoadedCatalog { catalog, findings })
 }
 
 pub(super) fn below(error: Error, path: &str) -> Error {
@@ -76,7 +76,7 @@ pub(super) fn below(error: Error, path: &str) -> Error {
 }
 
 /// Runs an operation of a catalog.
-pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Result<String> {
+pub fn catalog_call(loaded: &mut LoadedCatalog, operation: &str, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
     let catalog = &mut loaded.catalog;
     match operation {
@@ -117,7 +117,7 @@ pub fn catalog_call(loaded: &mut Loaded, operation: &str, arguments: &str) -> Re
 }
 
 /// Runs an operation of a catalog that has no arguments.
-fn catalog_report(loaded: &Loaded, operation: &str) -> Result<String> {
+fn catalog_report(loaded: &LoadedCatalog, operation: &str) -> Result<String> {
     let catalog = &loaded.catalog;
     match operation {
         "items" => {

@@ -17,10 +17,11 @@ use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{self, Fields};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
-    CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaOptions, SchemaSource, SkippedCard, ValidateOptions,
-    hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for, validate_selection,
+    CardOptions, CardStyle, ChoiceCard, ProviderOptions, SchemaSource, SelectionSchemaOptions, SkippedCard,
+    ValidateOptions, hydrate_with_schema, make_choice_cards, pack_cards, render_cards, selection_schema, tools_for,
+    validate_selection,
 };
-use contextweaver_routing::catalog::Loaded;
+use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
 use contextweaver_text::tokens::Estimator;
@@ -29,14 +30,14 @@ use contextweaver_text::tokens::Estimator;
 const CARD_TOKENS: u64 = 2000;
 
 /// Makes a router of a catalog.
-pub fn new_router(catalog: &Loaded, options: &str) -> Result<Router> {
+pub fn new_router(catalog: &LoadedCatalog, options: &str) -> Result<Router> {
     router_with(options, |options| Ok(Router::new(catalog.catalog.clone(), options)))
 }
 
 /// Makes a router of `{"items": [...]}` and, where there are some, of the bytes of its index. Unlike a router of a catalog it
 /// copies nothing: with thousands of tools that takes as long as reading them.
 pub fn router_of_items(items: &str, options: &str, index: Option<&[u8]>) -> Result<Router> {
-    let Loaded { catalog, .. } = new_catalog(items)?;
+    let LoadedCatalog { catalog, .. } = new_catalog(items)?;
     router_with(options, |options| match index {
         None => Ok(Router::new(catalog, options)),
         Some(index) => restored(catalog, options, index),
@@ -47,7 +48,7 @@ pub fn router_of_items(items: &str, options: &str, index: Option<&[u8]>) -> Resu
 /// where it was given one.
 pub fn router_snapshot(router: &Router) -> Result<Vec<u8>> {
     #[derive(Serialize)]
-    struct Snapshot<'a> {
+    struct RouterSnapshot<'a> {
         items: Vec<&'a SelectableItem>,
         /// Numbers as their bits, which come back as they were.
         vectors: Vec<(&'a str, Vec<u32>)>,
@@ -56,7 +57,7 @@ pub fn router_snapshot(router: &Router) -> Result<Vec<u8>> {
     let items = router.catalog().items().collect();
     let bits = |vector: &[f32]| vector.iter().map(|number| number.to_bits()).collect();
     let vectors = router.embeddings().map(|(id, vector)| (id, bits(vector))).collect();
-    bytes(&Snapshot { items, vectors, graph: router.given_graph() })
+    bytes(&RouterSnapshot { items, vectors, graph: router.given_graph() })
 }
 
 /// Makes a router of its options and of what [`router_snapshot`] returned. The graph is that of the snapshot.
@@ -108,7 +109,7 @@ pub fn router_options(fields: &mut Fields) -> Result<RouterOptions> {
 }
 
 /// Makes a router of a catalog and the bytes of its index, as [`Router::index_bytes`] returned them.
-pub fn router_with_index(catalog: &Loaded, options: &str, index: &[u8]) -> Result<Router> {
+pub fn router_with_index(catalog: &LoadedCatalog, options: &str, index: &[u8]) -> Result<Router> {
     router_with(options, |options| restored(catalog.catalog.clone(), options, index))
 }
 
@@ -200,7 +201,7 @@ impl Candidates {
 /// Makes the cards of candidates, in their order, within a budget.
 fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     #[derive(Serialize)]
-    struct Packed {
+    struct CardsAnswer {
         cards: Vec<ChoiceCard>,
         text: String,
         tokens: u64,
@@ -233,7 +234,7 @@ fn cards(router: &Router, mut fields: Fields) -> Result<String> {
     let packed = pack_cards(&made.cards, budget, options.style, &count)?;
     let skipped = made.skipped;
     let (cards, text, tokens) = (packed.cards, packed.text, packed.tokens);
-    done(&Packed { cards, text, tokens, shortened: packed.shortened, dropped: packed.dropped, skipped })
+    done(&CardsAnswer { cards, text, tokens, shortened: packed.shortened, dropped: packed.dropped, skipped })
 }
 
 fn browse(router: &mut Router, mut fields: Fields) -> Result<String> {
@@ -263,12 +264,13 @@ fn hydrate(router: &Router, mut fields: Fields) -> Result<String> {
 
 fn schema(mut fields: Fields) -> Result<String> {
     let candidates = Candidates::take(&mut fields)?;
-    let base = SchemaOptions::default();
+    let base = SelectionSchemaOptions::default();
     let provider = fields.string_or("provider", base.provider)?;
     let property = fields.string_or("property_name", base.property_name)?;
     let name = fields.string_or("schema_name", base.schema_name)?;
     fields.finish()?;
-    let options = SchemaOptions { provider: &provider, property_name: &property, schema_name: &name, compat: false };
+    let options =
+        SelectionSchemaOptions { provider: &provider, property_name: &property, schema_name: &name, compat: false };
     done(&selection_schema(candidates.ids.iter().map(String::as_str), &options)?)
 }
 

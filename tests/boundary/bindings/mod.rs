@@ -44,16 +44,16 @@ const WITHOUT_DECLARATION: &[&str] = &[
     // Opaque to callers, a part of a snapshot.
     "Manifest",
     // Compared by their fields, as answers.
-    "ChildTypes",
+    "ChildTypesJson",
     "ChoiceGraph",
-    "NodeForm",
-    "Nodes",
+    "NodeJson",
+    "NodesJson",
     // Not offered to JavaScript.
     "Collision",
     "CollisionReport",
     "GraphStats",
-    "ReferenceFinding",
-    "ReferenceReport",
+    "UnresolvedDependency",
+    "DependencyReport",
     "RoutingDecision",
     "ToolId",
 ];

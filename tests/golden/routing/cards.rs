@@ -11,7 +11,7 @@ use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
-    self, BrowseBounds, CardOptions, ChoiceCard, SchemaOptions, SchemaSource, ValidateOptions,
+    self, BrowseBounds, CardOptions, ChoiceCard, SchemaSource, SelectionSchemaOptions, ValidateOptions,
 };
 use contextweaver_routing::router::{
     FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
@@ -66,7 +66,7 @@ fn cards_case(input: &Value) -> Answer {
     };
     let made = || {
         let tools = items(&input["items"]);
-        let scores = (!scores.is_empty()).then_some(&score as &cards::Scores);
+        let scores = (!scores.is_empty()).then_some(&score as &cards::CardScores);
         cards::make_choice_cards(tools.iter(), scores, &options, &count).map(|made| made.cards)
     };
     let given = || -> Vec<ChoiceCard> {
@@ -115,8 +115,8 @@ fn selection(input: &Value) -> Value {
         let options = ValidateOptions { repair, compat: true, ..ValidateOptions::default() };
         return json!(cards::validate_selection(input["selected_id"].as_str(), &candidates, &options));
     }
-    let base = SchemaOptions::default();
-    let options = SchemaOptions {
+    let base = SelectionSchemaOptions::default();
+    let options = SelectionSchemaOptions {
         provider: input["provider"].as_str().unwrap_or(base.provider),
         property_name: input["property_name"].as_str().unwrap_or(base.property_name),
         schema_name: input["schema_name"].as_str().unwrap_or(base.schema_name),

@@ -10,7 +10,7 @@ use contextweaver_convert::mcp::{
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{
-    CapabilitySnapshot, CollisionThresholds, NormaliseOptions, OnInvalid, analyze_collisions, attach_inventory,
+    CapabilitySnapshot, CollisionThresholds, InvalidTools, NormaliseOptions, analyze_collisions, attach_inventory,
     compute_catalog_hash, diff_catalogs, diff_snapshots, inventory_of, is_deprecated, load_catalog, normalise,
     suggest_probes, validate_inventory, validate_snapshot,
 };
@@ -87,7 +87,7 @@ fn catalog(input: &Value) -> Value {
         "filter_by_namespace" => ids(catalog.filter_by_namespace(text(op, "namespace"))),
         "filter_by_tags" => ids(catalog.filter_by_tags(&texts(&op["tags"]))),
         "validate_dependencies" => json!(catalog.validate_dependencies()),
-        "validate_references" => json!(catalog.validate_references()),
+        "check_dependencies" => json!(catalog.check_dependencies()),
         "to_dict" => catalog.to_json(),
         "from_dict" => Catalog::from_value(op["data"].clone(), "")
             .map_or_else(|error| class(&error), |catalog| ids(catalog.items())),
@@ -100,7 +100,7 @@ fn catalog(input: &Value) -> Value {
 
 /// The reference stops at the first bad tool; here it is what would have been reported.
 fn load(input: &Value) -> Value {
-    let Ok(mode) = OnInvalid::parse(text(input, "on_invalid")) else { return failed("CatalogError") };
+    let Ok(mode) = InvalidTools::parse(text(input, "on_invalid")) else { return failed("CatalogError") };
     match load_catalog(input["data"].clone(), mode) {
         Err(error) if error.code() == ErrorCode::MissingField => failed("CatalogError"),
         Err(error) => class(&error),

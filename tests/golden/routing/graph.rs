@@ -14,9 +14,9 @@ use contextweaver_model::SelectableItem;
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::graph::labels::label_group;
 use contextweaver_routing::graph::path;
-use contextweaver_routing::scorers::embeddings::{Hashing, Hybrid, similarity};
+use contextweaver_routing::scorers::embeddings::{HashingEmbedding, HybridScorer, similarity};
 use contextweaver_routing::scorers::tfidf::TfIdf;
-use contextweaver_routing::scorers::{Method, Scorer};
+use contextweaver_routing::scorers::{Scorer, ScoringMethod};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::{token_set, tokenize};
 
@@ -40,7 +40,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "tfidf" => tfidf(input),
         "bm25" => bm25(input),
         "fuzzy" => {
-            let scorer = Scorer::fit(Method::Fuzzy, &texts(&input["documents"]));
+            let scorer = Scorer::fit(ScoringMethod::Fuzzy, &texts(&input["documents"]));
             let query = scorer.prepare(&text(&input["query"]));
             json!((0..scorer.len()).map(|index| scorer.score(&query, index)).collect::<Vec<_>>())
         }
@@ -110,7 +110,7 @@ fn tfidf(input: &Value) -> Value {
 }
 
 fn bm25(input: &Value) -> Value {
-    let scorer = Scorer::fit(Method::Bm25, &texts(&input["documents"]));
+    let scorer = Scorer::fit(ScoringMethod::Bm25, &texts(&input["documents"]));
     json!({ "scores": score_all(&scorer, &texts(&input["queries"])) })
 }
 
@@ -218,14 +218,14 @@ fn build(input: &Value) -> Result<ChoiceGraph, Error> {
 }
 
 /// The hashing a case asks for.
-fn hashing(input: &Value) -> Option<Hashing> {
+fn hashing(input: &Value) -> Option<HashingEmbedding> {
     let places = input.get("n_features").map_or(Some(1024), Value::as_u64)?;
     let range = |at: usize, default: u64| {
         let bound = input.get("ngram_range").map_or(Some(default), |range| range[at].as_u64())?;
         usize::try_from(bound).ok()
     };
     let seed = input.get("seed").map_or(Some(0), Value::as_u64)?;
-    Hashing::new(u32::try_from(places).ok()?, range(0, 3)?, range(1, 5)?, seed).ok()
+    HashingEmbedding::new(u32::try_from(places).ok()?, range(0, 3)?, range(1, 5)?, seed).ok()
 }
 
 fn embeddings(input: &Value) -> Value {
@@ -239,7 +239,7 @@ fn embeddings(input: &Value) -> Value {
         Some("similarity") => json!(similarity(&hashing.embed(&text(&input["a"])), &hashing.embed(&text(&input["b"])))),
         Some("hybrid") => {
             let weight = input["embedding_weight"].as_f64().unwrap_or(0.7);
-            let Ok(fitted) = Hybrid::fit(&texts(&input["documents"]), hashing, weight) else {
+            let Ok(fitted) = HybridScorer::fit(&texts(&input["documents"]), hashing, weight) else {
                 return json!({ "error": "ConfigError" });
             };
             let query = fitted.prepare(&text(&input["query"]));

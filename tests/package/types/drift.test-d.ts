@@ -221,8 +221,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   Session: same<Records["Session"], McpSession>(),
   SessionProblem: same<Records["SessionProblem"], SessionProblem>(),
   TermOrigin: same<Records["TermOrigin"], RouteMatch["terms"][number]["origin"]>(),
+  ToolChange: same<Records["ToolChange"], ChangedTool["changes"][number]>(),
   Warning: same<Records["Warning"], ConversionWarning>(),
-  Change: same<Records["Change"], ChangedTool["changes"][number]>(),
   ChangedItem: same<Records["ChangedItem"], ChangedTool>(),
   // The engine has words as strings, here and below; `options` compares them.
   ChoiceCard: same<Omit<Records["ChoiceCard"], "kind" | "safety">, Omit<ChoiceCard, "kind" | "safety">>(),

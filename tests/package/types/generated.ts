@@ -104,17 +104,11 @@ export type CatalogFinding = {
   evidence?: string,
 };
 
-export type Change = {
-  path: string,
-  risk: "none" | "documentation" | "compatible" | "review" | "breaking",
-  effect: string,
-};
-
 export type ChangedItem = {
   id: string,
   fields: Array<string>,
   risk: "none" | "documentation" | "compatible" | "review" | "breaking",
-  changes: Array<Change>,
+  changes: Array<ToolChange>,
 };
 
 export type ChoiceCard = {
@@ -652,6 +646,12 @@ export type SummaryRequest = {
 
 export type TermOrigin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
 
+export type ToolChange = {
+  path: string,
+  risk: "none" | "documentation" | "compatible" | "review" | "breaking",
+  effect: string,
+};
+
 export type ToolFeedback = {
   item_id: string,
   success: boolean,
@@ -688,7 +688,6 @@ export interface Records {
   CapabilityDiff: CapabilityDiff;
   CatalogDiff: CatalogDiff;
   CatalogFinding: CatalogFinding;
-  Change: Change;
   ChangedItem: ChangedItem;
   ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
@@ -756,6 +755,7 @@ export interface Records {
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
   TermOrigin: TermOrigin;
+  ToolChange: ToolChange;
   ToolFeedback: ToolFeedback;
   ViewSpec: ViewSpec;
   Warning: Warning;

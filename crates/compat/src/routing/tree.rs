@@ -8,7 +8,7 @@ use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::graph::choice_graph::MAX_CHILDREN;
 use contextweaver_routing::graph::cluster::cluster_words;
 use contextweaver_routing::graph::labels::{LABEL_WORDS, NAMESPACE_SHARE, label_group};
-use contextweaver_routing::graph::manifest::Manifest;
+use contextweaver_routing::graph::manifest::GraphManifest;
 use contextweaver_routing::graph::words::Vocabulary;
 
 /// Bytes of all ids of navigation nodes; they grow with the cube of the number of tools.
@@ -63,7 +63,7 @@ pub fn build(items: &[&SelectableItem], options: TreeOptions, catalog_hash: &str
     let words = sorted.iter().map(|item| numbers.of(item)).collect();
     let builder = Builder { items: sorted, words, options };
     let mut graph = builder.grow()?;
-    let manifest = Manifest {
+    let manifest = GraphManifest {
         catalog_hash,
         items: items.len(),
         strategy: "auto",

@@ -6,7 +6,7 @@ use contextweaver_base::order::{SortedMap, WordSet, sort, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, number_text};
-use contextweaver_routing::scorers::embeddings::{Hashing, Vector, similarity};
+use contextweaver_routing::scorers::embeddings::{HashingEmbedding, SparseVector, similarity};
 use contextweaver_text::tokenize::token_set;
 use contextweaver_text::unicode::quote;
 
@@ -17,14 +17,14 @@ const SECTIONS: [&str; 4] = ["name", "description", "schema", "metadata"];
 #[derive(Debug, Clone)]
 struct Entry {
     text: String,
-    vector: Vector,
+    vector: SparseVector,
     sections: [WordSet; 4],
 }
 
 /// Tools by id with their vectors.
 #[derive(Debug, Clone, Default)]
 pub struct VectorIndex {
-    hashing: Hashing,
+    hashing: HashingEmbedding,
     entries: SortedMap<String, Entry>,
 }
 
@@ -33,7 +33,7 @@ pub type Found = (String, f64, &'static str);
 
 impl VectorIndex {
     /// Makes an empty index.
-    pub fn new(hashing: Hashing) -> Self {
+    pub fn new(hashing: HashingEmbedding) -> Self {
         Self { hashing, entries: SortedMap::new() }
     }
 

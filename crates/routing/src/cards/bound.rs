@@ -30,7 +30,7 @@ impl Default for CardOptions {
 }
 
 /// The scores of tools by id.
-pub type Scores<'a> = dyn Fn(&str) -> Option<f64> + 'a;
+pub type CardScores<'a> = dyn Fn(&str) -> Option<f64> + 'a;
 
 /// A tool that has no card because even without a description it is too large.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -131,7 +131,7 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 /// `TOO_LARGE`.
 pub fn make_choice_cards<'a>(
     items: impl Iterator<Item = &'a SelectableItem>,
-    scores: Option<&Scores>,
+    scores: Option<&CardScores>,
     options: &CardOptions,
     count: &dyn Fn(&str) -> u64,
 ) -> Result<MadeCards> {

@@ -15,16 +15,16 @@ mod render;
 mod selection;
 
 pub use bound::{
-    BrowseBounds, CardOptions, MadeCards, Scores, SkippedCard, bound_browse_response, make_choice_cards,
+    BrowseBounds, CardOptions, CardScores, MadeCards, SkippedCard, bound_browse_response, make_choice_cards,
     truncate_description,
 };
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
-pub use downlevel::{Dialect, SchemaChange, down_level};
+pub use downlevel::{SchemaChange, SchemaDialect, down_level};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
 pub use names::ToolNames;
 pub use pack::{PackedCards, pack_cards};
 pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, tools_for};
 pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
 pub use selection::{
-    Resolve, SchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,
+    ResolveName, SelectionSchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,
 };

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::downlevel::{Dialect, SchemaChange, down_level};
+use super::downlevel::{SchemaChange, SchemaDialect, down_level};
 use super::names::{ToolNames, unknown_name};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
@@ -72,10 +72,10 @@ pub fn tools_for<'a>(
     names: Option<&ToolNames>,
 ) -> Result<ProviderTools> {
     let dialect = match options.provider {
-        "openai-chat" | "openai-responses" if options.strict => Dialect::OpenAiStrict,
-        "openai-chat" | "openai-responses" | "ai-sdk" => Dialect::OpenAi,
-        "anthropic" => Dialect::Anthropic,
-        "gemini" => Dialect::Gemini,
+        "openai-chat" | "openai-responses" if options.strict => SchemaDialect::OpenAiStrict,
+        "openai-chat" | "openai-responses" | "ai-sdk" => SchemaDialect::OpenAi,
+        "anthropic" => SchemaDialect::Anthropic,
+        "gemini" => SchemaDialect::Gemini,
         other => return Err(unknown_provider(other, TOOL_PROVIDERS)),
     };
     let own;

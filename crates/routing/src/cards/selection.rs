@@ -15,7 +15,7 @@ const LEAST_PREFIX: usize = 4;
 
 /// How the schema of an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SchemaOptions<'a> {
+pub struct SelectionSchemaOptions<'a> {
     /// One of `json_schema`, `openai` (a response format), `anthropic` (a tool) and `gemini` (a part of the generation
     /// settings).
     pub provider: &'a str,
@@ -27,7 +27,7 @@ pub struct SchemaOptions<'a> {
     pub compat: bool,
 }
 
-impl Default for SchemaOptions<'_> {
+impl Default for SelectionSchemaOptions<'_> {
     fn default() -> Self {
         Self { provider: "json_schema", property_name: "tool_id", schema_name: "tool_selection", compat: false }
     }
@@ -37,8 +37,11 @@ impl Default for SchemaOptions<'_> {
 ///
 /// Fails with `INVALID_INPUT` for an unknown provider or a name it would refuse, and `NO_CANDIDATES` when there is
 /// nothing to choose from.
-pub fn selection_schema<'a>(candidates: impl Iterator<Item = &'a str>, options: &SchemaOptions) -> Result<Value> {
-    let SchemaOptions { provider, property_name, schema_name, compat } = *options;
+pub fn selection_schema<'a>(
+    candidates: impl Iterator<Item = &'a str>,
+    options: &SelectionSchemaOptions,
+) -> Result<Value> {
+    let SelectionSchemaOptions { provider, property_name, schema_name, compat } = *options;
     let known = if compat { &PROVIDERS[..3] } else { PROVIDERS };
     if !known.contains(&provider) {
         let message = format!("no provider is called {}", quote(provider));
@@ -108,7 +111,7 @@ pub struct SelectionValidation {
 }
 
 /// Finds the tool of a name that was given to a provider.
-pub type Resolve<'a> = dyn Fn(&str) -> Option<String> + 'a;
+pub type ResolveName<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// How an answer is read.
 #[derive(Clone, Copy)]
@@ -116,7 +119,7 @@ pub struct ValidateOptions<'a> {
     /// Whether an answer that is not exact may be repaired; white space around it may in any case.
     pub repair: bool,
     /// Tells what a provider's name of a tool stands for.
-    pub resolve: Option<&'a Resolve<'a>>,
+    pub resolve: Option<&'a ResolveName<'a>>,
     /// Tells whether a tool destroys something: such a tool is never guessed from the beginning of its id.
     pub is_destructive: Option<&'a dyn Fn(&str) -> bool>,
     /// Reads as 0.18 does, which takes a single letter for an id.
@@ -239,15 +242,20 @@ mod tests {
 
     #[test]
     fn names_that_a_provider_refuses_are_refused() {
-        let schema = |options: SchemaOptions| selection_schema(["a", "b", "a"].into_iter(), &options);
-        let gemini = schema(SchemaOptions { provider: "gemini", ..SchemaOptions::default() }).unwrap();
+        let schema = |options: SelectionSchemaOptions| selection_schema(["a", "b", "a"].into_iter(), &options);
+        let gemini =
+            schema(SelectionSchemaOptions { provider: "gemini", ..SelectionSchemaOptions::default() }).unwrap();
         assert_eq!(gemini["responseSchema"]["properties"]["tool_id"]["enum"], json!(["a", "b"]));
         assert!(gemini["responseSchema"].get("additionalProperties").is_none());
-        let anthropic = SchemaOptions { provider: "anthropic", property_name: "pick", ..SchemaOptions::default() };
+        let anthropic = SelectionSchemaOptions {
+            provider: "anthropic",
+            property_name: "pick",
+            ..SelectionSchemaOptions::default()
+        };
         assert_eq!(schema(anthropic).unwrap()["description"], "Select exactly one pick from the routed candidates.");
         for options in [
-            SchemaOptions { schema_name: "with space", ..SchemaOptions::default() },
-            SchemaOptions { provider: "gemini", compat: true, ..SchemaOptions::default() },
+            SelectionSchemaOptions { schema_name: "with space", ..SelectionSchemaOptions::default() },
+            SelectionSchemaOptions { provider: "gemini", compat: true, ..SelectionSchemaOptions::default() },
         ] {
             assert_eq!(schema(options).unwrap_err().code(), ErrorCode::InvalidInput);
         }

@@ -8,7 +8,7 @@ mod numbers;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::load::{OnInvalid, load_catalog};
+use super::load::{InvalidTools, load_catalog};
 use super::risk::{assess, same_value, worst};
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -90,7 +90,7 @@ fn digest(text: &str) -> String {
 
 impl CapabilitySnapshot {
     /// Takes a snapshot of a source: a catalog of ours, or a `tools/list` capture. A tool that is not usable, or a
-    /// reference that leads nowhere, is an error.
+    /// dependency that no tool provides, is an error.
     pub fn build(source_text: &str, source_type: &str) -> Result<Self> {
         let value = match source_type {
             "native" | "mcp" => numbers::parse(source_text)?,
@@ -189,7 +189,7 @@ fn from_catalog(value: Value) -> Result<Vec<Value>> {
     if !value.is_array() {
         return Err(wrong_type("", "an array of tools", &value));
     }
-    let loaded = load_catalog(value, OnInvalid::Raise)?;
+    let loaded = load_catalog(value, InvalidTools::Raise)?;
     Ok(loaded.catalog.items().map(|item| json!(item)).collect())
 }
 

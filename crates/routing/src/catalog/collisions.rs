@@ -15,7 +15,7 @@ use contextweaver_text::python::quoted;
 use contextweaver_text::tokenize::token_set;
 use contextweaver_text::unicode::trim;
 
-use ratio::{Letters, ratio, ratio_bound, shared};
+use ratio::{NameLetters, ratio, ratio_bound, shared};
 
 /// The kinds of collision.
 pub const COLLISION_KINDS: &[&str] = &["exact_name", "near_name", "similar_description", "similar_schema"];
@@ -71,10 +71,10 @@ pub struct CollisionReport {
 }
 
 /// What is compared of one tool.
-struct Profile<'a> {
+struct CollisionProfile<'a> {
     item: &'a SelectableItem,
     /// The name in lower case without joints.
-    name: Letters,
+    name: NameLetters,
     /// Number of the group of tools with the same name in several namespaces.
     group: Option<usize>,
     /// Numbers of the description's words, sorted; none when it is blank.
@@ -98,7 +98,7 @@ pub fn analyze_collisions(items: &[SelectableItem], thresholds: CollisionThresho
         findings.truncate(most);
         cut_off.push(COLLISION_KINDS[0]);
     }
-    let comparisons: [(Comparison, f64); 3] = [
+    let comparisons: [(CollisionCheck, f64); 3] = [
         (near_name, thresholds.near_name),
         (alike_description, thresholds.description),
         (alike_schema, thresholds.schema),
@@ -123,10 +123,10 @@ pub fn analyze_collisions(items: &[SelectableItem], thresholds: CollisionThresho
 }
 
 /// Looks at two tools for one kind of collision.
-type Comparison = fn(&Profile<'_>, &Profile<'_>, f64) -> Option<Collision>;
+type CollisionCheck = fn(&CollisionProfile<'_>, &CollisionProfile<'_>, f64) -> Option<Collision>;
 
 /// Prepares the comparison, tools by id; finds those with the same name on the way.
-fn profiles<'a>(items: &'a [SelectableItem], findings: &mut Vec<Collision>) -> Vec<Profile<'a>> {
+fn profiles<'a>(items: &'a [SelectableItem], findings: &mut Vec<Collision>) -> Vec<CollisionProfile<'a>> {
     let mut sorted: Vec<&SelectableItem> = items.iter().collect();
     order::sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
     let mut by_name: SortedMap<&str, Vec<&SelectableItem>> = SortedMap::new();
@@ -168,9 +168,9 @@ fn profiles<'a>(items: &'a [SelectableItem], findings: &mut Vec<Collision>) -> V
             let arguments = argument_names(item);
             let (domain, lifecycle) = (part("business_domain"), part("lifecycle"));
             let blank = trim(&item.description).is_empty();
-            Profile {
+            CollisionProfile {
                 item,
-                name: Letters::new(&bare(&item.name)),
+                name: NameLetters::new(&bare(&item.name)),
                 group: groups.get(item.name.as_str()).copied(),
                 words: (!blank).then(|| number(token_set(&item.description).words())),
                 arguments: (arguments.len() > 1).then(|| number(arguments.words())),
@@ -190,7 +190,7 @@ fn argument_names(item: &SelectableItem) -> WordSet {
     WordSet::new(properties.map(|map| map.keys().cloned().collect()).unwrap_or_default())
 }
 
-impl Profile<'_> {
+impl CollisionProfile<'_> {
     fn collision(
         &self,
         other: &Self,
@@ -211,7 +211,7 @@ impl Profile<'_> {
     }
 }
 
-fn near_name(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Option<Collision> {
+fn near_name(first: &CollisionProfile<'_>, second: &CollisionProfile<'_>, threshold: f64) -> Option<Collision> {
     let (a, b) = (&first.name, &second.name);
     let same_group = first.group.is_some() && first.group == second.group;
     let too_long = a.len().max(b.len()) > MAX_COMPARED_CHARS;
@@ -233,7 +233,7 @@ fn near_name(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Optio
     (score >= threshold).then(|| first.collision(second, "near_name", score, "rename", evidence()))
 }
 
-fn alike_description(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Option<Collision> {
+fn alike_description(first: &CollisionProfile<'_>, second: &CollisionProfile<'_>, threshold: f64) -> Option<Collision> {
     let score = jaccard(first.words.as_deref()?, second.words.as_deref()?, threshold)?;
     let same_domain = first.domain.is_some() && first.domain == second.domain;
     let recommendation = if same_domain { "consolidate" } else { first.retire(second) };
@@ -241,7 +241,7 @@ fn alike_description(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) 
     Some(first.collision(second, "similar_description", score, recommendation, evidence))
 }
 
-fn alike_schema(first: &Profile<'_>, second: &Profile<'_>, threshold: f64) -> Option<Collision> {
+fn alike_schema(first: &CollisionProfile<'_>, second: &CollisionProfile<'_>, threshold: f64) -> Option<Collision> {
     let score = jaccard(first.arguments.as_deref()?, second.arguments.as_deref()?, threshold)?;
     let (ours, theirs) = (argument_names(first.item), argument_names(second.item));
     let shared: Vec<&str> = ours.words().iter().filter(|name| theirs.contains(name)).map(String::as_str).collect();

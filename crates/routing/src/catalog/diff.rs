@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::hash::compute_catalog_hash;
 use super::normalise::collapse;
-use super::risk::{Change, assess, same_value, worst};
+use super::risk::{ToolChange, assess, same_value, worst};
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
@@ -26,7 +26,7 @@ pub struct ChangedItem {
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
     /// What changed within the fields.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ToolChange>,
 }
 
 /// What changed from one catalog to another.

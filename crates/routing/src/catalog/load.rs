@@ -11,15 +11,15 @@ use contextweaver_text::unicode::{quote, trim};
 
 /// What becomes of tools that are not usable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum OnInvalid {
+pub enum InvalidTools {
     /// They are reported and left out.
     #[default]
     Report,
-    /// They, and references that lead nowhere, are an error; nothing is loaded.
+    /// They, and dependencies that no tool provides, are an error; nothing is loaded.
     Raise,
 }
 
-impl OnInvalid {
+impl InvalidTools {
     /// Reads a mode.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
@@ -33,15 +33,15 @@ impl OnInvalid {
 
 /// A catalog and what was found while it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Loaded {
+pub struct LoadedCatalog {
     /// The tools that are usable.
     pub catalog: Catalog,
-    /// Tools left out, and references that lead nowhere.
+    /// Tools left out, and dependencies that no tool provides.
     pub findings: Vec<CatalogFinding>,
 }
 
 /// Reads a list of tools, or an object with `items`. Of tools with the same id, the first is kept.
-pub fn load_catalog(value: Value, on_invalid: OnInvalid) -> Result<Loaded> {
+pub fn load_catalog(value: Value, on_invalid: InvalidTools) -> Result<LoadedCatalog> {
     let (list, base) = match value {
         Value::Array(list) => (list, ""),
         Value::Object(mut map) => match map.shift_remove("items") {
@@ -51,21 +51,21 @@ pub fn load_catalog(value: Value, on_invalid: OnInvalid) -> Result<Loaded> {
         },
         other => return Err(wrong_type("", "an array of tools", &other)),
     };
-    let mut loaded = Loaded::default();
+    let mut loaded = LoadedCatalog::default();
     for (index, value) in list.into_iter().enumerate() {
         loaded.add(index, value, |value| read_tool(value, ""));
     }
-    for reference in loaded.catalog.validate_references().findings {
-        let finding = CatalogFinding::new("reference-unknown", &reference.item_id, format!("/{}", reference.field));
-        loaded.findings.push(finding.evidence(&reference.missing));
+    for missing in loaded.catalog.check_dependencies().findings {
+        let finding = CatalogFinding::new("reference-unknown", &missing.item_id, format!("/{}", missing.field));
+        loaded.findings.push(finding.evidence(&missing.missing));
     }
-    if on_invalid == OnInvalid::Raise {
+    if on_invalid == InvalidTools::Raise {
         loaded.raise(base)?;
     }
     Ok(loaded)
 }
 
-impl Loaded {
+impl LoadedCatalog {
     /// Reads one record and registers the tool, or says why not; returns the id.
     pub(crate) fn add(
         &mut self,

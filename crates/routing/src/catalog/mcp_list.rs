@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::finding::CatalogFinding;
-use super::load::Loaded;
+use super::load::LoadedCatalog;
 use contextweaver_base::Result;
 use contextweaver_convert::mcp::{ConvertedTool, ToolOptions, mcp_tool_to_selectable, tool_list};
 
@@ -12,8 +12,8 @@ use contextweaver_convert::mcp::{ConvertedTool, ToolOptions, mcp_tool_to_selecta
 /// A tool that cannot be read is reported and left out; of one that can, what was ignored is reported. What a tool has no
 /// field for is kept in its metadata, below `_contextweaver.mcp`. What a server says about the effects of its tools is a
 /// hint, never a permission.
-pub fn from_mcp_tools(value: Value, options: &ToolOptions) -> Result<Loaded> {
-    let mut loaded = Loaded::default();
+pub fn from_mcp_tools(value: Value, options: &ToolOptions) -> Result<LoadedCatalog> {
+    let mut loaded = LoadedCatalog::default();
     for (index, tool) in tool_list(value)?.into_iter().enumerate() {
         let mut warnings = Vec::new();
         let added = loaded.add(index, tool, |tool| {

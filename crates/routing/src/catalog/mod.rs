@@ -2,6 +2,7 @@
 
 mod capability;
 mod collisions;
+mod dependencies;
 mod diff;
 mod finding;
 mod hash;
@@ -10,7 +11,6 @@ mod lint;
 mod load;
 mod mcp_list;
 mod normalise;
-mod references;
 mod risk;
 
 use std::rc::Rc;
@@ -22,16 +22,16 @@ pub use capability::{
     diff_snapshots, validate_snapshot,
 };
 pub use collisions::{COLLISION_KINDS, Collision, CollisionReport, CollisionThresholds, analyze_collisions};
+pub use dependencies::{DependencyReport, UnresolvedDependency, check_dependencies};
 pub use diff::{CatalogDiff, ChangedItem, diff_catalogs, suggest_probes};
 pub use finding::{CatalogFinding, RULES, SEVERITIES};
 pub use hash::{compute_catalog_hash, fingerprint, item_fingerprint};
 pub use inventory::{INVENTORY_FIELDS, attach_inventory, inventory_of, is_deprecated, validate_inventory};
 pub use lint::{LintOptions, PinnedFingerprints, lint, pin, read_pins};
-pub use load::{Loaded, OnInvalid, load_catalog};
+pub use load::{InvalidTools, LoadedCatalog, load_catalog};
 pub use mcp_list::from_mcp_tools;
 pub use normalise::{NormaliseOptions, NormaliseReport, normalise};
-pub use references::{ReferenceFinding, ReferenceReport, validate_references};
-pub use risk::{Change, RISKS, assess};
+pub use risk::{RISKS, ToolChange, assess};
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};

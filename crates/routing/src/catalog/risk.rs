@@ -13,7 +13,7 @@ pub const RISKS: &[&str] = &["none", "documentation", "compatible", "review", "b
 /// One change within a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Change {
+pub struct ToolChange {
     /// JSON pointer within the tool.
     pub path: String,
     /// One of [`RISKS`].
@@ -24,8 +24,8 @@ pub struct Change {
 }
 
 /// Returns the worst risk of changes.
-pub fn worst(changes: &[Change]) -> &'static str {
-    let rank = |change: &Change| RISKS.iter().position(|risk| *risk == change.risk).unwrap_or(0);
+pub fn worst(changes: &[ToolChange]) -> &'static str {
+    let rank = |change: &ToolChange| RISKS.iter().position(|risk| *risk == change.risk).unwrap_or(0);
     RISKS[changes.iter().map(rank).max().unwrap_or(0)]
 }
 
@@ -71,9 +71,9 @@ fn danger_path(before: &SelectableItem, after: &SelectableItem) -> &'static str 
 /// Lists what changed from one form of a tool to another, and what each change may break.
 ///
 /// Taking less as input, or giving more kinds of output, breaks callers; the other way round is compatible.
-pub fn assess(before: &SelectableItem, after: &SelectableItem) -> Vec<Change> {
+pub fn assess(before: &SelectableItem, after: &SelectableItem) -> Vec<ToolChange> {
     let mut changes = Vec::new();
-    let mut add = |path: &str, risk, effect| changes.push(Change { path: path.to_owned(), risk, effect });
+    let mut add = |path: &str, risk, effect| changes.push(ToolChange { path: path.to_owned(), risk, effect });
     let (was, is) = (danger(before), danger(after));
     if was != is {
         let worse = is > was;
@@ -101,7 +101,7 @@ pub fn assess(before: &SelectableItem, after: &SelectableItem) -> Vec<Change> {
             add(path, risk, "changed");
         }
     }
-    let mut walk = Walk { input: true, changes: &mut changes };
+    let mut walk = SchemaComparison { input: true, changes: &mut changes };
     walk.schema(&before.args_schema, &after.args_schema, "/args_schema");
     walk.input = false;
     match (&before.output_schema, &after.output_schema) {
@@ -133,14 +133,14 @@ const NAMED: &[&str] = &["properties", "$defs", "definitions", "patternPropertie
 const TYPES: &[&str] = &["string", "number", "boolean", "object", "array", "null"];
 
 /// A walk along two schemas.
-struct Walk<'a> {
+struct SchemaComparison<'a> {
     input: bool,
-    changes: &'a mut Vec<Change>,
+    changes: &'a mut Vec<ToolChange>,
 }
 
-impl Walk<'_> {
+impl SchemaComparison<'_> {
     fn add(&mut self, path: &str, risk: &'static str, effect: &'static str) {
-        self.changes.push(Change { path: path.to_owned(), risk, effect });
+        self.changes.push(ToolChange { path: path.to_owned(), risk, effect });
     }
 
     /// Fewer values fit than before.

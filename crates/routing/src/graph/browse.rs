@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use super::ChoiceGraph;
-use super::keys::{Keys, key_bytes, slug};
+use super::keys::{SiblingKeys, key_bytes, slug};
 use super::path;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
@@ -87,7 +87,7 @@ pub struct BrowsePage {
 
 /// A namespace with those below it.
 #[derive(Debug, Clone, Default)]
-struct Space {
+struct NamespaceNode {
     name: String,
     key: String,
     parent: usize,
@@ -105,7 +105,7 @@ pub struct BrowseIndex {
     /// Tools below each place.
     counts: Vec<u64>,
     /// Namespaces; the first is the one without a name.
-    spaces: Vec<Space>,
+    spaces: Vec<NamespaceNode>,
 }
 
 impl BrowseIndex {
@@ -114,7 +114,7 @@ impl BrowseIndex {
         let mut index = Self {
             names: vec![String::new(); graph.places()],
             counts: vec![0; graph.places()],
-            spaces: vec![Space::default()],
+            spaces: vec![NamespaceNode::default()],
         };
         let mut tools: Vec<(Vec<&str>, u32)> = Vec::new();
         for item in items {
@@ -130,7 +130,7 @@ impl BrowseIndex {
     }
 
     fn read_spaces(&mut self, graph: &ChoiceGraph, tools: &[(Vec<&str>, u32)], bytes: usize) {
-        let mut way: Vec<(usize, &str, Keys)> = vec![(0, "", Keys::default())];
+        let mut way: Vec<(usize, &str, SiblingKeys)> = vec![(0, "", SiblingKeys::default())];
         for (segments, place) in tools {
             let shared = way[1..].iter().zip(segments).take_while(|((_, known, _), segment)| known == *segment).count();
             way.truncate(shared + 1);
@@ -155,8 +155,8 @@ impl BrowseIndex {
                 let above = &self.spaces[*parent].name;
                 let name = if above.is_empty() { (*segment).to_owned() } else { format!("{above}.{segment}") };
                 self.spaces[*parent].below.push(space);
-                self.spaces.push(Space { name, key, parent: *parent, ..Space::default() });
-                way.push((space, segment, Keys::default()));
+                self.spaces.push(NamespaceNode { name, key, parent: *parent, ..NamespaceNode::default() });
+                way.push((space, segment, SiblingKeys::default()));
             }
             for (space, _, _) in &way {
                 self.spaces[*space].items += 1;
@@ -229,7 +229,7 @@ impl BrowseIndex {
     }
 
     fn space_page(&self, graph: &ChoiceGraph, space: usize, path: &str, page: PageOptions) -> BrowsePage {
-        let Space { name, below, tools, .. } = &self.spaces[space];
+        let NamespaceNode { name, below, tools, .. } = &self.spaces[space];
         let below = below.iter().map(|space| (true, *space as u32));
         let children: Vec<(bool, u32)> = below.chain(tools.iter().map(|place| (false, *place))).collect();
         let hint = format!("Tools of the namespace {name}");
@@ -237,7 +237,7 @@ impl BrowseIndex {
             if !is_space {
                 return self.child(graph, *index);
             }
-            let Space { name, items, .. } = &self.spaces[*index as usize];
+            let NamespaceNode { name, items, .. } = &self.spaces[*index as usize];
             let path = Some(self.space_path(*index as usize));
             BrowseChild { kind: "node", path, id: None, label: name.clone(), items: *items }
         })

@@ -9,9 +9,9 @@
 //! `~2`. A tool can thus never stand for a node.
 
 use super::choice_graph::{ChoiceGraph, MAX_CHILDREN};
-use super::keys::{Keys, key_bytes, least_depth};
-use super::manifest::Manifest;
-use super::split::{Part, Splitter};
+use super::keys::{SiblingKeys, key_bytes, least_depth};
+use super::manifest::GraphManifest;
+use super::split::{Splitter, ToolGroup};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
@@ -24,7 +24,7 @@ const MOST_CHILDREN: u64 = 1 << 20;
 
 /// How tools are put into groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Strategy {
+pub enum GroupingStrategy {
     /// By namespace where at least half of the tools have one, else by likeness.
     Auto,
     /// By namespace, and where it ends by name.
@@ -35,7 +35,7 @@ pub enum Strategy {
     Alphabetical,
 }
 
-impl Strategy {
+impl GroupingStrategy {
     const NAMES: [(&'static str, Self); 4] = [
         ("auto", Self::Auto),
         ("namespace", Self::Namespace),
@@ -62,7 +62,7 @@ impl Strategy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildOptions {
     /// How tools are put into groups.
-    pub strategy: Strategy,
+    pub strategy: GroupingStrategy,
     /// Most children of a node.
     pub max_children: usize,
     /// Tools wanted in a group that is split by name or likeness.
@@ -71,7 +71,11 @@ pub struct BuildOptions {
 
 impl Default for BuildOptions {
     fn default() -> Self {
-        Self { strategy: Strategy::Auto, max_children: MAX_CHILDREN as usize, target_group_size: MAX_CHILDREN as usize }
+        Self {
+            strategy: GroupingStrategy::Auto,
+            max_children: MAX_CHILDREN as usize,
+            target_group_size: MAX_CHILDREN as usize,
+        }
     }
 }
 
@@ -80,7 +84,7 @@ impl BuildOptions {
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let known = ["strategy", "max_children", "target_group_size"];
         let mut fields = Fields::open_closed(value, path, &known)?;
-        let strategy = fields.parsed_or("strategy", Strategy::Auto, Strategy::parse)?;
+        let strategy = fields.parsed_or("strategy", GroupingStrategy::Auto, GroupingStrategy::parse)?;
         let max_children = fields.uint_or("max_children", MAX_CHILDREN, MOST_CHILDREN)?;
         let target_group_size = fields.uint_or("target_group_size", max_children, MOST_CHILDREN)? as usize;
         Ok(Self { strategy, max_children: max_children as usize, target_group_size })
@@ -101,8 +105,8 @@ impl BuildOptions {
 }
 
 /// A node whose children are still to be found.
-struct Open {
-    part: Part,
+struct OpenNode {
+    part: ToolGroup,
     path: String,
     place: u32,
     /// Levels there may be below.
@@ -115,7 +119,7 @@ struct Open {
 /// zero or one child a node is too few.
 pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
     let mut graph = grow(items, options, true)?;
-    let manifest = Manifest {
+    let manifest = GraphManifest {
         catalog_hash,
         items: items.len(),
         strategy: options.strategy.name(),
@@ -156,10 +160,10 @@ fn grow(items: &[&SelectableItem], options: BuildOptions, has_labels: bool) -> R
     let root = graph.root_id.clone();
     graph.add_node(&root, "All tools", "All available tools");
     let place = graph.ensure_node(&root) as u32;
-    let mut open = vec![Open { part: splitter.whole(), path: String::new(), place, depth }];
+    let mut open = vec![OpenNode { part: splitter.whole(), path: String::new(), place, depth }];
     let mut edges = Vec::new();
-    while let Some(Open { part, path, place, depth }) = open.pop() {
-        let mut keys = Keys::default();
+    while let Some(OpenNode { part, path, place, depth }) = open.pop() {
+        let mut keys = SiblingKeys::default();
         for child in splitter.split(&part, depth) {
             if let Some(item) = splitter.only_item(&child) {
                 edges.push((place, graph.ensure_node(&item.id) as u32));
@@ -173,7 +177,7 @@ fn grow(items: &[&SelectableItem], options: BuildOptions, has_labels: bool) -> R
             }
             let below = graph.ensure_node(&id) as u32;
             edges.push((place, below));
-            open.push(Open { part: child, path, place: below, depth: depth - 1 });
+            open.push(OpenNode { part: child, path, place: below, depth: depth - 1 });
         }
     }
     graph.add_edges(&edges)?;

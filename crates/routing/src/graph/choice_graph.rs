@@ -21,12 +21,12 @@ pub struct ChoiceGraph {
     /// How the graph came to be.
     pub build_meta: JsonMap,
     places: SortedMap<String, usize>,
-    entries: Vec<Entry>,
+    entries: Vec<NodeRecord>,
 }
 
 /// All that is known of one id.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Entry {
+pub(super) struct NodeRecord {
     pub id: String,
     /// An item may be registered before there is a node for it.
     pub is_node: bool,
@@ -136,7 +136,7 @@ impl ChoiceGraph {
             return *place;
         }
         let place = self.entries.len();
-        self.entries.push(Entry { id: id.to_owned(), ..Entry::default() });
+        self.entries.push(NodeRecord { id: id.to_owned(), ..NodeRecord::default() });
         self.places.insert(id.to_owned(), place);
         place
     }
@@ -148,24 +148,24 @@ impl ChoiceGraph {
         place
     }
 
-    pub(super) fn entry(&self, place: u32) -> &Entry {
+    pub(super) fn entry(&self, place: u32) -> &NodeRecord {
         &self.entries[place as usize]
     }
 
-    pub(super) fn entry_mut(&mut self, place: usize) -> &mut Entry {
+    pub(super) fn entry_mut(&mut self, place: usize) -> &mut NodeRecord {
         &mut self.entries[place]
     }
 
-    pub(super) fn entries(&self) -> &[Entry] {
+    pub(super) fn entries(&self) -> &[NodeRecord] {
         &self.entries
     }
 
     /// Returns what is known of the ids, in their order.
-    pub(super) fn sorted(&self) -> impl Iterator<Item = &Entry> {
+    pub(super) fn sorted(&self) -> impl Iterator<Item = &NodeRecord> {
         self.places.values().map(|place| &self.entries[*place])
     }
 
-    fn node(&self, id: &str) -> Option<&Entry> {
+    fn node(&self, id: &str) -> Option<&NodeRecord> {
         self.places.get(id).map(|place| &self.entries[*place]).filter(|entry| entry.is_node)
     }
 
@@ -215,7 +215,7 @@ impl ChoiceGraph {
         Ok((&entry.label, &entry.hint))
     }
 
-    pub(super) fn found(&self, id: &str) -> Result<&Entry> {
+    pub(super) fn found(&self, id: &str) -> Result<&NodeRecord> {
         self.node(id).ok_or_else(|| Error::new(ErrorCode::NotFound, format!("the graph has no node {}", quote(id))))
     }
 
@@ -269,7 +269,7 @@ impl ChoiceGraph {
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing_root", self.root_id.clone()));
         };
         let depths = cycle::depths(&self.entries, root);
-        let is_lost = |entry: &&Entry| {
+        let is_lost = |entry: &&NodeRecord| {
             entry.is_item && self.places.get(&entry.id).is_some_and(|place| depths[*place] == cycle::UNREACHED)
         };
         let lost: Vec<&str> = self.sorted().filter(is_lost).map(|entry| entry.id.as_str()).collect();

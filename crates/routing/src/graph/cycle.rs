@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::choice_graph::Entry;
+use super::choice_graph::NodeRecord;
 
 /// The depth of what cannot be reached.
 pub const UNREACHED: u32 = u32::MAX;
 
 /// Returns the cycle an edge would close, from its source round to its source: the shortest, over sorted successors.
-pub(super) fn closed_by(entries: &[Entry], from: u32, to: u32) -> Option<Vec<u32>> {
+pub(super) fn closed_by(entries: &[NodeRecord], from: u32, to: u32) -> Option<Vec<u32>> {
     if from == to {
         return Some(vec![from, from]);
     }
@@ -87,7 +87,7 @@ fn is_acyclic(nodes: usize, edges: &[(u32, u32)]) -> bool {
 }
 
 /// Returns the places parents first, of those that are ready the one of lowest rank; `sorted` lists them by rank.
-pub(super) fn topological(entries: &[Entry], ranks: &[u32], sorted: &[usize]) -> Vec<usize> {
+pub(super) fn topological(entries: &[NodeRecord], ranks: &[u32], sorted: &[usize]) -> Vec<usize> {
     let mut waiting: Vec<usize> = entries.iter().map(|entry| entry.parents.len()).collect();
     let roots = sorted.iter().filter(|place| waiting[**place] == 0);
     let mut ready: BinaryHeap<Reverse<u32>> = roots.map(|place| Reverse(ranks[*place])).collect();
@@ -106,7 +106,7 @@ pub(super) fn topological(entries: &[Entry], ranks: &[u32], sorted: &[usize]) ->
 }
 
 /// Returns the number of edges from a place to every other, [`UNREACHED`] where there is no way.
-pub(super) fn depths(entries: &[Entry], root: u32) -> Vec<u32> {
+pub(super) fn depths(entries: &[NodeRecord], root: u32) -> Vec<u32> {
     let mut depths = vec![UNREACHED; entries.len()];
     depths[root as usize] = 0;
     let mut queue = vec![root];

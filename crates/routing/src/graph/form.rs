@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 use serde_json::{Value, json};
 
-use super::choice_graph::{ChoiceGraph, Entry, MAX_CHILDREN, ROOT};
+use super::choice_graph::{ChoiceGraph, MAX_CHILDREN, NodeRecord, ROOT};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_string, pointer, to_sorted_ascii, wrong_type};
 
@@ -12,19 +12,19 @@ use contextweaver_model::json::{Fields, as_string, pointer, to_sorted_ascii, wro
 const MOST_CHILDREN: u64 = 1 << 20;
 
 /// A node within its graph.
-struct NodeForm<'a>(&'a ChoiceGraph, &'a Entry);
+struct NodeJson<'a>(&'a ChoiceGraph, &'a NodeRecord);
 
 /// The children of a node with their types.
-struct ChildTypes<'a>(&'a ChoiceGraph, &'a Entry);
+struct ChildTypesJson<'a>(&'a ChoiceGraph, &'a NodeRecord);
 
-impl Serialize for ChildTypes<'_> {
+impl Serialize for ChildTypesJson<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let kinds = ["node", "item"];
         s.collect_map(self.1.children.iter().map(|(child, is_item)| (self.0.id(*child), kinds[usize::from(*is_item)])))
     }
 }
 
-impl Serialize for NodeForm<'_> {
+impl Serialize for NodeJson<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let Self(graph, entry) = self;
         let children: Vec<&str> = entry.children.iter().map(|(child, _)| graph.id(*child)).collect();
@@ -33,23 +33,23 @@ impl Serialize for NodeForm<'_> {
         form.serialize_field("label", &entry.label)?;
         form.serialize_field("routing_hint", &entry.hint)?;
         form.serialize_field("children", &children)?;
-        form.serialize_field("child_types", &ChildTypes(graph, entry))?;
+        form.serialize_field("child_types", &ChildTypesJson(graph, entry))?;
         form.serialize_field("stats", &entry.stats)?;
         form.end()
     }
 }
 
 /// The nodes of a graph, or its edges.
-struct Nodes<'a>(&'a ChoiceGraph, bool);
+struct NodesJson<'a>(&'a ChoiceGraph, bool);
 
-impl Serialize for Nodes<'_> {
+impl Serialize for NodesJson<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let Self(graph, edges) = self;
         let nodes = graph.sorted().filter(|entry| entry.is_node);
         if *edges {
             return s.collect_map(nodes.map(|entry| (&entry.id, graph.successors(&entry.id))));
         }
-        s.collect_map(nodes.map(|entry| (&entry.id, NodeForm(graph, entry))))
+        s.collect_map(nodes.map(|entry| (&entry.id, NodeJson(graph, entry))))
     }
 }
 
@@ -57,9 +57,9 @@ impl Serialize for ChoiceGraph {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut form = s.serialize_struct("ChoiceGraph", 6)?;
         form.serialize_field("root_id", &self.root_id)?;
-        form.serialize_field("nodes", &Nodes(self, false))?;
+        form.serialize_field("nodes", &NodesJson(self, false))?;
         form.serialize_field("items", &self.items())?;
-        form.serialize_field("edges", &Nodes(self, true))?;
+        form.serialize_field("edges", &NodesJson(self, true))?;
         form.serialize_field("max_children", &self.max_children)?;
         form.serialize_field("build_meta", &self.build_meta)?;
         form.end()
@@ -123,7 +123,7 @@ impl ChoiceGraph {
 
     /// Returns one node as JSON. Fails with `NOT_FOUND`.
     pub fn node_value(&self, id: &str) -> Result<Value> {
-        Ok(json!(NodeForm(self, self.found(id)?)))
+        Ok(json!(NodeJson(self, self.found(id)?)))
     }
 
     /// Writes the graph as a file of the reference: keys sorted, two spaces a level, a line feed at the end.

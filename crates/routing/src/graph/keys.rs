@@ -52,9 +52,9 @@ pub fn span(first: &str, last: &str, bytes: usize) -> String {
 
 /// The keys of siblings that are taken, with the number the next of the same name gets.
 #[derive(Debug, Default)]
-pub struct Keys(SortedMap<String, usize>);
+pub struct SiblingKeys(SortedMap<String, usize>);
 
-impl Keys {
+impl SiblingKeys {
     /// Takes a key, numbered when it is taken already.
     pub fn take(&mut self, key: String, bytes: usize) -> String {
         let Some(next) = self.0.get(&key).copied() else {
@@ -96,7 +96,7 @@ mod tests {
             assert!(slug == expected || text.starts_with('Ü'), "{text} {slug}");
             assert!(slug.starts_with(|ch: char| ch.is_ascii_lowercase()) && slug.len() <= 8);
         }
-        let mut keys = Keys::default();
+        let mut keys = SiblingKeys::default();
         let taken: Vec<String> =
             ["a", "a", "a-2", "a", "a-2"].iter().map(|key| keys.take((*key).to_owned(), 8)).collect();
         assert_eq!(taken, ["a", "a-2", "a-2-2", "a-3", "a-2-3"]);

@@ -6,7 +6,7 @@ use contextweaver_model::json::JsonMap;
 
 /// What went into a graph.
 #[derive(Debug, Clone)]
-pub struct Manifest<'a> {
+pub struct GraphManifest<'a> {
     /// Hash of the catalog.
     pub catalog_hash: &'a str,
     /// How many items there are.
@@ -23,7 +23,7 @@ pub struct Manifest<'a> {
     pub labeler: &'a str,
 }
 
-impl Manifest<'_> {
+impl GraphManifest<'_> {
     /// Returns the record a graph carries as `build_meta`. Its time is always zero, so that equal catalogs give equal
     /// bytes.
     pub fn build_meta(&self) -> JsonMap {

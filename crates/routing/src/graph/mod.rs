@@ -18,6 +18,6 @@ mod stats;
 pub mod words;
 
 pub use browse::{BrowseChild, BrowseIndex, BrowsePage, PageOptions};
-pub use build::{BuildOptions, Strategy, build, outline};
+pub use build::{BuildOptions, GroupingStrategy, build, outline};
 pub use choice_graph::ChoiceGraph;
 pub use stats::GraphStats;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::build::{BuildOptions, Strategy};
+use super::build::{BuildOptions, GroupingStrategy};
 use super::cluster::cluster_words;
 use super::keys::{slug, span};
 use super::labels::LABEL_WORDS;
@@ -20,7 +20,7 @@ const MAX_CLUSTERS: usize = 32;
 
 /// A group of tools: a stretch of the sorted list.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
+pub(super) struct ToolGroup {
     pub range: Range<usize>,
     /// Its key among its siblings; another group may have the same.
     pub key: String,
@@ -31,7 +31,7 @@ pub(super) struct Part {
     is_root: bool,
 }
 
-impl Part {
+impl ToolGroup {
     fn new(range: Range<usize>, key: String, scope: String, level: usize) -> Self {
         Self { range, key, scope, level, is_root: false }
     }
@@ -58,10 +58,10 @@ impl<'a> Splitter<'a> {
     pub fn new(mut items: Vec<&'a SelectableItem>, options: BuildOptions, bytes: usize, has_labels: bool) -> Self {
         let with_namespace = items.iter().filter(|item| !item.namespace.is_empty()).count();
         let by_namespace = match options.strategy {
-            Strategy::Auto => with_namespace * 2 >= items.len(),
-            strategy => strategy == Strategy::Namespace,
+            GroupingStrategy::Auto => with_namespace * 2 >= items.len(),
+            strategy => strategy == GroupingStrategy::Namespace,
         };
-        let clusters = matches!(options.strategy, Strategy::Auto | Strategy::Cluster) && !by_namespace;
+        let clusters = matches!(options.strategy, GroupingStrategy::Auto | GroupingStrategy::Cluster) && !by_namespace;
         let lower: Vec<String> = items.iter().map(|item| item.name.to_lowercase()).collect();
         let mut order: Vec<usize> = (0..items.len()).collect();
         let mut segments: Vec<Vec<&str>> = vec![Vec::new(); items.len()];
@@ -83,24 +83,24 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns the part that is everything.
-    pub fn whole(&self) -> Part {
-        Part { range: 0..self.items.len(), key: String::new(), scope: String::new(), level: 0, is_root: true }
+    pub fn whole(&self) -> ToolGroup {
+        ToolGroup { range: 0..self.items.len(), key: String::new(), scope: String::new(), level: 0, is_root: true }
     }
 
     /// Returns the tool of a part that has only one.
-    pub fn only_item(&self, part: &Part) -> Option<&'a SelectableItem> {
+    pub fn only_item(&self, part: &ToolGroup) -> Option<&'a SelectableItem> {
         (part.range.len() == 1).then(|| self.items[part.range.start])
     }
 
     /// Splits a part into at most as many as a node may have children, none too large for the levels below.
-    pub fn split(&mut self, part: &Part, depth: u32) -> Vec<Part> {
+    pub fn split(&mut self, part: &ToolGroup, depth: u32) -> Vec<ToolGroup> {
         let (size, most) = (part.range.len(), self.options.max_children);
         let (level, runs) = self.runs(part);
         if size <= most && !(part.is_root && self.shows_namespaces(&runs, level)) {
             return Self::singles(part.range.clone());
         }
         let room = (most as u64).saturating_pow(depth - 1);
-        let fits = |parts: &[Part]| {
+        let fits = |parts: &[ToolGroup]| {
             (2..=most).contains(&parts.len()) && parts.iter().all(|part| part.range.len() as u64 <= room)
         };
         for attempt in [Self::by_run, Self::by_runs] {
@@ -119,7 +119,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Returns the stretches of one next segment, and at which level that segment is.
-    fn runs(&self, part: &Part) -> (usize, Vec<Range<usize>>) {
+    fn runs(&self, part: &ToolGroup) -> (usize, Vec<Range<usize>>) {
         let mut level = part.level;
         let segment = |place: usize, level: usize| self.segments[place].get(level).copied();
         let (first, last) = (part.range.start, part.range.end - 1);
@@ -142,30 +142,30 @@ impl<'a> Splitter<'a> {
         runs.len() > 1 && runs.iter().any(|run| run.len() > 1 && self.segments[run.start].len() > level)
     }
 
-    fn singles(range: Range<usize>) -> Vec<Part> {
-        range.map(|place| Part::new(place..place + 1, String::new(), String::new(), 0)).collect()
+    fn singles(range: Range<usize>) -> Vec<ToolGroup> {
+        range.map(|place| ToolGroup::new(place..place + 1, String::new(), String::new(), 0)).collect()
     }
 
     /// Makes a part of every run; the tools of the namespace itself stand for themselves where there is room.
-    fn by_run(&self, part: &Part, runs: &[Range<usize>], level: usize) -> Vec<Part> {
+    fn by_run(&self, part: &ToolGroup, runs: &[Range<usize>], level: usize) -> Vec<ToolGroup> {
         let mut parts = Vec::new();
         for run in runs {
             let segments = &self.segments[run.start];
             if segments.len() > level {
                 // A segment that all share has no node of its own.
                 let key = slug(&segments[part.level..=level].join("-"), self.bytes);
-                parts.push(Part::new(run.clone(), key, segments[..=level].join("."), level + 1));
+                parts.push(ToolGroup::new(run.clone(), key, segments[..=level].join("."), level + 1));
             } else if runs.len() - 1 + run.len() <= self.options.max_children {
                 parts.extend(Self::singles(run.clone()));
             } else {
-                parts.push(Part::new(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
+                parts.push(ToolGroup::new(run.clone(), span("other", "other", self.bytes), segments.join("."), level));
             }
         }
         parts
     }
 
     /// Puts neighbouring runs together, about as many groups as runs in a group.
-    fn by_runs(&self, _part: &Part, runs: &[Range<usize>], level: usize) -> Vec<Part> {
+    fn by_runs(&self, _part: &ToolGroup, runs: &[Range<usize>], level: usize) -> Vec<ToolGroup> {
         let most = self.options.max_children;
         let count = runs.len().div_ceil(most).max(runs.len().isqrt()).clamp(2, most.max(2));
         if runs.len() < 2 {
@@ -180,13 +180,13 @@ impl<'a> Splitter<'a> {
             });
             let scope = format!("{} – {}", truncate(&from, NAME_CHARS), truncate(&to, NAME_CHARS));
             let range = first..runs[group.end - 1].end;
-            parts.push(Part::new(range, span(&from, &to, self.bytes), scope, level));
+            parts.push(ToolGroup::new(range, span(&from, &to, self.bytes), scope, level));
         }
         parts
     }
 
     /// Puts tools together that have words in common, and rearranges the list so that each group is a stretch.
-    fn by_likeness(&mut self, part: &Part) -> Vec<Part> {
+    fn by_likeness(&mut self, part: &ToolGroup) -> Vec<ToolGroup> {
         let BuildOptions { max_children, target_group_size, .. } = self.options;
         let range = part.range.clone();
         let count = range.len().div_ceil(target_group_size).clamp(2, max_children.clamp(2, MAX_CLUSTERS));
@@ -197,7 +197,7 @@ impl<'a> Splitter<'a> {
             let start = range.start + order.len();
             order.extend(cluster);
             let range = start..range.start + order.len();
-            parts.push(Part::new(range, String::new(), String::new(), 0));
+            parts.push(ToolGroup::new(range, String::new(), String::new(), 0));
         }
         let items: Vec<&SelectableItem> = order.iter().map(|place| self.items[range.start + place]).collect();
         let words: Vec<Vec<u32>> =
@@ -215,7 +215,7 @@ impl<'a> Splitter<'a> {
     }
 
     /// Cuts a part into even stretches.
-    fn evenly(&self, part: &Part, level: usize, room: u64) -> Vec<Part> {
+    fn evenly(&self, part: &ToolGroup, level: usize, room: u64) -> Vec<ToolGroup> {
         let BuildOptions { max_children, target_group_size, .. } = self.options;
         let size = part.range.len();
         let least = (size as u64).div_ceil(room.max(1)) as usize;
@@ -224,13 +224,13 @@ impl<'a> Splitter<'a> {
         for range in even(part.range.clone(), count) {
             let [from, to] = [range.start, range.end - 1].map(|place| self.items[place].name.as_str());
             let scope = format!("{} – {}", truncate(from, NAME_CHARS), truncate(to, NAME_CHARS));
-            parts.push(Part::new(range, span(from, to, self.bytes), scope, level));
+            parts.push(ToolGroup::new(range, span(from, to, self.bytes), scope, level));
         }
         parts
     }
 
     /// Names a part: what its tools have in common, and their most common words. Returns the label and the hint.
-    pub fn label(&mut self, part: &Part) -> (String, String) {
+    pub fn label(&mut self, part: &ToolGroup) -> (String, String) {
         let top = self.top_words(&part.range);
         let words: Vec<String> = top.iter().map(|number| truncate(&self.names[*number as usize], NAME_CHARS)).collect();
         let words = words.join(" ");

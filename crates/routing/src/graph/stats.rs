@@ -3,7 +3,7 @@
 use contextweaver_model::json::numbers::{average, round};
 use serde::Serialize;
 
-use super::choice_graph::{ChoiceGraph, Entry};
+use super::choice_graph::{ChoiceGraph, NodeRecord};
 use super::cycle;
 
 /// The shape of a graph.
@@ -28,7 +28,8 @@ pub struct GraphStats {
 impl ChoiceGraph {
     /// Measures the graph.
     pub fn stats(&self) -> GraphStats {
-        let navigation: Vec<&Entry> = self.entries().iter().filter(|entry| entry.is_node && !entry.is_item).collect();
+        let navigation: Vec<&NodeRecord> =
+            self.entries().iter().filter(|entry| entry.is_node && !entry.is_item).collect();
         let edges: usize = navigation.iter().map(|entry| entry.children.len()).sum();
         let mut namespaces: Vec<String> = self
             .sorted()

@@ -6,9 +6,9 @@ use super::feedback::{FeedbackWeights, ToolFeedback, aggregate_feedback};
 use super::filter::RouteFilters;
 use super::history::RouteHistory;
 use super::rules::RouteRules;
-use crate::graph::{BuildOptions, Strategy};
+use crate::graph::{BuildOptions, GroupingStrategy};
 use crate::index::{IndexOptions, Lexicon, WordRelation};
-use crate::scorers::Method;
+use crate::scorers::ScoringMethod;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_number, as_string, pointer};
@@ -37,7 +37,7 @@ pub struct RouterOptions {
     /// How tools are found.
     pub navigator: Navigator,
     /// What the beam navigator scores with.
-    pub scorer: Method,
+    pub scorer: ScoringMethod,
     /// Sizes of the beam, the graph and the short list.
     pub config: RoutingConfig,
     /// Ratio of the second score to the first from which a choice is ambiguous.
@@ -55,7 +55,7 @@ impl Default for RouterOptions {
         Self {
             rules: RouteRules::default(),
             navigator: Navigator::Exact,
-            scorer: Method::TfIdf,
+            scorer: ScoringMethod::TfIdf,
             config: RoutingConfig::default(),
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
@@ -83,12 +83,12 @@ impl RouterOptions {
                     .at(fields.at("scorer"))
                     .hint("give navigator: \"beam\" with it"));
             }
-            given => {
-                given.map(|name| Method::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?
-            }
+            given => given
+                .map(|name| ScoringMethod::parse(&name).map_err(|error| error.at(fields.at("scorer"))))
+                .transpose()?,
         };
         let config = config(fields)?;
-        let strategy = fields.parsed_or("strategy", base.tree.strategy, Strategy::parse)?;
+        let strategy = fields.parsed_or("strategy", base.tree.strategy, GroupingStrategy::parse)?;
         let group = fields.uint_or("target_group_size", config.max_children, MAX_TOP_K)?;
         if group == 0 {
             let message = "target_group_size must be at least 1";

@@ -17,13 +17,13 @@ const FLOOR: f64 = 0.25;
 pub struct Bm25 {
     vocabulary: Vocabulary,
     weights: Vec<f64>,
-    documents: Vec<Document>,
+    documents: Vec<Bm25Document>,
     average_length: f64,
 }
 
 /// The words of a document by number, with their counts, and how many there are with repeats.
 #[derive(Debug, Clone)]
-struct Document {
+struct Bm25Document {
     words: Vec<(u32, u32)>,
     length: usize,
 }
@@ -45,7 +45,7 @@ impl Bm25 {
             for (number, _) in &words {
                 counts[*number as usize] += 1;
             }
-            fitted.documents.push(Document { words, length });
+            fitted.documents.push(Bm25Document { words, length });
         }
         fitted.average_length = total as f64 / corpus.len().max(1) as f64;
         fitted.weights = weights(&counts, corpus.len());

@@ -15,24 +15,24 @@ const HASH_BYTES: usize = 9;
 pub const EMBEDDING_WEIGHT: f64 = 0.7;
 
 /// The places of a text's vector that are not zero, in order.
-pub type Vector = Vec<(u32, f64)>;
+pub type SparseVector = Vec<(u32, f64)>;
 
 /// Turns texts into vectors without a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hashing {
+pub struct HashingEmbedding {
     places: u32,
     shortest: usize,
     longest: usize,
     seed: u64,
 }
 
-impl Default for Hashing {
+impl Default for HashingEmbedding {
     fn default() -> Self {
         Self { places: 1024, shortest: 3, longest: 5, seed: 0 }
     }
 }
 
-impl Hashing {
+impl HashingEmbedding {
     /// Makes a hashing of so many places, over pieces of `shortest` to `longest` characters; a shortest of zero means
     /// no pieces. Fails with `OUT_OF_RANGE`.
     pub fn new(places: u32, shortest: usize, longest: usize, seed: u64) -> Result<Self> {
@@ -59,9 +59,9 @@ impl Hashing {
     }
 
     /// Turns a text into a vector of length one, or an empty one.
-    pub fn embed(&self, text: &str) -> Vector {
+    pub fn embed(&self, text: &str) -> SparseVector {
         let words = token_set(text);
-        let mut features: Vector = words.words().iter().map(|word| self.hash(word)).collect();
+        let mut features: SparseVector = words.words().iter().map(|word| self.hash(word)).collect();
         let lower = text.to_lowercase();
         let mut ends: Vec<usize> = lower.char_indices().map(|(at, _)| at).collect();
         ends.push(lower.len());
@@ -71,7 +71,7 @@ impl Hashing {
             }
         }
         sort_by(&mut features, |a, b| a.0.cmp(&b.0));
-        let mut vector = Vector::new();
+        let mut vector = SparseVector::new();
         for (place, sign) in features {
             match vector.last_mut() {
                 Some((last, sum)) if *last == place => *sum += sign,
@@ -88,7 +88,7 @@ impl Hashing {
 }
 
 /// Returns the dot product of two vectors.
-pub fn similarity(a: &Vector, b: &Vector) -> f64 {
+pub fn similarity(a: &SparseVector, b: &SparseVector) -> f64 {
     let (mut left, mut right, mut sum) = (0, 0, 0.0);
     while left < a.len() && right < b.len() {
         let (one, other) = (a[left], b[right]);
@@ -103,16 +103,16 @@ pub fn similarity(a: &Vector, b: &Vector) -> f64 {
 
 /// Documents scored by embedding and by TF-IDF together.
 #[derive(Debug, Clone)]
-pub struct Hybrid {
-    hashing: Hashing,
+pub struct HybridScorer {
+    hashing: HashingEmbedding,
     weight: f64,
-    vectors: Vec<Vector>,
+    vectors: Vec<SparseVector>,
     words: TfIdf,
 }
 
-impl Hybrid {
+impl HybridScorer {
     /// Reads a corpus. Fails with `OUT_OF_RANGE` when the weight of the embedding is not from 0 to 1.
-    pub fn fit<T: AsRef<str>>(corpus: &[T], hashing: Hashing, weight: f64) -> Result<Self> {
+    pub fn fit<T: AsRef<str>>(corpus: &[T], hashing: HashingEmbedding, weight: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&weight) {
             return Err(Error::new(ErrorCode::OutOfRange, "the weight must be from 0 to 1").at("/embedding_weight"));
         }
@@ -131,12 +131,12 @@ impl Hybrid {
     }
 
     /// Reads a query once, for many documents.
-    pub fn prepare(&self, query: &str) -> (WeightedTerms, Vector) {
+    pub fn prepare(&self, query: &str) -> (WeightedTerms, SparseVector) {
         (self.words.prepare(query), self.hashing.embed(query))
     }
 
     /// Scores a document; `None` when there is none at this index.
-    pub fn score(&self, query: &(WeightedTerms, Vector), index: usize) -> Option<f64> {
+    pub fn score(&self, query: &(WeightedTerms, SparseVector), index: usize) -> Option<f64> {
         let words = self.words.score(&query.0, index)?;
         Some(self.weight * similarity(&query.1, &self.vectors[index]) + (1.0 - self.weight) * words)
     }

@@ -8,9 +8,9 @@ const MAX_COMPARED: usize = 4096;
 
 /// The distinct words of a text between white space, sorted.
 #[derive(Debug, Clone)]
-pub struct Words(WordSet);
+pub struct FuzzyWords(WordSet);
 
-impl Words {
+impl FuzzyWords {
     /// Splits a text. One without a character beyond Latin-1 is split at ASCII white space only.
     pub fn of(text: &str) -> Self {
         let is_wide = text.chars().any(|ch| ch > '\u{ff}');
@@ -20,7 +20,7 @@ impl Words {
 }
 
 /// Returns the likeness of two sets of words, from 0 to 1. Empty sets are like nothing.
-pub fn token_set_ratio(a: &Words, b: &Words) -> f64 {
+pub fn token_set_ratio(a: &FuzzyWords, b: &FuzzyWords) -> f64 {
     let (a, b) = (&a.0, &b.0);
     if a.is_empty() || b.is_empty() {
         return 0.0;

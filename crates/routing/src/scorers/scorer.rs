@@ -1,8 +1,8 @@
 //! One face for the scorers, so that a navigator need not know which it has.
 
 use super::bm25::Bm25;
-use super::embeddings::{EMBEDDING_WEIGHT, Hashing, Hybrid, Vector};
-use super::fuzzy::{self, Words};
+use super::embeddings::{EMBEDDING_WEIGHT, HashingEmbedding, HybridScorer, SparseVector};
+use super::fuzzy::{self, FuzzyWords};
 use super::tfidf::{TfIdf, WeightedTerms};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -10,18 +10,18 @@ use contextweaver_text::unicode::quote;
 
 /// A way to score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Method {
+pub enum ScoringMethod {
     /// Words a document has, weighed by how few others have them.
     TfIdf,
     /// The same with repeats and lengths.
     Bm25,
     /// Characters in common.
     Fuzzy,
-    /// Embeddings and words, as [`Hybrid`] does without options.
+    /// Embeddings and words, as [`HybridScorer`] does without options.
     Hybrid,
 }
 
-impl Method {
+impl ScoringMethod {
     /// Returns the name that traces give it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,9 +53,9 @@ pub enum Scorer {
     /// By [`Bm25`].
     Bm25(Bm25),
     /// By the characters they have in common with the query.
-    Fuzzy(Vec<Words>),
-    /// By [`Hybrid`].
-    Hybrid(Hybrid),
+    Fuzzy(Vec<FuzzyWords>),
+    /// By [`HybridScorer`].
+    Hybrid(HybridScorer),
 }
 
 /// What a scorer needs to know of a query.
@@ -64,20 +64,20 @@ pub enum PreparedQuery {
     /// Its known words.
     Terms(WeightedTerms),
     /// All its words.
-    Words(Words),
+    Words(FuzzyWords),
     /// Its known words and its vector.
-    Hybrid((WeightedTerms, Vector)),
+    Hybrid((WeightedTerms, SparseVector)),
 }
 
 impl Scorer {
     /// Reads a corpus.
-    pub fn fit<T: AsRef<str>>(method: Method, corpus: &[T]) -> Self {
-        let hybrid = || Hybrid::fit(corpus, Hashing::default(), EMBEDDING_WEIGHT).ok().map(Self::Hybrid);
+    pub fn fit<T: AsRef<str>>(method: ScoringMethod, corpus: &[T]) -> Self {
+        let hybrid = || HybridScorer::fit(corpus, HashingEmbedding::default(), EMBEDDING_WEIGHT).ok().map(Self::Hybrid);
         match method {
-            Method::Hybrid => hybrid().unwrap_or_else(|| Self::TfIdf(TfIdf::fit(corpus))),
-            Method::TfIdf => Self::TfIdf(TfIdf::fit(corpus)),
-            Method::Bm25 => Self::Bm25(Bm25::fit(corpus)),
-            Method::Fuzzy => Self::Fuzzy(corpus.iter().map(|text| Words::of(text.as_ref())).collect()),
+            ScoringMethod::Hybrid => hybrid().unwrap_or_else(|| Self::TfIdf(TfIdf::fit(corpus))),
+            ScoringMethod::TfIdf => Self::TfIdf(TfIdf::fit(corpus)),
+            ScoringMethod::Bm25 => Self::Bm25(Bm25::fit(corpus)),
+            ScoringMethod::Fuzzy => Self::Fuzzy(corpus.iter().map(|text| FuzzyWords::of(text.as_ref())).collect()),
         }
     }
 
@@ -101,7 +101,7 @@ impl Scorer {
         match self {
             Self::TfIdf(fitted) => PreparedQuery::Terms(fitted.prepare(query)),
             Self::Bm25(fitted) => PreparedQuery::Terms(fitted.prepare(query)),
-            Self::Fuzzy(_) => PreparedQuery::Words(Words::of(query)),
+            Self::Fuzzy(_) => PreparedQuery::Words(FuzzyWords::of(query)),
             Self::Hybrid(fitted) => PreparedQuery::Hybrid(fitted.prepare(query)),
         }
     }

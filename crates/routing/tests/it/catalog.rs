@@ -14,7 +14,7 @@ use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
 use contextweaver_routing::Catalog;
 use contextweaver_routing::catalog::{
-    CapabilitySnapshot, CatalogFinding, CollisionThresholds, LintOptions, NormaliseOptions, OnInvalid, RULES,
+    CapabilitySnapshot, CatalogFinding, CollisionThresholds, InvalidTools, LintOptions, NormaliseOptions, RULES,
     analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint, from_mcp_tools, lint,
     load_catalog, normalise, pin, read_pins,
 };
@@ -45,7 +45,7 @@ fn tool(fields: &Value) -> Value {
 }
 
 fn catalog(tools: &[Value]) -> Catalog {
-    load_catalog(json!(tools), OnInvalid::Report).unwrap().catalog
+    load_catalog(json!(tools), InvalidTools::Report).unwrap().catalog
 }
 
 fn found(tools: &[Value]) -> Vec<CatalogFinding> {
@@ -273,7 +273,7 @@ fn loading_reports_and_goes_on() {
         tool(&json!({ "id": "n", "depends_on": null, "cost_hint": " 2.5 " })),
         tool(&json!({ "id": "k", "kind": "banana" })),
     ]);
-    let loaded = load_catalog(json!({ "items": tools }), OnInvalid::Report).unwrap();
+    let loaded = load_catalog(json!({ "items": tools }), InvalidTools::Report).unwrap();
     let found: Vec<_> =
         loaded.findings.iter().map(|found| (found.code, found.index.unwrap(), found.path.as_str())).collect();
     assert_eq!(
@@ -290,7 +290,7 @@ fn loading_reports_and_goes_on() {
     assert_eq!((ids, loaded.catalog.get("a").unwrap().name.as_str()), (vec!["a", "n"], "read_page"));
     let number = loaded.catalog.get("n").unwrap();
     assert!(number.depends_on.is_none() && (number.cost_hint - 2.5).abs() < 1e-9);
-    let error = load_catalog(tools, OnInvalid::Raise).unwrap_err();
+    let error = load_catalog(tools, InvalidTools::Raise).unwrap_err();
     assert_eq!((error.code(), error.path()), (ErrorCode::DuplicateId, "/1/id"));
     assert_eq!(error.details()["findings"].as_array().unwrap().len(), 5);
 }
@@ -364,7 +364,7 @@ proptest! {
             prop_assert_eq!(&again, &even);
             prop_assert_eq!(report.whitespace_normalized_count + report.tag_dedup_count, 0);
         }
-        let loaded = load_catalog(json!(even), OnInvalid::Report).unwrap();
+        let loaded = load_catalog(json!(even), InvalidTools::Report).unwrap();
         prop_assert_eq!(loaded.catalog.len(), even.len());
         let catalog = loaded.catalog;
         prop_assert_eq!(&Catalog::from_value(catalog.to_json(), "").unwrap(), &catalog);

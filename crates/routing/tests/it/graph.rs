@@ -8,7 +8,9 @@
 
 use contextweaver_base::ErrorCode;
 use contextweaver_model::SelectableItem;
-use contextweaver_routing::graph::{BrowseIndex, BrowsePage, BuildOptions, ChoiceGraph, PageOptions, Strategy, build};
+use contextweaver_routing::graph::{
+    BrowseIndex, BrowsePage, BuildOptions, ChoiceGraph, GroupingStrategy, PageOptions, build,
+};
 use contextweaver_test_support::property;
 use proptest::prelude::{Just, prop, prop_assert_eq, prop_oneof, proptest};
 use proptest::strategy::Strategy as Generator;
@@ -19,7 +21,7 @@ fn tool(id: &str, name: &str, description: &str, namespace: &str) -> SelectableI
     SelectableItem::from_value(value, "").unwrap()
 }
 
-fn built(items: &[SelectableItem], strategy: Strategy, max_children: usize) -> ChoiceGraph {
+fn built(items: &[SelectableItem], strategy: GroupingStrategy, max_children: usize) -> ChoiceGraph {
     let items: Vec<&SelectableItem> = items.iter().collect();
     build(&items, BuildOptions { strategy, max_children, target_group_size: max_children }, "hash").unwrap()
 }
@@ -28,7 +30,7 @@ fn built(items: &[SelectableItem], strategy: Strategy, max_children: usize) -> C
 fn namespaces_that_differ_in_case_have_pages_of_their_own() {
     // Found by the property below: one has a node in the tree, the other has not, and both have the slug `a`.
     let items = [tool(".", "", "aa", "a"), tool("/", "", "aa", "A"), tool("a", "", "aa", "a")];
-    let graph = built(&items, Strategy::Auto, 2);
+    let graph = built(&items, GroupingStrategy::Auto, 2);
     let refs: Vec<&SelectableItem> = items.iter().collect();
     let index = BrowseIndex::new(&graph, &refs);
     for (path, name) in index.namespaces() {
@@ -117,7 +119,12 @@ fn trees_keep_what_the_reference_loses() {
             assert_eq!(build(&items, options, "").unwrap_err().code(), ErrorCode::OutOfRange);
             continue;
         }
-        for strategy in [Strategy::Auto, Strategy::Namespace, Strategy::Cluster, Strategy::Alphabetical] {
+        for strategy in [
+            GroupingStrategy::Auto,
+            GroupingStrategy::Namespace,
+            GroupingStrategy::Cluster,
+            GroupingStrategy::Alphabetical,
+        ] {
             check(&items, &built(&items, strategy, max_children), max_children);
         }
     }
@@ -135,7 +142,7 @@ fn namespaces_stand_at_the_root() {
         );
     }
     items.push(tool("alone", "alone", "stands alone", ""));
-    let graph = built(&items, Strategy::Auto, 20);
+    let graph = built(&items, GroupingStrategy::Auto, 20);
     check(&items, &graph, 20);
     assert_eq!(graph.successors("/"), ["/billing", "/crm", "/hr", "alone"]);
     assert_eq!(graph.successors("/billing"), ["/billing/invoices", "/billing/payments"]);
@@ -144,7 +151,7 @@ fn namespaces_stand_at_the_root() {
     let items: Vec<SelectableItem> = (0..400)
         .map(|index| tool(&format!("t{index:03}"), &format!("n{index}"), "thing", &format!("ns{:02}", index / 4)))
         .collect();
-    let graph = built(&items, Strategy::Auto, 20);
+    let graph = built(&items, GroupingStrategy::Auto, 20);
     check(&items, &graph, 20);
     let root = graph.successors("/");
     assert!((5..=20).contains(&root.len()), "{root:?}");
@@ -156,7 +163,7 @@ fn tools_cannot_take_the_place_of_nodes() {
     let mut items: Vec<SelectableItem> =
         ["/", "/~2", "/a", "/a~2", "root", "a/b"].iter().map(|id| tool(id, "n", "d", "b")).collect();
     items.extend((0..9).map(|index| tool(&format!("x{index}"), "n", "d", "a")));
-    let graph = built(&items, Strategy::Auto, 4);
+    let graph = built(&items, GroupingStrategy::Auto, 4);
     check(&items, &graph, 4);
     assert_eq!(graph.root_id, "/~3");
     assert!(graph.has_node("/a~3") && !graph.is_item("/a~3"));
@@ -172,7 +179,7 @@ fn options_are_checked() {
     assert_eq!(bad(BuildOptions { target_group_size: 0, ..base }), ErrorCode::OutOfRange);
     assert_eq!(build(&[], base, "").unwrap_err().code(), ErrorCode::NoCandidates);
     assert_eq!(ChoiceGraph::load(json!({}), "").unwrap_err().code(), ErrorCode::GraphInvalid);
-    assert_eq!(built(std::slice::from_ref(&item), Strategy::Auto, 1).successors("/"), ["a"]);
+    assert_eq!(built(std::slice::from_ref(&item), GroupingStrategy::Auto, 1).successors("/"), ["a"]);
     for (value, code) in [
         (json!({ "strategy": "best" }), ErrorCode::InvalidInput),
         (json!({ "max_childs": 3 }), ErrorCode::UnknownField),
@@ -181,7 +188,7 @@ fn options_are_checked() {
         assert_eq!(BuildOptions::from_value(value, "").unwrap_err().code(), code);
     }
     let read = BuildOptions::from_value(json!({ "strategy": "cluster", "max_children": 7 }), "").unwrap();
-    assert_eq!((read.strategy, read.target_group_size), (Strategy::Cluster, 7));
+    assert_eq!((read.strategy, read.target_group_size), (GroupingStrategy::Cluster, 7));
 }
 
 /// All children at a path, page by page.
@@ -260,7 +267,7 @@ fn browsing_reaches_namespaces_wherever_they_are() {
             tool(&format!("t{index:04}"), &format!("n{index}"), "thing", &namespace)
         })
         .collect();
-    let graph = built(&items, Strategy::Auto, 20);
+    let graph = built(&items, GroupingStrategy::Auto, 20);
     check_browsing(&items, &graph);
     let refs: Vec<&SelectableItem> = items.iter().collect();
     let index = BrowseIndex::new(&graph, &refs);
@@ -302,7 +309,7 @@ proptest! {
 
     #[test]
     fn every_tree_keeps_its_promises(items in catalogs(), max_children in 2_usize..9, which in 0_usize..4) {
-        let strategy = [Strategy::Auto, Strategy::Namespace, Strategy::Cluster, Strategy::Alphabetical][which];
+        let strategy = [GroupingStrategy::Auto, GroupingStrategy::Namespace, GroupingStrategy::Cluster, GroupingStrategy::Alphabetical][which];
         let graph = built(&items, strategy, max_children);
         check(&items, &graph, max_children);
         check_browsing(&items, &graph);

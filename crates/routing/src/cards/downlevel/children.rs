@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, MAX_SCHEMAS, Walk, types};
+use super::{MAX_SCHEMAS, SchemaDialect, SchemaRewriter, types};
 use contextweaver_base::limits;
 use contextweaver_model::json::{JsonMap, pointer};
 
@@ -27,7 +27,7 @@ const SCHEMAS: &[&str] = &[
 /// Keywords that hold schemas by names which are nobody's keywords.
 const NAMED_SCHEMAS: &[&str] = &["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     /// Rewrites what the provider is known to refuse and keeps the rest.
     pub(super) fn kept(&mut self, value: &Value, path: &str, depth: usize) -> Value {
         self.schemas += 1;
@@ -44,7 +44,7 @@ impl Walk<'_> {
             self.rewritten(path, "items", "an array says what its entries are: anything");
             node.insert("items".to_owned(), json!({}));
         }
-        if self.dialect == Dialect::Anthropic {
+        if self.dialect == SchemaDialect::Anthropic {
             self.modern(&mut node, path);
         }
         for (key, value) in &mut node {

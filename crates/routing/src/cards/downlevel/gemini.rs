@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::merge::join;
-use super::{Walk, implied_type, tell, types};
+use super::{SchemaRewriter, implied_type, tell, types};
 use contextweaver_model::json::JsonMap;
 
 /// Keywords Gemini takes; every other is an error of the whole request.
@@ -33,7 +33,7 @@ const ALLOWED: &[&str] = &[
 const FORMATS: &[(&str, &[&str])] =
     &[("string", &["enum", "date-time"]), ("number", &["float", "double"]), ("integer", &["int32", "int64"])];
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     /// Rewrites a schema whose references and conjunctions are resolved.
     pub(super) fn gemini(&mut self, mut node: JsonMap, path: &str, depth: usize) -> Option<JsonMap> {
         self.join_alternatives(&mut node, path);

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, MAX_SCHEMAS, Walk};
+use super::{MAX_SCHEMAS, SchemaDialect, SchemaRewriter};
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::quote;
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     /// Follows the references of a schema and joins its `allOf`, nothing when no value can fit.
     ///
     /// What stands nearer wins. A reference met within itself is left open.
@@ -45,7 +45,7 @@ impl Walk<'_> {
             self.removed(path, "$ref", &format!("nothing is at {} in this schema", quote(text)));
             return None;
         };
-        if self.dialect == Dialect::OpenAiStrict
+        if self.dialect == SchemaDialect::OpenAiStrict
             && let Some(kept) = kept_reference(text)
         {
             for key in siblings.keys().cloned().collect::<Vec<_>>() {

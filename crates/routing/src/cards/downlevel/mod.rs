@@ -21,7 +21,7 @@ const MAX_SCHEMAS: usize = 5000;
 
 /// What a provider understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
+pub enum SchemaDialect {
     /// JSON Schema; the outermost is an object without alternatives.
     OpenAi,
     /// The subset to which `OpenAI` holds a model: closed objects, all properties required, few keywords.
@@ -50,21 +50,21 @@ pub struct SchemaChange {
 }
 
 /// Writes the schema of a tool's arguments for a provider; the schema itself stays as it is.
-pub fn down_level(schema: &JsonMap, dialect: Dialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
-    let mut walk = Walk { root: schema, dialect, tool_id, report, open: Vec::new(), schemas: 0 };
+pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
+    let mut walk = SchemaRewriter { root: schema, dialect, tool_id, report, open: Vec::new(), schemas: 0 };
     let root = walk.root_object(schema.clone());
     match dialect {
-        Dialect::Gemini | Dialect::OpenAiStrict => walk.schema(&Value::Object(root), "", 0),
-        Dialect::OpenAi | Dialect::Anthropic => Some(walk.kept(&Value::Object(root), "", 0)),
+        SchemaDialect::Gemini | SchemaDialect::OpenAiStrict => walk.schema(&Value::Object(root), "", 0),
+        SchemaDialect::OpenAi | SchemaDialect::Anthropic => Some(walk.kept(&Value::Object(root), "", 0)),
     }
     .unwrap_or_else(|| json!({ "type": "object", "properties": {} }))
 }
 
 /// One pass over a schema.
-struct Walk<'a> {
+struct SchemaRewriter<'a> {
     /// What references point into.
     root: &'a JsonMap,
-    dialect: Dialect,
+    dialect: SchemaDialect,
     tool_id: &'a str,
     report: &'a mut Vec<SchemaChange>,
     /// References being followed, so that none is followed within itself.
@@ -73,7 +73,7 @@ struct Walk<'a> {
     schemas: usize,
 }
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     fn changed(&mut self, path: &str, keyword: &str, action: &'static str, note: impl Into<String>) {
         self.report.push(SchemaChange {
             tool_id: self.tool_id.to_owned(),
@@ -106,7 +106,7 @@ impl Walk<'_> {
             _ => Some(JsonMap::new()),
         };
         let out = node.and_then(|node| match self.dialect {
-            Dialect::Gemini => self.gemini(node, path, depth),
+            SchemaDialect::Gemini => self.gemini(node, path, depth),
             _ => Some(self.strict(node, path, depth)),
         });
         self.open.truncate(before);

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::merge::join;
-use super::{Walk, implied_type, types};
+use super::{SchemaRewriter, implied_type, types};
 use contextweaver_model::json::JsonMap;
 
 /// Keywords that no provider takes at the top.
 const CONDITIONS: &[&str] = &["not", "if", "then", "else", "enum", "const"];
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     /// Makes an object of the outermost schema: conjunctions are joined, alternatives become one object that allows the
     /// properties of all, anything but an object becomes the property `value` of one.
     pub(super) fn root_object(&mut self, root: JsonMap) -> JsonMap {
@@ -56,7 +56,7 @@ impl Walk<'_> {
             .into_iter()
             .filter_map(|key| root.get(key).map(|value| (key.to_owned(), value.clone())))
             .collect();
-        let dialect = std::mem::replace(&mut self.dialect, super::Dialect::Gemini);
+        let dialect = std::mem::replace(&mut self.dialect, super::SchemaDialect::Gemini);
         let flat = self.flat(root, "");
         self.dialect = dialect;
         self.open.clear();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Walk, implied_type, types};
+use super::{SchemaRewriter, implied_type, types};
 use contextweaver_model::json::{JsonMap, pointer};
 
 /// Keywords of the subset.
@@ -32,7 +32,7 @@ const ALLOWED: &[&str] = &[
 /// Formats of texts in the subset.
 const FORMATS: &[&str] = &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-impl Walk<'_> {
+impl SchemaRewriter<'_> {
     /// Rewrites a schema whose conjunctions are resolved.
     pub(super) fn strict(&mut self, mut node: JsonMap, path: &str, depth: usize) -> JsonMap {
         if node.contains_key("$ref") {

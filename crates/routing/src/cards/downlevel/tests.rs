@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn down(schema: &Value, dialect: Dialect) -> (Value, Vec<SchemaChange>) {
+fn down(schema: &Value, dialect: SchemaDialect) -> (Value, Vec<SchemaChange>) {
     let mut report = Vec::new();
     let out = down_level(schema.as_object().unwrap(), dialect, "t", &mut report);
     (out, report)
 }
 
-fn check(cases: &[(Dialect, Value, Value)]) {
+fn check(cases: &[(SchemaDialect, Value, Value)]) {
     for (dialect, schema, wanted) in cases {
         let properties = json!({ "type": "object", "properties": { "p": schema }, "required": ["p"] });
         let (out, _) = down(&properties, *dialect);
@@ -19,7 +19,7 @@ fn check(cases: &[(Dialect, Value, Value)]) {
 
 #[test]
 fn gemini_gets_what_it_knows() {
-    use Dialect::Gemini;
+    use SchemaDialect::Gemini;
     check(&[
         (Gemini, json!({"const": "a"}), json!({"type": "string", "enum": ["a"]})),
         (Gemini, json!({"const": 3}), json!({"type": "integer", "description": "One of: 3."})),
@@ -83,7 +83,7 @@ fn gemini_gets_what_it_knows() {
 
 #[test]
 fn strict_objects_are_closed_and_complete() {
-    use Dialect::OpenAiStrict;
+    use SchemaDialect::OpenAiStrict;
     check(&[
         (
             OpenAiStrict,
@@ -122,10 +122,11 @@ fn properties_named_like_keywords_are_properties() {
         ["$ref", "const", "default", "additionalProperties", "oneOf", "type", "properties", "required", "$defs"];
     let properties: JsonMap = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
     let schema = json!({ "type": "object", "properties": properties, "required": names });
-    for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+    for dialect in [SchemaDialect::Gemini, SchemaDialect::OpenAiStrict, SchemaDialect::OpenAi, SchemaDialect::Anthropic]
+    {
         let (out, report) = down(&schema, dialect);
         let kept: Vec<&String> = out["properties"].as_object().unwrap().keys().collect();
-        if dialect == Dialect::Anthropic {
+        if dialect == SchemaDialect::Anthropic {
             // It refuses names with other characters altogether.
             assert_eq!((kept.len(), report.len()), (7, 2));
         } else {
@@ -142,11 +143,13 @@ fn references_that_contain_themselves_end() {
     let tree = json!({"type": "object", "properties": {"root": {"$ref": "#/$defs/Node"}, "self": {"$ref": "#"}},
         "$defs": {"Node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}},
                   "Loop": {"$ref": "#/$defs/Loop"}, "X": {"allOf": [{"$ref": "#/$defs/X"}]}}});
-    let (out, report) = down(&tree, Dialect::Gemini);
+    let (out, report) = down(&tree, SchemaDialect::Gemini);
     assert_eq!(out["properties"]["root"]["properties"]["kids"]["items"], json!({"type": "object"}));
     assert!(report.iter().any(|change| change.action == "inlined" && change.note.contains("contains itself")));
     for start in ["#/$defs/Loop", "#/$defs/X", "#/nowhere", "https://example.com/x"] {
-        for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+        for dialect in
+            [SchemaDialect::Gemini, SchemaDialect::OpenAiStrict, SchemaDialect::OpenAi, SchemaDialect::Anthropic]
+        {
             let mut schema = tree.clone();
             schema["$ref"] = json!(start);
             assert_eq!(down(&schema, dialect).0["type"], "object");
@@ -159,13 +162,14 @@ fn references_that_contain_themselves_end() {
         defs.insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
     }
     let bomb = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": defs});
-    let (out, report) = down(&bomb, Dialect::Gemini);
+    let (out, report) = down(&bomb, SchemaDialect::Gemini);
     assert!(out.to_string().len() < 1_000_000 && report.iter().any(|change| change.note.contains("too large")));
 }
 
 #[test]
 fn the_outermost_schema_is_a_plain_object() {
-    for dialect in [Dialect::Gemini, Dialect::OpenAiStrict, Dialect::OpenAi, Dialect::Anthropic] {
+    for dialect in [SchemaDialect::Gemini, SchemaDialect::OpenAiStrict, SchemaDialect::OpenAi, SchemaDialect::Anthropic]
+    {
         let (out, report) = down(
             &json!({"oneOf": [{"type": "object", "properties": {"a": {"type": "string"}, "k": {"type": "string"}}, "required": ["a", "k"]},
                               {"properties": {"b": {"type": "string"}, "k": {"type": "integer"}}, "required": ["b", "k"]}]}),
@@ -175,7 +179,7 @@ fn the_outermost_schema_is_a_plain_object() {
         assert!(["anyOf", "oneOf", "allOf"].iter().all(|key| out.get(*key).is_none()), "{out}");
         assert_eq!(out["properties"].as_object().unwrap().len(), 3);
         assert!(out["properties"]["k"]["anyOf"].is_array(), "{out}");
-        if dialect != Dialect::OpenAiStrict {
+        if dialect != SchemaDialect::OpenAiStrict {
             assert_eq!(out["required"], json!(["k"]));
         }
         assert!(report.iter().any(|change| change.keyword == "oneOf" && change.path.is_empty()));
@@ -184,7 +188,7 @@ fn the_outermost_schema_is_a_plain_object() {
         assert_eq!(down(&json!({}), dialect).0["type"], "object");
     }
     let (out, _) =
-        down(&json!({"type": "object", "properties": {"a": {"type": "array"}}, "x-own": 1}), Dialect::Anthropic);
+        down(&json!({"type": "object", "properties": {"a": {"type": "array"}}, "x-own": 1}), SchemaDialect::Anthropic);
     assert_eq!(out, json!({"type": "object", "properties": {"a": {"type": "array", "items": {}}}, "x-own": 1}));
 }
 
@@ -259,14 +263,14 @@ proptest! {
         let strict = ["type", "title", "description", "enum", "const", "properties", "required", "additionalProperties",
             "items", "anyOf", "$ref", "$defs", "pattern", "format", "multipleOf", "minimum", "maximum",
             "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"];
-        for (dialect, allowed) in [(Dialect::Gemini, &gemini[..]), (Dialect::OpenAiStrict, &strict)] {
+        for (dialect, allowed) in [(SchemaDialect::Gemini, &gemini[..]), (SchemaDialect::OpenAiStrict, &strict)] {
             let (out, _) = down(&schema, dialect);
             let mut found = Vec::new();
             strangers(&out, allowed, &mut found);
             prop_assert!(found.is_empty(), "{dialect:?} {found:?} in {out}");
             prop_assert_eq!(&out["type"], "object");
         }
-        for dialect in [Dialect::OpenAi, Dialect::Anthropic] {
+        for dialect in [SchemaDialect::OpenAi, SchemaDialect::Anthropic] {
             let (out, _) = down(&schema, dialect);
             prop_assert_eq!(&out["type"], "object");
             prop_assert!(["anyOf", "oneOf", "allOf", "$ref"].iter().all(|key| out.get(*key).is_none()));

@@ -6,12 +6,12 @@ use contextweaver_base::order;
 const POPULAR_FROM: usize = 200;
 
 /// The characters of a word, in their order and sorted.
-pub(super) struct Letters {
+pub(super) struct NameLetters {
     chars: Vec<char>,
     sorted: Vec<char>,
 }
 
-impl Letters {
+impl NameLetters {
     pub(super) fn new(word: &str) -> Self {
         let chars: Vec<char> = word.chars().collect();
         let mut sorted = chars.clone();
@@ -24,7 +24,7 @@ impl Letters {
     }
 }
 
-fn share(matches: usize, a: &Letters, b: &Letters) -> f64 {
+fn share(matches: usize, a: &NameLetters, b: &NameLetters) -> f64 {
     2.0 * matches as f64 / (a.len() + b.len()) as f64
 }
 
@@ -42,7 +42,7 @@ pub(super) fn shared<T: Ord>(first: &[T], second: &[T]) -> usize {
 
 /// Returns what the ratio of two words cannot exceed; of words whose lengths alone keep them below the threshold,
 /// without looking at their letters.
-pub(super) fn ratio_bound(a: &Letters, b: &Letters, threshold: f64) -> f64 {
+pub(super) fn ratio_bound(a: &NameLetters, b: &NameLetters, threshold: f64) -> f64 {
     let by_length = share(a.len().min(b.len()), a, b);
     if by_length < threshold {
         return by_length;
@@ -52,7 +52,7 @@ pub(super) fn ratio_bound(a: &Letters, b: &Letters, threshold: f64) -> f64 {
 
 /// Returns the ratio of two words by Ratcliff and Obershelp: the longest matching block, the first of equally long
 /// ones, then the same on both sides of it. The order of the words matters.
-pub(super) fn ratio(a: &Letters, b: &Letters) -> f64 {
+pub(super) fn ratio(a: &NameLetters, b: &NameLetters) -> f64 {
     // Places of every character in the second word, as a list sorted by character and place.
     let mut places: Vec<(char, usize)> = b.chars.iter().copied().zip(0..).collect();
     order::sort(&mut places);
@@ -78,8 +78,8 @@ pub(super) fn ratio(a: &Letters, b: &Letters) -> f64 {
 
 /// Returns the longest block within the ranges: where it is in both words, and its length.
 fn longest(
-    a: &Letters,
-    b: &Letters,
+    a: &NameLetters,
+    b: &NameLetters,
     places: &[(char, usize)],
     (a_from, a_to, b_from, b_to): (usize, usize, usize, usize),
 ) -> (usize, usize, usize) {

@@ -82,9 +82,9 @@ pub fn lint(catalog: &Catalog, options: &LintOptions) -> Vec<CatalogFinding> {
         texts::check(item, &mut found);
         found.truncate(before + MAX_PER_TOOL);
     }
-    for reference in catalog.validate_references().findings {
-        let finding = CatalogFinding::new("reference-unknown", &reference.item_id, format!("/{}", reference.field));
-        found.push(finding.evidence(&reference.missing));
+    for missing in catalog.check_dependencies().findings {
+        let finding = CatalogFinding::new("reference-unknown", &missing.item_id, format!("/{}", missing.field));
+        found.push(finding.evidence(&missing.missing));
     }
     names::compare(&items, options.max_name_chars, &mut found);
     alike::names(&items, &mut found);

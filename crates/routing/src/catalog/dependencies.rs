@@ -6,10 +6,10 @@ use super::Catalog;
 use contextweaver_base::order::{self, WordSet};
 use contextweaver_model::SelectableItem;
 
-/// A reference that leads nowhere.
+/// A tool or capability that another tool needs and the catalog lacks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct ReferenceFinding {
-    /// The tool that refers.
+pub struct UnresolvedDependency {
+    /// Id of the tool that needs it.
     pub item_id: String,
     /// `depends_on` or `requires`.
     pub field: &'static str,
@@ -17,17 +17,17 @@ pub struct ReferenceFinding {
     pub missing: String,
 }
 
-/// The references of a catalog that lead nowhere.
+/// What the tools of a catalog need and no tool provides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct ReferenceReport {
+pub struct DependencyReport {
     /// Tools looked at.
     pub items_processed: usize,
     /// Sorted by tool, field and what is missing.
-    pub findings: Vec<ReferenceFinding>,
+    pub findings: Vec<UnresolvedDependency>,
 }
 
-/// Returns the references of tools that lead nowhere; a tool may depend on itself.
-pub fn validate_references(items: &[&SelectableItem]) -> ReferenceReport {
+/// Returns what tools depend on or require and none provides; a tool may depend on itself.
+pub fn check_dependencies(items: &[&SelectableItem]) -> DependencyReport {
     let ids = WordSet::new(items.iter().map(|item| item.id.clone()).collect());
     let provided = WordSet::new(items.iter().filter_map(|item| item.provides.clone()).flatten().collect());
     let mut findings = Vec::new();
@@ -35,7 +35,7 @@ pub fn validate_references(items: &[&SelectableItem]) -> ReferenceReport {
         for (field, wanted, known) in [("depends_on", &item.depends_on, &ids), ("requires", &item.requires, &provided)]
         {
             let missing = wanted.iter().flatten().filter(|word| !known.contains(word));
-            findings.extend(missing.map(|word| ReferenceFinding {
+            findings.extend(missing.map(|word| UnresolvedDependency {
                 item_id: item.id.clone(),
                 field,
                 missing: word.clone(),
@@ -43,13 +43,13 @@ pub fn validate_references(items: &[&SelectableItem]) -> ReferenceReport {
         }
     }
     order::sort(&mut findings);
-    ReferenceReport { items_processed: items.len(), findings }
+    DependencyReport { items_processed: items.len(), findings }
 }
 
 impl Catalog {
-    /// Returns the references that lead nowhere.
-    pub fn validate_references(&self) -> ReferenceReport {
-        validate_references(&self.items().collect::<Vec<_>>())
+    /// Returns what the tools need and no tool provides.
+    pub fn check_dependencies(&self) -> DependencyReport {
+        check_dependencies(&self.items().collect::<Vec<_>>())
     }
 
     /// Returns a sentence for every `depends_on` that names no tool, by tool and in its order.
