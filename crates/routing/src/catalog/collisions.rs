@@ -1,4 +1,4 @@
-//! Tools that may be mistaken for each other, as the reference finds them.
+//! Tools that may be mistaken for each other, as contextweaver 0.18 finds them.
 
 mod ratio;
 

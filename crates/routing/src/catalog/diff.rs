@@ -41,9 +41,9 @@ pub struct CatalogDiff {
     pub removed: Vec<String>,
     /// Tools that differ, by id.
     pub changed: Vec<ChangedItem>,
-    /// The reference's hash of the first catalog.
+    /// Hash of contextweaver 0.18 of the first catalog.
     pub hash_before: String,
-    /// The reference's hash of the second catalog.
+    /// Hash of contextweaver 0.18 of the second catalog.
     pub hash_after: String,
 }
 

@@ -9,7 +9,7 @@ use contextweaver_model::SelectableItem;
 use contextweaver_model::json::to_sorted_ascii;
 use contextweaver_text::hash::sha256_hex;
 
-/// Returns the reference's hash of a catalog: ids, names, descriptions, namespaces and tags.
+/// Returns the hash that contextweaver 0.18 has of a catalog: ids, names, descriptions, namespaces and tags.
 ///
 /// Its separators are not escaped, so different catalogs may share it; [`fingerprint`] is the key for caches.
 pub fn compute_catalog_hash<'a>(items: impl IntoIterator<Item = &'a SelectableItem>) -> String {

@@ -126,7 +126,7 @@ impl ChoiceGraph {
         Ok(json!(NodeJson(self, self.found(id)?)))
     }
 
-    /// Writes the graph as a file of the reference: keys sorted, two spaces a level, a line feed at the end.
+    /// Writes the graph as a file of contextweaver 0.18: keys sorted, two spaces a level, a line feed at the end.
     pub fn to_text(&self) -> String {
         to_sorted_ascii(&json!(self), Some(2)) + "\n"
     }

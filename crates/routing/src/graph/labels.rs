@@ -11,12 +11,12 @@ pub const LABEL_WORDS: usize = 3;
 /// Part of the tools that must share a namespace for it to be named.
 pub const NAMESPACE_SHARE: f64 = 0.6;
 
-/// Returns the text of a tool that the reference looks at: name, description, tags.
+/// Returns the text of a tool that contextweaver 0.18 looks at: name, description, tags.
 pub fn item_text(item: &SelectableItem) -> String {
     format!("{} {} {}", item.name, item.description, item.tags.join(" "))
 }
 
-/// Names a group as the reference does; returns the label and the hint.
+/// Names a group as contextweaver 0.18 does; returns the label and the hint.
 ///
 /// The label is the words most tools have, after the namespace that at least `share` of them are in.
 pub fn label_group<'a>(

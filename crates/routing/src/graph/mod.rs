@@ -1,6 +1,6 @@
 //! A bounded graph over a catalog, for browsing.
 //!
-//! [`ChoiceGraph`] is the record the reference writes too, [`build::TreeBuilder`] makes one over a catalog, [`path`]
+//! [`ChoiceGraph`] is the record that contextweaver 0.18 writes too, [`build::TreeBuilder`] makes one over a catalog, [`path`]
 //! has the grammar of browse paths, and [`browse`] answers them page by page.
 
 pub mod browse;

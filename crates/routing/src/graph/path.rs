@@ -33,7 +33,7 @@ fn is_segment(segment: &str, may_start_with_digit: bool) -> bool {
     starts_well && segment.len() <= SEGMENT_BYTES && segment.bytes().all(is_plain)
 }
 
-/// Returns what a path leads to, as the reference does: the children of a node, or the id of a leaf.
+/// Returns what a path leads to, as contextweaver 0.18 does: the children of a node, or the id of a leaf.
 ///
 /// A segment stands for the first child, in the order of ids, whose name it is; `*` stands for all children of what is
 /// before it. Fails with `NOT_FOUND`.

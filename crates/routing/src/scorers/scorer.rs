@@ -32,7 +32,7 @@ impl ScoringMethod {
         }
     }
 
-    /// Finds a method by the name the reference gives it.
+    /// Finds a method by the name that contextweaver 0.18 gives it.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "tfidf" => Ok(Self::TfIdf),

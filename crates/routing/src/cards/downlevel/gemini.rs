@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::merge::join;
+use super::refs::join;
 use super::{SchemaRewriter, implied_type, tell, types};
 use contextweaver_model::json::JsonMap;
 
@@ -34,7 +34,7 @@ const FORMATS: &[(&str, &[&str])] =
     &[("string", &["enum", "date-time"]), ("number", &["float", "double"]), ("integer", &["int32", "int64"])];
 
 impl SchemaRewriter<'_> {
-    /// Rewrites a schema whose references and conjunctions are resolved.
+    /// Rewrites a schema whose `$ref` and `allOf` are resolved.
     pub(super) fn gemini(&mut self, mut node: JsonMap, path: &str, depth: usize) -> Option<JsonMap> {
         self.join_alternatives(&mut node, path);
         self.join_items(&mut node, path);
@@ -81,7 +81,7 @@ impl SchemaRewriter<'_> {
         let outside = node.clone();
         let mut distributed = branches.into_iter().map(|branch| {
             let mut branch = branch.as_object().cloned().unwrap_or_default();
-            // A reference stands for all that is beside it, so it stays where it is and the rest is joined to it.
+            // A `$ref` stands for all that is beside it, so it stays where it is and the rest is joined to it.
             join(&mut branch, outside.clone());
             Value::Object(branch)
         });

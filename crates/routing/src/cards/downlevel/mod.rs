@@ -6,7 +6,7 @@
 
 mod children;
 mod gemini;
-mod merge;
+mod refs;
 mod root;
 mod strict;
 
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use contextweaver_base::limits;
 use contextweaver_model::json::{JsonMap, pointer};
 
-/// Schemas within one schema, references followed, that are looked at; what is beyond is left open.
+/// Schemas within one schema, with each `$ref` followed, that are looked at; what is beyond is left open.
 const MAX_SCHEMAS: usize = 5000;
 
 /// What a provider understands.
@@ -28,7 +28,7 @@ pub enum SchemaDialect {
     OpenAiStrict,
     /// JSON Schema of 2020-12; the outermost is an object without alternatives, and properties have plain names.
     Anthropic,
-    /// A part of the schemas of `OpenAPI` 3.0: no references, no constants, texts only in enumerations.
+    /// A part of the schemas of `OpenAPI` 3.0: no `$ref`, no constants, texts only in enumerations.
     Gemini,
 }
 
@@ -38,7 +38,7 @@ pub enum SchemaDialect {
 pub struct SchemaChange {
     /// The tool.
     pub tool_id: String,
-    /// JSON pointer within what the schema became, references followed.
+    /// JSON pointer within the rewritten schema, every `$ref` followed.
     pub path: String,
     /// The keyword.
     pub keyword: String,
@@ -62,12 +62,12 @@ pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, repor
 
 /// One pass over a schema.
 struct SchemaRewriter<'a> {
-    /// What references point into.
+    /// The schema that each `$ref` points into.
     root: &'a JsonMap,
     dialect: SchemaDialect,
     tool_id: &'a str,
     report: &'a mut Vec<SchemaChange>,
-    /// References being followed, so that none is followed within itself.
+    /// Each `$ref` being followed, so that none is followed within itself.
     open: Vec<String>,
     /// Schemas looked at.
     schemas: usize,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::merge::join;
+use super::refs::join;
 use super::{SchemaRewriter, implied_type, types};
 use contextweaver_model::json::JsonMap;
 
@@ -50,7 +50,7 @@ impl SchemaRewriter<'_> {
         root
     }
 
-    /// Follows references and joins conjunctions of the outermost schema, whatever the provider does further down.
+    /// Follows each `$ref` and joins each `allOf` of the outermost schema, whatever the provider does further down.
     fn flat_root(&mut self, root: JsonMap) -> JsonMap {
         let kept: Vec<(String, Value)> = ["$defs", "definitions"]
             .into_iter()
@@ -67,7 +67,7 @@ impl SchemaRewriter<'_> {
         flat
     }
 
-    /// Puts what is no object into one, where references still find their definitions.
+    /// Puts what is no object into one, where each `$ref` still finds its definition.
     fn wrapped(&mut self, mut root: JsonMap) -> JsonMap {
         self.rewritten("", "type", "arguments are an object; what was asked for is its property `value`");
         let definitions: Vec<(String, Value)> = ["$defs", "definitions"]

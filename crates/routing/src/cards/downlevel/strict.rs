@@ -175,7 +175,7 @@ fn nullable(mut node: JsonMap) -> JsonMap {
     }
     let mut named = types(&node);
     if named.is_empty() {
-        // Beside a reference nothing may stand, and a constant is what it is.
+        // Beside a `$ref` nothing may stand, and a constant is what it is.
         let branch = Value::Object(node);
         return JsonMap::from_iter([("anyOf".to_owned(), json!([branch, { "type": "null" }]))]);
     }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
 
 use super::*;
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 
 fn down(schema: &Value, dialect: SchemaDialect) -> (Value, Vec<SchemaChange>) {
@@ -139,7 +140,7 @@ fn properties_named_like_keywords_are_properties() {
 }
 
 #[test]
-fn references_that_contain_themselves_end() {
+fn refs_that_contain_themselves_end() {
     let tree = json!({"type": "object", "properties": {"root": {"$ref": "#/$defs/Node"}, "self": {"$ref": "#"}},
         "$defs": {"Node": {"type": "object", "properties": {"kids": {"type": "array", "items": {"$ref": "#/$defs/Node"}}}},
                   "Loop": {"$ref": "#/$defs/Loop"}, "X": {"allOf": [{"$ref": "#/$defs/X"}]}}});
@@ -253,6 +254,8 @@ fn strangers(value: &Value, allowed: &[&str], found: &mut Vec<String>) {
 }
 
 proptest! {
+    #![proptest_config(property(2_000))]
+
     #[test]
     fn nothing_forbidden_is_left(schema in schemas()) {
         prop_assume!(schema.is_object());

@@ -1,4 +1,4 @@
-//! References followed and conjunctions joined.
+//! Every `$ref` followed and every `allOf` joined.
 
 use serde_json::{Value, json};
 
@@ -7,9 +7,9 @@ use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::quote;
 
 impl SchemaRewriter<'_> {
-    /// Follows the references of a schema and joins its `allOf`, nothing when no value can fit.
+    /// Follows each `$ref` of a schema and joins its `allOf`, nothing when no value can fit.
     ///
-    /// What stands nearer wins. A reference met within itself is left open.
+    /// What stands nearer wins. A `$ref` met within itself is left open.
     pub(super) fn flat(&mut self, map: JsonMap, path: &str) -> Option<JsonMap> {
         let mut node = JsonMap::new();
         // The last is next, so that parts are joined in their order.
@@ -25,8 +25,8 @@ impl SchemaRewriter<'_> {
                 self.rewritten(path, "allOf", "joined into one schema");
                 parts.extend(all.as_array().into_iter().flatten().rev().cloned());
             }
-            if let Some(reference) = part.shift_remove("$ref") {
-                match self.reference(&reference, &mut part, path) {
+            if let Some(pointer) = part.shift_remove("$ref") {
+                match self.follow_ref(&pointer, &mut part, path) {
                     Some(target) => parts.push(target),
                     None if part.contains_key("$ref") => return Some(part),
                     None => {}
@@ -37,16 +37,16 @@ impl SchemaRewriter<'_> {
         Some(node)
     }
 
-    /// Returns what a reference points to. One that the provider follows itself stays, alone.
-    fn reference(&mut self, reference: &Value, siblings: &mut JsonMap, path: &str) -> Option<Value> {
-        let text = reference.as_str().unwrap_or_default();
+    /// Returns the schema that a `$ref` points to. One that the provider follows itself stays, alone.
+    fn follow_ref(&mut self, pointer: &Value, siblings: &mut JsonMap, path: &str) -> Option<Value> {
+        let text = pointer.as_str().unwrap_or_default();
         let target = text.strip_prefix('#').and_then(|pointer| self.target(pointer));
         let Some(target) = target else {
             self.removed(path, "$ref", &format!("nothing is at {} in this schema", quote(text)));
             return None;
         };
         if self.dialect == SchemaDialect::OpenAiStrict
-            && let Some(kept) = kept_reference(text)
+            && let Some(kept) = kept_ref(text)
         {
             for key in siblings.keys().cloned().collect::<Vec<_>>() {
                 self.removed(path, &key, "nothing may stand beside $ref");
@@ -86,8 +86,8 @@ impl SchemaRewriter<'_> {
     }
 }
 
-/// Returns a reference in the form that `OpenAI` follows, nothing when it does not.
-fn kept_reference(text: &str) -> Option<String> {
+/// Returns a `$ref` in the form that `OpenAI` follows, nothing when it does not.
+fn kept_ref(text: &str) -> Option<String> {
     let name = text.strip_prefix("#/$defs/").or_else(|| text.strip_prefix("#/definitions/"));
     match name {
         Some(name) if !name.contains('/') => Some(format!("#/$defs/{name}")),
