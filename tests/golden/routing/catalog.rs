@@ -87,7 +87,7 @@ fn catalog(input: &Value) -> Value {
         "filter_by_namespace" => ids(catalog.filter_by_namespace(text(op, "namespace"))),
         "filter_by_tags" => ids(catalog.filter_by_tags(&texts(&op["tags"]))),
         "validate_dependencies" => json!(catalog.validate_dependencies()),
-        "check_dependencies" => json!(catalog.check_dependencies()),
+        "validate_references" => json!(catalog.check_dependencies()),
         "to_dict" => catalog.to_json(),
         "from_dict" => Catalog::from_value(op["data"].clone(), "")
             .map_or_else(|error| class(&error), |catalog| ids(catalog.items())),
