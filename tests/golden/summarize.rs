@@ -2,7 +2,7 @@
 
 use contextweaver_base::{Error, Result};
 use contextweaver_content::extract::{bullets, facts, key_values, numbered};
-use contextweaver_content::keep::{KeepPath, Segment};
+use contextweaver_content::projection::{KeepPath, PathSegment};
 use contextweaver_context::compat::content::{
     RuleEngine, StructuredFirewall, SummarizationRule, extractor, project, segments, summarizer,
 };
@@ -43,9 +43,9 @@ fn extract(text: &str) -> Value {
 }
 
 fn parse_path(path: &str) -> Result<Value> {
-    let show = |segment: Segment| match segment {
-        Segment::Elements => "[]".to_owned(),
-        Segment::Key(key) => key,
+    let show = |segment: PathSegment| match segment {
+        PathSegment::Elements => "[]".to_owned(),
+        PathSegment::Key(key) => key,
     };
     let steps = segments(&KeepPath::parse(path)?);
     Ok(json!({ "segments": steps.into_iter().map(show).collect::<Vec<_>>() }))

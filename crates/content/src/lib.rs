@@ -4,7 +4,7 @@
 
 pub mod digest;
 pub mod extract;
-pub mod keep;
+pub mod projection;
 pub mod reshape;
 pub mod signals;
 pub mod slice;

@@ -9,8 +9,8 @@
 
 use std::borrow::Cow;
 
-use super::sniff::{Shape, Source};
-use super::tree::{Kind, Node, Tree};
+use super::sniff::{Shape, SniffedText};
+use super::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_text::tokens::Estimator;
 
 /// Objects from which on a list becomes a table.
@@ -31,11 +31,11 @@ pub struct Reshaped {
 
 /// Spells a text shorter without losing anything; `None` when that is not possible.
 pub fn reshape(text: &str, shape: Shape) -> Option<Reshaped> {
-    reshape_source(&Source::of_shape(text, shape))
+    reshape_sniffed(&SniffedText::of_shape(text, shape))
 }
 
 /// Does what [`reshape`] does.
-pub fn reshape_source(source: &Source) -> Option<Reshaped> {
+pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     let text = source.text;
     let reshaped = match source.shape {
         Shape::Json => json(source)?,
@@ -47,9 +47,9 @@ pub fn reshape_source(source: &Source) -> Option<Reshaped> {
     (reshaped.text.len() < text.len() && weight(&reshaped.text) < weight(text)).then_some(reshaped)
 }
 
-fn json(source: &Source) -> Option<Reshaped> {
+fn json(source: &SniffedText) -> Option<Reshaped> {
     let tree = source.tree.as_ref()?;
-    let mut writer = Writer { out: String::with_capacity(source.text.len()), tables: 0 };
+    let mut writer = TableWriter { out: String::with_capacity(source.text.len()), tables: 0 };
     writer.value(tree.root(), true);
     let form = if writer.tables > 0 { "table" } else { "minified" };
     Some(Reshaped { text: writer.out, form })
@@ -58,26 +58,26 @@ fn json(source: &Source) -> Option<Reshaped> {
 fn ndjson(text: &str) -> Option<Reshaped> {
     // The text is put together again with one line feed after each line.
     let lines: Vec<&str> = text.strip_suffix('\n')?.split('\n').collect();
-    let trees = lines.iter().map(|line| Tree::parse(line)).collect::<Option<Vec<Tree>>>()?;
-    let rows: Vec<Node> = trees.iter().map(Tree::root).collect();
+    let trees = lines.iter().map(|line| JsonTree::parse(line)).collect::<Option<Vec<JsonTree>>>()?;
+    let rows: Vec<JsonNode> = trees.iter().map(JsonTree::root).collect();
     let columns = columns(&rows)?;
-    let mut writer = Writer { out: NDJSON.to_owned(), tables: 0 };
+    let mut writer = TableWriter { out: NDJSON.to_owned(), tables: 0 };
     writer.table(&rows, &columns);
     Some(Reshaped { text: writer.out, form: "table" })
 }
 
-struct Writer {
+struct TableWriter {
     out: String,
     tables: usize,
 }
 
-impl Writer {
+impl TableWriter {
     /// Writes a value without white space. Rows hold plain JSON, so that each is one line.
-    fn value(&mut self, node: Node, tables: bool) {
+    fn value(&mut self, node: JsonNode, tables: bool) {
         match node.kind() {
-            Kind::Array => {
+            JsonKind::Array => {
                 if tables && node.len() >= MIN_ROWS {
-                    let rows: Vec<Node> = node.items().collect();
+                    let rows: Vec<JsonNode> = node.items().collect();
                     if let Some(columns) = columns(&rows) {
                         self.table(&rows, &columns);
                         return;
@@ -85,12 +85,12 @@ impl Writer {
                 }
                 self.list(node, '[', ']', tables);
             }
-            Kind::Object => self.list(node, '{', '}', tables),
+            JsonKind::Object => self.list(node, '{', '}', tables),
             _ => self.out.push_str(node.raw()),
         }
     }
 
-    fn list(&mut self, node: Node, open: char, close: char, tables: bool) {
+    fn list(&mut self, node: JsonNode, open: char, close: char, tables: bool) {
         self.out.push(open);
         for (index, (key, value)) in node.entries().enumerate() {
             if index > 0 {
@@ -105,7 +105,7 @@ impl Writer {
         self.out.push(close);
     }
 
-    fn table(&mut self, rows: &[Node], columns: &[&str]) {
+    fn table(&mut self, rows: &[JsonNode], columns: &[&str]) {
         self.tables += 1;
         self.out.push('[');
         self.out.push_str(&rows.len().to_string());
@@ -127,7 +127,7 @@ impl Writer {
                 let Some((_, value)) = members.next_if(|(key, _)| key.is_some_and(|key| key.raw() == *column)) else {
                     continue;
                 };
-                match bare(value.raw()).filter(|_| value.kind() == Kind::String) {
+                match bare(value.raw()).filter(|_| value.kind() == JsonKind::String) {
                     Some(text) => self.out.push_str(text),
                     None => self.value(value, false),
                 }
@@ -141,7 +141,7 @@ impl Writer {
 fn bare(raw: &str) -> Option<&str> {
     let text = raw.strip_prefix('"')?.strip_suffix('"')?;
     let reads_as_value = match text.as_bytes().first()? {
-        b'-' | b'0'..=b'9' => Tree::parse(text).is_some(),
+        b'-' | b'0'..=b'9' => JsonTree::parse(text).is_some(),
         b'[' | b'{' => true,
         _ => matches!(text, "true" | "false" | "null"),
     };
@@ -150,14 +150,14 @@ fn bare(raw: &str) -> Option<&str> {
 }
 
 /// The keys of the rows in one order that fits all of them, if all are objects and there is such an order.
-fn columns<'a>(rows: &[Node<'a>]) -> Option<Vec<&'a str>> {
+fn columns<'a>(rows: &[JsonNode<'a>]) -> Option<Vec<&'a str>> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
-        if row.kind() != Kind::Object || row.is_empty() {
+        if row.kind() != JsonKind::Object || row.is_empty() {
             return None;
         }
         let mut at = 0;
-        for key in row.entries().filter_map(|(key, _)| key).map(Node::raw) {
+        for key in row.entries().filter_map(|(key, _)| key).map(JsonNode::raw) {
             match columns[at..].iter().position(|column| *column == key) {
                 Some(found) => at += found + 1,
                 // Standing earlier: another order, or a key that occurs twice.

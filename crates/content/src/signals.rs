@@ -154,7 +154,7 @@ impl Signal {
         let marked = !line.is_ascii() && line.contains(MARKS);
         let error = marked || BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
         let signal = Self { error, ..Self::default() };
-        let mut reader = Reader { signal, before: "", end: 0, counting: 0, exit: 0, method: false };
+        let mut reader = SignalReader { signal, before: "", end: 0, counting: 0, exit: 0, method: false };
         let mut at = 0;
         let bytes = line.as_bytes();
         while at < bytes.len() {
@@ -183,7 +183,7 @@ const fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
 
-struct Reader<'a> {
+struct SignalReader<'a> {
     signal: Signal,
     /// The word before, where one space stands between.
     before: &'a str,
@@ -196,7 +196,7 @@ struct Reader<'a> {
     method: bool,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> SignalReader<'a> {
     fn word(&mut self, line: &'a str, start: usize, end: usize, digits: bool) {
         let (word, head, tail) = (&line[start..end], &line[..start], &line[end..]);
         // `"count": 0, "error": 1`: the zero belongs to another word.

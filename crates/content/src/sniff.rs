@@ -1,7 +1,7 @@
 //! What a text is, by its declared media type where that says enough and by its looks where not.
 
 use super::table;
-use super::tree::Tree;
+use super::tree::JsonTree;
 
 /// The shape of a text, which decides how it is digested, paged and searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,16 +39,16 @@ pub fn essence(media_type: &str) -> String {
 
 /// A text and what it is, found out once for all who read it.
 #[derive(Debug)]
-pub struct Source<'a> {
+pub struct SniffedText<'a> {
     /// The text.
     pub text: &'a str,
     /// Its shape.
     pub shape: Shape,
     /// Its values, if it is an array or an object of JSON.
-    pub tree: Option<Tree<'a>>,
+    pub tree: Option<JsonTree<'a>>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SniffedText<'a> {
     /// Looks at a text. A declared type that the text contradicts (JSON that does not parse) counts for nothing.
     pub fn new(media_type: &str, text: &'a str) -> Self {
         let tree = tree(text);
@@ -59,14 +59,14 @@ impl<'a> Source<'a> {
 
     /// Takes the caller's word for the shape of a text.
     pub fn of_shape(text: &'a str, shape: Shape) -> Self {
-        let tree = if shape == Shape::Json { Tree::parse(text) } else { None };
+        let tree = if shape == Shape::Json { JsonTree::parse(text) } else { None };
         Self { text, shape, tree }
     }
 }
 
-/// Returns the shape of a text, as [`Source::new`] finds it.
+/// Returns the shape of a text, as [`SniffedText::new`] finds it.
 pub fn shape(media_type: &str, text: &str) -> Shape {
-    Source::new(media_type, text).shape
+    SniffedText::new(media_type, text).shape
 }
 
 fn declared(essence: &str, text: &str, is_json: bool) -> Option<Shape> {
@@ -87,8 +87,8 @@ fn declared(essence: &str, text: &str, is_json: bool) -> Option<Shape> {
     }
 }
 
-fn tree(text: &str) -> Option<Tree<'_>> {
-    if text.trim_start().starts_with(['{', '[']) { Tree::parse(text) } else { None }
+fn tree(text: &str) -> Option<JsonTree<'_>> {
+    if text.trim_start().starts_with(['{', '[']) { JsonTree::parse(text) } else { None }
 }
 
 /// The first lines that are not blank.

@@ -7,7 +7,7 @@ use contextweaver_model::json::parse_float;
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum JsonKind {
     /// `null`.
     Null,
     /// `true` or `false`.
@@ -22,7 +22,7 @@ pub enum Kind {
     Object,
 }
 
-impl Kind {
+impl JsonKind {
     /// Returns the JSON name of the type.
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,8 +38,8 @@ impl Kind {
 
 /// One value of the tape. The values below it follow it directly.
 #[derive(Debug, Clone, Copy)]
-struct Entry {
-    kind: Kind,
+struct TapeEntry {
+    kind: JsonKind,
     start: u32,
     end: u32,
     /// Index of the first entry that is not below this one.
@@ -50,34 +50,34 @@ struct Entry {
 
 /// A parsed text: a flat tape of spans in the order of the text.
 #[derive(Debug)]
-pub struct Tree<'a> {
+pub struct JsonTree<'a> {
     text: &'a str,
-    tape: Vec<Entry>,
+    tape: Vec<TapeEntry>,
 }
 
 /// A value of a tree.
 #[derive(Debug, Clone, Copy)]
-pub struct Node<'a> {
+pub struct JsonNode<'a> {
     text: &'a str,
-    tape: &'a [Entry],
+    tape: &'a [TapeEntry],
     at: usize,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> JsonTree<'a> {
     /// Parses strict JSON, surrounding white space allowed; `None` for anything else, for text nested deeper than
     /// [`limits::MAX_DEPTH`] and for more than [`limits::MAX_NODES`] values. Linear, not recursive.
     pub fn parse(text: &'a str) -> Option<Self> {
         if text.len() > u32::MAX as usize {
             return None;
         }
-        let mut parser = Parser { bytes: text.as_bytes(), at: 0, tape: Vec::new() };
+        let mut parser = TapeParser { bytes: text.as_bytes(), at: 0, tape: Vec::new() };
         parser.document()?;
         Some(Self { text, tape: parser.tape })
     }
 
     /// Returns the outermost value.
-    pub fn root(&self) -> Node<'_> {
-        Node { text: self.text, tape: &self.tape, at: 0 }
+    pub fn root(&self) -> JsonNode<'_> {
+        JsonNode { text: self.text, tape: &self.tape, at: 0 }
     }
 
     /// Returns the text.
@@ -91,19 +91,19 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl<'a> Node<'a> {
-    fn entry(self) -> Entry {
+impl<'a> JsonNode<'a> {
+    fn entry(self) -> TapeEntry {
         self.tape[self.at]
     }
 
     /// Returns what the node is.
-    pub fn kind(self) -> Kind {
+    pub fn kind(self) -> JsonKind {
         self.entry().kind
     }
 
     /// Returns the text of the node as it was written.
     pub fn raw(self) -> &'a str {
-        let Entry { start, end, .. } = self.entry();
+        let TapeEntry { start, end, .. } = self.entry();
         &self.text[start as usize..end as usize]
     }
 
@@ -124,7 +124,7 @@ impl<'a> Node<'a> {
 
     /// Tells whether the node is an array or an object.
     pub fn is_container(self) -> bool {
-        matches!(self.kind(), Kind::Array | Kind::Object)
+        matches!(self.kind(), JsonKind::Array | JsonKind::Object)
     }
 
     fn children(self) -> impl Iterator<Item = Self> {
@@ -141,7 +141,7 @@ impl<'a> Node<'a> {
     /// Returns the members of an object with their keys, or the elements of an array without.
     pub fn entries(self) -> impl Iterator<Item = (Option<Self>, Self)> {
         let mut children = self.children();
-        let keyed = self.kind() == Kind::Object;
+        let keyed = self.kind() == JsonKind::Object;
         std::iter::from_fn(move || {
             let first = children.next()?;
             if keyed { Some((Some(first), children.next()?)) } else { Some((None, first)) }
@@ -155,12 +155,12 @@ impl<'a> Node<'a> {
 
     /// Returns the elements of an array; of anything else, nothing.
     pub fn items(self) -> impl Iterator<Item = Self> {
-        self.children().filter(move |_| self.kind() == Kind::Array)
+        self.children().filter(move |_| self.kind() == JsonKind::Array)
     }
 
     /// Returns the members of an object in their order; of anything else, nothing.
     pub fn members(self) -> impl Iterator<Item = (Cow<'a, str>, Self)> {
-        let mut children = self.children().filter(move |_| self.kind() == Kind::Object);
+        let mut children = self.children().filter(move |_| self.kind() == JsonKind::Object);
         std::iter::from_fn(move || Some((children.next()?.text(), children.next()?)))
     }
 
@@ -172,7 +172,7 @@ impl<'a> Node<'a> {
     /// Returns a string without its quotes and escapes (half a surrogate pair as U+FFFD); other values as written.
     pub fn text(self) -> Cow<'a, str> {
         let raw = self.raw();
-        if self.kind() != Kind::String {
+        if self.kind() != JsonKind::String {
             return Cow::Borrowed(raw);
         }
         let inner = &raw[1..raw.len() - 1];
@@ -181,7 +181,7 @@ impl<'a> Node<'a> {
 
     /// Returns a number as a float.
     pub fn number(self) -> Option<f64> {
-        if self.kind() == Kind::Number { parse_float(self.raw()) } else { None }
+        if self.kind() == JsonKind::Number { parse_float(self.raw()) } else { None }
     }
 }
 
@@ -219,13 +219,13 @@ fn unescape(text: &str) -> String {
     out
 }
 
-struct Parser<'a> {
+struct TapeParser<'a> {
     bytes: &'a [u8],
     at: usize,
-    tape: Vec<Entry>,
+    tape: Vec<TapeEntry>,
 }
 
-impl Parser<'_> {
+impl TapeParser<'_> {
     fn peek(&self) -> u8 {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
@@ -280,13 +280,13 @@ impl Parser<'_> {
     }
 
     fn closing(&self, open: usize) -> u8 {
-        if self.tape[open].kind == Kind::Object { b'}' } else { b']' }
+        if self.tape[open].kind == JsonKind::Object { b'}' } else { b']' }
     }
 
     /// Counts the element or member that comes next; of a member, reads the key and the colon.
     fn key(&mut self, open: usize) -> Option<()> {
         self.tape[open].len += 1;
-        if self.tape[open].kind == Kind::Object {
+        if self.tape[open].kind == JsonKind::Object {
             if self.peek() != b'"' {
                 return None;
             }
@@ -307,26 +307,26 @@ impl Parser<'_> {
         }
         let start = self.at;
         let kind = match self.peek() {
-            b'{' => Kind::Object,
-            b'[' => Kind::Array,
-            b'"' => Kind::String,
-            b't' | b'f' => Kind::Bool,
-            b'n' => Kind::Null,
-            _ => Kind::Number,
+            b'{' => JsonKind::Object,
+            b'[' => JsonKind::Array,
+            b'"' => JsonKind::String,
+            b't' | b'f' => JsonKind::Bool,
+            b'n' => JsonKind::Null,
+            _ => JsonKind::Number,
         };
         match kind {
-            Kind::Object | Kind::Array => self.at += 1,
-            Kind::String => self.string()?,
-            Kind::Number => self.number()?,
-            Kind::Bool | Kind::Null => {
+            JsonKind::Object | JsonKind::Array => self.at += 1,
+            JsonKind::String => self.string()?,
+            JsonKind::Number => self.number()?,
+            JsonKind::Bool | JsonKind::Null => {
                 let word =
                     [&b"true"[..], b"false", b"null"].into_iter().find(|w| self.bytes[start..].starts_with(w))?;
                 self.at += word.len();
             }
         }
         let next = self.tape.len() as u32 + 1;
-        self.tape.push(Entry { kind, start: start as u32, end: self.at as u32, next, len: 0 });
-        Some(matches!(kind, Kind::Object | Kind::Array))
+        self.tape.push(TapeEntry { kind, start: start as u32, end: self.at as u32, next, len: 0 });
+        Some(matches!(kind, JsonKind::Object | JsonKind::Array))
     }
 
     fn string(&mut self) -> Option<()> {
@@ -393,10 +393,10 @@ mod tests {
     #[test]
     fn values_keep_their_spelling() {
         let text = " {\"a\": [1.0, 1e2, -0, 12345678901234567890123],\n \"b\": {\"c\": null, \"c\": \"x\\u00e9\\ud83d\\ude00\\n\\\"\"}} ";
-        let tree = Tree::parse(text).unwrap();
+        let tree = JsonTree::parse(text).unwrap();
         let root = tree.root();
-        assert_eq!((root.kind(), root.len()), (Kind::Object, 2));
-        let numbers: Vec<&str> = root.get("a").unwrap().items().map(Node::raw).collect();
+        assert_eq!((root.kind(), root.len()), (JsonKind::Object, 2));
+        let numbers: Vec<&str> = root.get("a").unwrap().items().map(JsonNode::raw).collect();
         assert_eq!(numbers, ["1.0", "1e2", "-0", "12345678901234567890123"]);
         assert_eq!(root.get("b").unwrap().get("c").unwrap().text(), "xé😀\n\"");
         assert_eq!(root.get("b").unwrap().len(), 2);
@@ -451,16 +451,16 @@ mod tests {
         ];
         for text in texts {
             let by_serde = serde_json::from_str::<serde_json::Value>(text).is_ok();
-            assert_eq!(Tree::parse(text).is_some(), by_serde, "{text:?}");
+            assert_eq!(JsonTree::parse(text).is_some(), by_serde, "{text:?}");
         }
-        assert_eq!(Tree::parse("\"\\ud800x\"").unwrap().root().text(), "\u{fffd}x");
+        assert_eq!(JsonTree::parse("\"\\ud800x\"").unwrap().root().text(), "\u{fffd}x");
     }
 
     #[test]
     fn depth_is_bounded() {
         let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
-        assert!(Tree::parse(&nested(limits::MAX_DEPTH)).is_some());
-        assert!(Tree::parse(&nested(limits::MAX_DEPTH + 1)).is_none());
-        assert!(Tree::parse(&"[".repeat(1_000_000)).is_none());
+        assert!(JsonTree::parse(&nested(limits::MAX_DEPTH)).is_some());
+        assert!(JsonTree::parse(&nested(limits::MAX_DEPTH + 1)).is_none());
+        assert!(JsonTree::parse(&"[".repeat(1_000_000)).is_none());
     }
 }

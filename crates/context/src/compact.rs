@@ -12,9 +12,9 @@ use super::sensitivity::secret_rules;
 use crate::store::content_hash;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::keep::KeepPath;
-use contextweaver_content::sniff::Source;
-use contextweaver_content::views::views_of;
+use contextweaver_content::projection::KeepPath;
+use contextweaver_content::sniff::SniffedText;
+use contextweaver_content::views::views_sniffed;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
@@ -130,7 +130,7 @@ impl ContextManager {
         };
         let options = ManagerOptions { firewall, ..self.options.clone() };
         let keep: &[KeepPath] = if request.way == Way::Text { &[] } else { &request.keep };
-        let source = Source::new(&request.media_type, &clean);
+        let source = SniffedText::new(&request.media_type, &clean);
         let reduction = Reduction { item: &item, source: &source, keep, options: &options, answers: &self.answers };
         let reduced = reduction.run();
         if self.answers.is_waiting() {
@@ -139,7 +139,7 @@ impl ContextManager {
         if !known {
             self.artifacts.put(&handle, raw.as_bytes(), &request.media_type, &label_of(&item.id))?;
         }
-        let views = views_of(self.artifacts.reference(&handle)?, &source);
+        let views = views_sniffed(self.artifacts.reference(&handle)?, &source);
         self.answers.settle(self.events.len());
         let mut stats = self.numbers(&raw, &reduced.text, reduced.strategy);
         stats.triggered = true;

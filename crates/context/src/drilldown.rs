@@ -14,8 +14,8 @@ use super::sensitivity;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::slice::{Selector, slice};
-use contextweaver_content::sniff::Source;
-use contextweaver_content::views::views_of;
+use contextweaver_content::sniff::SniffedText;
+use contextweaver_content::views::views_sniffed;
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
 use contextweaver_text::unicode::quote;
@@ -142,7 +142,7 @@ impl ContextManager {
             Ok(known) => known.clone(),
             Err(_) => reference_of(handle, &media_type, text.len()),
         };
-        Ok(Outcome::Done(views_of(&reference, &Source::new(&media_type, &text))))
+        Ok(Outcome::Done(views_sniffed(&reference, &SniffedText::new(&media_type, &text))))
     }
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the

@@ -10,7 +10,7 @@ use super::reduce::{Reduced, Reduction};
 use super::sensitivity::secret_rules;
 use contextweaver_content::digest::digest;
 use contextweaver_content::sniff;
-use contextweaver_content::views::views_of;
+use contextweaver_content::views::views_sniffed;
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
@@ -90,7 +90,7 @@ pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction
         stats.strategy = strategy;
     }
     let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
-    done.envelope.views = views_of(&reference, source);
+    done.envelope.views = views_sniffed(&reference, source);
     // A view may name keys that are not among those to keep.
     let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
     let view = view.or_else(|| first.map(|view| view.selector.clone()));

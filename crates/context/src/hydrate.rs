@@ -9,7 +9,7 @@ use super::manager::ContextManager;
 use super::{firewall, sensitivity};
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
-use contextweaver_content::tree::{Kind, Node, Tree};
+use contextweaver_content::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_model::json::pointer;
 use contextweaver_model::{ContextItem, HydrationResult, ItemKind, JsonMap, SelectableItem};
 use contextweaver_text::redact::SECRET_MASK;
@@ -136,7 +136,7 @@ impl ContextManager {
                 if self.options.is_compat() { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
-            let Some(tree) = Tree::parse(json) else { continue };
+            let Some(tree) = JsonTree::parse(json) else { continue };
             let level = sensitivity::classified(item, &self.options, &self.answers);
             if level < self.options.policy.sensitivity_floor {
                 let mut values = HashMap::new();
@@ -160,7 +160,7 @@ fn settle(wanted: &mut HashMap<String, Wanted>, name: &str, found: Option<(Value
 
 /// Finds the values of wanted names: one value with its place, or `None` for names with several.
 fn collect(
-    node: Node,
+    node: JsonNode,
     path: &str,
     wanted: &HashMap<String, Wanted>,
     found: &mut HashMap<String, Option<(Value, String)>>,
@@ -204,16 +204,18 @@ fn in_enum(value: Value, schema: &Value) -> Option<Value> {
 }
 
 /// Reads a JSON value as the schema wants it; a number may stand for a string, as it is written.
-fn from_node(node: Node, schema: &Value) -> Option<Value> {
+fn from_node(node: JsonNode, schema: &Value) -> Option<Value> {
     let raw = node.raw();
     if raw.contains(SECRET_MASK) {
         return None;
     }
     let value = match node.kind() {
-        Kind::Null => return None,
-        Kind::Number if node.number().is_some_and(|n| n.fract() == 0.0) && accepts(schema, "integer") => parsed(raw)?,
-        Kind::Number if accepts(schema, "number") => parsed(raw)?,
-        Kind::Number if accepts(schema, "string") => raw.into(),
+        JsonKind::Null => return None,
+        JsonKind::Number if node.number().is_some_and(|n| n.fract() == 0.0) && accepts(schema, "integer") => {
+            parsed(raw)?
+        }
+        JsonKind::Number if accepts(schema, "number") => parsed(raw)?,
+        JsonKind::Number if accepts(schema, "string") => raw.into(),
         kind if accepts(schema, kind.name()) => parsed(raw)?,
         _ => return None,
     };
@@ -225,7 +227,7 @@ fn from_text(text: &str, schema: &Value) -> Option<Value> {
     if schema.get("type").is_none() || accepts(schema, "string") {
         return in_enum(text.into(), schema);
     }
-    Tree::parse(text).and_then(|tree| from_node(tree.root(), schema))
+    JsonTree::parse(text).and_then(|tree| from_node(tree.root(), schema))
 }
 
 fn parsed(raw: &str) -> Option<Value> {

@@ -16,8 +16,8 @@ use crate::store::{EventLog, NewArtifact};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::extract::facts;
-use contextweaver_content::keep::KeepPath;
-use contextweaver_content::sniff::Source;
+use contextweaver_content::projection::KeepPath;
+use contextweaver_content::sniff::SniffedText;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{
     ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy,
@@ -199,7 +199,7 @@ impl ContextManager {
         }
         let reduction = Reduction {
             item: &item,
-            source: &Source::new(&result.media_type, &clean),
+            source: &SniffedText::new(&result.media_type, &clean),
             keep: &result.keep,
             options: &self.options,
             answers: &self.answers,

@@ -5,11 +5,11 @@ use super::callbacks::Answers;
 use super::firewall::clean;
 use super::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::digest::digest_source;
+use contextweaver_content::digest::digest_sniffed;
 use contextweaver_content::extract::{RuleBasedSummarizer, StructuredExtractor, facts};
-use contextweaver_content::keep::{KeepPath, project};
-use contextweaver_content::reshape::reshape_source;
-use contextweaver_content::sniff::Source;
+use contextweaver_content::projection::{KeepPath, project};
+use contextweaver_content::reshape::reshape_sniffed;
+use contextweaver_content::sniff::SniffedText;
 use contextweaver_model::json;
 use contextweaver_model::{ContextItem, JsonMap, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
@@ -33,7 +33,7 @@ pub struct Reduction<'a> {
     /// The item to be, with its text.
     pub item: &'a ContextItem,
     /// Its text, secrets masked.
-    pub source: &'a Source<'a>,
+    pub source: &'a SniffedText<'a>,
     /// Paths of a JSON text that may stand in the prompt; nothing else of it may.
     pub keep: &'a [KeepPath],
     /// Settings.
@@ -86,7 +86,7 @@ impl Reduction<'_> {
                 None => status = Status::Partial,
             }
         }
-        if let Some(reshaped) = reshape_source(self.source)
+        if let Some(reshaped) = reshape_sniffed(self.source)
             && self.options.estimator.fits(&reshaped.text, self.options.firewall.threshold_tokens)
         {
             return Reduced {
@@ -100,10 +100,10 @@ impl Reduction<'_> {
         Reduced { status, ..self.digested(self.source) }
     }
 
-    fn digested(&self, source: &Source) -> Reduced {
+    fn digested(&self, source: &SniffedText) -> Reduced {
         let firewall = &self.options.firewall;
         let room = firewall.summary_tokens.min(firewall.threshold_tokens);
-        let found = digest_source(source, room, &self.options.estimator);
+        let found = digest_sniffed(source, room, &self.options.estimator);
         let view = found.focus.map(|focus| focus.selector);
         Reduced { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
     }
@@ -117,7 +117,7 @@ impl Reduction<'_> {
         if self.tokens(&kept) <= self.options.firewall.threshold_tokens {
             return reduced(kept, Status::Ok);
         }
-        reduced(self.digested(&Source::new("application/json", &kept)).text, Status::Partial)
+        reduced(self.digested(&SniffedText::new("application/json", &kept)).text, Status::Partial)
     }
 
     /// The summary of the summarizer chosen; none when it failed or saves nothing.

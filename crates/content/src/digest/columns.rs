@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::level::{Hit, Level};
+use super::level::{Level, LevelMatch};
 use contextweaver_base::order;
 use contextweaver_model::json::parse_float;
 
@@ -17,7 +17,7 @@ const MIN_RECORDS: u32 = 6;
 
 /// The values of one field of many records.
 #[derive(Debug, Default)]
-pub struct Column {
+pub struct ColumnProfile {
     present: u32,
     /// Values by first appearance, with their counts; no longer kept once there are too many.
     values: Vec<(Box<str>, u32)>,
@@ -37,7 +37,7 @@ pub struct Column {
 #[derive(Debug, Default)]
 pub struct Columns {
     names: HashMap<Box<str>, usize>,
-    list: Vec<Column>,
+    list: Vec<ColumnProfile>,
     rows: u32,
 }
 
@@ -90,7 +90,7 @@ impl Columns {
 
     /// Takes in one value of a record.
     pub fn add(&mut self, name: &str, value: &str) {
-        let alarming = value.len() <= 400 && Hit::of(value).level >= Level::Warning;
+        let alarming = value.len() <= 400 && LevelMatch::of(value).level >= Level::Warning;
         if let Some(column) = self.column(name) {
             column.add(value);
             column.alarming += u32::from(alarming);
@@ -98,12 +98,12 @@ impl Columns {
     }
 
     /// Finds or opens a column; there is none when there are too many.
-    pub fn column(&mut self, name: &str) -> Option<&mut Column> {
+    pub fn column(&mut self, name: &str) -> Option<&mut ColumnProfile> {
         let at = match self.names.get(name) {
             Some(at) => *at,
             None if self.list.len() == MAX_COLUMNS => return None,
             None => {
-                self.list.push(Column::default());
+                self.list.push(ColumnProfile::default());
                 self.names.insert(name.into(), self.list.len() - 1);
                 self.list.len() - 1
             }
@@ -151,7 +151,7 @@ impl Columns {
     }
 }
 
-impl Column {
+impl ColumnProfile {
     /// Takes in one value.
     pub fn add(&mut self, value: &str) {
         self.present += 1;
@@ -229,7 +229,7 @@ impl Column {
 pub fn level_of(name: &str, value: &str) -> Level {
     let bare = value.trim_matches('"');
     let last = name.rsplit('.').next().unwrap_or(name);
-    let by_value = if bare.len() <= 400 { Hit::of(bare).level } else { Level::None };
+    let by_value = if bare.len() <= 400 { LevelMatch::of(bare).level } else { Level::None };
     let silent = matches!(bare, "" | "0" | "null" | "false" | "none" | "None" | "[]" | "{}" | "no" | "False" | "No");
     if silent {
         let promise = matches!(last, "ok" | "success" | "succeeded" | "healthy" | "valid" | "ready");
@@ -242,7 +242,7 @@ pub fn level_of(name: &str, value: &str) -> Level {
     }
     let by_name = match last {
         "reason" | "stderr" => Level::Error,
-        _ => Hit::of(last).level,
+        _ => LevelMatch::of(last).level,
     };
     let by_name = if by_name >= Level::Warning { by_name } else { Level::None };
     by_value.max(by_name)

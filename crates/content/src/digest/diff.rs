@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Facts, Rank, around, count};
+use super::{DigestFacts, Rank, around, count};
 
 /// Names candidates of a diff.
-pub fn facts(text: &str, facts: &mut Facts) {
-    let (mut files, mut place) = (Vec::<File>::new(), 0);
+pub fn facts(text: &str, facts: &mut DigestFacts) {
+    let (mut files, mut place) = (Vec::<DiffFile>::new(), 0);
     let mut changes = Vec::new();
     let mut in_hunk = false;
     for line in text.split_inclusive('\n') {
@@ -15,7 +15,14 @@ pub fn facts(text: &str, facts: &mut Facts) {
         let line = line.trim_end();
         let opens = line.starts_with("diff --git ") || (line.starts_with("--- ") && !in_hunk && !has_header(&files));
         if opens {
-            files.push(File { place: start, line, path: "", by_git: line.starts_with("diff "), added: 0, removed: 0 });
+            files.push(DiffFile {
+                place: start,
+                line,
+                path: "",
+                by_git: line.starts_with("diff "),
+                added: 0,
+                removed: 0,
+            });
             in_hunk = false;
         }
         in_hunk |= line.starts_with("@@ ");
@@ -35,7 +42,7 @@ pub fn facts(text: &str, facts: &mut Facts) {
         // A diff without git's headers starts its next file inside what looks like a hunk.
         in_hunk &= !line.starts_with("--- ") || file.by_git;
     }
-    let sum = |of: fn(&File) -> usize| files.iter().map(of).sum::<usize>();
+    let sum = |of: fn(&DiffFile) -> usize| files.iter().map(of).sum::<usize>();
     let head =
         format!("{} changed, +{} -{}", count(files.len(), "file"), sum(|file| file.added), sum(|file| file.removed));
     facts.add(Rank::Head, 0, "", &head);
@@ -49,7 +56,7 @@ pub fn facts(text: &str, facts: &mut Facts) {
     changed(&changes, facts);
 }
 
-struct File<'a> {
+struct DiffFile<'a> {
     place: usize,
     line: &'a str,
     path: &'a str,
@@ -58,12 +65,12 @@ struct File<'a> {
     removed: usize,
 }
 
-fn has_header(files: &[File]) -> bool {
+fn has_header(files: &[DiffFile]) -> bool {
     files.last().is_some_and(|file| file.by_git && file.path.is_empty())
 }
 
 /// Changed lines whose first characters are rare among the changed lines come first.
-fn changed(changes: &[(usize, &str)], facts: &mut Facts) {
+fn changed(changes: &[(usize, &str)], facts: &mut DigestFacts) {
     let opening = |line: &str| -> String { line.chars().filter(|ch| !ch.is_whitespace()).take(3).collect() };
     let mut openings: HashMap<String, usize> = HashMap::new();
     for (_, line) in changes {

@@ -8,30 +8,30 @@ use super::leaves::{
     MEMBER_CHARS, MIN_ROWS, cell, flatten, inner, is_id, is_leaf, is_silent, is_table, is_total, path_of, quoted,
     quoted_within,
 };
-use super::level::{Hit, Level};
-use super::{Facts, Rank, around_within, count};
-use crate::tree::{Kind, Node, Tree};
+use super::level::{Level, LevelMatch};
+use super::{DigestFacts, Rank, around_within, count};
+use crate::tree::{JsonKind, JsonNode, JsonTree};
 
 /// Odd records shown of one list.
 const MAX_ODD: usize = 8;
 
 /// Names candidates of a JSON text.
-pub fn value(tree: &Tree, facts: &mut Facts) {
-    part(tree, 0, Source::Json, facts);
+pub fn value(tree: &JsonTree, facts: &mut DigestFacts) {
+    part(tree, 0, SelectorReach::Json, facts);
 }
 
 /// Names candidates of a JSON value inside other text, from byte `offset`.
-pub fn embedded(text: &str, offset: usize, facts: &mut Facts) {
-    if let Some(tree) = Tree::parse(text) {
-        part(&tree, offset, Source::Part, facts);
+pub fn embedded(text: &str, offset: usize, facts: &mut DigestFacts) {
+    if let Some(tree) = JsonTree::parse(text) {
+        part(&tree, offset, SelectorReach::Part, facts);
     }
 }
 
-fn part(tree: &Tree, offset: usize, source: Source, facts: &mut Facts) {
+fn part(tree: &JsonTree, offset: usize, source: SelectorReach, facts: &mut DigestFacts) {
     let root = tree.root();
-    let mut walk = Walk { offset, facts, tables: 0, size: tree.text().len(), source };
+    let mut walk = JsonWalk { offset, facts, tables: 0, size: tree.text().len(), source };
     if !is_table(root) {
-        let what = if root.kind() == Kind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
+        let what = if root.kind() == JsonKind::Array { count(root.len(), "item") } else { count(root.len(), "key") };
         let keys: Vec<&str> = root.entries().filter_map(|(key, _)| key).map(inner).take(12).collect();
         let keys = keys.join(", ");
         let text = if keys.is_empty() { what } else { format!("{what}: {}", around_within(&keys, 0, 120)) };
@@ -41,46 +41,46 @@ fn part(tree: &Tree, offset: usize, source: Source, facts: &mut Facts) {
 }
 
 /// Names candidates of one JSON value per line.
-pub fn lines(text: &str, facts: &mut Facts) {
-    let each = |take: &mut dyn FnMut(Row)| {
+pub fn lines(text: &str, facts: &mut DigestFacts) {
+    let each = |take: &mut dyn FnMut(TableRow)| {
         let (mut place, mut index) = (0, 0);
         for line in text.split_inclusive('\n') {
             let start = place;
             place += line.len();
-            if let Some(tree) = Tree::parse(line) {
-                take(Row { index, key: None, node: tree.root(), place: start });
+            if let Some(tree) = JsonTree::parse(line) {
+                take(TableRow { index, key: None, node: tree.root(), place: start });
                 index += 1;
             }
         }
     };
-    let mut walk = Walk { offset: 0, facts, tables: 0, size: 0, source: Source::Lines };
+    let mut walk = JsonWalk { offset: 0, facts, tables: 0, size: 0, source: SelectorReach::Lines };
     walk.table("", "record", true, &each);
 }
 
 /// A record of a table.
-struct Row<'a> {
+struct TableRow<'a> {
     index: usize,
     key: Option<&'a str>,
-    node: Node<'a>,
+    node: JsonNode<'a>,
     /// Byte offset of the text the node belongs to.
     place: usize,
 }
 
 /// Calls a function with every record of a table, in order.
-type Each<'a> = dyn Fn(&mut dyn FnMut(Row)) + 'a;
+type EachRow<'a> = dyn Fn(&mut dyn FnMut(TableRow)) + 'a;
 
-struct Walk<'f> {
+struct JsonWalk<'f> {
     offset: usize,
-    facts: &'f mut Facts,
+    facts: &'f mut DigestFacts,
     tables: usize,
     /// Bytes of the whole.
     size: usize,
-    source: Source,
+    source: SelectorReach,
 }
 
 /// What selectors of the source can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Source {
+enum SelectorReach {
     /// Paths.
     Json,
     /// One record per line.
@@ -89,14 +89,14 @@ enum Source {
     Part,
 }
 
-impl Walk<'_> {
+impl JsonWalk<'_> {
     /// Walks a value; `inherited` is the level of the key it stands under, `above` the objects around it.
-    fn visit<'a>(&mut self, node: Node<'a>, path: &str, inherited: Level, above: &[(&str, Node<'a>)]) {
+    fn visit<'a>(&mut self, node: JsonNode<'a>, path: &str, inherited: Level, above: &[(&str, JsonNode<'a>)]) {
         if is_table(node) {
-            let unit = if node.kind() == Kind::Object { "entry" } else { "item" };
-            let each = |take: &mut dyn FnMut(Row)| {
+            let unit = if node.kind() == JsonKind::Object { "entry" } else { "item" };
+            let each = |take: &mut dyn FnMut(TableRow)| {
                 for (index, (key, value)) in node.entries().enumerate() {
-                    take(Row { index, key: key.map(inner), node: value, place: 0 });
+                    take(TableRow { index, key: key.map(inner), node: value, place: 0 });
                 }
             };
             self.table(path, unit, node.raw().len() * 4 > self.size, &each);
@@ -110,7 +110,7 @@ impl Walk<'_> {
                 self.context(*node, path);
             }
         }
-        if node.kind() == Kind::Array && node.entries().all(|(_, value)| !value.is_container()) {
+        if node.kind() == JsonKind::Array && node.entries().all(|(_, value)| !value.is_container()) {
             return;
         }
         let mut around = above.to_vec();
@@ -118,7 +118,7 @@ impl Walk<'_> {
         for (index, (key, value)) in node.entries().enumerate() {
             if !is_leaf(value) {
                 let below = key.map_or_else(|| format!("{path}[{index}]"), |key| path_of(path, inner(key)));
-                let level = key.map_or(inherited, |key| Hit::of(inner(key)).level.max(inherited));
+                let level = key.map_or(inherited, |key| LevelMatch::of(inner(key)).level.max(inherited));
                 let level = if level < Level::Warning { Level::None } else { level };
                 self.visit(value, &below, level, &around);
             }
@@ -127,22 +127,26 @@ impl Walk<'_> {
 
     fn look_at(&mut self, label: &str, path: &str, index: usize) {
         match self.source {
-            Source::Json if !path.is_empty() => self.facts.look_at(label, json!({ "type": "json_path", "path": path })),
-            Source::Lines => self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 })),
+            SelectorReach::Json if !path.is_empty() => {
+                self.facts.look_at(label, json!({ "type": "json_path", "path": path }))
+            }
+            SelectorReach::Lines => {
+                self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 }))
+            }
             _ => {}
         }
     }
 
-    fn place(&self, node: Node) -> usize {
+    fn place(&self, node: JsonNode) -> usize {
         self.offset + node.start()
     }
 
     /// Names candidates of the scalars of a value and returns the greatest level among them.
-    fn scalars(&mut self, node: Node, path: &str, inherited: Level) -> Level {
+    fn scalars(&mut self, node: JsonNode, path: &str, inherited: Level) -> Level {
         let scalars = || node.entries().filter(|(_, value)| is_leaf(*value));
-        let level = |key: Option<Node>, value: Node| {
+        let level = |key: Option<JsonNode>, value: JsonNode| {
             let own = level_of(key.map_or("", inner), value.raw());
-            if value.kind() == Kind::String { own.max(inherited) } else { own }
+            if value.kind() == JsonKind::String { own.max(inherited) } else { own }
         };
         let worst = scalars().map(|(key, value)| level(key, value)).max().unwrap_or_default();
         let deep = path.matches(['.', '[']).count();
@@ -168,14 +172,14 @@ impl Walk<'_> {
         worst
     }
 
-    fn context(&mut self, node: Node, path: &str) {
+    fn context(&mut self, node: JsonNode, path: &str) {
         for (key, value) in node.entries().filter(|(_, value)| is_leaf(*value)).take(6) {
             self.facts.add(Rank::Cause, self.place(value), path, &quoted(key, value));
         }
     }
 
     /// Names candidates of many like records.
-    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &Each) {
+    fn table(&mut self, path: &str, unit: &str, is_main: bool, each: &EachRow) {
         let mut columns = Columns::default();
         let (mut rows, mut names, mut name) = (0, Vec::<String>::new(), String::new());
         each(&mut |row| {
@@ -221,7 +225,7 @@ impl Walk<'_> {
         });
     }
 
-    fn row(&mut self, path: &str, row: &Row, score: u32, (columns, identity): (&Columns, usize), rows: usize) {
+    fn row(&mut self, path: &str, row: &TableRow, score: u32, (columns, identity): (&Columns, usize), rows: usize) {
         let label = match row.key {
             Some(key) => path_of(path, key),
             None => format!("{path}[{}]", row.index),
@@ -269,12 +273,12 @@ impl Walk<'_> {
         // Lists inside a record that stands out, and inside the only few records, are read as well.
         if score > 0 {
             let lists = row.node.entries().filter(|(_, value)| {
-                !is_leaf(*value) && value.kind() == Kind::Array && value.len() < rows.max(MIN_ROWS)
+                !is_leaf(*value) && value.kind() == JsonKind::Array && value.len() < rows.max(MIN_ROWS)
             });
-            let lists: Vec<(Cow<str>, Node)> =
+            let lists: Vec<(Cow<str>, JsonNode)> =
                 lists.map(|(key, value)| (key.map_or("".into(), |key| inner(key).into()), value)).collect();
             for (key, list) in lists.into_iter().filter(|_| row.place == 0) {
-                self.visit(list, &path_of(&full, &key), Hit::of(&key).level, &[]);
+                self.visit(list, &path_of(&full, &key), LevelMatch::of(&key).level, &[]);
             }
         }
     }

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::around_within;
-use super::level::Hit;
-use crate::tree::{Kind, Node, Tree};
+use super::level::LevelMatch;
+use crate::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_base::order;
 
 /// Elements from which on a list of like values is read as a table.
@@ -25,12 +25,12 @@ pub fn block(text: &str) -> Option<(usize, usize)> {
             continue;
         }
         tries += 1;
-        if opens.len() > 80 && Tree::parse(opens).is_some() {
+        if opens.len() > 80 && JsonTree::parse(opens).is_some() {
             return Some((start, start + opens.len()));
         }
         let close = if opens.starts_with('{') { "\n}" } else { "\n]" };
         let end = text[start..].find(close).map(|at| start + at + 2);
-        if let Some(end) = end.filter(|end| end - start > 80 && Tree::parse(&text[start..*end]).is_some()) {
+        if let Some(end) = end.filter(|end| end - start > 80 && JsonTree::parse(&text[start..*end]).is_some()) {
             return Some((start, end));
         }
     }
@@ -38,33 +38,37 @@ pub fn block(text: &str) -> Option<(usize, usize)> {
 }
 
 /// A scalar, or a short list of scalars, which is shown as a whole.
-pub fn is_leaf(node: Node) -> bool {
+pub fn is_leaf(node: JsonNode) -> bool {
     !node.is_container()
-        || (node.kind() == Kind::Array && node.raw().len() <= 160 && node.items().all(|item| !item.is_container()))
+        || (node.kind() == JsonKind::Array && node.raw().len() <= 160 && node.items().all(|item| !item.is_container()))
 }
 
 /// A key as it is written, without quotes.
-pub fn inner(key: Node<'_>) -> &str {
+pub fn inner(key: JsonNode<'_>) -> &str {
     let raw = key.raw();
     raw.get(1..raw.len() - 1).unwrap_or(raw)
 }
 
-pub fn is_table(node: Node) -> bool {
+pub fn is_table(node: JsonNode) -> bool {
     if node.len() < MIN_ROWS {
         return false;
     }
-    let first = |kind: Kind| node.entries().filter(|(_, value)| value.kind() == kind).count() * 10 >= node.len() * 9;
+    let first =
+        |kind: JsonKind| node.entries().filter(|(_, value)| value.kind() == kind).count() * 10 >= node.len() * 9;
     match node.kind() {
-        Kind::Array => first(Kind::Object) || first(Kind::Array) || first(Kind::Number) || first(Kind::String),
+        JsonKind::Array => {
+            first(JsonKind::Object) || first(JsonKind::Array) || first(JsonKind::Number) || first(JsonKind::String)
+        }
         // An object of like objects is a table whose rows have names.
-        Kind::Object => first(Kind::Object) && alike(node),
+        JsonKind::Object => first(JsonKind::Object) && alike(node),
         _ => false,
     }
 }
 
 /// Tells whether the objects of an object have keys in common.
-pub fn alike(node: Node) -> bool {
-    let first = |value: Node<'_>| value.entries().filter_map(|(key, _)| key).map(|key| inner(key).to_owned()).next();
+pub fn alike(node: JsonNode) -> bool {
+    let first =
+        |value: JsonNode<'_>| value.entries().filter_map(|(key, _)| key).map(|key| inner(key).to_owned()).next();
     let mut firsts: Vec<String> = node.entries().filter_map(|(_, value)| first(value)).collect();
     order::sort_distinct(&mut firsts);
     firsts.len() * 2 <= node.len()
@@ -81,10 +85,10 @@ pub fn path_of(path: &str, key: &str) -> String {
 
 /// Calls `take` with every scalar and every array of a record, under its dotted name.
 pub fn flatten<'a>(
-    node: Node<'a>,
+    node: JsonNode<'a>,
     name: &mut String,
     depth: usize,
-    take: &mut dyn FnMut(&str, Option<Node<'a>>, Node<'a>),
+    take: &mut dyn FnMut(&str, Option<JsonNode<'a>>, JsonNode<'a>),
 ) {
     for (index, (key, value)) in node.entries().enumerate().take(200) {
         let length = name.len();
@@ -95,8 +99,8 @@ pub fn flatten<'a>(
             Some(key) => name.push_str(inner(key)),
             None => _ = write!(name, "{index}"),
         }
-        let few = value.kind() == Kind::Array && value.len() < MIN_ROWS && !is_leaf(value);
-        if depth < RECORD_DEPTH && !value.is_empty() && (value.kind() == Kind::Object || few) {
+        let few = value.kind() == JsonKind::Array && value.len() < MIN_ROWS && !is_leaf(value);
+        if depth < RECORD_DEPTH && !value.is_empty() && (value.kind() == JsonKind::Object || few) {
             flatten(value, name, depth + 1, take);
         } else {
             take(name, key, value);
@@ -109,28 +113,28 @@ pub fn flatten<'a>(
 }
 
 /// What a column compares: lists only by being empty or not.
-pub fn cell(value: Node<'_>) -> &str {
+pub fn cell(value: JsonNode<'_>) -> &str {
     match value.kind() {
-        Kind::Array | Kind::Object if value.is_empty() => "[]",
-        Kind::Array if is_leaf(value) => value.raw(),
-        Kind::Array => "[…]",
-        Kind::Object => "{…}",
+        JsonKind::Array | JsonKind::Object if value.is_empty() => "[]",
+        JsonKind::Array if is_leaf(value) => value.raw(),
+        JsonKind::Array => "[…]",
+        JsonKind::Object => "{…}",
         _ => value.raw(),
     }
 }
 
 /// A member or an element as it is written, long ones cut around what matters.
-pub fn quoted(key: Option<Node>, value: Node) -> String {
+pub fn quoted(key: Option<JsonNode>, value: JsonNode) -> String {
     quoted_within(key, value, MEMBER_CHARS)
 }
 
-pub fn quoted_within(key: Option<Node>, value: Node, chars: usize) -> String {
+pub fn quoted_within(key: Option<JsonNode>, value: JsonNode, chars: usize) -> String {
     let raw = key.map_or(value.raw(), |key| key.through(value));
-    around_within(raw, Hit::of(raw).at, chars)
+    around_within(raw, LevelMatch::of(raw).at, chars)
 }
 
 /// A value that says that there is nothing.
-pub fn is_silent(value: Node) -> bool {
+pub fn is_silent(value: JsonNode) -> bool {
     matches!(value.raw(), "0" | "null" | "\"\"" | "[]")
 }
 

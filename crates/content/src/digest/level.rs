@@ -21,7 +21,7 @@ use Level::{Error, Note, Warning};
 
 /// The greatest level of a text, and where the word stands that says so.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Hit {
+pub struct LevelMatch {
     /// The level.
     pub level: Level,
     /// Byte offset of the word.
@@ -79,7 +79,7 @@ const OPENINGS: Openings = {
 /// Marks of failure that are no words.
 const MARKS: &[char] = &['✗', '✘', '✖', '❌'];
 
-impl Hit {
+impl LevelMatch {
     /// Reads a text; linear in it. Base64 and the like say nothing.
     pub fn of(text: &str) -> Self {
         let mut hit = Self::default();
@@ -217,17 +217,20 @@ mod tests {
             ("", Level::None),
         ];
         for (text, expected) in cases {
-            assert_eq!(Hit::of(text).level, expected, "{text}");
+            assert_eq!(LevelMatch::of(text).level, expected, "{text}");
         }
     }
 
     #[test]
     fn data_says_nothing_and_what_follows_it_does() {
         let data = "Ab0/Error/".repeat(40);
-        assert_eq!(Hit::of(&data).level, Level::None);
-        let hit = Hit::of(&format!("\"{data}\": failed"));
+        assert_eq!(LevelMatch::of(&data).level, Level::None);
+        let hit = LevelMatch::of(&format!("\"{data}\": failed"));
         assert_eq!((hit.level, hit.at), (Error, data.len() + 4));
-        assert_eq!(Hit::of(&format!("failed {data}")).at, 0);
-        assert_eq!(Hit::of("src/Error/of").level, Hit::of(&format!("{} src/Error/of", "a ".repeat(200))).level);
+        assert_eq!(LevelMatch::of(&format!("failed {data}")).at, 0);
+        assert_eq!(
+            LevelMatch::of("src/Error/of").level,
+            LevelMatch::of(&format!("{} src/Error/of", "a ".repeat(200))).level
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::level::{Hit, Level};
-use super::survey::{Survey, Unit, bare, form, has_digit, indent, level, pair};
-use super::{Facts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
+use super::level::{Level, LevelMatch};
+use super::survey::{LineUnit, Survey, bare, form, has_digit, indent, level, pair};
+use super::{DigestFacts, PIECE_CHARS, Rank, around, around_within, count, json, leaves, lines_at, tables};
 use crate::sniff::Shape;
 use contextweaver_base::order;
 
@@ -16,7 +16,7 @@ const ENDS_CHARS: usize = 75;
 const NEAR: usize = 6;
 
 /// Names candidates of a text of lines.
-pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
+pub fn facts(text: &str, shape: Shape, facts: &mut DigestFacts) {
     let mut skip = Vec::new();
     if let Some((start, end)) = leaves::block(text) {
         json::embedded(&text[start..end], start, facts);
@@ -28,7 +28,7 @@ pub fn facts(text: &str, shape: Shape, facts: &mut Facts) {
 }
 
 /// Names candidates of the lines outside the given ranges.
-pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Facts) {
+pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut DigestFacts) {
     let mut survey = Survey::default();
     each_unit(text, skip, &mut |unit| survey.take(unit, shape));
     survey.finish();
@@ -44,7 +44,7 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Fact
     if shape != Shape::Markup && (skip.is_empty() || survey.units > 12) {
         facts.add(Rank::Head, 0, "", &head);
     }
-    let mut reader = Reader {
+    let mut reader = LineReader {
         survey: &survey,
         text,
         shape,
@@ -59,7 +59,7 @@ pub fn prose(text: &str, skip: &[(usize, usize)], shape: Shape, facts: &mut Fact
     reader.finish();
 }
 
-fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Unit<'a>)) {
+fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(LineUnit<'a>)) {
     let mut place = 0;
     for line in text.split_inclusive('\n') {
         let start = place;
@@ -72,7 +72,7 @@ fn each_unit<'a>(text: &'a str, skip: &[(usize, usize)], take: &mut dyn FnMut(Un
             let end = if rest.len() > LONG_LINE { piece_end(rest) } else { rest.len() };
             let (piece, tail) = rest.split_at(end);
             if piece.bytes().any(|byte| byte.is_ascii_alphanumeric() || byte >= 0x80) {
-                take(Unit { place: start + (line.trim_end().len() - rest.len()), text: piece });
+                take(LineUnit { place: start + (line.trim_end().len() - rest.len()), text: piece });
             }
             rest = tail.trim_start();
         }
@@ -94,21 +94,21 @@ fn piece_end(text: &str) -> usize {
     }
 }
 
-struct Reader<'s, 'a, 'f> {
+struct LineReader<'s, 'a, 'f> {
     survey: &'s Survey,
     text: &'a str,
     shape: Shape,
-    facts: &'f mut Facts,
+    facts: &'f mut DigestFacts,
     seen: HashSet<u64>,
     at: usize,
-    errors: Vec<(u32, Unit<'a>, Hit)>,
-    notes: Vec<(u32, Unit<'a>)>,
+    errors: Vec<(u32, LineUnit<'a>, LevelMatch)>,
+    notes: Vec<(u32, LineUnit<'a>)>,
     /// Whether all lines so far are pairs, as at the head of a message.
     opening: bool,
 }
 
-impl<'a> Reader<'_, 'a, '_> {
-    fn take(&mut self, unit: Unit<'a>) {
+impl<'a> LineReader<'_, 'a, '_> {
+    fn take(&mut self, unit: LineUnit<'a>) {
         self.at += 1;
         let text = bare(unit.text);
         if self.at == 1 || unit.place == self.survey.last {
@@ -132,7 +132,7 @@ impl<'a> Reader<'_, 'a, '_> {
         }
     }
 
-    fn outline(&mut self, unit: Unit, text: &str) {
+    fn outline(&mut self, unit: LineUnit, text: &str) {
         let markdown = matches!(self.shape, Shape::Markdown | Shape::Markup) && unit.text.starts_with('#');
         let section = indent(unit.text) == 0 && unit.text.ends_with(':') && text.len() < 60;
         if markdown || (section && pair(unit.text).is_some()) {
@@ -147,7 +147,7 @@ impl<'a> Reader<'_, 'a, '_> {
         }
     }
 
-    fn alarm(&mut self, unit: Unit<'a>, hit: Hit) {
+    fn alarm(&mut self, unit: LineUnit<'a>, hit: LevelMatch) {
         let form = form(bare(unit.text), false);
         // Tools repeat a message under different prefixes: the same end of a long line counts as the same message.
         let end = unit.text.len().saturating_sub(40);
@@ -171,7 +171,7 @@ impl<'a> Reader<'_, 'a, '_> {
         }
     }
 
-    fn note(&mut self, unit: Unit<'a>, odd: bool) {
+    fn note(&mut self, unit: LineUnit<'a>, odd: bool) {
         if self.notes.len() < 4 * super::MAX_PER_RANK {
             let near_end = self.at + 8 > self.survey.units;
             self.notes.push((if near_end || odd { 2 } else { u32::from(self.at < 8) }, unit));
@@ -181,7 +181,7 @@ impl<'a> Reader<'_, 'a, '_> {
         }
     }
 
-    fn odd(&mut self, unit: Unit<'a>, text: &str) {
+    fn odd(&mut self, unit: LineUnit<'a>, text: &str) {
         let pair = pair(unit.text);
         if pair.is_some_and(|(key, value)| self.survey.pairs.rarity(key, value) > 0) {
             self.facts.add(Rank::Odd, unit.place, "", &around(text, 0));
@@ -201,13 +201,14 @@ impl<'a> Reader<'_, 'a, '_> {
     }
 
     /// The line that an indented line belongs to, or the two lines before.
-    fn parents(&mut self, unit: Unit) {
+    fn parents(&mut self, unit: LineUnit) {
         let depth = indent(unit.text);
         let before = self.text[..unit.place].lines().rev().take(40);
         let before = before.map(|line| (line.as_ptr() as usize - self.text.as_ptr() as usize, line));
         let mut found = before.filter(|(_, line)| !line.trim().is_empty());
-        let add =
-            |facts: &mut Facts, (place, line): (usize, &str)| facts.add(Rank::Cause, place, "", &around(bare(line), 0));
+        let add = |facts: &mut DigestFacts, (place, line): (usize, &str)| {
+            facts.add(Rank::Cause, place, "", &around(bare(line), 0))
+        };
         if depth > 0 {
             if let Some(parent) = found.find(|(_, line)| indent(line) < depth) {
                 add(self.facts, parent);
@@ -248,7 +249,7 @@ fn end_of(text: &str, last: bool) -> String {
 }
 
 /// Finds the nearest line that says where in the code an error is: after it, or before it as in Python.
-fn location<'a>(text: &'a str, unit: Unit) -> Option<(usize, &'a str)> {
+fn location<'a>(text: &'a str, unit: LineUnit) -> Option<(usize, &'a str)> {
     if names_place(unit.text) {
         return None;
     }

@@ -1,6 +1,6 @@
 //! HTML and XML: the text a reader sees, headings marked, the rest dropped.
 
-use super::{Facts, Rank, count, lined};
+use super::{DigestFacts, Rank, count, lined};
 use crate::sniff::Shape;
 
 /// Elements whose content nobody sees.
@@ -12,7 +12,7 @@ const INLINE: &[&str] = &[
 ];
 
 /// Names candidates of a marked-up text.
-pub fn facts(text: &str, facts: &mut Facts) {
+pub fn facts(text: &str, facts: &mut DigestFacts) {
     let (visible, repeated) = visible(text);
     if let Some((name, times)) = repeated {
         facts.add(Rank::Head, 0, "", &format!("{} of <{name}>", count(times, "element")));

@@ -16,7 +16,7 @@ mod tables;
 
 use std::collections::{HashMap, HashSet};
 
-use super::sniff::{Shape, Source};
+use super::sniff::{Shape, SniffedText};
 use contextweaver_base::order;
 use contextweaver_model::JsonMap;
 use contextweaver_text::lines::lines;
@@ -80,7 +80,7 @@ const RANKS: usize = 10;
 
 /// A candidate: derived label, quoted text.
 #[derive(Debug)]
-struct Fact {
+struct DigestFact {
     rank: Rank,
     /// Byte offset in the source; the head is at 0.
     place: usize,
@@ -90,20 +90,20 @@ struct Fact {
 
 /// Candidates in the order they were found.
 #[derive(Debug, Default)]
-struct Facts {
-    list: Vec<Fact>,
+struct DigestFacts {
+    list: Vec<DigestFact>,
     counts: [usize; RANKS],
     focus: Option<Focus>,
 }
 
-impl Facts {
+impl DigestFacts {
     /// Takes a candidate unless there are enough of its rank.
     fn add(&mut self, rank: Rank, place: usize, label: &str, text: &str) {
         let count = &mut self.counts[rank as usize];
         if *count < MAX_PER_RANK && !(text.is_empty() && label.is_empty()) {
             *count += 1;
             let (label, text) = (one_line(label), one_line(text));
-            self.list.push(Fact { rank, place, label, text });
+            self.list.push(DigestFact { rank, place, label, text });
         }
     }
 
@@ -127,19 +127,19 @@ fn one_line(text: &str) -> String {
     text.trim().replace(['\n', '\r'], " ")
 }
 
-/// Writes what a text says into at most `room_tokens` tokens; a text that fits is returned as it is.
-pub fn digest(text: &str, media_type: &str, room_tokens: u64, estimator: &Estimator) -> Digest {
-    digest_source(&Source::new(media_type, text), room_tokens, estimator)
+/// Writes what a text says into at most `budget_tokens` tokens; a text that fits is returned as it is.
+pub fn digest(text: &str, media_type: &str, budget_tokens: u64, estimator: &Estimator) -> Digest {
+    digest_sniffed(&SniffedText::new(media_type, text), budget_tokens, estimator)
 }
 
 /// Does what [`digest`] does.
-pub fn digest_source(source: &Source, room_tokens: u64, estimator: &Estimator) -> Digest {
-    let Source { text, shape, tree } = source;
+pub fn digest_sniffed(source: &SniffedText, budget_tokens: u64, estimator: &Estimator) -> Digest {
+    let SniffedText { text, shape, tree } = source;
     let shape = *shape;
-    if estimator.fits(text, room_tokens) {
+    if estimator.fits(text, budget_tokens) {
         return Digest { text: (*text).to_owned(), shape, focus: None };
     }
-    let mut facts = Facts::default();
+    let mut facts = DigestFacts::default();
     match shape {
         Shape::Json => tree.iter().for_each(|tree| json::value(tree, &mut facts)),
         Shape::Ndjson => json::lines(text, &mut facts),
@@ -149,7 +149,7 @@ pub fn digest_source(source: &Source, room_tokens: u64, estimator: &Estimator) -
         _ => lined::facts(text, shape, &mut facts),
     }
     let focus = facts.focus.take();
-    Digest { text: fill(facts.list, room_tokens, estimator), shape, focus }
+    Digest { text: fill(facts.list, budget_tokens, estimator), shape, focus }
 }
 
 /// Share of the room, in percent, that a rank gets before the others have had theirs.
@@ -164,9 +164,9 @@ const fn share(rank: Rank) -> u64 {
     }
 }
 
-fn fill(mut facts: Vec<Fact>, room_tokens: u64, estimator: &Estimator) -> String {
+fn fill(mut facts: Vec<DigestFact>, budget_tokens: u64, estimator: &Estimator) -> String {
     order::sort_by(&mut facts, |a, b| a.rank.cmp(&b.rank));
-    let room = room_tokens.saturating_mul(4).saturating_add(3);
+    let room = budget_tokens.saturating_mul(4).saturating_add(3);
     let between = estimator.quarters(": \n");
     let mut used = 0;
     // One candidate for one place, one price for one label.
@@ -216,14 +216,14 @@ const fn enough(rank: Rank, pass: usize) -> u64 {
 }
 
 /// Writes candidates in the order of the source, those under one label together.
-fn write(mut facts: Vec<Fact>) -> String {
+fn write(mut facts: Vec<DigestFact>) -> String {
     let mut firsts: HashMap<String, (bool, usize)> = HashMap::new();
     for fact in facts.iter().filter(|fact| !fact.label.is_empty()) {
         let place = (fact.rank != Rank::Head, fact.place);
         let first = firsts.entry(fact.label.clone()).or_insert(place);
         *first = place.min(*first);
     }
-    let place = |fact: &Fact| {
+    let place = |fact: &DigestFact| {
         let own = (fact.rank != Rank::Head, fact.place);
         (firsts.get(&fact.label).copied().unwrap_or(own), own)
     };

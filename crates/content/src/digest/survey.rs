@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::columns::{Column, Columns};
-use super::level::{Hit, Level};
+use super::columns::{ColumnProfile, Columns};
+use super::level::{Level, LevelMatch};
 use crate::sniff::{self, Shape};
 
 /// Kinds of lines that are told apart.
@@ -14,7 +14,7 @@ const MAX_WORDS: usize = 16;
 
 /// A piece of the text: a line, or part of a long one.
 #[derive(Debug, Clone, Copy)]
-pub struct Unit<'a> {
+pub struct LineUnit<'a> {
     pub place: usize,
     /// With its indentation.
     pub text: &'a str,
@@ -31,7 +31,7 @@ pub struct Survey {
     kinds: HashMap<u64, u32>,
     counts: Vec<u32>,
     /// Words of the lines of the first kinds, by their place in the line.
-    pub words: Vec<Vec<Column>>,
+    pub words: Vec<Vec<ColumnProfile>>,
     /// Whether the lines are mostly of a few kinds.
     pub is_regular: bool,
     pub pairs: Columns,
@@ -42,7 +42,7 @@ pub struct Survey {
 }
 
 impl Survey {
-    pub fn take(&mut self, unit: Unit, shape: Shape) {
+    pub fn take(&mut self, unit: LineUnit, shape: Shape) {
         self.units += 1;
         self.last = unit.place;
         self.with_digits += usize::from(has_digit(unit.text));
@@ -69,7 +69,7 @@ impl Survey {
 
     pub fn finish(&mut self) {
         self.pairs.finish();
-        self.words.iter_mut().flatten().for_each(Column::finish);
+        self.words.iter_mut().flatten().for_each(ColumnProfile::finish);
         let common: u32 = self.counts.iter().filter(|count| **count >= 4).sum();
         self.is_regular = self.units >= 12 && common as usize * 10 >= self.units * 7;
     }
@@ -83,7 +83,7 @@ impl Survey {
                 self.kinds.insert(form, next as u32);
                 self.counts.push(0);
                 if next < MAX_COMPARED {
-                    self.words.push((0..MAX_WORDS).map(|_| Column::default()).collect());
+                    self.words.push((0..MAX_WORDS).map(|_| ColumnProfile::default()).collect());
                 }
                 next as u32
             }
@@ -176,8 +176,8 @@ pub fn pair(text: &str) -> Option<(&str, &str)> {
 }
 
 /// The level of a line, lowered where the line itself says that all is well.
-pub fn level(line: &str) -> Hit {
-    let mut hit = Hit::of(line);
+pub fn level(line: &str) -> LevelMatch {
+    let mut hit = LevelMatch::of(line);
     let end = line.trim_end();
     if ["PASSED", "PASS", " ok", " OK", "✓"].iter().any(|verdict| end.ends_with(verdict)) || end.starts_with("✓") {
         hit.level = Level::None;

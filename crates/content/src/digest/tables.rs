@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::json;
 
 use super::columns::{Columns, FAILED, Oddest, number};
-use super::{Facts, Rank, around, count, lines_at};
+use super::{DigestFacts, Rank, around, count, lines_at};
 use crate::table::Table;
 
 /// Records shown because they are odd.
@@ -14,13 +14,13 @@ const MAX_ODD: usize = 12;
 const MIN_ROWS: usize = 5;
 
 /// A record: where it starts, how it is shown, its cells.
-type Record<'a> = (usize, Cow<'a, str>, Vec<Cow<'a, str>>);
+type TableRecord<'a> = (usize, Cow<'a, str>, Vec<Cow<'a, str>>);
 
 /// Names candidates of delimited text.
-pub fn delimited(text: &str, separator: u8, facts: &mut Facts) {
+pub fn delimited(text: &str, separator: u8, facts: &mut DigestFacts) {
     let table = Table::parse(text, separator);
     let records = table.records();
-    let read = |at: usize| -> Record {
+    let read = |at: usize| -> TableRecord {
         let record = records[at];
         (record.as_ptr() as usize - text.as_ptr() as usize, record.into(), table.cells(record))
     };
@@ -28,7 +28,7 @@ pub fn delimited(text: &str, separator: u8, facts: &mut Facts) {
 }
 
 /// Names candidates of `len` records, the first of which may name the columns; `within` is the text around the table.
-fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, within: Option<&str>, facts: &mut Facts) {
+fn rows<'a>(len: usize, read: &dyn Fn(usize) -> TableRecord<'a>, within: Option<&str>, facts: &mut DigestFacts) {
     if len == 0 {
         return;
     }
@@ -82,7 +82,7 @@ fn rows<'a>(len: usize, read: &dyn Fn(usize) -> Record<'a>, within: Option<&str>
 
 /// Finds the longest run of lines cut into equally many cells by bars or by wide gaps, names candidates of it, and
 /// returns its range.
-pub fn aligned(text: &str, facts: &mut Facts) -> Option<(usize, usize)> {
+pub fn aligned(text: &str, facts: &mut DigestFacts) -> Option<(usize, usize)> {
     let mut best: (usize, usize, usize) = (0, 0, 0);
     let (mut start, mut rows_seen, mut width, mut place) = (0, 0, 0, 0);
     for line in text.split_inclusive('\n') {
@@ -106,7 +106,7 @@ pub fn aligned(text: &str, facts: &mut Facts) -> Option<(usize, usize)> {
     }
     let block = &text[start..end];
     let records: Vec<&str> = block.lines().filter(|line| !is_rule(line)).collect();
-    let read = |at: usize| -> Record {
+    let read = |at: usize| -> TableRecord {
         let line = records[at];
         (line.as_ptr() as usize - text.as_ptr() as usize, squeeze(line).into(), cells(line))
     };

@@ -7,19 +7,19 @@ use contextweaver_text::unicode;
 
 /// Finds `key: value` and `key = value` lines; a repeated key keeps its first place and takes its last value.
 pub fn key_values(text: &str) -> Vec<(String, &str)> {
-    let mut pairs = Pairs::default();
+    let mut pairs = KeyValuePairs::default();
     lines(text).filter_map(key_value).for_each(|(key, value)| pairs.add(key, value));
     pairs.list
 }
 
 /// Keys in the order they were found, with their last values.
 #[derive(Default)]
-struct Pairs<'a> {
+struct KeyValuePairs<'a> {
     list: Vec<(String, &'a str)>,
     places: HashMap<String, usize>,
 }
 
-impl<'a> Pairs<'a> {
+impl<'a> KeyValuePairs<'a> {
     fn add(&mut self, key: String, value: &'a str) {
         if let Some(place) = self.places.get(&key) {
             self.list[*place].1 = value;
@@ -44,7 +44,7 @@ pub fn bullets(text: &str) -> Vec<&str> {
 pub fn facts(text: &str) -> Vec<String> {
     let mut facts: Vec<String> = Vec::new();
     let mut seen = HashSet::new();
-    let (mut pairs, mut numbered, mut bullets) = (Pairs::default(), Vec::new(), Vec::new());
+    let (mut pairs, mut numbered, mut bullets) = (KeyValuePairs::default(), Vec::new(), Vec::new());
     // The three begin differently, so that a line is at most one of them.
     for line in lines(text) {
         if let Some((key, value)) = key_value(line) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::tree::{Kind, Node};
+use crate::tree::{JsonKind, JsonNode};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::lines::slice_range;
@@ -60,7 +60,7 @@ pub(super) fn push_quoted(out: &mut String, text: &str) {
 
 /// One step of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     Key(String),
     Index(i64),
     /// Elements from, up to; of a string, characters.
@@ -70,16 +70,16 @@ enum Step {
 
 /// A path into JSON: `data[0:5].id`, `["a.b"][-1]`, `items[*].name`; a leading `$` may stand for the whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Path(Vec<Step>);
+pub(super) struct JsonPath(Vec<PathStep>);
 
 /// A value that a path leads to, or some characters of a string.
 #[derive(Clone, Copy)]
-pub(super) struct Hit<'a> {
-    pub node: Node<'a>,
+pub(super) struct PathMatch<'a> {
+    pub node: JsonNode<'a>,
     pub chars: Option<(usize, usize)>,
 }
 
-impl Path {
+impl JsonPath {
     /// Reads a path of at most 64 steps.
     pub fn parse(text: &str, at: &str) -> Result<Self> {
         let fail = |message: &str| Error::new(ErrorCode::InvalidInput, message).at(at);
@@ -96,8 +96,8 @@ impl Path {
                 let (key, tail) = rest.split_at(end);
                 match key {
                     "" => return Err(fail("a path has an empty key; write it as [\"\"]")),
-                    "*" => steps.push(Step::All),
-                    _ => steps.push(Step::Key(key.to_owned())),
+                    "*" => steps.push(PathStep::All),
+                    _ => steps.push(PathStep::Key(key.to_owned())),
                 }
                 rest = tail;
                 continue;
@@ -112,32 +112,32 @@ impl Path {
 
     /// Follows the path; what does not exist is left out. The second part tells whether the path may lead to several
     /// values here: a range of a string is one value.
-    pub fn follow<'a>(&self, root: Node<'a>) -> (Vec<Hit<'a>>, bool) {
-        let whole = |node| Hit { node, chars: None };
+    pub fn follow<'a>(&self, root: JsonNode<'a>) -> (Vec<PathMatch<'a>>, bool) {
+        let whole = |node| PathMatch { node, chars: None };
         let (mut hits, mut plural) = (vec![whole(root)], false);
         for step in &self.0 {
             let mut next = Vec::new();
-            for Hit { node, chars } in hits {
+            for PathMatch { node, chars } in hits {
                 if chars.is_some() {
                     continue;
                 }
                 match step {
-                    Step::Key(key) => next.extend(node.get(key).map(whole)),
-                    Step::Index(index) => {
+                    PathStep::Key(key) => next.extend(node.get(key).map(whole)),
+                    PathStep::Index(index) => {
                         let back = usize::try_from(index.unsigned_abs()).unwrap_or(usize::MAX);
                         let index = if *index < 0 { node.len().checked_sub(back) } else { Some(back) };
                         next.extend(index.and_then(|index| node.items().nth(index)).map(whole));
                     }
-                    Step::Range(start, end) if node.kind() == Kind::String => {
+                    PathStep::Range(start, end) if node.kind() == JsonKind::String => {
                         let range = slice_range(node.text().chars().count(), Some(*start), *end);
-                        next.push(Hit { node, chars: Some((range.start, range.end)) });
+                        next.push(PathMatch { node, chars: Some((range.start, range.end)) });
                     }
-                    Step::Range(start, end) => {
+                    PathStep::Range(start, end) => {
                         let range = slice_range(node.len(), Some(*start), *end);
                         next.extend(node.items().skip(range.start).take(range.len()).map(whole));
                         plural = true;
                     }
-                    Step::All => {
+                    PathStep::All => {
                         next.extend(node.entries().map(|(_, value)| whole(value)));
                         plural = true;
                     }
@@ -150,13 +150,13 @@ impl Path {
 }
 
 /// Reads what stands between brackets; returns what follows them.
-fn bracket(text: &str) -> Option<(Step, &str)> {
+fn bracket(text: &str) -> Option<(PathStep, &str)> {
     if let Some(quote) = text.chars().next().filter(|ch| matches!(ch, '"' | '\'')) {
         let mut key = String::new();
         let mut chars = text[1..].char_indices();
         while let Some((at, ch)) = chars.next() {
             if ch == quote {
-                return Some((Step::Key(key), text[1 + at + 1..].strip_prefix(']')?));
+                return Some((PathStep::Key(key), text[1 + at + 1..].strip_prefix(']')?));
             }
             key.push(if ch == '\\' { chars.next()?.1 } else { ch });
         }
@@ -166,12 +166,12 @@ fn bracket(text: &str) -> Option<(Step, &str)> {
     let inner = inner.trim();
     let number = |text: &str| text.trim().parse::<i64>().ok();
     let step = match inner.split_once(':') {
-        _ if matches!(inner, "" | "*") => Step::All,
-        Some((from, to)) => Step::Range(
+        _ if matches!(inner, "" | "*") => PathStep::All,
+        Some((from, to)) => PathStep::Range(
             if from.trim().is_empty() { 0 } else { number(from)? },
             if to.trim().is_empty() { None } else { Some(number(to)?) },
         ),
-        None => Step::Index(number(inner)?),
+        None => PathStep::Index(number(inner)?),
     };
     Some((step, tail))
 }
@@ -204,12 +204,12 @@ pub(crate) fn push_key(path: &mut String, key: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
+    use crate::tree::JsonTree;
 
     #[test]
     fn paths_lead_to_values() {
         let text = r#"{"a": [1, 2.0, {"b": "xyz"}], "c d": {"e\"": null}, "": 5, "0": 6}"#;
-        let tree = Tree::parse(text).unwrap();
+        let tree = JsonTree::parse(text).unwrap();
         let cases: &[(&str, &[&str])] = &[
             ("$", &[text]),
             ("", &[text]),
@@ -227,12 +227,12 @@ mod tests {
             ("zz.y", &[]),
         ];
         for (path, expected) in cases {
-            let (hits, _) = Path::parse(path, "").unwrap().follow(tree.root());
+            let (hits, _) = JsonPath::parse(path, "").unwrap().follow(tree.root());
             let raw: Vec<&str> = hits.iter().map(|hit| hit.node.raw()).collect();
             assert_eq!(&raw, expected, "{path}");
         }
         for bad in ["a[", "a[x]", "a..b", ".", "a[\"x]", "a[1", "a.", "[1:x]"] {
-            assert_eq!(Path::parse(bad, "/p").unwrap_err().path(), "/p", "{bad}");
+            assert_eq!(JsonPath::parse(bad, "/p").unwrap_err().path(), "/p", "{bad}");
         }
     }
 
@@ -243,8 +243,8 @@ mod tests {
             push_key(&mut path, key);
         }
         assert_eq!(path, "a[\"b c\"][\"d\\\"\\\\e\"][\"\"][\"f.g\"]");
-        let keys: Vec<Step> = ["a", "b c", "d\"\\e", "", "f.g"].map(|key| Step::Key(key.into())).into();
-        assert_eq!(Path::parse(&path, "").unwrap(), Path(keys));
+        let keys: Vec<PathStep> = ["a", "b c", "d\"\\e", "", "f.g"].map(|key| PathStep::Key(key.into())).into();
+        assert_eq!(JsonPath::parse(&path, "").unwrap(), JsonPath(keys));
     }
 
     #[test]

@@ -10,16 +10,16 @@ mod selector;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use self::json::Path;
+use self::json::JsonPath;
 pub(super) use self::json::{push_index, push_key, squeeze};
 pub(super) use self::outline::kind_of_line;
-use self::pager::{Body, Frame, Page, Room, Unit, fill, skip_chars};
-use self::records::Records;
+use self::pager::{Page, PageBudget, PageFrame, PageUnit, UnitBody, fill, skip_chars};
+use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
-use self::selector::Kind;
+use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
 use super::sniff;
-use super::tree::{Kind as JsonKind, Tree};
+use super::tree::{JsonKind, JsonTree};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::lines::{lines, slice_range};
@@ -28,7 +28,7 @@ use contextweaver_text::unicode::prefix;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Slice {
+pub struct TextSlice {
     /// What was asked for, or as much of it as fits.
     pub text: String,
     /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `values`, `hits`, `columns` or `entries`.
@@ -55,35 +55,35 @@ pub fn slice(
     selector: &Selector,
     max_tokens: Option<u64>,
     estimator: &Estimator,
-) -> Result<Slice> {
-    let room = Room::new(estimator, max_tokens);
+) -> Result<TextSlice> {
+    let budget = PageBudget::new(estimator, max_tokens);
     let shape = || sniff::shape(media_type, text);
     match &selector.kind {
-        Kind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), room)),
-        Kind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), room)),
-        Kind::Lines => Ok(of_lines(text, selector, room)),
-        Kind::Rows { columns, conditions, header } => match Records::of(text, shape()) {
-            Some(records) => records.rows(selector, (columns, conditions, *header), room),
-            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, room)),
-            None => Err(Records::absent(selector)),
+        SelectorKind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), budget)),
+        SelectorKind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), budget)),
+        SelectorKind::Lines => Ok(of_lines(text, selector, budget)),
+        SelectorKind::Rows { columns, conditions, header } => match TabularText::of(text, shape()) {
+            Some(records) => records.rows(selector, (columns, conditions, *header), budget),
+            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, budget)),
+            None => Err(TabularText::absent(selector)),
         },
-        Kind::JsonKeys(keys) => json_keys(text, selector, keys, room),
-        Kind::JsonPath(path) => json_path(text, selector, path, room),
-        Kind::Search { pattern, context, max_hits } => {
-            search::search(text, shape(), selector, (pattern, *context, *max_hits), room)
+        SelectorKind::JsonKeys(keys) => json_keys(text, selector, keys, budget),
+        SelectorKind::JsonPath(path) => json_path(text, selector, path, budget),
+        SelectorKind::Search { pattern, context, max_hits } => {
+            search::search(text, shape(), selector, (pattern, *context, *max_hits), budget)
         }
-        Kind::Columns | Kind::Stats(_) => {
-            let records = Records::of(text, shape()).ok_or_else(|| Records::absent(selector))?;
+        SelectorKind::Columns | SelectorKind::Stats(_) => {
+            let records = TabularText::of(text, shape()).ok_or_else(|| TabularText::absent(selector))?;
             let (open, entries) = records.describe(selector)?;
-            Ok(written(text, selector, "columns", (open, entries), room))
+            Ok(written(text, selector, "columns", (open, entries), budget))
         }
-        Kind::Outline => Ok(written(text, selector, "entries", outline::outline(text, shape()), room)),
+        SelectorKind::Outline => Ok(written(text, selector, "entries", outline::outline(text, shape()), budget)),
     }
 }
 
-fn head(text: &str, selector: &Selector, (start, chars): (usize, usize), room: Room) -> Slice {
+fn head(text: &str, selector: &Selector, (start, chars): (usize, usize), budget: PageBudget) -> TextSlice {
     let wanted = prefix(skip_chars(text, start), chars);
-    let shown = room.prefix(wanted, room.quarters);
+    let shown = budget.prefix(wanted, budget.quarters);
     let (total, chars, count) = (text.chars().count(), wanted.chars().count(), shown.chars().count());
     let start = start.min(total);
     let next = || selector.with(&[("start", start + count), ("chars", chars - count)]);
@@ -91,20 +91,20 @@ fn head(text: &str, selector: &Selector, (start, chars): (usize, usize), room: R
 }
 
 /// What matters in the tail is its end, so that is what a limit leaves.
-fn tail(text: &str, selector: &Selector, (end, chars): (Option<usize>, usize), room: Room) -> Slice {
+fn tail(text: &str, selector: &Selector, (end, chars): (Option<usize>, usize), budget: PageBudget) -> TextSlice {
     let total = text.chars().count();
     let end = end.unwrap_or(total).min(total);
     let start = end.saturating_sub(chars);
     let wanted = prefix(skip_chars(text, start), end - start);
-    let shown = room.suffix(wanted);
+    let shown = budget.suffix(wanted);
     let count = shown.chars().count();
     let next = || selector.with(&[("end", end - count), ("chars", end - start - count)]);
     of_chars(shown, total, end - count..end, (end - count > start).then_some(count > 0), next)
 }
 
 /// `cut` tells that the text was cut, and whether anything is left of it.
-fn of_chars(text: &str, total: usize, span: Range<usize>, cut: Option<bool>, next: impl Fn() -> JsonMap) -> Slice {
-    Slice {
+fn of_chars(text: &str, total: usize, span: Range<usize>, cut: Option<bool>, next: impl Fn() -> JsonMap) -> TextSlice {
+    TextSlice {
         text: text.to_owned(),
         unit: "chars",
         total: total as u64,
@@ -122,7 +122,7 @@ impl Selector {
     }
 
     /// Makes the answer of a page that began with the first unit of a span.
-    fn answer(&self, unit: &'static str, total: usize, span: &Range<usize>, page: Page) -> Slice {
+    fn answer(&self, unit: &'static str, total: usize, span: &Range<usize>, page: Page) -> TextSlice {
         let end = span.start + page.taken;
         let truncated = end < span.end;
         let progress = page.taken > 0 || page.offset > self.range.offset;
@@ -133,7 +133,7 @@ impl Selector {
         if page.offset > 0 {
             changes.push(("offset", page.offset));
         }
-        Slice {
+        TextSlice {
             text: page.text,
             unit,
             total: total as u64,
@@ -145,11 +145,11 @@ impl Selector {
     }
 }
 
-fn of_lines(text: &str, selector: &Selector, room: Room) -> Slice {
+fn of_lines(text: &str, selector: &Selector, budget: PageBudget) -> TextSlice {
     let total = lines(text).count();
     let span = selector.span(total);
-    let mut units = lines(text).skip(span.start).take(span.len()).map(Unit::text);
-    let page = fill(&mut units, &Frame::LINES, selector.range.offset, room);
+    let mut units = lines(text).skip(span.start).take(span.len()).map(PageUnit::text);
+    let page = fill(&mut units, &PageFrame::LINES, selector.range.offset, budget);
     selector.answer("lines", total, &span, page)
 }
 
@@ -159,24 +159,24 @@ fn written(
     selector: &Selector,
     unit: &'static str,
     (open, entries): (String, Vec<String>),
-    mut room: Room,
-) -> Slice {
-    room.quarters = room.quarters.min(room.estimator.quarters(text));
+    mut budget: PageBudget,
+) -> TextSlice {
+    budget.quarters = budget.quarters.min(budget.estimator.quarters(text));
     let total = entries.len();
     let span = selector.span(total);
-    let frame = Frame { open: Cow::Owned(open), ..Frame::LINES };
-    let mut units = entries.into_iter().skip(span.start).take(span.len()).map(Unit::text);
-    let page = fill(&mut units, &frame, selector.range.offset, room);
+    let frame = PageFrame { open: Cow::Owned(open), ..PageFrame::LINES };
+    let mut units = entries.into_iter().skip(span.start).take(span.len()).map(PageUnit::text);
+    let page = fill(&mut units, &frame, selector.range.offset, budget);
     selector.answer(unit, total, &span, page)
 }
 
-fn parsed<'t>(text: &'t str, selector: &Selector) -> Result<Tree<'t>> {
-    Tree::parse(text).ok_or_else(|| {
+fn parsed<'t>(text: &'t str, selector: &Selector) -> Result<JsonTree<'t>> {
+    JsonTree::parse(text).ok_or_else(|| {
         Error::new(ErrorCode::DecodeFailed, "the artifact is not JSON, or nests too deeply").at(selector.path.as_str())
     })
 }
 
-fn json_keys(text: &str, selector: &Selector, keys: &[String], room: Room) -> Result<Slice> {
+fn json_keys(text: &str, selector: &Selector, keys: &[String], budget: PageBudget) -> Result<TextSlice> {
     let tree = parsed(text, selector)?;
     if tree.root().kind() != JsonKind::Object {
         return Err(Error::new(ErrorCode::DecodeFailed, "the artifact is not a JSON object").at(selector.path.as_str()));
@@ -186,27 +186,27 @@ fn json_keys(text: &str, selector: &Selector, keys: &[String], room: Room) -> Re
     let total = picked().count();
     let span = selector.span(total);
     let mut units = picked().skip(span.start).take(span.len()).map(|(key, value)| member(&key, value.raw()));
-    let page = fill(&mut units, &Frame::OBJECT, selector.range.offset, room);
+    let page = fill(&mut units, &PageFrame::OBJECT, selector.range.offset, budget);
     Ok(selector.answer("keys", total, &span, page))
 }
 
-fn member<'a>(key: &str, raw: &'a str) -> Unit<'a> {
+fn member<'a>(key: &str, raw: &'a str) -> PageUnit<'a> {
     let mut lead = String::new();
     json::push_quoted(&mut lead, key);
     lead.push_str(": ");
-    Unit { lead, body: Body::Json(raw.into()) }
+    PageUnit { lead, body: UnitBody::Json(raw.into()) }
 }
 
-fn json_path(text: &str, selector: &Selector, path: &Path, room: Room) -> Result<Slice> {
+fn json_path(text: &str, selector: &Selector, path: &JsonPath, budget: PageBudget) -> Result<TextSlice> {
     let tree = parsed(text, selector)?;
     let (hits, plural) = path.follow(tree.root());
     let offset = selector.range.offset;
     let all = hits.iter().map(|hit| match hit.chars {
-        None => Unit::json(hit.node.raw()),
+        None => PageUnit::json(hit.node.raw()),
         Some((start, end)) => {
             let text = hit.node.text();
             let part = prefix(skip_chars(&text, start), end - start).to_owned();
-            Unit { lead: String::new(), body: Body::Quoted(part) }
+            PageUnit { lead: String::new(), body: UnitBody::Quoted(part) }
         }
     });
     let (unit, total) = match hits.first() {
@@ -223,14 +223,14 @@ fn json_path(text: &str, selector: &Selector, path: &Path, room: Room) -> Result
     };
     let span = selector.span(total);
     let page = match unit {
-        "values" => fill(&mut all.skip(span.start).take(span.len()), &Frame::LINES, offset, room),
-        _ if plural => fill(&mut all.skip(span.start).take(span.len()), &Frame::ARRAY, offset, room),
+        "values" => fill(&mut all.skip(span.start).take(span.len()), &PageFrame::LINES, offset, budget),
+        _ if plural => fill(&mut all.skip(span.start).take(span.len()), &PageFrame::ARRAY, offset, budget),
         _ => {
             let mut children = hits[0].node.entries().skip(span.start).take(span.len()).map(|(key, value)| match key {
-                Some(key) => Unit { lead: format!("{}: ", key.raw()), body: Body::Json(value.raw().into()) },
-                None => Unit::json(value.raw()),
+                Some(key) => PageUnit { lead: format!("{}: ", key.raw()), body: UnitBody::Json(value.raw().into()) },
+                None => PageUnit::json(value.raw()),
             });
-            fill(&mut children, if unit == "keys" { &Frame::OBJECT } else { &Frame::ARRAY }, offset, room)
+            fill(&mut children, if unit == "keys" { &PageFrame::OBJECT } else { &PageFrame::ARRAY }, offset, budget)
         }
     };
     Ok(selector.answer(unit, total, &span, page))

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::json::{push_key, squeeze};
-use super::records::{Records, one_line};
+use super::records::{TabularText, one_line};
 use super::selector::Selector;
 use crate::signals::Signal;
 use crate::sniff::{Shape, match_parts};
-use crate::tree::{Kind, Node, Tree};
+use crate::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_text::lines::lines;
 use contextweaver_text::unicode::{prefix, truncate};
 
@@ -24,25 +24,25 @@ pub(super) fn outline(text: &str, shape: Shape) -> (String, Vec<String>) {
         Shape::Matches => matches(text),
         Shape::Markdown => headings(text),
         Shape::Markup => titles(text),
-        Shape::Table(_) | Shape::Ndjson => {
-            Records::of(text, shape).and_then(|records| records.describe(&Selector::columns()).ok()).unwrap_or_default()
-        }
+        Shape::Table(_) | Shape::Ndjson => TabularText::of(text, shape)
+            .and_then(|records| records.describe(&Selector::columns()).ok())
+            .unwrap_or_default(),
         Shape::Log | Shape::Trace => standouts(text, false),
         Shape::Text => standouts(text, true),
     }
 }
 
 fn json(text: &str) -> (String, Vec<String>) {
-    let Some(tree) = Tree::parse(text) else { return (String::new(), Vec::new()) };
+    let Some(tree) = JsonTree::parse(text) else { return (String::new(), Vec::new()) };
     let mut entries = Vec::new();
     branch(tree.root(), "", 0, &mut entries);
     (describe(tree.root()) + "\n", entries)
 }
 
 /// Lists members down to the second level; of an array, the members of its first element.
-fn branch(node: Node, path: &str, level: usize, entries: &mut Vec<String>) {
-    if node.kind() == Kind::Array {
-        if let Some(first) = node.items().next().filter(|first| first.kind() == Kind::Object && level == 0) {
+fn branch(node: JsonNode, path: &str, level: usize, entries: &mut Vec<String>) {
+    if node.kind() == JsonKind::Array {
+        if let Some(first) = node.items().next().filter(|first| first.kind() == JsonKind::Object && level == 0) {
             branch(first, &format!("{path}[0]"), 1, entries);
         }
         return;
@@ -51,20 +51,21 @@ fn branch(node: Node, path: &str, level: usize, entries: &mut Vec<String>) {
         let mut at = path.to_owned();
         push_key(&mut at, &key);
         entries.push(format!("{at}: {}", describe(value)));
-        if level == 0 && value.kind() == Kind::Object {
+        if level == 0 && value.kind() == JsonKind::Object {
             branch(value, &at, 1, entries);
         }
     }
 }
 
-fn describe(node: Node) -> String {
+fn describe(node: JsonNode) -> String {
     match node.kind() {
-        Kind::Object => format!("object of {}", node.len()),
-        Kind::Array => {
+        JsonKind::Object => format!("object of {}", node.len()),
+        JsonKind::Array => {
             let mut out = format!("array of {}", node.len());
             if let Some(first) = node.items().next() {
                 let kind = first.kind().name();
-                let _ = write!(out, " {kind}{}", if node.len() == 1 || first.kind() == Kind::Null { "" } else { "s" });
+                let _ =
+                    write!(out, " {kind}{}", if node.len() == 1 || first.kind() == JsonKind::Null { "" } else { "s" });
                 let keys: Vec<String> = first.members().take(KEYS).map(|(key, _)| one_line(&key)).collect();
                 if !keys.is_empty() {
                     let more = if first.len() > KEYS { ", …" } else { "" };

@@ -3,18 +3,18 @@
 use std::borrow::Cow;
 
 use super::json::{push_escaped, push_quoted, squeeze};
-use crate::tree::Tree;
+use crate::tree::JsonTree;
 use contextweaver_text::tokens::Estimator;
 
 /// One unit of a text.
-pub(super) struct Unit<'a> {
+pub(super) struct PageUnit<'a> {
     /// What stands before it and is never cut, such as the key of a member.
     pub lead: String,
-    pub body: Body<'a>,
+    pub body: UnitBody<'a>,
 }
 
 /// What a unit shows, which decides how it is shown in parts when it is larger than a page.
-pub(super) enum Body<'a> {
+pub(super) enum UnitBody<'a> {
     /// Text, shown as it is.
     Text(Cow<'a, str>),
     /// JSON, shown as it was written; in parts, as JSON strings that hold parts of it.
@@ -23,17 +23,17 @@ pub(super) enum Body<'a> {
     Quoted(String),
 }
 
-impl<'a> Unit<'a> {
+impl<'a> PageUnit<'a> {
     pub fn text(text: impl Into<Cow<'a, str>>) -> Self {
-        Self { lead: String::new(), body: Body::Text(text.into()) }
+        Self { lead: String::new(), body: UnitBody::Text(text.into()) }
     }
 
     pub fn json(raw: impl Into<Cow<'a, str>>) -> Self {
-        Self { lead: String::new(), body: Body::Json(raw.into()) }
+        Self { lead: String::new(), body: UnitBody::Json(raw.into()) }
     }
 }
 
-impl Body<'_> {
+impl UnitBody<'_> {
     /// Returns what is shown when all of it fits.
     fn whole(&self) -> Cow<'_, str> {
         match self {
@@ -53,7 +53,7 @@ impl Body<'_> {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Quoted(text) => Cow::Borrowed(text),
             Self::Json(raw) if raw.starts_with('"') => {
-                Tree::parse(raw).map_or(Cow::Borrowed(raw), |tree| tree.root().text().into_owned().into())
+                JsonTree::parse(raw).map_or(Cow::Borrowed(raw), |tree| tree.root().text().into_owned().into())
             }
             Self::Json(raw) => squeeze(raw),
         }
@@ -65,27 +65,27 @@ impl Body<'_> {
 }
 
 /// What stands around the units of every page.
-pub(super) struct Frame<'a> {
+pub(super) struct PageFrame<'a> {
     /// Left out when it takes more than half the page and is not part of the syntax.
     pub open: Cow<'a, str>,
     pub joint: &'static str,
     pub close: &'static str,
 }
 
-impl Frame<'_> {
-    pub const LINES: Self = Frame { open: Cow::Borrowed(""), joint: "\n", close: "" };
-    pub const ARRAY: Self = Frame { open: Cow::Borrowed("["), joint: ", ", close: "]" };
-    pub const OBJECT: Self = Frame { open: Cow::Borrowed("{"), joint: ", ", close: "}" };
+impl PageFrame<'_> {
+    pub const LINES: Self = PageFrame { open: Cow::Borrowed(""), joint: "\n", close: "" };
+    pub const ARRAY: Self = PageFrame { open: Cow::Borrowed("["), joint: ", ", close: "]" };
+    pub const OBJECT: Self = PageFrame { open: Cow::Borrowed("{"), joint: ", ", close: "}" };
 }
 
 /// How much fits, in quarter tokens.
 #[derive(Clone, Copy)]
-pub(super) struct Room<'e> {
+pub(super) struct PageBudget<'e> {
     pub estimator: &'e Estimator,
     pub quarters: u64,
 }
 
-impl<'e> Room<'e> {
+impl<'e> PageBudget<'e> {
     pub fn new(estimator: &'e Estimator, max_tokens: Option<u64>) -> Self {
         // An estimate is the whole part of the quarters over four.
         Self { estimator, quarters: max_tokens.map_or(u64::MAX, |max| max.saturating_mul(4).saturating_add(3)) }
@@ -107,7 +107,7 @@ impl<'e> Room<'e> {
     }
 }
 
-impl Room<'_> {
+impl PageBudget<'_> {
     /// Returns the longest suffix that fits.
     pub fn suffix<'t>(&self, text: &'t str) -> &'t str {
         let mut used = 0;
@@ -130,10 +130,15 @@ pub(super) struct Page {
 }
 
 /// Fills a page. The first unit is shown from its character `offset` on; it alone may be cut, when it is larger than a page.
-pub(super) fn fill(units: &mut dyn Iterator<Item = Unit<'_>>, frame: &Frame, offset: usize, room: Room) -> Page {
+pub(super) fn fill(
+    units: &mut dyn Iterator<Item = PageUnit<'_>>,
+    frame: &PageFrame,
+    offset: usize,
+    budget: PageBudget,
+) -> Page {
     let mut page = Page { text: String::new(), taken: 0, offset: 0 };
-    let open = if frame.close.is_empty() && room.cost(&frame.open) > room.quarters / 2 { "" } else { &*frame.open };
-    let mut left = room.quarters.saturating_sub(room.cost(open) + room.cost(frame.close));
+    let open = if frame.close.is_empty() && budget.cost(&frame.open) > budget.quarters / 2 { "" } else { &*frame.open };
+    let mut left = budget.quarters.saturating_sub(budget.cost(open) + budget.cost(frame.close));
     page.text.push_str(open);
     for unit in units {
         let first = page.taken == 0;
@@ -149,7 +154,7 @@ pub(super) fn fill(units: &mut dyn Iterator<Item = Unit<'_>>, frame: &Frame, off
         } else {
             page.text.push_str(&unit.body.whole());
         }
-        let cost = room.cost(&page.text[start..]);
+        let cost = budget.cost(&page.text[start..]);
         if cost <= left {
             left -= cost;
             page.taken += 1;
@@ -159,8 +164,8 @@ pub(super) fn fill(units: &mut dyn Iterator<Item = Unit<'_>>, frame: &Frame, off
         if first {
             start += unit.lead.len();
             page.text.push_str(&unit.lead);
-            let left = left.saturating_sub(room.cost(&unit.lead));
-            let shown = part(&mut page.text, &unit.body, offset, left, room);
+            let left = left.saturating_sub(budget.cost(&unit.lead));
+            let shown = part(&mut page.text, &unit.body, offset, left, budget);
             if shown == 0 {
                 page.text.truncate(start - unit.lead.len());
             } else {
@@ -174,22 +179,22 @@ pub(super) fn fill(units: &mut dyn Iterator<Item = Unit<'_>>, frame: &Frame, off
 }
 
 /// Appends as much of a unit as fits; returns how many characters of it.
-fn part(out: &mut String, body: &Body, offset: usize, left: u64, room: Room) -> usize {
+fn part(out: &mut String, body: &UnitBody, offset: usize, left: u64, budget: PageBudget) -> usize {
     let plain = body.plain();
     let rest = skip_chars(&plain, offset);
     if !body.is_json() {
-        let shown = room.prefix(rest, left);
+        let shown = budget.prefix(rest, left);
         out.push_str(shown);
         return shown.chars().count();
     }
-    let mut left = left.saturating_sub(room.cost("\"\""));
+    let mut left = left.saturating_sub(budget.cost("\"\""));
     let mut count = 0;
     let mut quoted = String::new();
     let mut end = 0;
     for (at, ch) in rest.char_indices() {
         quoted.clear();
         push_escaped(&mut quoted, ch);
-        let cost = room.cost(&quoted);
+        let cost = budget.cost(&quoted);
         if cost > left {
             break;
         }

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use super::Slice;
-use super::json::{Path, push_quoted};
-use super::pager::{Frame, Room, Unit, fill};
-use super::selector::{Condition, Kind as Asked, Selector};
+use super::TextSlice;
+use super::json::{JsonPath, push_quoted};
+use super::pager::{PageBudget, PageFrame, PageUnit, fill};
+use super::selector::{RowCondition, Selector, SelectorKind};
 use crate::sniff::Shape;
 use crate::table::{Table, cells};
-use crate::tree::{Kind, Node, Tree};
+use crate::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{parse_float, plain_text};
@@ -22,7 +22,7 @@ const MAX_VALUES: usize = 6;
 /// Characters of a value that is shown.
 const VALUE_CHARS: usize = 40;
 
-pub(super) struct Records<'a> {
+pub(super) struct TabularText<'a> {
     /// The separator of a table.
     separator: Option<u8>,
     /// Whether the records are elements of a JSON array.
@@ -31,7 +31,7 @@ pub(super) struct Records<'a> {
     rows: Vec<&'a str>,
 }
 
-impl<'a> Records<'a> {
+impl<'a> TabularText<'a> {
     pub fn of(text: &'a str, shape: Shape) -> Option<Self> {
         match shape {
             Shape::Table(separator) => {
@@ -43,7 +43,7 @@ impl<'a> Records<'a> {
                 Some(Self { separator: None, array: false, rows })
             }
             Shape::Json => {
-                let tree = Tree::parse(text)?;
+                let tree = JsonTree::parse(text)?;
                 let array = main_array(tree.root())?;
                 let rows = array.items().map(|item| &text[item.start()..item.start() + item.raw().len()]).collect();
                 Some(Self { separator: None, array: true, rows })
@@ -74,9 +74,9 @@ impl<'a> Records<'a> {
     pub fn rows(
         &self,
         selector: &Selector,
-        (columns, conditions, header): (&[String], &[Condition], bool),
-        room: Room,
-    ) -> Result<Slice> {
+        (columns, conditions, header): (&[String], &[RowCondition], bool),
+        budget: PageBudget,
+    ) -> Result<TextSlice> {
         let names = self.header();
         let place = |name: &str, at: &str| match names.iter().position(|known| known == name) {
             None if self.separator.is_some() => Err(selector.no_column(name, at)),
@@ -92,19 +92,19 @@ impl<'a> Records<'a> {
             .filter(|row| conditions.is_empty() || self.holds(self.rows[*row], conditions, &tested))
             .collect();
         let show = |row: &usize| match (columns.is_empty(), self.array) {
-            (true, true) => Unit::json(self.rows[*row]),
-            (true, false) => Unit::text(self.rows[*row]),
-            (false, true) => Unit::json(self.project(self.rows[*row], columns, &picked)),
-            (false, false) => Unit::text(self.project(self.rows[*row], columns, &picked)),
+            (true, true) => PageUnit::json(self.rows[*row]),
+            (true, false) => PageUnit::text(self.rows[*row]),
+            (false, true) => PageUnit::json(self.project(self.rows[*row], columns, &picked)),
+            (false, false) => PageUnit::text(self.project(self.rows[*row], columns, &picked)),
         };
-        let mut frame = if self.array { Frame::ARRAY } else { Frame::LINES };
+        let mut frame = if self.array { PageFrame::ARRAY } else { PageFrame::LINES };
         if titled && from > 0 && !kept.is_empty() {
             let header = self.rows[0];
             let header =
                 if columns.is_empty() { header.into() } else { Cow::Owned(self.project(header, columns, &picked)) };
             frame.open = header + "\n";
         }
-        let page = fill(&mut kept.iter().map(show), &frame, selector.range.offset, room);
+        let page = fill(&mut kept.iter().map(show), &frame, selector.range.offset, budget);
         let taken = page.taken;
         let mut answer = selector.answer("rows", self.rows.len(), &(span.start..span.start + kept.len()), page);
         let end = kept.get(taken).copied().unwrap_or(span.end);
@@ -121,17 +121,18 @@ impl<'a> Records<'a> {
         Ok(answer)
     }
 
-    fn holds(&self, row: &str, conditions: &[Condition], places: &[usize]) -> bool {
+    fn holds(&self, row: &str, conditions: &[RowCondition], places: &[usize]) -> bool {
         if let Some(separator) = self.separator {
             let cells = cells(row, separator);
             return conditions.iter().zip(places).all(|(test, at)| test.holds(cells.get(*at).map_or("", |cell| cell)));
         }
-        let Some(tree) = Tree::parse(row) else { return false };
+        let Some(tree) = JsonTree::parse(row) else { return false };
         conditions.iter().all(|test| {
             // A column is a key, or a path for what lies deeper.
             let named = tree.root().get(&test.column);
-            let found = named.or_else(|| Some(Path::parse(&test.column, "").ok()?.follow(tree.root()).0.first()?.node));
-            match found.filter(|node| node.kind() != Kind::Null) {
+            let found =
+                named.or_else(|| Some(JsonPath::parse(&test.column, "").ok()?.follow(tree.root()).0.first()?.node));
+            match found.filter(|node| node.kind() != JsonKind::Null) {
                 None => test.holds(""),
                 Some(node) => test.holds(&node.text()),
             }
@@ -142,7 +143,7 @@ impl<'a> Records<'a> {
     fn project(&self, row: &str, columns: &[String], places: &[usize]) -> String {
         let mut out = String::new();
         let Some(separator) = self.separator else {
-            let Some(tree) = Tree::parse(row) else { return row.to_owned() };
+            let Some(tree) = JsonTree::parse(row) else { return row.to_owned() };
             out.push('{');
             for (name, value) in columns.iter().filter_map(|name| Some((name, tree.root().get(name)?))) {
                 out.push_str(if out.len() > 1 { ", " } else { "" });
@@ -173,7 +174,7 @@ impl<'a> Records<'a> {
     /// Returns a line about the whole and one for each column: of `columns` the type, of `stats` what is in it.
     pub fn describe(&self, selector: &Selector) -> Result<(String, Vec<String>)> {
         let (wanted, stats): (&[String], bool) = match &selector.kind {
-            Asked::Stats(wanted) => (wanted, true),
+            SelectorKind::Stats(wanted) => (wanted, true),
             _ => (&[], false),
         };
         let columns = self.profile();
@@ -186,8 +187,8 @@ impl<'a> Records<'a> {
         Ok((open, shown.map(|column| column.line(rows, stats)).collect()))
     }
 
-    fn profile(&self) -> Vec<Column> {
-        let mut columns: Vec<Column> = self.header().iter().map(|name| Column::new(name)).collect();
+    fn profile(&self) -> Vec<ColumnStats> {
+        let mut columns: Vec<ColumnStats> = self.header().iter().map(|name| ColumnStats::new(name)).collect();
         for row in self.data() {
             if let Some(separator) = self.separator {
                 for (column, cell) in columns.iter_mut().zip(cells(row, separator)) {
@@ -195,9 +196,9 @@ impl<'a> Records<'a> {
                 }
                 continue;
             }
-            let Some(tree) = Tree::parse(row) else { continue };
+            let Some(tree) = JsonTree::parse(row) else { continue };
             let root = tree.root();
-            if root.kind() != Kind::Object {
+            if root.kind() != JsonKind::Object {
                 if let Some(at) = place(&mut columns, "value", 0) {
                     columns[at].add(root.kind(), &root.text());
                 }
@@ -216,45 +217,48 @@ impl<'a> Records<'a> {
 }
 
 /// The array that a JSON text is about: the text itself, or the longest member.
-fn main_array(root: Node) -> Option<Node> {
-    if root.kind() == Kind::Array {
+fn main_array(root: JsonNode) -> Option<JsonNode> {
+    if root.kind() == JsonKind::Array {
         return Some(root);
     }
-    let arrays = root.members().map(|(_, value)| value).filter(|value| value.kind() == Kind::Array && value.len() > 1);
-    arrays.fold(None, |longest: Option<Node>, array| longest.filter(|known| known.len() >= array.len()).or(Some(array)))
+    let arrays =
+        root.members().map(|(_, value)| value).filter(|value| value.kind() == JsonKind::Array && value.len() > 1);
+    arrays.fold(None, |longest: Option<JsonNode>, array| {
+        longest.filter(|known| known.len() >= array.len()).or(Some(array))
+    })
 }
 
 /// Tells whether a JSON text holds an array of records.
-pub(crate) fn has_columns(root: Node) -> bool {
-    main_array(root).and_then(|array| array.items().next()).is_some_and(|first| first.kind() == Kind::Object)
+pub(crate) fn has_columns(root: JsonNode) -> bool {
+    main_array(root).and_then(|array| array.items().next()).is_some_and(|first| first.kind() == JsonKind::Object)
 }
 
-fn place(columns: &mut Vec<Column>, name: &str, hint: usize) -> Option<usize> {
+fn place(columns: &mut Vec<ColumnStats>, name: &str, hint: usize) -> Option<usize> {
     let known = columns.get(hint).is_some_and(|column| column.name == name).then_some(hint);
     known.or_else(|| columns.iter().position(|column| column.name == name)).or_else(|| {
         (columns.len() < MAX_COLUMNS).then(|| {
-            columns.push(Column::new(name));
+            columns.push(ColumnStats::new(name));
             columns.len() - 1
         })
     })
 }
 
 /// What the cell of a table looks like.
-fn kind_of(cell: &str) -> Kind {
+fn kind_of(cell: &str) -> JsonKind {
     let numeric = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
     if cell.is_empty() {
-        Kind::Null
+        JsonKind::Null
     } else if cell.bytes().all(numeric) && parse_float(cell).is_some() {
-        Kind::Number
+        JsonKind::Number
     } else if matches!(cell, "true" | "false" | "True" | "False" | "TRUE" | "FALSE") {
-        Kind::Bool
+        JsonKind::Bool
     } else {
-        Kind::String
+        JsonKind::String
     }
 }
 
 /// What is in a column.
-struct Column {
+struct ColumnStats {
     name: String,
     /// Names of the types, in the order of their appearance.
     types: Vec<&'static str>,
@@ -270,7 +274,7 @@ struct Column {
     sum: f64,
 }
 
-impl Column {
+impl ColumnStats {
     fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -287,13 +291,13 @@ impl Column {
         }
     }
 
-    fn add(&mut self, kind: Kind, text: &str) {
-        if kind == Kind::Null {
+    fn add(&mut self, kind: JsonKind, text: &str) {
+        if kind == JsonKind::Null {
             self.empty += 1;
             return;
         }
         self.filled += 1;
-        let whole = kind == Kind::Number && !text.contains(['.', 'e', 'E']);
+        let whole = kind == JsonKind::Number && !text.contains(['.', 'e', 'E']);
         let name = if whole { "integer" } else { kind.name() };
         if !self.types.contains(&name) {
             self.types.push(name);
@@ -309,7 +313,7 @@ impl Column {
                 None => self.values.push((text.to_owned(), 1)),
             }
         }
-        if kind == Kind::Number {
+        if kind == JsonKind::Number {
             let number = parse_float(text).unwrap_or(0.0);
             self.sum += number;
             if self.least.as_ref().is_none_or(|(least, _)| number < *least) {
@@ -318,7 +322,7 @@ impl Column {
             if self.most.as_ref().is_none_or(|(most, _)| number > *most) {
                 self.most = Some((number, text.to_owned()));
             }
-        } else if kind == Kind::String {
+        } else if kind == JsonKind::String {
             let text = prefix(text, VALUE_CHARS);
             if self.first.as_ref().is_none_or(|first| text < first.as_str()) {
                 self.first = Some(text.to_owned());

@@ -1,11 +1,11 @@
 //! Finding text: hits with their line numbers, or with their paths in JSON.
 
-use super::Slice;
+use super::TextSlice;
 use super::json::{push_index, push_key, squeeze};
-use super::pager::{Frame, Room, Unit, fill};
+use super::pager::{PageBudget, PageFrame, PageUnit, fill};
 use super::selector::Selector;
 use crate::sniff::Shape;
-use crate::tree::{Node, Tree};
+use crate::tree::{JsonNode, JsonTree};
 use contextweaver_base::Result;
 use contextweaver_text::lines::lines;
 use contextweaver_text::pattern::Pattern;
@@ -25,14 +25,14 @@ pub(super) fn search(
     shape: Shape,
     selector: &Selector,
     (pattern, context, max_hits): (&Pattern, usize, usize),
-    room: Room,
-) -> Result<Slice> {
+    budget: PageBudget,
+) -> Result<TextSlice> {
     pattern.check(text.len())?;
     let first = usize::try_from(selector.range.start).unwrap_or(0);
     let end = selector.range.end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
     let last = end.min(first.saturating_add(max_hits)).max(first);
-    let mut finder = Finder { pattern, keep: first..last, total: 0, places: Vec::new(), values: Vec::new() };
-    let tree = if shape == Shape::Json { Tree::parse(text) } else { None };
+    let mut finder = MatchFinder { pattern, keep: first..last, total: 0, places: Vec::new(), values: Vec::new() };
+    let tree = if shape == Shape::Json { JsonTree::parse(text) } else { None };
     let shown = if let Some(tree) = tree {
         finder.value(tree.root(), None, &mut Vec::new());
         finder.values
@@ -44,32 +44,32 @@ pub(super) fn search(
     };
     let total = finder.total;
     let (first, all) = (first.min(total), end.min(total));
-    let page = fill(&mut shown.into_iter().map(Unit::text), &Frame::LINES, selector.range.offset, room);
+    let page = fill(&mut shown.into_iter().map(PageUnit::text), &PageFrame::LINES, selector.range.offset, budget);
     Ok(selector.answer("hits", total, &(first..all.max(first)), page))
 }
 
 /// A hit in a line: all of the line, or some bytes of it.
-struct Place {
+struct LineMatch {
     line: usize,
     window: Option<(usize, usize)>,
 }
 
-struct Finder<'p> {
+struct MatchFinder<'p> {
     pattern: &'p Pattern,
     /// Which hits are wanted; the others are counted only.
     keep: std::ops::Range<usize>,
     total: usize,
-    places: Vec<Place>,
+    places: Vec<LineMatch>,
     values: Vec<String>,
 }
 
 /// A step on the way to a JSON value.
-enum Step<'a> {
-    Key(Node<'a>),
+enum TreeStep<'a> {
+    Key(JsonNode<'a>),
     Index(usize),
 }
 
-impl Finder<'_> {
+impl MatchFinder<'_> {
     /// Counts a hit; tells whether it is wanted.
     fn count(&mut self) -> bool {
         self.total += 1;
@@ -78,9 +78,11 @@ impl Finder<'_> {
 
     fn line(&mut self, number: usize, line: &str) {
         if line.len() > LONG_LINE {
-            self.windows(line, &mut |finder, window| finder.places.push(Place { line: number, window: Some(window) }));
+            self.windows(line, &mut |finder, window| {
+                finder.places.push(LineMatch { line: number, window: Some(window) })
+            });
         } else if self.pattern.find(line, 0).is_some() && self.count() {
-            self.places.push(Place { line: number, window: None });
+            self.places.push(LineMatch { line: number, window: None });
         }
     }
 
@@ -100,7 +102,7 @@ impl Finder<'_> {
         }
     }
 
-    fn value<'a>(&mut self, node: Node<'a>, key: Option<Node<'a>>, path: &mut Vec<Step<'a>>) {
+    fn value<'a>(&mut self, node: JsonNode<'a>, key: Option<JsonNode<'a>>, path: &mut Vec<TreeStep<'a>>) {
         let raw = node.raw();
         if raw.len() <= SMALL_VALUE {
             let text = squeeze(raw);
@@ -121,7 +123,7 @@ impl Finder<'_> {
             return;
         }
         for (index, (key, value)) in node.entries().enumerate() {
-            path.push(key.map_or(Step::Index(index), Step::Key));
+            path.push(key.map_or(TreeStep::Index(index), TreeStep::Key));
             self.value(value, key, path);
             path.pop();
         }
@@ -136,12 +138,12 @@ fn border(text: &str, mut at: usize) -> usize {
     at
 }
 
-fn placed(path: &[Step], text: &str) -> String {
+fn placed(path: &[TreeStep], text: &str) -> String {
     let mut out = String::new();
     for step in path {
         match step {
-            Step::Key(key) => push_key(&mut out, &key.text()),
-            Step::Index(index) => push_index(&mut out, *index),
+            TreeStep::Key(key) => push_key(&mut out, &key.text()),
+            TreeStep::Index(index) => push_index(&mut out, *index),
         }
     }
     out += if out.is_empty() { "" } else { ": " };
@@ -149,7 +151,7 @@ fn placed(path: &[Step], text: &str) -> String {
 }
 
 /// Writes each hit with the lines about it, numbered as `lines` counts; no line appears with two hits.
-fn with_context(text: &str, places: &[Place], context: usize) -> Vec<String> {
+fn with_context(text: &str, places: &[LineMatch], context: usize) -> Vec<String> {
     let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(places.len());
     for (index, place) in places.iter().enumerate() {
         let about = if place.window.is_some() { 0 } else { context };

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::json::Path;
+use super::json::JsonPath;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
 use contextweaver_text::pattern::{Dialect, Pattern};
@@ -29,8 +29,8 @@ use contextweaver_text::unicode::quote;
 /// Lines and rows count from 0, the header of a table being row 0; a negative bound counts from the end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selector {
-    pub(super) kind: Kind,
-    pub(super) range: Range,
+    pub(super) kind: SelectorKind,
+    pub(super) range: UnitRange,
     /// Where the selector stands in the request, for errors that only the text brings to light.
     pub(super) path: String,
     /// The selector as it was written.
@@ -39,20 +39,20 @@ pub struct Selector {
 
 /// Units from, up to, and the characters of the first one to leave out.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Range {
+pub(super) struct UnitRange {
     pub start: i64,
     pub end: Option<i64>,
     pub offset: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum SelectorKind {
     Head { start: usize, chars: usize },
     Tail { end: Option<usize>, chars: usize },
     Lines,
-    Rows { columns: Vec<String>, conditions: Vec<Condition>, header: bool },
+    Rows { columns: Vec<String>, conditions: Vec<RowCondition>, header: bool },
     JsonKeys(Vec<String>),
-    JsonPath(Path),
+    JsonPath(JsonPath),
     Search { pattern: Pattern, context: usize, max_hits: usize },
     Columns,
     Stats(Vec<String>),
@@ -61,7 +61,7 @@ pub(super) enum Kind {
 
 /// What a row must fulfil: a column compared with a value.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Condition {
+pub(super) struct RowCondition {
     pub column: String,
     op: u8,
     text: String,
@@ -89,38 +89,38 @@ impl Selector {
             fields.uint_or(key, default, max).map(|count| count as usize)
         };
         let kind = match name.as_str() {
-            "head" => Kind::Head {
+            "head" => SelectorKind::Head {
                 start: count(&mut fields, "start", 0, MAX)?,
                 chars: count(&mut fields, "chars", 500, MAX)?,
             },
-            "tail" => Kind::Tail {
+            "tail" => SelectorKind::Tail {
                 end: fields.opt_uint("end", MAX)?.map(|end| end as usize),
                 chars: count(&mut fields, "chars", 500, MAX)?,
             },
-            "lines" => Kind::Lines,
-            "rows" => Kind::Rows {
+            "lines" => SelectorKind::Lines,
+            "rows" => SelectorKind::Rows {
                 columns: fields.strings("columns")?,
-                conditions: fields.records("where", Condition::from_value)?,
+                conditions: fields.records("where", RowCondition::from_value)?,
                 header: fields.bool_or("header", true)?,
             },
-            "json_keys" => Kind::JsonKeys(fields.strings("keys")?),
-            "json_path" => Kind::JsonPath(Path::parse(&fields.string("path")?, &fields.at("path"))?),
-            "search" => Kind::Search {
+            "json_keys" => SelectorKind::JsonKeys(fields.strings("keys")?),
+            "json_path" => SelectorKind::JsonPath(JsonPath::parse(&fields.string("path")?, &fields.at("path"))?),
+            "search" => SelectorKind::Search {
                 pattern: pattern(&mut fields)?,
                 context: count(&mut fields, "context", 2, MAX_CONTEXT)?,
                 max_hits: count(&mut fields, "max_hits", 20, MAX_HITS)?,
             },
-            "columns" => Kind::Columns,
-            "stats" => Kind::Stats(fields.strings("columns")?),
-            "outline" => Kind::Outline,
+            "columns" => SelectorKind::Columns,
+            "stats" => SelectorKind::Stats(fields.strings("columns")?),
+            "outline" => SelectorKind::Outline,
             other => {
                 return Err(Error::new(ErrorCode::Unsupported, format!("unknown selector {}", quote(other)))
                     .at(fields.at("type"))
                     .hint(format!("one of: {SELECTORS}")));
             }
         };
-        let mut range = Range::default();
-        if !matches!(kind, Kind::Head { .. } | Kind::Tail { .. }) {
+        let mut range = UnitRange::default();
+        if !matches!(kind, SelectorKind::Head { .. } | SelectorKind::Tail { .. }) {
             range.start = bound(&mut fields, "start")?.unwrap_or(0);
             range.end = bound(&mut fields, "end")?;
             range.offset = count(&mut fields, "offset", 0, MAX)?;
@@ -132,7 +132,7 @@ impl Selector {
 
     /// Returns the selector of all columns.
     pub(super) fn columns() -> Self {
-        Self { kind: Kind::Columns, range: Range::default(), path: String::new(), given: JsonMap::new() }
+        Self { kind: SelectorKind::Columns, range: UnitRange::default(), path: String::new(), given: JsonMap::new() }
     }
 
     /// Reads `around`, which is another way to write `lines`.
@@ -143,8 +143,8 @@ impl Selector {
         fields.finish()?;
         let (start, end) = (line.saturating_sub(context), line + context + 1);
         let given = JsonMap::from_iter([("type".to_owned(), "lines".into())]);
-        let range = Range { start: start.cast_signed() as i64, end: Some(end.cast_signed() as i64), offset: 0 };
-        Ok(Self { kind: Kind::Lines, range, path, given })
+        let range = UnitRange { start: start.cast_signed() as i64, end: Some(end.cast_signed() as i64), offset: 0 };
+        Ok(Self { kind: SelectorKind::Lines, range, path, given })
     }
 
     /// Returns the selector with other numbers in it, to go on where a slice was cut.
@@ -176,7 +176,7 @@ fn bound(fields: &mut Fields, key: &str) -> Result<Option<i64>> {
     Ok(Some(number as i64))
 }
 
-impl Condition {
+impl RowCondition {
     fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let column = fields.string("column")?;
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn conditions_compare_numbers_as_numbers() {
         let holds = |op: &str, value: Value, cell: &str| {
-            Condition::from_value(json!({ "column": "c", "op": op, "value": value }), "").unwrap().holds(cell)
+            RowCondition::from_value(json!({ "column": "c", "op": op, "value": value }), "").unwrap().holds(cell)
         };
         assert!(holds("=", json!(1), "1.0") && holds("<", json!(10), "9") && holds(">=", json!("2026-01"), "2026-02"));
         assert!(holds("=", json!(true), "true") && holds("=", json!(null), "") && holds("!=", json!("a"), "b"));

@@ -3,10 +3,10 @@
 use serde_json::json;
 use std::fmt::Write as _;
 
-use super::{Group, List, MAX_ERRORS, MAX_PAGES, PAGE, cost, label, pack, window};
+use super::{MAX_ERRORS, MAX_PAGES, PAGE, PageSpan, ViewList, cost, label, pack, window};
 use crate::signals::Signal;
 use crate::slice::{has_columns, one_line, push_index, push_key, squeeze};
-use crate::tree::{Kind, Node};
+use crate::tree::{JsonKind, JsonNode};
 use contextweaver_model::ViewSpec;
 
 /// Members of the outermost object that get a view.
@@ -14,18 +14,18 @@ const MAX_KEYS: usize = 10;
 /// Bytes of a leaf that is looked at for errors.
 const LEAF_BYTES: usize = 1000;
 
-pub(super) fn views(list: &mut List, root: Node) {
+pub(super) fn views(list: &mut ViewList, root: JsonNode) {
     let mut page = PAGE;
-    let mut pages = Pages { list: List { reference: list.reference, specs: Vec::new() }, page };
+    let mut pages = JsonPager { list: ViewList { artifact: list.artifact, specs: Vec::new() }, page };
     pages.value(root, &mut String::new());
     while pages.list.specs.len() > MAX_PAGES {
         page = (page * 2).max(root.raw().len() as u64 / MAX_PAGES as u64);
-        pages = Pages { list: List { reference: list.reference, specs: Vec::new() }, page };
+        pages = JsonPager { list: ViewList { artifact: list.artifact, specs: Vec::new() }, page };
         pages.value(root, &mut String::new());
     }
     let mut pages: Vec<ViewSpec> = pages.list.specs;
     if pages.len() > 1 {
-        let mut errors = Errors { list, found: 0, covered: 0 };
+        let mut errors = ErrorViews { list, found: 0, covered: 0 };
         errors.value(root, &mut String::new(), None);
     }
     list.add_written(pages.len(), true, has_columns(root));
@@ -42,7 +42,7 @@ pub(super) fn views(list: &mut List, root: Node) {
 }
 
 /// What a value costs as it is shown; `None` when it is larger than any page, without looking at all of it.
-fn bounded_cost(node: Node, page: u64) -> Option<u64> {
+fn bounded_cost(node: JsonNode, page: u64) -> Option<u64> {
     // Even mostly indentation, so many bytes are more than a page.
     if node.raw().len() as u64 > page.saturating_mul(8) {
         return None;
@@ -50,12 +50,12 @@ fn bounded_cost(node: Node, page: u64) -> Option<u64> {
     Some(cost(&squeeze(node.raw())) + 2)
 }
 
-struct Pages<'a> {
-    list: List<'a>,
+struct JsonPager<'a> {
+    list: ViewList<'a>,
     page: u64,
 }
 
-impl Pages<'_> {
+impl JsonPager<'_> {
     fn add(&mut self, path: &str, range: Option<(usize, usize)>, label: String) {
         let path = if path.is_empty() { "$" } else { path };
         let (id, selector) = match range {
@@ -69,7 +69,7 @@ impl Pages<'_> {
     }
 
     /// Covers a value with pages; the path is as it was afterwards.
-    fn value(&mut self, node: Node, path: &mut String) {
+    fn value(&mut self, node: JsonNode, path: &mut String) {
         if self.list.specs.len() > MAX_PAGES {
             return;
         }
@@ -78,14 +78,14 @@ impl Pages<'_> {
             Some(quarters) if quarters <= self.page => {
                 self.add(path, None, format!("{name} (~{} tokens)", quarters / 4));
             }
-            _ if node.kind() == Kind::String => self.string(node, path),
+            _ if node.kind() == JsonKind::String => self.string(node, path),
             _ if node.is_container() => self.children(node, path),
             _ => self.add(path, None, name),
         }
     }
 
-    fn children(&mut self, node: Node, path: &mut String) {
-        let keyed = node.kind() == Kind::Object;
+    fn children(&mut self, node: JsonNode, path: &mut String) {
+        let keyed = node.kind() == JsonKind::Object;
         // A value larger than a page costs more than one together with anything.
         let costs: Vec<u32> = node
             .entries()
@@ -95,7 +95,7 @@ impl Pages<'_> {
             })
             .collect();
         let mut entries = node.entries();
-        for Group { start, end, quarters } in pack(&costs, self.page) {
+        for PageSpan { start, end, quarters } in pack(&costs, self.page) {
             let keys: Vec<_> = entries.by_ref().take(end - start).collect();
             if self.list.specs.len() > MAX_PAGES {
                 return;
@@ -129,7 +129,7 @@ impl Pages<'_> {
     }
 
     /// Pages of a string, by characters.
-    fn string(&mut self, node: Node, path: &mut String) {
+    fn string(&mut self, node: JsonNode, path: &mut String) {
         let text = node.text();
         let total = text.chars().count();
         let (mut rest, mut start) = (&*text, 0);
@@ -144,16 +144,16 @@ impl Pages<'_> {
     }
 }
 
-struct Errors<'a, 'l> {
-    list: &'a mut List<'l>,
+struct ErrorViews<'a, 'l> {
+    list: &'a mut ViewList<'l>,
     found: usize,
     /// Byte up to which the text is shown already.
     covered: usize,
 }
 
-impl Errors<'_, '_> {
+impl ErrorViews<'_, '_> {
     /// Looks for leaves that report errors; `shown` is the largest object about them that fits a page.
-    fn value<'n>(&mut self, node: Node<'n>, path: &mut String, shown: Option<(Node<'n>, usize)>) {
+    fn value<'n>(&mut self, node: JsonNode<'n>, path: &mut String, shown: Option<(JsonNode<'n>, usize)>) {
         let fits = |node| bounded_cost(node, PAGE).filter(|cost| *cost <= PAGE);
         for (index, (key, value)) in node.entries().enumerate() {
             if self.found == MAX_ERRORS {
@@ -168,7 +168,7 @@ impl Errors<'_, '_> {
                 None => push_index(path, index),
             }
             if value.is_container() {
-                let small = shown.is_none() && value.kind() == Kind::Object && fits(value).is_some();
+                let small = shown.is_none() && value.kind() == JsonKind::Object && fits(value).is_some();
                 // Most objects report nothing, which their text as a whole tells sooner.
                 if !small || Signal::of(value.raw()).error {
                     self.value(value, path, shown.or(small.then_some((value, path.len()))));
@@ -186,7 +186,7 @@ impl Errors<'_, '_> {
         }
     }
 
-    fn reports(key: Option<Node>, value: Node) -> bool {
+    fn reports(key: Option<JsonNode>, value: JsonNode) -> bool {
         let line = key.map_or_else(|| value.raw().to_owned(), |key| format!("{}: {}", key.raw(), value.raw()));
         Signal::of(&line).error
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::signals::Signal;
 use super::slice::kind_of_line;
-use super::sniff::{Shape, Source};
+use super::sniff::{Shape, SniffedText};
 use super::table::Table;
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::{ArtifactRef, ViewSpec};
@@ -28,13 +28,13 @@ const ABOUT_ERROR: usize = 6;
 /// Makes the views of an artifact: where errors are, what it consists of, and pages that cover everything.
 ///
 /// View ids are `<handle>:<kind>[:<range>]`. Labels name ranges of units, the last one included, and estimated tokens.
-pub fn views(reference: &ArtifactRef, text: &str, shape: Shape) -> Vec<ViewSpec> {
-    views_of(reference, &Source::of_shape(text, shape))
+pub fn views(artifact: &ArtifactRef, text: &str, shape: Shape) -> Vec<ViewSpec> {
+    views_sniffed(artifact, &SniffedText::of_shape(text, shape))
 }
 
 /// Does what [`views`] does.
-pub fn views_of(reference: &ArtifactRef, source: &Source) -> Vec<ViewSpec> {
-    let mut list = List { reference, specs: Vec::new() };
+pub fn views_sniffed(artifact: &ArtifactRef, source: &SniffedText) -> Vec<ViewSpec> {
+    let mut list = ViewList { artifact, specs: Vec::new() };
     let text = source.text;
     if text.is_empty() {
         return list.specs;
@@ -44,34 +44,34 @@ pub fn views_of(reference: &ArtifactRef, source: &Source) -> Vec<ViewSpec> {
         (Shape::Table(separator), _) => {
             let table = Table::parse(text, separator);
             let header = table.records().first().map_or(0, |header| cost(header)).min(PAGE / 2);
-            let all = || -> Iter { Box::new(table.records().iter().copied()) };
-            of_units(&mut list, &Units { kind: "rows", name: "Rows", header, about: 3, text, all: &all });
+            let all = || -> UnitIter { Box::new(table.records().iter().copied()) };
+            of_units(&mut list, &UnitSource { kind: "rows", name: "Rows", header, about: 3, text, all: &all });
         }
         (Shape::Ndjson, _) => {
-            let all = || -> Iter { Box::new(lines(text).filter(|line| !line.trim().is_empty())) };
-            of_units(&mut list, &Units { kind: "rows", name: "Records", header: 0, about: 3, text, all: &all });
+            let all = || -> UnitIter { Box::new(lines(text).filter(|line| !line.trim().is_empty())) };
+            of_units(&mut list, &UnitSource { kind: "rows", name: "Records", header: 0, about: 3, text, all: &all });
         }
         _ => {
-            let all = || -> Iter { Box::new(lines(text)) };
+            let all = || -> UnitIter { Box::new(lines(text)) };
             of_units(
                 &mut list,
-                &Units { kind: "lines", name: "Lines", header: 0, about: ABOUT_ERROR, text, all: &all },
+                &UnitSource { kind: "lines", name: "Lines", header: 0, about: ABOUT_ERROR, text, all: &all },
             );
         }
     }
     list.specs
 }
 
-struct List<'a> {
-    reference: &'a ArtifactRef,
+struct ViewList<'a> {
+    artifact: &'a ArtifactRef,
     specs: Vec<ViewSpec>,
 }
 
-impl List<'_> {
+impl ViewList<'_> {
     fn add(&mut self, id: &str, label: String, selector: Value) {
         let selector = if let Value::Object(map) = selector { map } else { JsonMap::new() };
-        let view_id = format!("{}:{id}", self.reference.handle);
-        self.specs.push(ViewSpec { view_id, label, selector, artifact_ref: Some(self.reference.clone()) });
+        let view_id = format!("{}:{id}", self.artifact.handle);
+        self.specs.push(ViewSpec { view_id, label, selector, artifact_ref: Some(self.artifact.clone()) });
     }
 
     /// Adds views of what is written about the text, if it is more than a page.
@@ -100,15 +100,15 @@ fn label(name: &str, start: usize, end: usize, total: usize, quarters: u64) -> S
 }
 
 /// Consecutive units of one page, and what they cost.
-struct Group {
+struct PageSpan {
     start: usize,
     end: usize,
     quarters: u64,
 }
 
 /// Packs units into as few pages as they fill one after the other; a unit larger than a page is one of its own.
-fn pack(costs: &[u32], page: u64) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+fn pack(costs: &[u32], page: u64) -> Vec<PageSpan> {
+    let mut groups: Vec<PageSpan> = Vec::new();
     for (index, cost) in costs.iter().enumerate() {
         let cost = u64::from(*cost);
         match groups.last_mut().filter(|group| group.quarters + cost <= page) {
@@ -116,16 +116,16 @@ fn pack(costs: &[u32], page: u64) -> Vec<Group> {
                 group.end += 1;
                 group.quarters += cost;
             }
-            None => groups.push(Group { start: index, end: index + 1, quarters: cost }),
+            None => groups.push(PageSpan { start: index, end: index + 1, quarters: cost }),
         }
     }
     groups
 }
 
-type Iter<'a> = Box<dyn Iterator<Item = &'a str> + 'a>;
+type UnitIter<'a> = Box<dyn Iterator<Item = &'a str> + 'a>;
 
 /// Lines or records.
-struct Units<'a> {
+struct UnitSource<'a> {
     /// The type of selector.
     kind: &'static str,
     name: &'static str,
@@ -133,10 +133,10 @@ struct Units<'a> {
     header: u64,
     about: usize,
     text: &'a str,
-    all: &'a dyn Fn() -> Iter<'a>,
+    all: &'a dyn Fn() -> UnitIter<'a>,
 }
 
-fn of_units(list: &mut List, units: &Units) {
+fn of_units(list: &mut ViewList, units: &UnitSource) {
     let costs: Vec<u32> = (units.all)().map(|unit| cost(unit) as u32 + 1).collect();
     let total: u64 = costs.iter().map(|cost| u64::from(*cost)).sum();
     let mut page = (PAGE - units.header).max(total / MAX_PAGES as u64);
@@ -153,14 +153,14 @@ fn of_units(list: &mut List, units: &Units) {
     list.specs.append(&mut pages);
 }
 
-fn pages_of(list: &List, units: &Units, costs: &[u32], page: u64) -> Vec<ViewSpec> {
-    let mut pages = List { reference: list.reference, specs: Vec::new() };
-    let mut place = Place { text: units.text, bytes: 0, chars: 0 };
+fn pages_of(list: &ViewList, units: &UnitSource, costs: &[u32], page: u64) -> Vec<ViewSpec> {
+    let mut pages = ViewList { artifact: list.artifact, specs: Vec::new() };
+    let mut place = TextCursor { text: units.text, bytes: 0, chars: 0 };
     // The header is row 0 and stands on every page, so that the label counts from the first row after it.
     let titled = usize::from(units.header > 0);
     let total = costs.len() - titled;
     let mut all = (units.all)();
-    for Group { start, end, quarters } in pack(costs, page) {
+    for PageSpan { start, end, quarters } in pack(costs, page) {
         if pages.specs.len() > MAX_PAGES {
             break;
         }
@@ -181,13 +181,13 @@ fn pages_of(list: &List, units: &Units, costs: &[u32], page: u64) -> Vec<ViewSpe
 }
 
 /// A place in a text, as bytes and as characters; it only goes forward.
-struct Place<'t> {
+struct TextCursor<'t> {
     text: &'t str,
     bytes: usize,
     chars: usize,
 }
 
-impl Place<'_> {
+impl TextCursor<'_> {
     fn go_to(&mut self, part: &str) {
         let bytes = part.as_ptr() as usize - self.text.as_ptr() as usize;
         self.chars += self.text[self.bytes..bytes].chars().count();
@@ -196,7 +196,7 @@ impl Place<'_> {
 }
 
 /// Pages of a line that is larger than a page.
-fn windows(pages: &mut List, place: &mut Place, line: &str, page: u64) {
+fn windows(pages: &mut ViewList, place: &mut TextCursor, line: &str, page: u64) {
     let mut rest = line;
     while !rest.is_empty() && pages.specs.len() <= MAX_PAGES {
         let (part, tail) = rest.split_at(window(rest, page));
@@ -246,7 +246,7 @@ fn first_page(text: &str, page: u64) -> usize {
 }
 
 /// Views about the first errors of each kind, as much about them as a page holds.
-fn errors(list: &mut List, units: &Units, costs: &[u32]) {
+fn errors(list: &mut ViewList, units: &UnitSource, costs: &[u32]) {
     let mut seen = HashSet::new();
     let (mut found, mut covered) = (0, 0);
     for (at, unit) in (units.all)().enumerate() {

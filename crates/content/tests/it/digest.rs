@@ -10,7 +10,7 @@ use contextweaver_content::digest::digest;
 use contextweaver_content::reshape::reshape;
 use contextweaver_content::slice::{Selector, slice};
 use contextweaver_content::sniff::{self, Shape};
-use contextweaver_content::tree::{Kind, Node, Tree};
+use contextweaver_content::tree::{JsonKind, JsonNode, JsonTree};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
@@ -180,14 +180,14 @@ proptest! {
     }
 }
 
-fn minified(node: Node) -> String {
+fn minified(node: JsonNode) -> String {
     let list: Vec<String> = node
         .entries()
         .map(|(key, value)| key.map_or(String::new(), |key| format!("{}:", key.raw())) + &minified(value))
         .collect();
     match node.kind() {
-        Kind::Array => format!("[{}]", list.join(",")),
-        Kind::Object => format!("{{{}}}", list.join(",")),
+        JsonKind::Array => format!("[{}]", list.join(",")),
+        JsonKind::Object => format!("{{{}}}", list.join(",")),
         _ => node.raw().to_owned(),
     }
 }
@@ -202,7 +202,7 @@ fn numbers_keys_and_escapes_keep_their_spelling() {
     ];
     for text in cases {
         let reshaped = reshape(text, Shape::Json).unwrap();
-        assert_eq!(decode::json(&reshaped.text), minified(Tree::parse(text).unwrap().root()), "{}", reshaped.text);
+        assert_eq!(decode::json(&reshaped.text), minified(JsonTree::parse(text).unwrap().root()), "{}", reshaped.text);
     }
 }
 

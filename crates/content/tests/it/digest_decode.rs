@@ -1,6 +1,6 @@
 //! Undoes `content::reshape`, as a reader of its description would write it.
 
-use contextweaver_content::tree::Tree;
+use contextweaver_content::tree::JsonTree;
 
 /// Decodes JSON with tables, or NDJSON, into JSON without white space.
 pub fn json(text: &str) -> String {
@@ -122,6 +122,6 @@ impl<'a> Reader<'a> {
         }
         let cell = &rest[..rest.find(ends).unwrap()];
         self.at += cell.len();
-        if cell.is_empty() || Tree::parse(cell).is_some() { cell.to_owned() } else { format!("\"{cell}\"") }
+        if cell.is_empty() || JsonTree::parse(cell).is_some() { cell.to_owned() } else { format!("\"{cell}\"") }
     }
 }

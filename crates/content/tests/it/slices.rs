@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_base::{ErrorCode, Result};
-use contextweaver_content::slice::{Selector, Slice, slice};
+use contextweaver_content::slice::{Selector, TextSlice, slice};
 use contextweaver_content::sniff::shape;
 use contextweaver_content::views::views;
 use contextweaver_model::{ArtifactRef, ViewSpec};
@@ -11,7 +11,7 @@ use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn cut(text: &str, media_type: &str, selector: &Value, max_tokens: Option<u64>) -> Result<Slice> {
+fn cut(text: &str, media_type: &str, selector: &Value, max_tokens: Option<u64>) -> Result<TextSlice> {
     slice(text, media_type, &Selector::from_value(selector.clone(), "/selector")?, max_tokens, &Estimator::V2)
 }
 
@@ -67,7 +67,7 @@ fn one_view_shows_almost_every_planted_fact() {
 }
 
 /// Follows `next` to the end; returns every slice with the selector that it answers.
-fn follow(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> Vec<(Value, Slice)> {
+fn follow(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> Vec<(Value, TextSlice)> {
     let mut slices = Vec::new();
     let mut next = Some(selector.clone());
     while let Some(selector) = next {
@@ -82,7 +82,7 @@ fn follow(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> Ve
 }
 
 /// Joins units of text that were read a page at a time; what follows a cut unit is the rest of it.
-fn joined(slices: &[(Value, Slice)], open: &str) -> String {
+fn joined(slices: &[(Value, TextSlice)], open: &str) -> String {
     let mut out = String::new();
     for (index, (selector, slice)) in slices.iter().enumerate() {
         if index > 0 && selector.get("offset").is_none() {
@@ -95,7 +95,7 @@ fn joined(slices: &[(Value, Slice)], open: &str) -> String {
 }
 
 /// Joins elements of arrays, or members of objects, that were read a page at a time.
-fn joined_json(slices: &[(Value, Slice)]) -> Vec<(String, Value)> {
+fn joined_json(slices: &[(Value, TextSlice)]) -> Vec<(String, Value)> {
     let mut all: Vec<(String, Value)> = Vec::new();
     let mut part: Option<(String, String)> = None;
     for (selector, slice) in slices {

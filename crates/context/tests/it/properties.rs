@@ -6,7 +6,7 @@ use crate::support;
 use std::collections::{HashMap, HashSet};
 
 use contextweaver_base::ErrorCode;
-use contextweaver_content::keep::{KeepPath, Segment, project};
+use contextweaver_content::projection::{KeepPath, PathSegment, project};
 use contextweaver_context::{ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
 use contextweaver_test_support::property;
@@ -412,11 +412,11 @@ proptest! {
         let (mut before, mut after) = (Vec::new(), Vec::new());
         leaves(&value, &mut Vec::new(), &mut before);
         leaves(&projected, &mut Vec::new(), &mut after);
-        let steps: Vec<Vec<Segment>> = keep.iter().map(KeepPath::segments).collect();
+        let steps: Vec<Vec<PathSegment>> = keep.iter().map(KeepPath::segments).collect();
         before.retain(|(place, _)| {
-            let matches = |(step, (key, _)): (&Segment, &(Option<String>, usize))| match step {
-                Segment::Elements => key.is_none(),
-                Segment::Key(wanted) => key.as_ref() == Some(wanted),
+            let matches = |(step, (key, _)): (&PathSegment, &(Option<String>, usize))| match step {
+                PathSegment::Elements => key.is_none(),
+                PathSegment::Key(wanted) => key.as_ref() == Some(wanted),
             };
             steps.iter().any(|path| path.len() <= place.len() && path.iter().zip(place).all(matches))
         });

@@ -126,10 +126,12 @@ mod tests {
         assert_eq!(detect(b"{}", "Text/CSV"), "Text/CSV");
     }
 
+    /// Were a text read from each of its quotes on, this would take hours.
     #[test]
     fn hostile_texts_are_read_once() {
-        for unit in [",\"", "\",", ",'a", "\u{1f600}\"x"] {
-            detect(format!("a\n{}", unit.repeat(2_000_000)).as_bytes(), UNKNOWN);
+        for (unit, expected) in [(",\"", "?"), ("\",", "?"), (",'a", "?"), ("\u{1f600}\"x", "?")] {
+            let text = format!("a\n{}", unit.repeat(2_000_000));
+            assert_eq!(detect(text.as_bytes(), UNKNOWN), expected, "{unit}");
         }
     }
 }

@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::extractor;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::keep::{KeepPath, Segment};
+use contextweaver_content::projection::{KeepPath, PathSegment};
 use contextweaver_model::json::{JsonMap, to_sorted_ascii};
 
 /// Returns the steps of a path: one `[]` is taken off a part, the others stay in the key.
-pub fn segments(path: &KeepPath) -> Vec<Segment> {
+pub fn segments(path: &KeepPath) -> Vec<PathSegment> {
     let mut segments = Vec::new();
     for part in path.parts() {
         let (key, mut lists) = part.strip_suffix("[]").map_or((part, 0), |key| (key, 1));
@@ -16,9 +16,9 @@ pub fn segments(path: &KeepPath) -> Vec<Segment> {
             "" => {}
             // 0.18 marks lists by this very text, so here a key of that name is a list after all.
             "[]" => lists += 1,
-            key => segments.push(Segment::Key(key.to_owned())),
+            key => segments.push(PathSegment::Key(key.to_owned())),
         }
-        segments.extend(std::iter::repeat_n(Segment::Elements, lists));
+        segments.extend(std::iter::repeat_n(PathSegment::Elements, lists));
     }
     segments
 }
@@ -31,13 +31,13 @@ pub fn project(value: &Value, keep: &[KeepPath]) -> Value {
 }
 
 /// Keeps what one path names.
-fn extract(value: &Value, path: &[Segment]) -> Option<Value> {
+fn extract(value: &Value, path: &[PathSegment]) -> Option<Value> {
     let Some((step, rest)) = path.split_first() else { return Some(value.clone()) };
     match (step, value) {
-        (Segment::Elements, Value::Array(list)) => {
+        (PathSegment::Elements, Value::Array(list)) => {
             Some(Value::Array(list.iter().map(|entry| extract(entry, rest).unwrap_or(Value::Null)).collect()))
         }
-        (Segment::Key(key), Value::Object(map)) => {
+        (PathSegment::Key(key), Value::Object(map)) => {
             let kept = extract(map.get(key)?, rest)?;
             Some(Value::Object(JsonMap::from_iter([(key.clone(), kept)])))
         }
@@ -113,8 +113,8 @@ mod tests {
         let show = |text: &str| {
             let steps = segments(&KeepPath::parse(text).unwrap());
             let names = steps.iter().map(|step| match step {
-                Segment::Elements => "[]",
-                Segment::Key(key) => key,
+                PathSegment::Elements => "[]",
+                PathSegment::Key(key) => key,
             });
             names.collect::<Vec<_>>().join(" ")
         };

@@ -9,14 +9,14 @@ use contextweaver_text::unicode;
 
 /// One step of a path. Keys sort after the list step, so that both kinds of step are found by their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Segment {
+pub enum PathSegment {
     /// Every element of a list.
     Elements,
     /// A member of an object.
     Key(String),
 }
 
-impl Segment {
+impl PathSegment {
     fn key(&self) -> Option<&str> {
         match self {
             Self::Elements => None,
@@ -60,7 +60,7 @@ impl KeepPath {
     }
 
     /// Returns the steps.
-    pub fn segments(&self) -> Vec<Segment> {
+    pub fn segments(&self) -> Vec<PathSegment> {
         let mut segments = Vec::new();
         for part in &self.parts {
             let mut key = part.as_str();
@@ -70,9 +70,9 @@ impl KeepPath {
                 lists += 1;
             }
             if !key.is_empty() {
-                segments.push(Segment::Key(key.to_owned()));
+                segments.push(PathSegment::Key(key.to_owned()));
             }
-            segments.extend(std::iter::repeat_n(Segment::Elements, lists));
+            segments.extend(std::iter::repeat_n(PathSegment::Elements, lists));
         }
         segments
     }
@@ -83,13 +83,13 @@ impl KeepPath {
 /// `{}` stands for what is not kept: for an element of a list whose other elements are, and for a value no path
 /// leads into. A null in the answer is a null of the value.
 pub fn project(value: &Value, keep: &[KeepPath]) -> Value {
-    let mut paths: Vec<Vec<Segment>> = keep.iter().map(KeepPath::segments).collect();
+    let mut paths: Vec<Vec<PathSegment>> = keep.iter().map(KeepPath::segments).collect();
     order::sort_distinct(&mut paths);
     pick(value, &paths, 0).unwrap_or_else(|| Value::Object(JsonMap::new()))
 }
 
 /// Keeps what the paths name from their step `depth` on; they are sorted, and agree in all steps before it.
-fn pick(value: &Value, paths: &[Vec<Segment>], depth: usize) -> Option<Value> {
+fn pick(value: &Value, paths: &[Vec<PathSegment>], depth: usize) -> Option<Value> {
     // A path that ends here sorts before those that go on.
     if paths.first()?.len() == depth {
         return Some(value.clone());
@@ -118,7 +118,7 @@ fn pick(value: &Value, paths: &[Vec<Segment>], depth: usize) -> Option<Value> {
 }
 
 /// Finds the paths whose step `depth` is this key, or the elements of a list.
-fn paths_through<'a>(paths: &'a [Vec<Segment>], depth: usize, key: Option<&str>) -> &'a [Vec<Segment>] {
+fn paths_through<'a>(paths: &'a [Vec<PathSegment>], depth: usize, key: Option<&str>) -> &'a [Vec<PathSegment>] {
     let start = paths.partition_point(|path| path[depth].key() < key);
     let end = start + paths[start..].partition_point(|path| path[depth].key() == key);
     &paths[start..end]
