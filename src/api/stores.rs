@@ -119,7 +119,7 @@ fn artifacts(manager: &mut ContextManager, operation: &str, fields: &mut Fields)
     }
     let handle = fields.string("handle")?;
     match operation {
-        "artifact_ref" => return done(manager.artifacts().reference(&handle)?),
+        "artifact_ref" => return done(manager.artifacts().artifact_ref(&handle)?),
         "artifact_exists" => return done(&json!({ "exists": manager.artifacts().exists(&handle) })),
         // A use without the bytes, for a journal that must repeat the order of use. What was read may be an item.
         "artifact_use" => drop(manager.artifacts().get(&handle)),

@@ -1,7 +1,7 @@
 //! The operations of the context vectors.
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::callbacks::Answers;
+use contextweaver_context::callbacks::CallbackAnswers;
 use contextweaver_context::store::EventLog;
 use contextweaver_context::{ManagerOptions, candidates, closure, compat, dedup, render, score, sensitivity};
 use contextweaver_model::{
@@ -35,7 +35,7 @@ pub fn run(input: &Value) -> std::result::Result<Value, String> {
         "closure" => run_closure(input),
         "select" => run_select(input),
         "dedup" => run_dedup(input),
-        "item" => item(&input["item"]).map(|item| json!(render::reference_item(&item))),
+        "item" => item(&input["item"]).map(|item| json!(render::compat_item(&item))),
         "context" => run_render(input),
         "passthrough" => items(&input["items"]).map(|items| json!(render::passthrough(&items))),
         "build" => sessions::build(input),
@@ -156,7 +156,7 @@ fn policy(value: &Value) -> Result<ContextPolicy> {
 
 fn filter(input: &Value) -> Result<Value> {
     let options = ManagerOptions { policy: policy(&input["policy"])?, ..contextweaver_context::compat::options() };
-    let (kept, dropped) = sensitivity::filter(items(&input["items"])?, &options, &Answers::default())?;
+    let (kept, dropped) = sensitivity::filter(items(&input["items"])?, &options, &CallbackAnswers::default())?;
     Ok(json!({ "kept": kept, "dropped": dropped.len() }))
 }
 
@@ -176,24 +176,24 @@ fn weights(value: &Value) -> Result<ReferenceWeights> {
     ReferenceWeights::from_value(value.clone(), "/config", false)
 }
 
-fn wanted(input: &Value) -> score::reference::Wanted {
+fn wanted(input: &Value) -> score::compat::CompatQuery {
     let mut tags = strings(&input["query_tags"]);
     tags.sort();
     tags.dedup();
-    score::reference::Wanted::new(text(input, "query"), &tags)
+    score::compat::CompatQuery::new(text(input, "query"), &tags)
 }
 
 fn score_item(input: &Value) -> Result<Value> {
     let position = input["position"].as_u64().unwrap_or(0) as usize;
     let total = input["total"].as_u64().unwrap_or(0) as usize;
     let weights = weights(&input["config"])?;
-    Ok(json!(score::reference::score_item(&item(&input["item"])?, &wanted(input), position, total, &weights)))
+    Ok(json!(score::compat::score_item(&item(&input["item"])?, &wanted(input), position, total, &weights)))
 }
 
 fn score_candidates(input: &Value) -> Result<Value> {
     let items = items(&input["items"])?;
     let weights = weights(&input["config"])?;
-    let scored = score::reference::score_all(&items, &wanted(input), &weights);
+    let scored = score::compat::score_all(&items, &wanted(input), &weights);
     Ok(json!(scored.iter().map(|(score, item)| json!([item.id, score])).collect::<Vec<_>>()))
 }
 
@@ -260,5 +260,5 @@ fn run_dedup(input: &Value) -> Result<Value> {
 fn run_render(input: &Value) -> Result<Value> {
     let separator = input["separator"].as_str().unwrap_or(render::SEPARATOR);
     let items = items(&input["items"])?;
-    Ok(json!(render::reference_prompt(&items, separator, text(input, "header"), text(input, "footer"))))
+    Ok(json!(render::compat_prompt(&items, separator, text(input, "header"), text(input, "footer"))))
 }

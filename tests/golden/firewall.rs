@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::callbacks::{Answers, Need, Outcome};
+use contextweaver_context::callbacks::{CallbackAnswers, Need, Outcome};
 use contextweaver_context::compat::compact::{CompactOptions, compact_tool_result};
-use contextweaver_context::compat::firewall::{Rules, apply, compact_all, first_paragraph, looks_like_json};
+use contextweaver_context::compat::firewall::{FirewallRules, apply, compact_all, first_paragraph, looks_like_json};
 use contextweaver_context::compat::ingest::{Gate, tool_result};
 use contextweaver_context::store::ArtifactStore;
 use contextweaver_context::{ContextManager, Plugin, RULE_BASED, STRUCTURED, ToolResult};
@@ -70,12 +70,12 @@ fn stub_answers(options: &Value, needs: &[Need]) -> Vec<Value> {
 fn with_rules<T>(
     options: &Value,
     artifacts: &mut ArtifactStore,
-    operation: impl Fn(&Rules, &Answers, &mut ArtifactStore) -> Result<T>,
+    operation: impl Fn(&FirewallRules, &CallbackAnswers, &mut ArtifactStore) -> Result<T>,
 ) -> Result<T> {
     let (summarizer, extractor) =
         (plugin(options, "summarizer", RULE_BASED)?, plugin(options, "extractor", STRUCTURED)?);
     let keep = strings(&options["keep"]);
-    let rules = Rules {
+    let rules = FirewallRules {
         summarizer: summarizer.as_ref(),
         extractor: extractor.as_ref(),
         deterministic: options["deterministic"] == true,
@@ -83,7 +83,7 @@ fn with_rules<T>(
         threshold_chars: options["threshold_chars"].as_u64().unwrap_or(0),
         redact_secrets: options["redact_secrets"] == true,
     };
-    let mut answers = Answers::default();
+    let mut answers = CallbackAnswers::default();
     loop {
         let mut scratch = artifacts.clone();
         let done = operation(&rules, &answers, &mut scratch);
@@ -224,7 +224,7 @@ fn run_compact(input: &Value) -> Result<Value> {
         }
     }
     let options = CompactOptions::from_value(given, "")?;
-    let (mut answers, mut artifacts) = (Answers::default(), ArtifactStore::new());
+    let (mut answers, mut artifacts) = (CallbackAnswers::default(), ArtifactStore::new());
     loop {
         match compact_tool_result(&input["data"], &options, &answers, &mut artifacts)? {
             Outcome::Done(done) => {

@@ -105,7 +105,7 @@ impl Scripted for Artifacts {
                 Ok(json!(self.store.put(handle, &bytes(&op["content"]), media_type, text(op, "label"))?))
             }
             "get" => Ok(json!({ "base64": STANDARD.encode(self.store.get(handle)?) })),
-            "ref" | "metadata" => Ok(json!(self.store.reference(handle)?)),
+            "ref" | "metadata" => Ok(json!(self.store.artifact_ref(handle)?)),
             "exists" => {
                 if self.store.options().strict_handles {
                     // The file store refuses the handle; this one has nothing under it.
@@ -215,7 +215,7 @@ impl Scripted for EpisodicStore {
             "add" => self.add(Episode::from_value(op["episode"].clone(), "")?).map(|()| Value::Null),
             "get" => Ok(json!(self.get(id))),
             "all" => Ok(names(self.all().iter().collect())),
-            "search" => Ok(names(self.search_reference(text(op, "query"), op["top_k"].as_i64().unwrap_or(5)))),
+            "search" => Ok(names(self.search_compat(text(op, "query"), op["top_k"].as_i64().unwrap_or(5)))),
             "latest" => {
                 let count = op["n"].as_i64().map_or(3, |n| n.max(0) as usize);
                 let latest = self.latest(count).map(|found| json!([found.episode_id, found.summary, found.metadata]));

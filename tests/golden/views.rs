@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use contextweaver_context::compat::content::{Generator, Registry, detect, drilldown_tool, views};
+use contextweaver_context::compat::content::{ViewGenerator, ViewRegistry, detect, drilldown_tool, views};
 use contextweaver_model::ArtifactRef;
 use serde_json::{Value, json};
 
@@ -48,15 +48,15 @@ fn generate(input: &Value) -> Value {
 
 /// Custom generators are named after their place in the list; the caller's part is to make their views.
 fn registry(input: &Value) -> Value {
-    let mut registry = Registry::default();
+    let mut registry = ViewRegistry::default();
     let entries: Vec<&Value> = input["register"].as_array().into_iter().flatten().collect();
     for (index, entry) in entries.iter().enumerate() {
-        registry.register(text(entry, "content_type"), Generator::Custom(index.to_string()));
+        registry.register(text(entry, "content_type"), ViewGenerator::Custom(index.to_string()));
     }
     let bytes = content(input);
     let reference = reference(input, bytes.len());
     let ids: Vec<String> = match registry.generator(&reference, &bytes) {
-        Generator::Custom(name) => {
+        ViewGenerator::Custom(name) => {
             let entry = entries[name.parse::<usize>().expect("a place in the list")];
             strings(&entry["emit"]).iter().map(|name| format!("{}:{name}", reference.handle)).collect()
         }

@@ -6,13 +6,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::draft::Draft;
-use super::heading::Heading;
-use super::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use super::draft::BuildState;
+use super::heading::PromptFrame;
+use super::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use super::render::text::TextPrompt;
-use super::select::plan::{Part, Planner, Squeeze};
+use super::select::plan::{PlannedPart, Planner, SqueezeLevel};
 use super::select::selector;
-use super::select::units::{Selection, Unit};
+use super::select::units::{SelectionUnit, UnitSelection};
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
@@ -26,7 +26,7 @@ const RECALL_SHARE: f64 = 0.1;
 const RECALL_SCORE: f64 = 0.35;
 
 /// Selects with room to grow: everything where it fits, else as much as the share allows, else what must be there.
-pub fn cut(draft: &Draft, planner: &Planner, limit: u64) -> Result<Selection> {
+pub fn cut(draft: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSelection> {
     let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
     if total > limit
         && let Ok(selection) = selector(draft, planner, (limit as f64 * RECUT_SHARE) as u64).choose()
@@ -38,7 +38,7 @@ pub fn cut(draft: &Draft, planner: &Planner, limit: u64) -> Result<Selection> {
 
 /// The order of an append-only prompt.
 #[derive(Debug)]
-pub struct Layout {
+pub struct PromptLayout {
     /// Positions in prompt order.
     pub order: Vec<usize>,
     /// Whether a position stands out of log order.
@@ -49,50 +49,50 @@ pub struct Layout {
 
 /// What a prompt of append mode was made of.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Manifest {
+pub struct PromptManifest {
     prompt: String,
     header: String,
     footer: String,
-    sections: Vec<Section>,
+    sections: Vec<ManifestSection>,
     /// Items of the log when the prompt was built.
     seen: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Section {
+struct ManifestSection {
     at: usize,
     /// The section as it was written.
     text: String,
     #[serde(rename = "rendered_as")]
     form: RenderedAs,
     /// What it says in a message; null where that is the item's own text.
-    quote: Option<Quote>,
+    quote: Option<ManifestQuote>,
     omitted_chars: Option<u64>,
     recalled: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-struct Quote {
+struct ManifestQuote {
     text: String,
     note: Option<String>,
 }
 
-impl Section {
-    fn content(&self) -> Content {
+impl ManifestSection {
+    fn content(&self) -> EntryContent {
         match (&self.quote, self.form) {
-            (None, _) => Content::Own,
-            (Some(quote), RenderedAs::Redacted) => Content::Redacted(quote.text.clone()),
-            (Some(quote), _) => Content::Quote { text: quote.text.clone(), note: quote.note.clone() },
+            (None, _) => EntryContent::Own,
+            (Some(quote), RenderedAs::Redacted) => EntryContent::Redacted(quote.text.clone()),
+            (Some(quote), _) => EntryContent::Quote { text: quote.text.clone(), note: quote.note.clone() },
         }
     }
 }
 
-impl Quote {
-    fn of(content: &Content) -> Option<Self> {
+impl ManifestQuote {
+    fn of(content: &EntryContent) -> Option<Self> {
         match content {
-            Content::Own => None,
-            Content::Redacted(text) => Some(Self { text: text.clone(), note: None }),
-            Content::Quote { text, note } => Some(Self { text: text.clone(), note: note.clone() }),
+            EntryContent::Own => None,
+            EntryContent::Redacted(text) => Some(Self { text: text.clone(), note: None }),
+            EntryContent::Quote { text, note } => Some(Self { text: text.clone(), note: note.clone() }),
         }
     }
 
@@ -102,14 +102,14 @@ impl Quote {
     }
 }
 
-impl Manifest {
+impl PromptManifest {
     /// Remembers a prompt.
-    pub fn of(draft: &Draft, prompt: &StructuredPrompt, text: &TextPrompt, heading: &Heading) -> Self {
-        let section = |(entry, item): (&PromptEntry, &RenderedItem)| Section {
+    pub fn of(draft: &BuildState, prompt: &StructuredPrompt, text: &TextPrompt, heading: &PromptFrame) -> Self {
+        let section = |(entry, item): (&PromptEntry, &RenderedItem)| ManifestSection {
             at: entry.at,
             text: text.text[item.start as usize..item.end as usize].to_owned(),
             form: entry.shown.form,
-            quote: Quote::of(entry.shown.content),
+            quote: ManifestQuote::of(entry.shown.content),
             omitted_chars: entry.omitted_chars,
             recalled: entry.recalled,
         };
@@ -131,14 +131,14 @@ impl Manifest {
             let form = section.parsed_or("rendered_as", RenderedAs::Whole, RenderedAs::parse)?;
             let quote_at = section.at("quote");
             let quote = match (section.take("quote"), form) {
-                (Some(quote), _) => Some(Quote::from_value(quote, &quote_at)?),
+                (Some(quote), _) => Some(ManifestQuote::from_value(quote, &quote_at)?),
                 (None, RenderedAs::Whole) => None,
                 (None, _) => {
                     let message = "a section that is not the whole item says what it quotes";
                     return Err(Error::new(ErrorCode::MissingField, message).at(quote_at));
                 }
             };
-            Ok(Section {
+            Ok(ManifestSection {
                 at: section.uint_or("at", 0, last)? as usize,
                 text: section.string("text")?,
                 form,
@@ -159,19 +159,19 @@ impl Manifest {
 
 /// Extends the previous prompt, or cuts anew when it cannot be extended.
 pub fn extend(
-    draft: &Draft,
+    draft: &BuildState,
     planner: &Planner,
-    manifest: &Manifest,
-    heading: &Heading,
+    manifest: &PromptManifest,
+    heading: &PromptFrame,
     limit: u64,
-) -> Result<(Selection, Option<Layout>)> {
-    let recut = |reason| -> Result<(Selection, Option<Layout>)> {
+) -> Result<(UnitSelection, Option<PromptLayout>)> {
+    let recut = |reason| -> Result<(UnitSelection, Option<PromptLayout>)> {
         let selection = cut(draft, planner, limit)?;
         let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
         order::sort(&mut order);
-        Ok((selection, Some(Layout { order, recalled: vec![false; draft.sources.events.len()], reason })))
+        Ok((selection, Some(PromptLayout { order, recalled: vec![false; draft.sources.events.len()], reason })))
     };
-    let mut extension = Extension::new(draft, planner, limit);
+    let mut extension = PromptExtension::new(draft, planner, limit);
     if !extension.keep(manifest) {
         return recut("changed");
     }
@@ -187,23 +187,23 @@ pub fn extend(
     Ok(extension.finish(reason))
 }
 
-struct Extension<'a> {
-    draft: &'a Draft<'a>,
+struct PromptExtension<'a> {
+    draft: &'a BuildState<'a>,
     planner: &'a Planner<'a>,
     limit: u64,
     used: u64,
     /// Row of each position of the log.
     row_at: Vec<Option<usize>>,
     /// Part of each row.
-    parts: Vec<Option<Part>>,
+    parts: Vec<Option<PlannedPart>>,
     earlier: Vec<usize>,
     fresh: Vec<usize>,
     recalled: Vec<usize>,
     marked: Vec<bool>,
 }
 
-impl<'a> Extension<'a> {
-    fn new(draft: &'a Draft, planner: &'a Planner, limit: u64) -> Self {
+impl<'a> PromptExtension<'a> {
+    fn new(draft: &'a BuildState, planner: &'a Planner, limit: u64) -> Self {
         let mut row_at = vec![None; draft.sources.events.len()];
         for (index, row) in draft.rows.iter().enumerate() {
             row_at[row.at] = Some(index);
@@ -223,7 +223,7 @@ impl<'a> Extension<'a> {
     }
 
     /// Takes over the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
-    fn keep(&mut self, manifest: &Manifest) -> bool {
+    fn keep(&mut self, manifest: &PromptManifest) -> bool {
         for section in &manifest.sections {
             let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
             let row = &self.draft.rows[index];
@@ -232,14 +232,14 @@ impl<'a> Extension<'a> {
                 return false;
             }
             let content = section.content();
-            let shown = Shown { form: section.form, content: &content, earlier: Some(&section.text) };
+            let shown = EntryRendering { form: section.form, content: &content, earlier: Some(&section.text) };
             let quarters = self.planner.renderer.entry_quarters(self.draft.sources, section.at, &shown);
             self.used += quarters;
             if section.recalled {
                 self.marked[section.at] = true;
             }
             self.earlier.push(section.at);
-            self.parts[index] = Some(Part {
+            self.parts[index] = Some(PlannedPart {
                 row: index,
                 at: section.at,
                 form: section.form,
@@ -263,14 +263,14 @@ impl<'a> Extension<'a> {
                 continue;
             }
             let older = missing.iter().any(|row| self.draft.rows[*row].at < seen);
-            for part in self.planner.unit(&self.draft.rows, &missing, Squeeze::None) {
+            for part in self.planner.unit(&self.draft.rows, &missing, SqueezeLevel::None) {
                 self.place(part, older);
             }
         }
         self.used <= self.limit
     }
 
-    fn place(&mut self, part: Part, out_of_order: bool) {
+    fn place(&mut self, part: PlannedPart, out_of_order: bool) {
         self.used += part.quarters;
         if out_of_order {
             // The label grows by the mark.
@@ -287,7 +287,7 @@ impl<'a> Extension<'a> {
     /// Brings back older units that speak to the query, whole, within a tenth of the budget.
     fn recall(&mut self) {
         let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
-        let is_absent = |unit: &Unit| unit.rows.iter().all(|row| self.parts[*row].is_none());
+        let is_absent = |unit: &SelectionUnit| unit.rows.iter().all(|row| self.parts[*row].is_none());
         let mut order: Vec<usize> =
             (0..self.draft.units.len()).filter(|index| is_absent(&self.draft.units[*index])).collect();
         // The current turn matches itself best of all, so the best is sought among those that are not there.
@@ -312,7 +312,7 @@ impl<'a> Extension<'a> {
         }
     }
 
-    fn finish(mut self, reason: &'static str) -> (Selection, Option<Layout>) {
+    fn finish(mut self, reason: &'static str) -> (UnitSelection, Option<PromptLayout>) {
         let items = self.draft.sources.events.items();
         order::sort(&mut self.fresh);
         order::sort(&mut self.recalled);
@@ -321,23 +321,23 @@ impl<'a> Extension<'a> {
         let (before, current) = self.fresh.split_at(turn);
         let order: Vec<usize> =
             self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
-        let mut selection = Selection::of(self.draft.units.len());
+        let mut selection = UnitSelection::of(self.draft.units.len());
         selection.used = self.used;
         selection.work = self.draft.rows.len() as u64;
         for (index, unit) in self.draft.units.iter().enumerate() {
-            let parts: Vec<Part> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
+            let parts: Vec<PlannedPart> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
             if parts.is_empty() {
                 selection.dropped.push((index, "budget"));
             } else {
                 selection.taken[index] = Some(parts);
             }
         }
-        (selection, Some(Layout { order, recalled: self.marked, reason }))
+        (selection, Some(PromptLayout { order, recalled: self.marked, reason }))
     }
 }
 
 /// Tells how a prompt relates to the one before.
-pub fn compare(previous: Option<&Manifest>, prompt: &str, layout: Option<&Layout>) -> PrefixReport {
+pub fn compare(previous: Option<&PromptManifest>, prompt: &str, layout: Option<&PromptLayout>) -> PrefixReport {
     let Some(previous) = previous else {
         return PrefixReport { shared_bytes: 0, previous_bytes: 0, reason: "first" };
     };

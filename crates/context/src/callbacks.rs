@@ -63,15 +63,15 @@ pub enum Outcome<T> {
 
 /// Answers received so far. Keys hold the text asked about, so an answer can never be used for something else.
 #[derive(Debug, Default)]
-pub struct Answers {
-    known: HashMap<String, Answer>,
+pub struct CallbackAnswers {
+    known: HashMap<String, CallbackAnswer>,
     /// About results, for the operation at hand only: their texts are large, and the next may ask another function.
-    results: HashMap<String, Answer>,
+    results: HashMap<String, CallbackAnswer>,
     asked: RefCell<Vec<Need>>,
 }
 
 #[derive(Debug, Clone)]
-enum Answer {
+enum CallbackAnswer {
     Tokens(u64),
     Level(Sensitivity),
     Text(String),
@@ -95,7 +95,7 @@ impl Need {
     }
 }
 
-impl Answers {
+impl CallbackAnswers {
     /// Takes the questions collected since the last call.
     pub fn take_needs(&self) -> Vec<Need> {
         self.asked.borrow().clone()
@@ -120,7 +120,7 @@ impl Answers {
         }
     }
 
-    fn answer(&self, need: Need) -> Option<Answer> {
+    fn answer(&self, need: Need) -> Option<CallbackAnswer> {
         let answers = if need.is_about_result() { &self.results } else { &self.known };
         let known = answers.get(&need.key()).cloned();
         if known.is_none() {
@@ -135,7 +135,7 @@ impl Answers {
             return estimator.quarters(text);
         }
         match self.answer(Need::Count { text: text.to_owned() }) {
-            Some(Answer::Tokens(count)) => count * 4,
+            Some(CallbackAnswer::Tokens(count)) => count * 4,
             _ => estimator.quarters(text),
         }
     }
@@ -143,7 +143,7 @@ impl Answers {
     /// Returns the caller's label for an item, or asks for it and gives none.
     pub fn level(&self, item: &ContextItem) -> Option<Sensitivity> {
         match self.answer(Need::Classify { item: item.clone() }) {
-            Some(Answer::Level(level)) => Some(level),
+            Some(CallbackAnswer::Level(level)) => Some(level),
             _ => None,
         }
     }
@@ -151,7 +151,7 @@ impl Answers {
     /// Returns the caller's summary of a text or how that failed, or asks for it.
     pub fn summary(&self, item: &ContextItem, text: &str) -> Option<Result<String>> {
         match self.answer(Need::Summarize { item: item.clone(), text: text.to_owned() }) {
-            Some(Answer::Text(text)) => Some(Ok(text)),
+            Some(CallbackAnswer::Text(text)) => Some(Ok(text)),
             other => other.and_then(failure),
         }
     }
@@ -159,7 +159,7 @@ impl Answers {
     /// Returns the facts the caller finds in a text or how that failed, or asks for them.
     pub fn facts(&self, item: &ContextItem, text: &str) -> Option<Result<Vec<String>>> {
         match self.answer(Need::Extract { item: item.clone(), text: text.to_owned() }) {
-            Some(Answer::Texts(facts)) => Some(Ok(facts)),
+            Some(CallbackAnswer::Texts(facts)) => Some(Ok(facts)),
             other => other.and_then(failure),
         }
     }
@@ -167,7 +167,7 @@ impl Answers {
     /// Returns what the caller's hook makes of an item, or asks for it.
     pub fn redaction(&self, hook: &str, item: &ContextItem) -> Option<String> {
         match self.answer(Need::Redact { hook: hook.to_owned(), item: item.clone() }) {
-            Some(Answer::Text(text)) => Some(text),
+            Some(CallbackAnswer::Text(text)) => Some(text),
             _ => None,
         }
     }
@@ -193,25 +193,25 @@ impl Answers {
     }
 }
 
-fn failure<T>(answer: Answer) -> Option<Result<T>> {
+fn failure<T>(answer: CallbackAnswer) -> Option<Result<T>> {
     match answer {
-        Answer::Failed(message) => Some(Err(Error::new(ErrorCode::CallbackFailed, message))),
+        CallbackAnswer::Failed(message) => Some(Err(Error::new(ErrorCode::CallbackFailed, message))),
         _ => None,
     }
 }
 
 /// Reads an answer. Work on results may fail, which is said by `{"failed": message}`.
-fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<Answer> {
+fn read(need: &Need, answer: serde_json::Value, at: &str) -> Result<CallbackAnswer> {
     if let Some(message) = answer.get("failed").filter(|_| need.is_about_result()) {
-        return as_string(message.clone(), at).map(Answer::Failed);
+        return as_string(message.clone(), at).map(CallbackAnswer::Failed);
     }
     match need {
-        Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(Answer::Tokens),
-        Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(Answer::Level),
-        Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(Answer::Text),
+        Need::Count { .. } => as_uint(&answer, at, limits::MAX_TOKEN_ESTIMATE).map(CallbackAnswer::Tokens),
+        Need::Classify { .. } => Sensitivity::parse(&as_string(answer, at)?).map(CallbackAnswer::Level),
+        Need::Summarize { .. } | Need::Redact { .. } => as_string(answer, at).map(CallbackAnswer::Text),
         Need::Extract { .. } => match answer {
             serde_json::Value::Array(facts) => {
-                facts.into_iter().map(|fact| as_string(fact, at)).collect::<Result<_>>().map(Answer::Texts)
+                facts.into_iter().map(|fact| as_string(fact, at)).collect::<Result<_>>().map(CallbackAnswer::Texts)
             }
             other => Err(wrong_type(at, "an array of strings", &other)),
         },
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn answers_about_results_hold_for_one_operation() {
         let item = ContextItem::new("r", ItemKind::ToolResult, "");
-        let mut answers = Answers::default();
-        let ask = |answers: &Answers| (answers.summary(&item, "text"), answers.level(&item));
+        let mut answers = CallbackAnswers::default();
+        let ask = |answers: &CallbackAnswers| (answers.summary(&item, "text"), answers.level(&item));
         for expected in ["one", "two"] {
             let known = ask(&answers);
             assert!(known.0.is_none());

@@ -4,7 +4,7 @@ use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// Adds every ancestor of the candidates, as the reference does, whatever its kind. Returns positions in log order and
+/// Adds every ancestor of the candidates, as 0.18 does, whatever its kind. Returns positions in log order and
 /// how many were added.
 pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
     let mut present = vec![false; log.len()];
@@ -28,7 +28,7 @@ pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize
 
 /// An item under consideration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Candidate {
+pub struct LogCandidate {
     /// Position in the log.
     pub at: usize,
     /// The items of one unit enter and leave together.
@@ -39,21 +39,21 @@ pub struct Candidate {
 
 /// The candidates with what they need beside them.
 #[derive(Debug)]
-pub struct Closure {
+pub struct DependencyClosure {
     /// All of them, in log order.
-    pub candidates: Vec<Candidate>,
+    pub candidates: Vec<LogCandidate>,
     /// Positions that nobody asked for, ascending.
     pub added: Vec<usize>,
 }
 
 /// Stage 2: brings in what is pinned and the missing halves of calls and results.
-pub fn closure(log: &EventLog, admitted: &[usize], pins: &[usize]) -> Closure {
+pub fn closure(log: &EventLog, admitted: &[usize], pins: &[usize]) -> DependencyClosure {
     let mut wanted = [admitted, pins].concat();
     sort_distinct(&mut wanted);
     let candidates = units(log, &wanted);
     let added =
         candidates.iter().map(|candidate| candidate.at).filter(|at| wanted.binary_search(at).is_err()).collect();
-    Closure { candidates, added }
+    DependencyClosure { candidates, added }
 }
 
 /// Groups candidates into units and adds the missing halves of calls and results as stubs.
@@ -61,7 +61,7 @@ pub fn closure(log: &EventLog, admitted: &[usize], pins: &[usize]) -> Closure {
 /// A unit is an assistant message with the calls it made and their results: a result joins its call, a call joins the
 /// message it hangs on, and calls made in one go (next to each other, same parent) stay together. Other parents are
 /// softer; selection takes them along where they fit.
-pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<Candidate> {
+pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<LogCandidate> {
     let items = log.items();
     let mut shown: Vec<u8> = vec![ABSENT; items.len()];
     for &at in candidates {
@@ -71,7 +71,7 @@ pub fn units(log: &EventLog, candidates: &[usize]) -> Vec<Candidate> {
     for &at in candidates {
         add_other_halves(log, at, &mut shown, &mut visited);
     }
-    let mut groups = Groups::new(items.len());
+    let mut groups = DisjointSets::new(items.len());
     let mut last_call: Option<usize> = None;
     for (at, item) in items.iter().enumerate() {
         if shown[at] == ABSENT {
@@ -138,11 +138,11 @@ fn made_together(log: &EventLog, before: usize, at: usize) -> bool {
 }
 
 /// Disjoint sets over log positions; the smallest position represents a set.
-struct Groups {
+struct DisjointSets {
     parent: Vec<usize>,
 }
 
-impl Groups {
+impl DisjointSets {
     fn new(len: usize) -> Self {
         Self { parent: (0..len).collect() }
     }
@@ -160,7 +160,7 @@ impl Groups {
         self.parent[a.max(b)] = a.min(b);
     }
 
-    fn number(&mut self, shown: &[u8]) -> Vec<Candidate> {
+    fn number(&mut self, shown: &[u8]) -> Vec<LogCandidate> {
         let mut number = vec![u32::MAX; shown.len()];
         let mut next = 0;
         let mut out = Vec::new();
@@ -173,7 +173,7 @@ impl Groups {
                 number[root] = next;
                 next += 1;
             }
-            out.push(Candidate { at, unit: number[root], stub: *form == STUB });
+            out.push(LogCandidate { at, unit: number[root], stub: *form == STUB });
         }
         out
     }

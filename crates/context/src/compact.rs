@@ -7,7 +7,7 @@ use super::callbacks::Outcome;
 use super::firewall::{clean, handle_of, label_of};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
-use super::reduce::{Reduced, Reduction, check_deterministic};
+use super::reduce::{ReducedText, Reduction, check_deterministic};
 use super::sensitivity::secret_rules;
 use crate::store::content_hash;
 use contextweaver_base::limits;
@@ -29,7 +29,7 @@ pub struct CompactRequest {
     /// What a text is.
     pub media_type: String,
     /// `auto`, `structured`, `text` or `passthrough`.
-    way: Way,
+    way: CompactStrategy,
     /// Paths of JSON that may stay.
     pub keep: Vec<KeepPath>,
     /// Tokens up to which the result stays as it is, and most tokens of what it is reduced to.
@@ -37,14 +37,14 @@ pub struct CompactRequest {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum CompactStrategy {
     Auto,
     Structured,
     Text,
     Passthrough,
 }
 
-impl Way {
+impl CompactStrategy {
     fn parse(text: &str) -> Result<Self> {
         match text {
             "auto" => Ok(Self::Auto),
@@ -68,13 +68,13 @@ impl CompactRequest {
         let usual = if data.is_string() { "text/plain" } else { "application/json" };
         let request = Self {
             media_type: fields.string_or("media_type", usual)?,
-            way: fields.parsed_or("strategy", Way::Auto, Way::parse)?,
+            way: fields.parsed_or("strategy", CompactStrategy::Auto, CompactStrategy::parse)?,
             keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
             budget_tokens: fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?,
             data,
         };
         fields.finish()?;
-        if request.way == Way::Structured && request.keep.is_empty() {
+        if request.way == CompactStrategy::Structured && request.keep.is_empty() {
             return Err(Error::new(ErrorCode::InvalidInput, "a projection needs paths to keep").at("/keep"));
         }
         Ok(request)
@@ -114,7 +114,7 @@ impl ContextManager {
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
         let clean = clean(&raw, &self.options);
-        if request.way == Way::Passthrough || self.options.estimator.fits(&clean, budget) {
+        if request.way == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
         let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));
@@ -129,7 +129,7 @@ impl ContextManager {
             ..self.options.firewall.clone()
         };
         let options = ManagerOptions { firewall, ..self.options.clone() };
-        let keep: &[KeepPath] = if request.way == Way::Text { &[] } else { &request.keep };
+        let keep: &[KeepPath] = if request.way == CompactStrategy::Text { &[] } else { &request.keep };
         let source = SniffedText::new(&request.media_type, &clean);
         let reduction = Reduction { item: &item, source: &source, keep, options: &options, answers: &self.answers };
         let reduced = reduction.run();
@@ -139,12 +139,12 @@ impl ContextManager {
         if !known {
             self.artifacts.put(&handle, raw.as_bytes(), &request.media_type, &label_of(&item.id))?;
         }
-        let views = views_sniffed(self.artifacts.reference(&handle)?, &source);
+        let views = views_sniffed(self.artifacts.artifact_ref(&handle)?, &source);
         self.answers.settle(self.events.len());
         let mut stats = self.numbers(&raw, &reduced.text, reduced.strategy);
         stats.triggered = true;
         stats.artifact_ref = Some(handle.clone());
-        let Reduced { text, strategy, status, facts, .. } = reduced;
+        let ReducedText { text, strategy, status, facts, .. } = reduced;
         let is_json = strategy == Strategy::Structured;
         let projection = is_json.then(|| serde_json::from_str(&text).ok()).flatten();
         let payload = projection.unwrap_or(Value::String(text));

@@ -1,13 +1,13 @@
 //! Stage 6: repeats.
 //!
-//! The reference drops an item that shares most of its words with a better one, which loses "not", single digits and
+//! Version 0.18 for Python drops an item that shares most of its words with a better one, which loses "not", single digits and
 //! everything that is not English. The default only drops exact repeats.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::draft::{Draft, Left};
-use super::select::plan::Row;
+use super::draft::{BuildState, ExcludedItem};
+use super::select::plan::CandidateRow;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_model::{ContextItem, ItemKind, Stage};
@@ -15,7 +15,7 @@ use contextweaver_text::first_fit::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats.
-pub fn dedup(draft: &mut Draft, pins: &[usize]) {
+pub fn dedup(draft: &mut BuildState, pins: &[usize]) {
     let (items, index) = (draft.items(), draft.sources.index);
     let visible: Vec<usize> = draft
         .rows
@@ -28,10 +28,11 @@ pub fn dedup(draft: &mut Draft, pins: &[usize]) {
     if repeats.is_empty() {
         return;
     }
-    let is_repeat = |row: &Row| repeats.binary_search(&row.at).is_ok();
-    let (gone, rows): (Vec<Row>, Vec<Row>) = std::mem::take(&mut draft.rows).into_iter().partition(is_repeat);
+    let is_repeat = |row: &CandidateRow| repeats.binary_search(&row.at).is_ok();
+    let (gone, rows): (Vec<CandidateRow>, Vec<CandidateRow>) =
+        std::mem::take(&mut draft.rows).into_iter().partition(is_repeat);
     draft.rows = rows;
-    draft.left.extend(gone.into_iter().map(|row| Left {
+    draft.left.extend(gone.into_iter().map(|row| ExcludedItem {
         at: row.at,
         unit: row.unit as u32,
         level: row.level,
@@ -87,7 +88,7 @@ fn same(a: &ContextItem, b: &ContextItem) -> bool {
 }
 
 /// Tells which of the texts, taken in order, are near-duplicates of an earlier kept one: Jaccard similarity of the
-/// reference's tokens at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
+/// tokens of 0.18 at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
 pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
     let sets: Vec<WordSet> = texts.iter().map(|text| token_set(text)).collect();
     let mut kept = FirstFit::new(threshold);

@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use super::callbacks::Answers;
-use super::closure::Closure;
+use super::callbacks::CallbackAnswers;
+use super::closure::DependencyClosure;
 use super::index::LogIndex;
 use super::options::ManagerOptions;
 use super::render::Renderer;
 use super::request::BuildRequest;
-use super::select::plan::Row;
-use super::select::units::Unit;
+use super::select::plan::CandidateRow;
+use super::select::units::SelectionUnit;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
 
 /// Everything a build reads.
-pub struct Sources<'a> {
+pub struct BuildInputs<'a> {
     /// The log.
     pub events: &'a EventLog,
     /// Its index.
@@ -30,10 +30,10 @@ pub struct Sources<'a> {
     /// Settings.
     pub options: &'a ManagerOptions,
     /// Answers of the caller's functions.
-    pub answers: &'a Answers,
+    pub answers: &'a CallbackAnswers,
 }
 
-impl Sources<'_> {
+impl BuildInputs<'_> {
     /// Weighs a text in quarter tokens with the estimator of the options.
     pub fn quarters(&self, text: &str) -> u64 {
         self.answers.quarters(&self.options.estimator, text)
@@ -79,7 +79,7 @@ pub enum Event {
 
 /// An item that left before selection.
 #[derive(Debug, Clone)]
-pub struct Left {
+pub struct ExcludedItem {
     /// Position in the log.
     pub at: usize,
     /// Its unit.
@@ -93,19 +93,19 @@ pub struct Left {
 }
 
 /// The state between the stages.
-pub struct Draft<'a> {
+pub struct BuildState<'a> {
     /// What is read.
-    pub sources: &'a Sources<'a>,
+    pub sources: &'a BuildInputs<'a>,
     /// What was asked for.
     pub request: &'a BuildRequest,
     /// What writes the prompt, and so knows what an entry costs.
     pub renderer: &'a dyn Renderer,
     /// Candidates still in.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CandidateRow>,
     /// Candidates gone.
-    pub left: Vec<Left>,
+    pub left: Vec<ExcludedItem>,
     /// Units of the rows.
-    pub units: Vec<Unit>,
+    pub units: Vec<SelectionUnit>,
     /// Score parts per row.
     pub parts: Vec<ScoreParts>,
     /// Scores per row.
@@ -116,13 +116,13 @@ pub struct Draft<'a> {
     pub work: u64,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> BuildState<'a> {
     /// Starts with what the closure brought together; nobody has been judged yet.
     pub fn new(
-        sources: &'a Sources<'a>,
+        sources: &'a BuildInputs<'a>,
         request: &'a BuildRequest,
         renderer: &'a dyn Renderer,
-        closure: &Closure,
+        closure: &DependencyClosure,
     ) -> Self {
         Self {
             sources,

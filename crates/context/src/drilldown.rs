@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{self, readable, reference_of};
+use super::firewall::{self, artifact_ref_of, readable};
 use super::footer::HANDLE_FIELD;
 use super::ingest_mcp;
 use super::manager::ContextManager;
@@ -138,11 +138,11 @@ impl ContextManager {
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
         };
         let text = firewall::clean(&raw, &self.options);
-        let reference = match self.artifacts.reference(handle) {
+        let artifact_ref = match self.artifacts.artifact_ref(handle) {
             Ok(known) => known.clone(),
-            Err(_) => reference_of(handle, &media_type, text.len()),
+            Err(_) => artifact_ref_of(handle, &media_type, text.len()),
         };
-        Ok(Outcome::Done(views_sniffed(&reference, &SniffedText::new(&media_type, &text))))
+        Ok(Outcome::Done(views_sniffed(&artifact_ref, &SniffedText::new(&media_type, &text))))
     }
 
     /// Returns the text behind a handle and its media type: of an artifact, or of a result that the caller put into the
@@ -150,7 +150,7 @@ impl ContextManager {
     fn stored_text(&self, handle: &str) -> Result<(Cow<'_, str>, String)> {
         let missing = match self.artifacts.get(handle) {
             Ok(bytes) => {
-                let media_type = &self.artifacts.reference(handle)?.media_type;
+                let media_type = &self.artifacts.artifact_ref(handle)?.media_type;
                 return match readable(bytes, media_type) {
                     Some(text) => Ok((text, media_type.clone())),
                     None => Err(Error::new(ErrorCode::Unsupported, format!("artifact {} is no text", quote(handle)))

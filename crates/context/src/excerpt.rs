@@ -28,7 +28,7 @@ pub struct Excerpt {
 }
 
 /// Words to look for in a text.
-pub struct Wanted<'a> {
+pub struct ExcerptQuery<'a> {
     /// The log's index, which knows the words.
     pub index: &'a LogIndex,
     /// Their weights.
@@ -42,11 +42,11 @@ pub struct Wanted<'a> {
 /// Pieces are lines, cut after at most 160 characters at white space or a comma. First the start of the text until 30 %
 /// of the room is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
 /// then more of the start.
-pub fn excerpt(text: &str, room: u64, wanted: &Wanted, estimator: &Estimator) -> Excerpt {
+pub fn excerpt(text: &str, room: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
     let pieces = split(text);
     let costs: Vec<u64> = pieces.iter().map(|piece| estimator.quarters(piece) + GAP_QUARTERS).collect();
     let scores = spread(&pieces.iter().map(|piece| piece_score(piece, wanted)).collect::<Vec<_>>());
-    let mut picker = Picker { costs: &costs, kept: vec![false; pieces.len()], used: 0, room };
+    let mut picker = PiecePicker { costs: &costs, kept: vec![false; pieces.len()], used: 0, room };
     let head = (room as f64 * HEAD_SHARE) as u64;
     for index in 0..pieces.len() {
         if picker.used >= head || !picker.take(index) {
@@ -74,14 +74,14 @@ pub fn excerpt(text: &str, room: u64, wanted: &Wanted, estimator: &Estimator) ->
     join(&pieces, &kept)
 }
 
-struct Picker<'a> {
+struct PiecePicker<'a> {
     costs: &'a [u64],
     kept: Vec<bool>,
     used: u64,
     room: u64,
 }
 
-impl Picker<'_> {
+impl PiecePicker<'_> {
     /// Keeps a piece if it fits; one already kept is no news.
     fn take(&mut self, index: usize) -> bool {
         if self.kept[index] {
@@ -118,7 +118,7 @@ fn split(text: &str) -> Vec<&str> {
     pieces
 }
 
-fn piece_score(piece: &str, wanted: &Wanted) -> f64 {
+fn piece_score(piece: &str, wanted: &ExcerptQuery) -> f64 {
     let mut seen: Vec<u32> = Vec::new();
     let mut score = 0.0;
     for_each_term(piece, |term| {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use super::draft::Draft;
-use super::select::plan::Part;
-use super::select::units::Selection;
+use super::draft::BuildState;
+use super::select::plan::PlannedPart;
+use super::select::units::UnitSelection;
 use contextweaver_model::{
     BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
 };
@@ -36,9 +36,9 @@ pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> Js
 }
 
 /// Makes the record of a build of the default mode.
-pub fn explain(draft: &Draft, selection: &Selection, stats: &BuildStats) -> Explanation {
+pub fn explain(draft: &BuildState, selection: &UnitSelection, stats: &BuildStats) -> Explanation {
     let mut candidates: Vec<CandidateExplanation> = draft.left.iter().map(|left| left_early(draft, left)).collect();
-    let mut included: Vec<Option<&Part>> = vec![None; draft.rows.len()];
+    let mut included: Vec<Option<&PlannedPart>> = vec![None; draft.rows.len()];
     for part in selection.parts() {
         included[part.row] = Some(part);
     }
@@ -85,7 +85,7 @@ pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
     });
 }
 
-fn left_early(draft: &Draft, left: &super::draft::Left) -> CandidateExplanation {
+fn left_early(draft: &BuildState, left: &super::draft::ExcludedItem) -> CandidateExplanation {
     let item = &draft.sources.events.items()[left.at];
     CandidateExplanation {
         item_id: item.id.clone(),
@@ -106,7 +106,7 @@ fn left_early(draft: &Draft, left: &super::draft::Left) -> CandidateExplanation 
     }
 }
 
-fn judged(draft: &Draft, index: usize, part: Option<&Part>, reason: &str) -> CandidateExplanation {
+fn judged(draft: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
     let row = &draft.rows[index];
     let item = &draft.sources.events.items()[row.at];
     let parts = draft.parts[index];

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::draft::Draft;
+use super::draft::BuildState;
 use super::footer;
 use super::options::{ManagerOptions, Summarizer};
-use super::prompt::Shown;
-use super::reduce::{Reduced, Reduction};
+use super::prompt::EntryRendering;
+use super::reduce::{ReducedText, Reduction};
 use super::sensitivity::secret_rules;
 use contextweaver_content::digest::digest;
 use contextweaver_content::sniff;
@@ -16,11 +16,12 @@ use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
-pub fn firewall(draft: &mut Draft) {
+pub fn firewall(draft: &mut BuildState) {
     let (sources, renderer) = (draft.sources, draft.renderer);
     for row in &mut draft.rows {
         let (form, content) = row.content();
-        row.quarters = renderer.entry_quarters(sources, row.at, &Shown { form, content: &content, earlier: None });
+        row.quarters =
+            renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content, earlier: None });
     }
 }
 
@@ -34,8 +35,8 @@ pub fn label_of(item_id: &str) -> String {
     format!("raw tool result for {item_id}")
 }
 
-/// Makes a reference to text that is not stored yet, or not stored apart from the log.
-pub fn reference_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
+/// Makes the record of a text that is not stored yet, or not stored apart from the log.
+pub fn artifact_ref_of(handle: &str, media_type: &str, size: usize) -> ArtifactRef {
     ArtifactRef {
         handle: handle.to_owned(),
         media_type: media_type.to_owned(),
@@ -79,18 +80,18 @@ pub struct Compaction {
     pub is_clean: bool,
 }
 
-/// Replaces the text of a large result. The artifact reference is attached by whoever stores the bytes.
+/// Replaces the text of a large result. The artifact is attached by whoever stores the bytes.
 pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction {
     let Reduction { item, source, options, .. } = *reduction;
-    let Reduced { text, strategy, status, view, facts } = reduction.run();
+    let ReducedText { text, strategy, status, view, facts } = reduction.run();
     let by_caller = options.summarizer.as_ref().filter(|_| strategy == Strategy::LlmSummary);
     let mut done = compacted(item.clone(), raw, text, facts, by_caller);
     done.envelope.status = status;
     if let Some(stats) = &mut done.envelope.firewall_stats {
         stats.strategy = strategy;
     }
-    let reference = reference_of(&handle_of(&item.id), media_type, raw.len());
-    done.envelope.views = views_sniffed(&reference, source);
+    let artifact_ref = artifact_ref_of(&handle_of(&item.id), media_type, raw.len());
+    done.envelope.views = views_sniffed(&artifact_ref, source);
     // A view may name keys that are not among those to keep.
     let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
     let view = view.or_else(|| first.map(|view| view.selector.clone()));
@@ -120,7 +121,7 @@ pub fn compacted(
     Compaction { item, envelope, is_clean: false }
 }
 
-/// Sizes before and after; tokens are always counted with `heuristic/v2`, as the reference's records are.
+/// Sizes before and after; tokens are always counted with `heuristic/v2`, as in the records of 0.18.
 fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> FirewallStats {
     let is_llm = by_caller.is_some_and(|summarizer| summarizer.is_llm);
     FirewallStats {

@@ -21,7 +21,7 @@ const REFS_TITLE: &str = "## Cited artefacts";
 const NAMED: f64 = 1.0;
 /// Confidence in a category that follows from the kind of item.
 const GUESSED: f64 = 0.5;
-/// Parents followed in search of references; a log that is one long chain must not cost its square.
+/// Parents followed in search of artifacts; a log that is one long chain must not cost its square.
 const MAX_ANCESTORS: usize = 1024;
 
 /// What an entry of a handoff is about.
@@ -127,7 +127,7 @@ pub struct HandoffOptions {
     /// Tokens.
     pub budget_tokens: u64,
     /// As 0.18: texts alone are charged and stand in the Markdown as they are. Otherwise the Markdown is
-    /// charged with titles and references, and no text can become structure.
+    /// charged with titles and artifacts, and no text can become structure.
     pub compat: bool,
 }
 
@@ -150,7 +150,7 @@ pub struct HandoffPack {
 /// Picks what the next session should know, named categories first, as far as the budget goes; what does not fit is
 /// left out and the next entry tried.
 ///
-/// `items` is the whole log after sensitivity and firewall, so references of dropped items are not cited.
+/// `items` is the whole log after sensitivity and firewall, so artifacts of dropped items are not cited.
 pub fn build_handoff(
     items: &[ContextItem],
     artifacts: &ArtifactStore,
@@ -160,14 +160,14 @@ pub fn build_handoff(
 ) -> HandoffPack {
     let mut found: Vec<_> = items.iter().filter_map(|item| Some((item, HandoffCategory::of(item)?))).collect();
     contextweaver_base::order::sort_by(&mut found, |(_, (_, a)), (_, (_, b))| b.total_cmp(a));
-    let mut builder = Builder::new(items, artifacts, estimator, options);
+    let mut builder = HandoffBuilder::new(items, artifacts, estimator, options);
     for (item, (category, confidence)) in found {
         builder.offer(item, category, confidence);
     }
     builder.finish(sensitivity_dropped)
 }
 
-struct Builder<'a> {
+struct HandoffBuilder<'a> {
     by_id: HashMap<&'a str, &'a ContextItem>,
     artifacts: &'a ArtifactStore,
     estimator: &'a Estimator,
@@ -176,13 +176,13 @@ struct Builder<'a> {
     refs: Vec<ArtifactRef>,
     handles: HashSet<String>,
     opened: Vec<HandoffCategory>,
-    /// Items whose references, and those of all their parents, are cited already.
+    /// Items whose artifacts, and those of all their parents, are cited already.
     settled: HashSet<&'a str>,
     /// Quarter tokens spent: of the Markdown by default, of whole tokens per text for 0.18.
     used: u64,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> HandoffBuilder<'a> {
     fn new(
         items: &'a [ContextItem],
         artifacts: &'a ArtifactStore,
@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
         }
         entry.token_estimate = tokens;
         self.used += quarters;
-        self.handles.extend(refs.iter().map(|reference| reference.handle.clone()));
+        self.handles.extend(refs.iter().map(|artifact| artifact.handle.clone()));
         self.settled.extend(passed);
         if !self.opened.contains(&category) {
             self.opened.push(category);
@@ -242,7 +242,7 @@ impl<'a> Builder<'a> {
         self.estimator.quarters(line) + self.estimator.quarters("\n")
     }
 
-    /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its references.
+    /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its artifacts.
     fn cost(&self, entry: &HandoffEntry) -> (u64, u64) {
         if self.options.compat {
             let tokens = self.estimator.tokens(&entry.text).max(1);
@@ -258,11 +258,11 @@ impl<'a> Builder<'a> {
             return 0;
         }
         let title = if self.refs.is_empty() { self.weigh(REFS_TITLE) } else { 0 };
-        title + refs.iter().map(|reference| self.weigh(&ref_line(reference, false))).sum::<u64>()
+        title + refs.iter().map(|artifact| self.weigh(&ref_line(artifact, false))).sum::<u64>()
     }
 
-    /// Collects the references of an item and of what it answers to, those not cited yet, with the ids passed on the
-    /// way; the store's copy of a reference is current.
+    /// Collects the artifacts of an item and of what it answers to, those not cited yet, with the ids passed on the
+    /// way; the store's record of an artifact is current.
     fn fresh_refs(&self, item: &'a ContextItem) -> (Vec<ArtifactRef>, HashSet<&'a str>) {
         let reach = if self.options.compat { usize::MAX } else { MAX_ANCESTORS };
         let (mut refs, mut found) = (Vec::new(), HashSet::new());
@@ -277,7 +277,7 @@ impl<'a> Builder<'a> {
                 && !self.handles.contains(&own.handle)
                 && found.insert(own.handle.as_str())
             {
-                refs.push(self.artifacts.reference(&own.handle).unwrap_or(own).clone());
+                refs.push(self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone());
             }
             cursor = current.parent_id.as_deref().and_then(|parent| self.by_id.get(parent).copied());
         }
@@ -315,7 +315,7 @@ impl HandoffPack {
         self.entries.iter().filter(move |entry| entry.category == category)
     }
 
-    /// Returns the references that the entries cite.
+    /// Returns the artifacts that the entries cite.
     pub fn artifact_refs(&self) -> &[ArtifactRef] {
         &self.artifact_refs
     }
@@ -337,7 +337,7 @@ impl HandoffPack {
         }
         if !self.artifact_refs.is_empty() {
             lines.push(REFS_TITLE.to_owned());
-            lines.extend(self.artifact_refs.iter().map(|reference| ref_line(reference, self.compat)));
+            lines.extend(self.artifact_refs.iter().map(|artifact| ref_line(artifact, self.compat)));
         }
         lines.join("\n") + "\n"
     }

@@ -1,6 +1,6 @@
 //! What stands above the items: remembered episodes and facts, then the caller's header.
 
-use super::callbacks::Answers;
+use super::callbacks::CallbackAnswers;
 use super::options::ManagerOptions;
 use super::prompt::{PromptSection, SectionKind};
 use super::sensitivity;
@@ -30,7 +30,7 @@ pub fn fact_item(fact: &Fact) -> ContextItem {
 }
 
 /// The header of the default mode.
-pub struct Header {
+pub struct PromptHeader {
     /// The sections, none when there is nothing to say.
     pub sections: Vec<PromptSection>,
     /// Episodes and facts that the policy kept out, or that had no room: id and reason.
@@ -46,9 +46,9 @@ pub fn ranked(
     episodes: &EpisodicStore,
     facts: &FactStore,
     options: &ManagerOptions,
-    answers: &Answers,
-) -> Result<Header> {
-    let mut header = Header { sections: Vec::new(), dropped: Vec::new() };
+    answers: &CallbackAnswers,
+) -> Result<PromptHeader> {
+    let mut header = PromptHeader { sections: Vec::new(), dropped: Vec::new() };
     let mut add = |kind, text| header.sections.push(PromptSection { kind, text });
     if memory_allowed {
         let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
@@ -72,7 +72,7 @@ pub fn ranked(
 fn admitted(
     items: Vec<ContextItem>,
     options: &ManagerOptions,
-    answers: &Answers,
+    answers: &CallbackAnswers,
     dropped: &mut Vec<(String, &'static str)>,
 ) -> Result<Vec<ContextItem>> {
     let (kept, out) = sensitivity::filter(items, options, answers)?;

@@ -1,6 +1,6 @@
 //! What stands around the items, and what it leaves them of the budget.
 
-use super::draft::Sources;
+use super::draft::BuildInputs;
 use super::prompt::PromptSection;
 use super::render::{Renderer, join_sections};
 use super::request::BuildRequest;
@@ -8,7 +8,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Header and footer of a prompt, weighed.
 #[derive(Debug)]
-pub struct Heading {
+pub struct PromptFrame {
     /// Memory sections and the caller's header.
     pub sections: Vec<PromptSection>,
     /// The sections as one text.
@@ -21,12 +21,12 @@ pub struct Heading {
     pub budget: u64,
 }
 
-impl Heading {
+impl PromptFrame {
     /// Weighs header and footer against the budget.
     pub fn new(
         sections: Vec<PromptSection>,
         footer: String,
-        sources: &Sources,
+        sources: &BuildInputs,
         request: &BuildRequest,
         renderer: &dyn Renderer,
     ) -> Self {

@@ -48,7 +48,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// An argument that is wanted.
-struct Wanted<'a> {
+struct ArgumentSearch<'a> {
     schema: &'a Value,
     found: Option<(Value, Value)>,
     /// Whether the newest item that speaks of it says two things.
@@ -67,11 +67,11 @@ impl ContextManager {
         let Some(arguments) = arguments else { return Ok(Outcome::Done(result)) };
         self.answers.reset();
         let properties = tool.args_schema.get("properties").and_then(Value::as_object);
-        let mut wanted: HashMap<String, Wanted> = properties
+        let mut wanted: HashMap<String, ArgumentSearch> = properties
             .into_iter()
             .flatten()
             .filter(|(name, _)| !arguments.contains_key(*name))
-            .map(|(name, schema)| (plain(name), Wanted { schema, found: None, doubtful: false }))
+            .map(|(name, schema)| (plain(name), ArgumentSearch { schema, found: None, doubtful: false }))
             .collect();
         self.take_facts(&mut wanted)?;
         self.take_items(&mut wanted);
@@ -95,7 +95,7 @@ impl ContextManager {
         Ok(Outcome::Done(result))
     }
 
-    fn take_facts(&self, wanted: &mut HashMap<String, Wanted>) -> Result<()> {
+    fn take_facts(&self, wanted: &mut HashMap<String, ArgumentSearch>) -> Result<()> {
         let mut known: Vec<ContextItem> = Vec::new();
         let mut values: HashMap<&str, (&str, &str)> = HashMap::new();
         for fact in self.facts.all().filter(|fact| wanted.contains_key(&plain(&fact.key))) {
@@ -119,7 +119,7 @@ impl ContextManager {
         Ok(())
     }
 
-    fn take_items(&self, wanted: &mut HashMap<String, Wanted>) {
+    fn take_items(&self, wanted: &mut HashMap<String, ArgumentSearch>) {
         for name in COMMON {
             if let Some(wanted) = wanted.get_mut(*name) {
                 wanted.doubtful = true;
@@ -150,7 +150,12 @@ impl ContextManager {
 }
 
 /// Takes the one value an item has for a name; two of them are none, and older items are not asked instead.
-fn settle(wanted: &mut HashMap<String, Wanted>, name: &str, found: Option<(Value, String)>, item: &ContextItem) {
+fn settle(
+    wanted: &mut HashMap<String, ArgumentSearch>,
+    name: &str,
+    found: Option<(Value, String)>,
+    item: &ContextItem,
+) {
     let Some(wanted) = wanted.get_mut(name).filter(|wanted| wanted.found.is_none() && !wanted.doubtful) else { return };
     match found {
         Some((value, path)) => wanted.found = Some((value, json!({ "item_id": item.id, "path": path }))),
@@ -162,7 +167,7 @@ fn settle(wanted: &mut HashMap<String, Wanted>, name: &str, found: Option<(Value
 fn collect(
     node: JsonNode,
     path: &str,
-    wanted: &HashMap<String, Wanted>,
+    wanted: &HashMap<String, ArgumentSearch>,
     found: &mut HashMap<String, Option<(Value, String)>>,
 ) {
     for (index, child) in node.items().enumerate().filter(|(_, child)| child.is_container()) {

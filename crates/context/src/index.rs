@@ -5,9 +5,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::callbacks::Answers;
+use super::callbacks::CallbackAnswers;
 use super::options::ManagerOptions;
-use super::render::{self, Mark};
+use super::render::{self, SectionMark};
 use super::{dedup, firewall, footer};
 use crate::store::ArtifactStore;
 use contextweaver_model::{ContextItem, ItemKind};
@@ -18,7 +18,7 @@ const PASSAGE_TERMS: usize = 128;
 
 /// Occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy)]
-pub struct Posting {
+pub struct PassagePosting {
     /// The passage.
     pub passage: u32,
     /// How often.
@@ -36,7 +36,7 @@ pub struct Passage {
 
 /// Where the text behind a summary is.
 #[derive(Debug, Clone)]
-enum Source {
+enum FullText {
     /// In the artifact store, fit to be shown as it is.
     Stored,
     /// Here, because secrets had to be masked or lines escaped.
@@ -45,13 +45,13 @@ enum Source {
 
 /// What is known of one item.
 #[derive(Debug, Clone)]
-pub struct Entry {
+pub struct IndexEntry {
     /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
     shown: Option<Box<str>>,
     /// The line below a digest that says what is left out.
     note: Option<Box<str>>,
     /// The whole result behind a summarised one, clean and escaped, for excerpts.
-    source: Option<Source>,
+    source: Option<FullText>,
     /// Weight of the label line and the body, in quarter tokens.
     pub part_quarters: u64,
     /// Weight of the text with its note, in quarter tokens: what a message says.
@@ -62,7 +62,7 @@ pub struct Entry {
     pub terms: Vec<u32>,
 }
 
-impl Entry {
+impl IndexEntry {
     /// Returns the body as rendered.
     pub fn shown<'a>(&'a self, item: &'a ContextItem) -> &'a str {
         self.shown.as_deref().unwrap_or(&item.text)
@@ -78,8 +78,8 @@ impl Entry {
         let stored = || item.artifact_ref.as_ref().and_then(|artifact| artifacts.text(&artifact.handle));
         let source = match &self.source {
             None => None,
-            Some(Source::Stored) => stored(),
-            Some(Source::Own(text)) => Some(&**text),
+            Some(FullText::Stored) => stored(),
+            Some(FullText::Own(text)) => Some(&**text),
         };
         source.unwrap_or_else(|| self.shown(item))
     }
@@ -94,12 +94,12 @@ impl Entry {
 #[derive(Debug, Clone, Default)]
 pub struct LogIndex {
     vocabulary: HashMap<Box<str>, u32>,
-    postings: Vec<Vec<Posting>>,
+    postings: Vec<Vec<PassagePosting>>,
     identifiers: Vec<bool>,
     /// Where the last item counted keeps each term; checked before use, so never cleared.
     slots: Vec<u32>,
     passages: Vec<Passage>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
 }
 
 impl LogIndex {
@@ -109,7 +109,7 @@ impl LogIndex {
     }
 
     /// Returns what is known of the item at a position.
-    pub fn entry(&self, at: usize) -> &Entry {
+    pub fn entry(&self, at: usize) -> &IndexEntry {
         &self.entries[at]
     }
 
@@ -134,7 +134,7 @@ impl LogIndex {
     }
 
     /// Returns where a term occurs, in log order.
-    pub fn postings(&self, term: u32) -> &[Posting] {
+    pub fn postings(&self, term: u32) -> &[PassagePosting] {
         &self.postings[term as usize]
     }
 
@@ -143,13 +143,13 @@ impl LogIndex {
         let clean = firewall::clean(&item.text, options);
         let (source, found) = match source_of(item, options, artifacts, is_clean) {
             None => (None, self.terms_of(&clean)),
-            Some(Cow::Borrowed(text)) => (Some(Source::Stored), self.terms_of(text)),
-            Some(Cow::Owned(text)) => (Some(Source::Own(text.as_str().into())), self.terms_of(&text)),
+            Some(Cow::Borrowed(text)) => (Some(FullText::Stored), self.terms_of(text)),
+            Some(Cow::Owned(text)) => (Some(FullText::Own(text.as_str().into())), self.terms_of(&text)),
         };
         let terms = self.add_passages(&found);
         let fingerprint = dedup::fingerprint(item);
         let (shown, note) = (None, None);
-        self.entries.push(Entry { shown, note, source, part_quarters: 0, text_quarters: 0, fingerprint, terms });
+        self.entries.push(IndexEntry { shown, note, source, part_quarters: 0, text_quarters: 0, fingerprint, terms });
         self.show(self.entries.len() - 1, item, options);
     }
 
@@ -162,7 +162,7 @@ impl LogIndex {
         let below = note.as_ref().map_or(0, |note| 1 + quarters(note));
         let body_quarters = quarters(&body);
         let entry = &mut self.entries[at];
-        entry.part_quarters = quarters(&render::label_line(item, Mark::None)) + 1 + body_quarters + below;
+        entry.part_quarters = quarters(&render::label_line(item, SectionMark::None)) + 1 + body_quarters + below;
         entry.text_quarters = below + if body == clean { body_quarters } else { quarters(&clean) };
         if let Some(note) = &note {
             body = format!("{body}\n{note}");
@@ -199,7 +199,7 @@ impl LogIndex {
             let passage = self.passages.len() as u32;
             self.passages.push(Passage { at, length: stretch.len() as u32 });
             for (term, count) in self.count(stretch) {
-                self.postings[term as usize].push(Posting { passage, count });
+                self.postings[term as usize].push(PassagePosting { passage, count });
                 distinct.push(term);
             }
         }
@@ -244,10 +244,15 @@ fn source_of<'a>(
 }
 
 /// Returns the weight of a rendered section, counted by the caller's function where there is one.
-pub fn part_quarters(item: &ContextItem, entry: &Entry, options: &ManagerOptions, answers: &Answers) -> u64 {
+pub fn part_quarters(
+    item: &ContextItem,
+    entry: &IndexEntry,
+    options: &ManagerOptions,
+    answers: &CallbackAnswers,
+) -> u64 {
     if !matches!(options.estimator, contextweaver_text::tokens::Estimator::Custom(_)) {
         return entry.part_quarters;
     }
-    let part = format!("{}\n{}", render::label_line(item, Mark::None), entry.shown(item));
+    let part = format!("{}\n{}", render::label_line(item, SectionMark::None), entry.shown(item));
     answers.quarters(&options.estimator, &part)
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::callbacks::{Answers, Outcome};
+use super::callbacks::{CallbackAnswers, Outcome};
 use super::draft::{Event, FIREWALL_REASON};
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
@@ -140,14 +140,14 @@ impl ContextManager {
 
     /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
     fn withhold(&self, item: &mut ContextItem) -> bool {
-        let level = sensitivity::classified(item, &self.options, &Answers::default());
+        let level = sensitivity::classified(item, &self.options, &CallbackAnswers::default());
         if self.options.is_compat() || level < self.options.policy.sensitivity_floor {
             return false;
         }
         item.sensitivity = level;
-        let reference = item.artifact_ref.take();
+        let artifact_ref = item.artifact_ref.take();
         sensitivity::mask(item, &self.options.estimator);
-        item.artifact_ref = reference;
+        item.artifact_ref = artifact_ref;
         item.metadata.shift_remove(footer::FIELD);
         true
     }
@@ -223,7 +223,7 @@ impl ContextManager {
         }
     }
 
-    /// Takes a digest made elsewhere: the log gets its summary and a reference to its first artifact.
+    /// Takes a digest made elsewhere: the log gets its summary and its first artifact.
     pub fn ingest_envelope(
         &mut self,
         tool_call_id: &str,

@@ -118,9 +118,9 @@ impl ContextManager {
         self.events.check(std::slice::from_ref(&done.item))?;
         // Masked bytes have another size than was checked.
         let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
-        let stored = self.store_parts(parts).and_then(|references| {
+        let stored = self.store_parts(parts).and_then(|artifact_refs| {
             let mut ingested = self.store_result(done, raw, "text/plain")?;
-            ingested.envelope.artifacts.extend(references);
+            ingested.envelope.artifacts.extend(artifact_refs);
             Ok(ingested)
         });
         if let (Err(_), Some(before)) = (&stored, before) {
@@ -151,13 +151,13 @@ impl ContextManager {
         let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
         let mut live = live_handles(&self.events);
         live.extend(handles.iter().map(String::as_str));
-        let mut references = Vec::new();
+        let mut artifact_refs = Vec::new();
         for McpBinary { handle, media_type, label, bytes } in parts {
             let (handle, label) = (handle.as_str(), clean(&label, &self.options));
             let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
-            references.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
+            artifact_refs.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
         }
-        Ok(references)
+        Ok(artifact_refs)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A build runs eight stages, a file and a function of the same name each: [`candidates`], [`closure`], [`sensitivity`],
 //! [`firewall`], [`score`], [`dedup`], [`select`], [`render`]. `pipeline` runs them, unless the options name another
-//! [`Strategy`]. What they leave is a structured prompt; [`render`] makes text or messages of it.
+//! [`ManagerStrategy`]. What they leave is a structured prompt; [`render`] makes text or messages of it.
 
 mod append;
 pub mod call_prompt;
@@ -54,8 +54,8 @@ pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_plan};
-pub use options::{Classifier, FirewallOptions, Limits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
+pub use options::{Classifier, FirewallOptions, ManagerLimits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
-pub use strategy::Strategy;
+pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::append::Manifest;
+use super::append::PromptManifest;
 use super::call_prompt::{self, SchemaOverrides};
-use super::callbacks::{Answers, Outcome};
-use super::draft::{Event, Sources};
+use super::callbacks::{CallbackAnswers, Outcome};
+use super::draft::{BuildInputs, Event};
 use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use super::options::ManagerOptions;
-use super::pipeline::{self, Built};
+use super::pipeline::{self, BuiltPrompt};
 use super::render::Renderer;
 use super::render::text::TextRenderer;
 use super::report::{Metrics, MetricsSummary};
@@ -32,13 +32,13 @@ pub struct ContextManager {
     pub(super) facts: FactStore,
     pub(super) index: LogIndex,
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
-    pub(super) manifests: [Option<Manifest>; Phase::ALL.len()],
+    pub(super) manifests: [Option<PromptManifest>; Phase::ALL.len()],
     pub(super) fact_sequence: Option<u64>,
     /// Changes of the artifact store that the index has seen; none when it has missed something else.
     pub(super) indexed_changes: Option<u64>,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
-    pub(super) answers: Answers,
+    pub(super) answers: CallbackAnswers,
     metrics: Metrics,
     last_work: u64,
 }
@@ -87,7 +87,7 @@ impl ContextManager {
             fact_sequence: None,
             indexed_changes: Some(0),
             unknown: JsonMap::new(),
-            answers: Answers::default(),
+            answers: CallbackAnswers::default(),
             metrics: Metrics::new(),
             last_work: 0,
         }
@@ -151,8 +151,8 @@ impl ContextManager {
         self.ingest_all(vec![item])
     }
 
-    pub(super) fn sources(&self) -> Sources<'_> {
-        Sources {
+    pub(super) fn sources(&self) -> BuildInputs<'_> {
+        BuildInputs {
             events: &self.events,
             index: &self.index,
             artifacts: &self.artifacts,
@@ -176,7 +176,7 @@ impl ContextManager {
     }
 
     /// Compiles a prompt that nobody has seen yet.
-    pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<Built>> {
+    pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<BuiltPrompt>> {
         self.answers.reset();
         self.refresh_index();
         let previous = self.manifests[request.phase as usize].as_ref();
@@ -188,7 +188,7 @@ impl ContextManager {
     }
 
     /// Remembers a prompt that is going to be seen.
-    pub(super) fn settle(&mut self, request: &BuildRequest, built: Built) -> BuildOutput {
+    pub(super) fn settle(&mut self, request: &BuildRequest, built: BuiltPrompt) -> BuildOutput {
         if built.manifest.is_some() {
             self.manifests[request.phase as usize] = built.manifest;
         }

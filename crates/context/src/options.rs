@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::strategy::Strategy;
+use super::strategy::ManagerStrategy;
 
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
@@ -45,9 +45,9 @@ pub type Summarizer = Plugin;
 /// Who finds facts in results.
 pub type Extractor = Plugin;
 
-/// Name of the built-in summarizer beside the default one, as in the reference.
+/// Name of the built-in summarizer beside the default one, as in 0.18.
 pub const RULE_BASED: &str = "rule_based";
-/// Name of the built-in extractor beside the default one, as in the reference.
+/// Name of the built-in extractor beside the default one, as in 0.18.
 pub const STRUCTURED: &str = "structured";
 
 impl Plugin {
@@ -118,14 +118,14 @@ impl FirewallOptions {
 
 /// Upper bounds that the caller may lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Limits {
+pub struct ManagerLimits {
     /// Items of the log.
     pub items: usize,
     /// Bounds of the artifact store.
     pub store: StoreOptions,
 }
 
-impl Default for Limits {
+impl Default for ManagerLimits {
     fn default() -> Self {
         Self { items: limits::MAX_ITEMS, store: StoreOptions::default() }
     }
@@ -136,7 +136,7 @@ impl Default for Limits {
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
     /// What does the work in place of the default stages.
-    pub strategy: Option<&'static dyn Strategy>,
+    pub strategy: Option<&'static dyn ManagerStrategy>,
     /// Tokens per phase.
     pub budget: ContextBudget,
     /// Who may enter a prompt.
@@ -165,7 +165,7 @@ pub struct ManagerOptions {
     /// Whether builds say what happened, for hooks of the caller.
     pub listens: bool,
     /// Upper bounds.
-    pub limits: Limits,
+    pub limits: ManagerLimits,
 }
 
 impl Default for ManagerOptions {
@@ -185,7 +185,7 @@ impl Default for ManagerOptions {
             extractor: None,
             custom_hooks: Vec::new(),
             listens: true,
-            limits: Limits::default(),
+            limits: ManagerLimits::default(),
         }
     }
 }
@@ -223,7 +223,7 @@ impl ManagerOptions {
 
     /// A profile fills what the options leave out. A preset name sets budgets; a whole profile sets what it names.
     fn read_profile(&mut self, fields: &mut Fields) -> Result<()> {
-        let reference = self.scoring.method() == ScoringMethod::Reference;
+        let scores_as_compat = self.scoring.method() == ScoringMethod::Reference;
         match fields.take("profile") {
             None => {}
             Some(Value::String(name)) => {
@@ -237,7 +237,7 @@ impl ManagerOptions {
                 if names_policy {
                     self.policy = profile.policy;
                 }
-                if reference {
+                if scores_as_compat {
                     self.scoring = ScoringConfig::Reference(profile.scoring);
                 }
             }

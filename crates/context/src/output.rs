@@ -1,10 +1,10 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use super::draft::{Draft, Event};
-use super::heading::Heading;
+use super::draft::{BuildState, Event};
+use super::heading::PromptFrame;
 use super::prompt::StructuredPrompt;
 use super::render::text::TextPrompt;
-use super::select::units::Selection;
+use super::select::units::UnitSelection;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
@@ -14,11 +14,11 @@ use contextweaver_text::tokens::Estimator;
 
 /// Counts what was kept and what was not.
 pub fn stats(
-    draft: &Draft,
-    selection: &Selection,
+    draft: &BuildState,
+    selection: &UnitSelection,
     prompt: &StructuredPrompt,
     text: &TextPrompt,
-    heading: &Heading,
+    heading: &PromptFrame,
 ) -> BuildStats {
     let items = draft.sources.events.items();
     let mut stats = BuildStats::empty(draft.sources.options.estimator.name());
@@ -60,7 +60,12 @@ pub fn stats(
 }
 
 /// Returns the kinds dropped for the budget, and what the hooks are told.
-pub fn events(draft: &Draft, selection: &Selection, stats: &BuildStats, budget: u64) -> (Vec<ItemKind>, Vec<Event>) {
+pub fn events(
+    draft: &BuildState,
+    selection: &UnitSelection,
+    stats: &BuildStats,
+    budget: u64,
+) -> (Vec<ItemKind>, Vec<Event>) {
     let mut events = Vec::new();
     let reasons = stats.dropped_reasons.iter().filter(|_| draft.sources.options.listens);
     for (reason, _) in reasons {
@@ -120,7 +125,7 @@ pub fn check_overflow(
 }
 
 /// Returns the digests of results whose text is in the prompt.
-pub fn envelopes(draft: &Draft, prompt: &StructuredPrompt) -> Vec<ResultEnvelope> {
+pub fn envelopes(draft: &BuildState, prompt: &StructuredPrompt) -> Vec<ResultEnvelope> {
     let known = draft.sources.envelopes;
     prompt
         .entries

@@ -1,18 +1,18 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
-use super::append::{self, Layout, Manifest};
+use super::append::{self, PromptLayout, PromptManifest};
 use super::candidates::candidates;
 use super::closure::closure;
 use super::dedup::dedup;
-use super::draft::{Draft, Event, Sources};
+use super::draft::{BuildInputs, BuildState, Event};
 use super::firewall::firewall;
-use super::header::{self, Header};
-use super::heading::Heading;
+use super::header::{self, PromptHeader};
+use super::heading::PromptFrame;
 use super::prompt::StructuredPrompt;
-use super::render::{MessagePrompt, Rendered, Renderer, render};
+use super::render::{MessagePrompt, RenderedPrompt, Renderer, render};
 use super::request::BuildRequest;
 use super::score::score;
-use super::select::units::Selection;
+use super::select::units::UnitSelection;
 use super::select::{self, group, select};
 use super::sensitivity::{self, sensitivity};
 use super::{explain, output};
@@ -25,7 +25,7 @@ use contextweaver_text::unicode::quote;
 const DOUBLING_ROUNDS: u32 = 5;
 
 /// A finished build.
-pub struct Built {
+pub struct BuiltPrompt {
     /// The pack.
     pub pack: ContextPack,
     /// The same as messages, where the renderer writes them.
@@ -33,36 +33,36 @@ pub struct Built {
     /// For the hooks.
     pub events: Vec<Event>,
     /// What the next append-mode build starts from.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<PromptManifest>,
     /// Postings, items and pieces touched.
     pub work: u64,
 }
 
 /// Compiles a prompt. When the caller's functions must be asked, the result is provisional and must be thrown away.
 pub fn build(
-    sources: &Sources,
+    sources: &BuildInputs,
     request: &BuildRequest,
-    previous: Option<&Manifest>,
+    previous: Option<&PromptManifest>,
     renderer: &dyn Renderer,
-) -> Result<Built> {
+) -> Result<BuiltPrompt> {
     sensitivity::check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
     let pins = resolve_pins(sources.events, request)?;
     let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
     let closed = closure(sources.events, &admitted, &pins);
-    let mut draft = Draft::new(sources, request, renderer, &closed);
+    let mut draft = BuildState::new(sources, request, renderer, &closed);
     sensitivity(&mut draft, &closed, &pins)?;
     firewall(&mut draft);
     // Before the scores, in which a repeat would count its words twice.
     dedup(&mut draft, &pins);
     let header = make_header(sources, request)?;
     let footer = super::firewall::clean(&request.footer, sources.options).into_owned();
-    let Header { sections, dropped } = header;
-    let heading = Heading::new(sections, footer, sources, request, renderer);
+    let PromptHeader { sections, dropped } = header;
+    let heading = PromptFrame::new(sections, footer, sources, request, renderer);
     let terms = score(&mut draft);
     group(&mut draft, &pins);
     let (mut limit, mut rounds, mut excess) = (heading.limit()?, 0, 0);
     loop {
-        let scope = select::Scope { terms: &terms, heading: &heading, previous, limit };
+        let scope = select::SelectionScope { terms: &terms, heading: &heading, previous, limit };
         // Where less room was tried than there is, it is the excess that does not fit.
         let (selection, layout) = select(&draft, &scope).map_err(|error| too_large(error, excess, &heading))?;
         let prompt = StructuredPrompt::new(&draft, &selection, layout.as_ref(), &heading);
@@ -83,14 +83,14 @@ pub fn build(
     }
 }
 
-fn over_budget(excess: u64, heading: &Heading) -> Error {
+fn over_budget(excess: u64, heading: &PromptFrame) -> Error {
     Error::new(ErrorCode::BudgetExceeded, format!("the prompt exceeds the budget by {excess} tokens"))
         .hint("raise the budget or pin less")
         .detail("over_by", excess)
         .detail("limit", heading.budget)
 }
 
-fn too_large(error: Error, excess: u64, heading: &Heading) -> Error {
+fn too_large(error: Error, excess: u64, heading: &PromptFrame) -> Error {
     if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, heading) } else { error }
 }
 
@@ -107,7 +107,7 @@ fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>>
         .collect()
 }
 
-fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
+fn make_header(sources: &BuildInputs, request: &BuildRequest) -> Result<PromptHeader> {
     let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
     // Facts ranked by the query would move with every query, and with them everything below.
     let query = if sources.options.append { "" } else { &request.query };
@@ -115,22 +115,22 @@ fn make_header(sources: &Sources, request: &BuildRequest) -> Result<Header> {
 }
 
 struct Finished<'a> {
-    draft: &'a Draft<'a>,
-    selection: &'a Selection,
-    layout: Option<Layout>,
+    draft: &'a BuildState<'a>,
+    selection: &'a UnitSelection,
+    layout: Option<PromptLayout>,
     prompt: StructuredPrompt<'a>,
-    heading: &'a Heading,
+    heading: &'a PromptFrame,
 }
 
 impl Finished<'_> {
     fn into_built(
         self,
-        written: Rendered,
-        previous: Option<&Manifest>,
+        written: RenderedPrompt,
+        previous: Option<&PromptManifest>,
         left_out: &[(String, &'static str)],
-    ) -> Result<Built> {
+    ) -> Result<BuiltPrompt> {
         let Self { draft, selection, layout, prompt, heading } = self;
-        let Rendered { text, messages } = written;
+        let RenderedPrompt { text, messages } = written;
         let mut warnings: Vec<String> =
             left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
         let mut stats = output::stats(draft, selection, &prompt, &text, heading);
@@ -141,7 +141,7 @@ impl Finished<'_> {
         let envelopes = output::envelopes(draft, &prompt);
         let append = draft.sources.options.append;
         let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
-        let manifest = append.then(|| Manifest::of(draft, &prompt, &text, heading));
+        let manifest = append.then(|| PromptManifest::of(draft, &prompt, &text, heading));
         let pack = ContextPack {
             prompt: text.text,
             stats,
@@ -152,6 +152,6 @@ impl Finished<'_> {
             explanation,
             prefix,
         };
-        Ok(Built { pack, messages, events, manifest, work: draft.work + selection.work })
+        Ok(BuiltPrompt { pack, messages, events, manifest, work: draft.work + selection.work })
     }
 }

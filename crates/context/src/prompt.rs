@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::append::Layout;
-use super::draft::Draft;
+use super::append::PromptLayout;
+use super::draft::BuildState;
 use super::firewall;
-use super::heading::Heading;
-use super::index::Entry;
+use super::heading::PromptFrame;
+use super::index::IndexEntry;
 use super::options::ManagerOptions;
 use super::origin;
 use super::render;
-use super::select::plan::Part;
-use super::select::units::Selection;
+use super::select::plan::PlannedPart;
+use super::select::units::UnitSelection;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
@@ -37,7 +37,7 @@ pub enum SectionKind {
 
 /// What stands in a prompt of an item.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Content {
+pub enum EntryContent {
     /// Its own text with secrets masked; below a digest the line that says what is left out.
     Own,
     /// What redaction made of its text.
@@ -51,14 +51,14 @@ pub enum Content {
     },
 }
 
-impl Content {
+impl EntryContent {
     /// Makes the remark that only says that an item exists.
     pub fn stub(why: &str) -> Self {
         Self::Quote { text: format!("({why})"), note: None }
     }
 
     /// Returns the body below the label line of a text prompt: named after its function, label lines escaped.
-    pub fn body<'a>(&'a self, item: &'a ContextItem, indexed: &'a Entry) -> Cow<'a, str> {
+    pub fn body<'a>(&'a self, item: &'a ContextItem, indexed: &'a IndexEntry) -> Cow<'a, str> {
         match self {
             Self::Own => Cow::Borrowed(indexed.shown(item)),
             Self::Redacted(text) => Cow::Owned(render::default_body(item, text)),
@@ -68,7 +68,12 @@ impl Content {
     }
 
     /// Returns what a message says: the text itself, as messages have labels and functions of their own.
-    pub fn text<'a>(&'a self, item: &'a ContextItem, indexed: &'a Entry, options: &ManagerOptions) -> Cow<'a, str> {
+    pub fn text<'a>(
+        &'a self,
+        item: &'a ContextItem,
+        indexed: &'a IndexEntry,
+        options: &ManagerOptions,
+    ) -> Cow<'a, str> {
         let (text, note) = match self {
             Self::Own => (firewall::clean(&item.text, options), indexed.note()),
             Self::Redacted(text) => (Cow::Borrowed(text.as_str()), None),
@@ -83,11 +88,11 @@ impl Content {
 
 /// How an item is shown, which is what its price depends on.
 #[derive(Debug, Clone, Copy)]
-pub struct Shown<'a> {
+pub struct EntryRendering<'a> {
     /// The form.
     pub form: RenderedAs,
     /// What stands there of it.
-    pub content: &'a Content,
+    pub content: &'a EntryContent,
     /// The section as an earlier text prompt of append mode has it, to be repeated byte for byte.
     pub earlier: Option<&'a str>,
 }
@@ -100,9 +105,9 @@ pub struct PromptEntry<'a> {
     /// The item as the log has it.
     pub item: &'a ContextItem,
     /// What the index knows of it.
-    pub indexed: &'a Entry,
+    pub indexed: &'a IndexEntry,
     /// How it is shown.
-    pub shown: Shown<'a>,
+    pub shown: EntryRendering<'a>,
     /// Tokens it was planned with, what the renderer puts around it included.
     pub tokens: u64,
     /// Characters an excerpt leaves out.
@@ -136,9 +141,14 @@ pub struct StructuredPrompt<'a> {
 
 impl<'a> StructuredPrompt<'a> {
     /// Puts the selected parts in order: that of the log, or as an append-only layout says.
-    pub fn new(draft: &Draft<'a>, selection: &'a Selection, layout: Option<&Layout>, heading: &'a Heading) -> Self {
+    pub fn new(
+        draft: &BuildState<'a>,
+        selection: &'a UnitSelection,
+        layout: Option<&PromptLayout>,
+        heading: &'a PromptFrame,
+    ) -> Self {
         let sources = draft.sources;
-        let mut parts: Vec<&'a Part> = selection.parts().collect();
+        let mut parts: Vec<&'a PlannedPart> = selection.parts().collect();
         sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
         if let Some(layout) = layout {
             let mut place = vec![usize::MAX; sources.events.len()];
@@ -147,11 +157,11 @@ impl<'a> StructuredPrompt<'a> {
             }
             sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
         }
-        let entry = |part: &'a Part| PromptEntry {
+        let entry = |part: &'a PlannedPart| PromptEntry {
             at: part.at,
             item: &sources.events.items()[part.at],
             indexed: sources.index.entry(part.at),
-            shown: Shown { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
+            shown: EntryRendering { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
             tokens: part.quarters / 4,
             omitted_chars: part.omitted_chars,
             recalled: layout.is_some_and(|layout| layout.recalled[part.at]),

@@ -1,7 +1,7 @@
 //! What stands in the prompt for a result above the gate: its kept paths, a summary by the caller, the same text in
 //! fewer tokens, or a digest. The first that applies; each only when tokens fall.
 
-use super::callbacks::Answers;
+use super::callbacks::CallbackAnswers;
 use super::firewall::clean;
 use super::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -15,7 +15,7 @@ use contextweaver_model::{ContextItem, JsonMap, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
 
 /// A text in fewer tokens.
-pub struct Reduced {
+pub struct ReducedText {
     /// What stands in the prompt.
     pub text: String,
     /// How it came about.
@@ -39,7 +39,7 @@ pub struct Reduction<'a> {
     /// Settings.
     pub options: &'a ManagerOptions,
     /// Answers of the caller's functions.
-    pub answers: &'a Answers,
+    pub answers: &'a CallbackAnswers,
 }
 
 /// Refuses functions that a model stands behind where the options ask for the same bytes every time.
@@ -63,7 +63,7 @@ impl Reduction<'_> {
     }
 
     /// Reduces the text. When the caller's functions must be asked, the result is provisional.
-    pub fn run(&self) -> Reduced {
+    pub fn run(&self) -> ReducedText {
         let mut reduced = self.text();
         if self.keep.is_empty() {
             let room = self.options.firewall.summary_tokens.saturating_sub(self.tokens(&reduced.text));
@@ -75,7 +75,7 @@ impl Reduction<'_> {
         reduced
     }
 
-    fn text(&self) -> Reduced {
+    fn text(&self) -> ReducedText {
         if !self.keep.is_empty() {
             return self.projection();
         }
@@ -89,7 +89,7 @@ impl Reduction<'_> {
         if let Some(reshaped) = reshape_sniffed(self.source)
             && self.options.estimator.fits(&reshaped.text, self.options.firewall.threshold_tokens)
         {
-            return Reduced {
+            return ReducedText {
                 text: reshaped.text,
                 strategy: Strategy::Reshaped,
                 status,
@@ -97,21 +97,21 @@ impl Reduction<'_> {
                 facts: Vec::new(),
             };
         }
-        Reduced { status, ..self.digested(self.source) }
+        ReducedText { status, ..self.digested(self.source) }
     }
 
-    fn digested(&self, source: &SniffedText) -> Reduced {
+    fn digested(&self, source: &SniffedText) -> ReducedText {
         let firewall = &self.options.firewall;
         let room = firewall.summary_tokens.min(firewall.threshold_tokens);
         let found = digest_sniffed(source, room, &self.options.estimator);
         let view = found.focus.map(|focus| focus.selector);
-        Reduced { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
+        ReducedText { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
     }
 
     /// What the kept paths hold, and nothing else whatever happens: text that is no JSON has no paths.
-    fn projection(&self) -> Reduced {
+    fn projection(&self) -> ReducedText {
         let reduced =
-            |text, status| Reduced { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
+            |text, status| ReducedText { text, strategy: Strategy::Structured, status, view: None, facts: Vec::new() };
         let Ok(value) = json::parse(self.source.text) else { return reduced("{}".to_owned(), Status::Error) };
         let kept = project(&value, self.keep).to_string();
         if self.tokens(&kept) <= self.options.firewall.threshold_tokens {
@@ -121,7 +121,7 @@ impl Reduction<'_> {
     }
 
     /// The summary of the summarizer chosen; none when it failed or saves nothing.
-    fn summary(&self) -> Option<Reduced> {
+    fn summary(&self) -> Option<ReducedText> {
         let plugin = self.options.summarizer.as_ref()?;
         let text = if plugin.built_in {
             RuleBasedSummarizer::default().summarize(self.source.text)
@@ -136,7 +136,7 @@ impl Reduction<'_> {
         let text = clean(&text, self.options).into_owned();
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let strategy = if plugin.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
-        (self.tokens(&text) < self.tokens(self.source.text)).then(|| Reduced {
+        (self.tokens(&text) < self.tokens(self.source.text)).then(|| ReducedText {
             text,
             strategy,
             status: Status::Ok,

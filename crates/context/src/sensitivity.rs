@@ -1,10 +1,10 @@
 //! Stage 3: labels and what they forbid.
 
-use super::callbacks::Answers;
-use super::closure::{Candidate, Closure};
-use super::draft::{Draft, Left};
+use super::callbacks::CallbackAnswers;
+use super::closure::{DependencyClosure, LogCandidate};
+use super::draft::{BuildState, ExcludedItem};
 use super::options::{Classifier, ManagerOptions};
-use super::select::plan::Row;
+use super::select::plan::CandidateRow;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ContextPolicy, ItemKind, Sensitivity, SensitivityAction, Stage};
 use contextweaver_text::classify::{ClassifierRules, DetectedLevel, detect};
@@ -14,7 +14,7 @@ use contextweaver_text::unicode::quote;
 
 /// What becomes of an item under the policy.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum SensitivityVerdict {
     /// It stays as it is.
     Keep,
     /// It leaves.
@@ -24,7 +24,7 @@ pub enum Verdict {
 }
 
 /// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
-pub fn sensitivity(draft: &mut Draft, closure: &Closure, pins: &[usize]) -> Result<()> {
+pub fn sensitivity(draft: &mut BuildState, closure: &DependencyClosure, pins: &[usize]) -> Result<()> {
     let items = draft.items();
     let (options, answers) = (draft.sources.options, draft.sources.answers);
     let is_half = |at: usize| matches!(items[at].kind, ItemKind::ToolCall | ItemKind::ToolResult);
@@ -34,7 +34,7 @@ pub fn sensitivity(draft: &mut Draft, closure: &Closure, pins: &[usize]) -> Resu
         let item = &items[candidate.at];
         let level = classified(item, options, answers);
         let verdict = judge(item, level, options, answers);
-        if verdict == Verdict::Drop {
+        if verdict == SensitivityVerdict::Drop {
             if let Some(pin) = pins.iter().position(|at| *at == candidate.at) {
                 let message = format!("item {} is {level} and cannot be pinned", quote(&item.id));
                 return Err(Error::new(ErrorCode::PolicyViolation, message).at(format!("/pin/{pin}")));
@@ -46,14 +46,15 @@ pub fn sensitivity(draft: &mut Draft, closure: &Closure, pins: &[usize]) -> Resu
         verdicts.push((level, verdict));
     }
     for (candidate, (level, verdict)) in closure.candidates.iter().zip(verdicts) {
-        let Candidate { at, unit, stub } = *candidate;
-        let leave = |reason| Left { at, unit, level, stage: Stage::Sensitivity, reason };
-        let row = |redacted| Row { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
+        let LogCandidate { at, unit, stub } = *candidate;
+        let leave = |reason| ExcludedItem { at, unit, level, stage: Stage::Sensitivity, reason };
+        let row =
+            |redacted| CandidateRow { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
         match verdict {
-            Verdict::Drop => draft.left.push(leave("sensitivity")),
+            SensitivityVerdict::Drop => draft.left.push(leave("sensitivity")),
             _ if broken[unit as usize] && is_half(at) => draft.left.push(leave("pair")),
-            Verdict::Keep => draft.rows.push(row(None)),
-            Verdict::Redact(item) => draft.rows.push(row(Some(item))),
+            SensitivityVerdict::Keep => draft.rows.push(row(None)),
+            SensitivityVerdict::Redact(item) => draft.rows.push(row(Some(item))),
         }
     }
     Ok(())
@@ -74,7 +75,7 @@ pub fn detect_level(text: &str, compat: bool, pii: bool) -> Sensitivity {
 }
 
 /// Returns the label of an item after classification: never lower than what it has.
-pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &Answers) -> Sensitivity {
+pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &CallbackAnswers) -> Sensitivity {
     let found = match &options.classifier {
         Classifier::None => return item.sensitivity,
         Classifier::Heuristic { pii } => detect_level(&item.text, options.is_compat(), *pii),
@@ -108,13 +109,18 @@ pub fn check_hooks(policy: &ContextPolicy, custom: &[String]) -> Result<()> {
 }
 
 /// Judges an item whose label is already classified.
-pub fn judge(item: &ContextItem, level: Sensitivity, options: &ManagerOptions, answers: &Answers) -> Verdict {
+pub fn judge(
+    item: &ContextItem,
+    level: Sensitivity,
+    options: &ManagerOptions,
+    answers: &CallbackAnswers,
+) -> SensitivityVerdict {
     let policy = &options.policy;
     if level < policy.sensitivity_floor {
-        return Verdict::Keep;
+        return SensitivityVerdict::Keep;
     }
     if policy.sensitivity_action == SensitivityAction::Drop {
-        return Verdict::Drop;
+        return SensitivityVerdict::Drop;
     }
     let mut redacted = ContextItem { sensitivity: level, ..item.clone() };
     for hook in policy.effective_hooks() {
@@ -127,7 +133,7 @@ pub fn judge(item: &ContextItem, level: Sensitivity, options: &ManagerOptions, a
             }
         }
     }
-    Verdict::Redact(Box::new(redacted))
+    SensitivityVerdict::Redact(Box::new(redacted))
 }
 
 /// Replaces the text by a placeholder and forgets the artifact.
@@ -147,11 +153,11 @@ pub fn scrub(item: &mut ContextItem, compat: bool) {
     }
 }
 
-/// Runs the stage over a list as the reference does: labels raised, then kept, redacted or dropped.
+/// Runs the stage over a list as 0.18 does: labels raised, then kept, redacted or dropped.
 pub fn filter(
     items: Vec<ContextItem>,
     options: &ManagerOptions,
-    answers: &Answers,
+    answers: &CallbackAnswers,
 ) -> Result<(Vec<ContextItem>, Vec<ContextItem>)> {
     check_hooks(&options.policy, &options.custom_hooks)?;
     let (mut kept, mut dropped) = (Vec::with_capacity(items.len()), Vec::new());
@@ -162,9 +168,9 @@ pub fn filter(
             item.metadata.insert("sensitivity_raised_by".into(), classifier_name(&options.classifier).into());
         }
         match judge(&item, level, options, answers) {
-            Verdict::Keep => kept.push(item),
-            Verdict::Drop => dropped.push(item),
-            Verdict::Redact(redacted) => kept.push(*redacted),
+            SensitivityVerdict::Keep => kept.push(item),
+            SensitivityVerdict::Drop => dropped.push(item),
+            SensitivityVerdict::Redact(redacted) => kept.push(*redacted),
         }
     }
     Ok((kept, dropped))

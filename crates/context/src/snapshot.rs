@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::append::Manifest;
+use super::append::PromptManifest;
 use super::manager::ContextManager;
 use super::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
@@ -31,7 +31,7 @@ pub struct Snapshot<'a> {
     #[serde(serialize_with = "pairs")]
     envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
     #[serde(serialize_with = "pairs")]
-    append: Vec<(Phase, &'a Manifest)>,
+    append: Vec<(Phase, &'a PromptManifest)>,
     #[serde(flatten)]
     unknown: &'a JsonMap,
 }
@@ -90,7 +90,7 @@ impl ContextManager {
         for (phase, manifest) in fields.object("append")? {
             let at = pointer("/append", &phase);
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
-            manager.manifests[phase as usize] = Some(Manifest::from_value(manifest, &at, manager.events.len())?);
+            manager.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, manager.events.len())?);
         }
         manager.unknown = fields.rest();
         Ok(manager)

@@ -15,12 +15,12 @@ impl ContextManager {
 
     /// Stores bytes under a handle of the caller's choosing.
     pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
-        let reference = self.artifacts.put(handle, bytes, media_type, label)?;
+        let artifact_ref = self.artifacts.put(handle, bytes, media_type, label)?;
         let refers = |artifact: &ArtifactRef| artifact.handle == handle;
         if self.events.items().iter().filter_map(|item| item.artifact_ref.as_ref()).any(refers) {
             self.indexed_changes = None;
         }
-        Ok(reference)
+        Ok(artifact_ref)
     }
 
     /// Makes the index agree with the stored bytes, as after a restore: what was deleted, replaced or evicted since must
@@ -61,7 +61,7 @@ impl ContextManager {
     /// Returns the episodes that a query is about, best first.
     pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
         if self.options.is_compat() {
-            self.episodes.search_reference(query, i64::from(top_k))
+            self.episodes.search_compat(query, i64::from(top_k))
         } else {
             self.episodes.search(query, top_k as usize)
         }
@@ -92,7 +92,7 @@ impl ContextManager {
     pub fn put_fact(&mut self, fact: Fact) -> Result<()> {
         let number = sequence_of(&fact.fact_id);
         self.facts.put(fact)?;
-        // The counter must not run into an id of the caller's; the reference's does.
+        // The counter must not run into an id of the caller's; that of 0.18 does.
         if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.options.is_compat()) {
             self.fact_sequence = Some(next.max(number + 1));
         }

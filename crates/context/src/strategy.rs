@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// The operations that something else than the eight default stages does for a manager. Checks, stores, the log and the
 /// questions to functions of the caller are the same for all.
-pub trait Strategy: std::fmt::Debug + Sync {
+pub trait ManagerStrategy: std::fmt::Debug + Sync {
     /// Returns the version that it decides like; two strategies of one version are the same.
     fn version(&self) -> &'static str;
 
@@ -50,7 +50,7 @@ pub trait Strategy: std::fmt::Debug + Sync {
     fn compact(&self, manager: &mut ContextManager, arguments: Value) -> Result<Outcome<Value>>;
 }
 
-impl PartialEq for dyn Strategy {
+impl PartialEq for dyn ManagerStrategy {
     fn eq(&self, other: &Self) -> bool {
         self.version() == other.version()
     }

@@ -1,9 +1,9 @@
-//! The reference's call that reduces a result outside of any conversation.
+//! The call of 0.18 that reduces a result outside of any conversation.
 
 use serde_json::{Value, json};
 
-use super::firewall::{Reduced, Rules, reduce};
-use crate::callbacks::{Answers, Outcome};
+use super::firewall::{CompatReduced, FirewallRules, reduce};
+use crate::callbacks::{CallbackAnswers, Outcome};
 use crate::firewall::handle_of;
 use crate::options::{Plugin, RULE_BASED, STRUCTURED};
 use crate::sensitivity::secret_rules;
@@ -23,7 +23,7 @@ const STEP_CHARS: usize = 64;
 
 /// What is done to a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CompatCompactStrategy {
     /// A projection where there are paths to keep and JSON to take them from, else a summary.
     Auto,
     /// A projection; there must be paths, and JSON.
@@ -42,7 +42,7 @@ pub struct CompactOptions {
     /// Most tokens of a summary; 0 for any number.
     pub budget_tokens: u64,
     /// What is done above the threshold.
-    pub way: Way,
+    pub way: CompatCompactStrategy,
     /// Paths of what a projection keeps.
     pub keep: Vec<String>,
     /// Whether functions backed by a model are refused.
@@ -67,11 +67,11 @@ impl CompactOptions {
         };
         let (summarizer, extractor) = (plugin("summarizer", RULE_BASED)?, plugin("extractor", STRUCTURED)?);
         let way = match fields.string_or("strategy", "auto")?.as_str() {
-            "auto" => Way::Auto,
-            "structured" => Way::Structured,
-            "passthrough" => Way::Passthrough,
-            // The reference takes any other name for this.
-            _ => Way::Text,
+            "auto" => CompatCompactStrategy::Auto,
+            "structured" => CompatCompactStrategy::Structured,
+            "passthrough" => CompatCompactStrategy::Passthrough,
+            // 0.18 takes any other name for this.
+            _ => CompatCompactStrategy::Text,
         };
         let max_chars = limits::MAX_STRING_BYTES as u64;
         let options = Self {
@@ -89,12 +89,16 @@ impl CompactOptions {
         Ok(options)
     }
 
-    fn rules(&self) -> Rules<'_> {
-        Rules {
+    fn rules(&self) -> FirewallRules<'_> {
+        FirewallRules {
             summarizer: self.summarizer.as_ref(),
             extractor: self.extractor.as_ref(),
             deterministic: self.deterministic,
-            keep: if matches!(self.way, Way::Auto | Way::Structured) { &self.keep } else { &[] },
+            keep: if matches!(self.way, CompatCompactStrategy::Auto | CompatCompactStrategy::Structured) {
+                &self.keep
+            } else {
+                &[]
+            },
             threshold_chars: self.threshold_chars,
             redact_secrets: self.redact_secrets,
         }
@@ -117,7 +121,7 @@ pub struct Compacted {
 }
 
 impl Compacted {
-    /// Returns the record of the reference.
+    /// Returns the record of 0.18.
     pub fn to_json(&self) -> Value {
         json!({
             "firewalled": self.firewalled,
@@ -134,24 +138,24 @@ impl Compacted {
 pub fn compact_tool_result(
     data: &Value,
     options: &CompactOptions,
-    answers: &Answers,
+    answers: &CallbackAnswers,
     artifacts: &mut ArtifactStore,
 ) -> Result<Outcome<Compacted>> {
     let invalid = |path: &str, message: &str| Err(Error::new(ErrorCode::InvalidInput, message).at(path));
     if data.get(SIDECAR).is_some() && !options.overwrite_sidecar {
         return invalid("/data/_cw", "the key is reserved");
     }
-    if options.way == Way::Structured && options.keep.is_empty() {
+    if options.way == CompatCompactStrategy::Structured && options.keep.is_empty() {
         return invalid("/keep", "a projection needs paths to keep");
     }
     let (text, media_type) = match data {
         Value::String(text) => (text.clone(), "text/plain"),
         other => (to_sorted_ascii(other, None), "application/json"),
     };
-    if options.way == Way::Structured && data.is_string() && parse(&text).is_err() {
+    if options.way == CompatCompactStrategy::Structured && data.is_string() && parse(&text).is_err() {
         return invalid("/data", "a projection needs JSON");
     }
-    if options.way == Way::Passthrough || text.chars().count() as u64 <= options.threshold_chars {
+    if options.way == CompatCompactStrategy::Passthrough || text.chars().count() as u64 <= options.threshold_chars {
         return Ok(Outcome::Done(passed(data, &text, options)));
     }
     let id = format!("compact:{}", &content_hash(text.as_bytes())[..16]);
@@ -198,8 +202,8 @@ fn sizes(text: &str) -> (u64, u64) {
     (text.chars().count() as u64, Estimator::V2.tokens(text))
 }
 
-fn compacted(reduced: Reduced, options: &CompactOptions) -> Compacted {
-    let Reduced { envelope, projection, .. } = reduced;
+fn compacted(reduced: CompatReduced, options: &CompactOptions) -> Compacted {
+    let CompatReduced { envelope, projection, .. } = reduced;
     let mut stats = envelope.firewall_stats.unwrap_or_else(FirewallStats::noop);
     let mut summary = envelope.summary;
     let mut payload = JsonMap::new();
@@ -272,7 +276,7 @@ mod tests {
     #[test]
     fn what_is_stored_under_a_handle_stays() {
         let options = CompactOptions::from_value(json!({ "threshold_chars": 1 }), "").unwrap();
-        let (answers, mut artifacts) = (Answers::default(), ArtifactStore::new());
+        let (answers, mut artifacts) = (CallbackAnswers::default(), ArtifactStore::new());
         let run = |artifacts: &mut ArtifactStore| compact_tool_result(&json!("text"), &options, &answers, artifacts);
         let Outcome::Done(done) = run(&mut artifacts).unwrap() else { panic!("nobody is asked") };
         let handle = done.stats.artifact_ref.unwrap();

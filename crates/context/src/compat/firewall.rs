@@ -1,9 +1,9 @@
-//! The firewall as the reference runs it: every result not yet processed is reduced, whatever its size.
+//! The firewall as 0.18 runs it: every result not yet processed is reduced, whatever its size.
 
 use serde_json::Value;
 
 use super::content::{StructuredFirewall, extractor, summarizer, views};
-use crate::callbacks::Answers;
+use crate::callbacks::CallbackAnswers;
 use crate::firewall::{handle_of, is_processed, label_of};
 use crate::options::{ManagerOptions, Plugin};
 use crate::sensitivity::secret_rules;
@@ -24,7 +24,7 @@ const NO_SUMMARY: &str = "(summary unavailable)";
 
 /// How results are reduced.
 #[derive(Debug, Clone, Copy)]
-pub struct Rules<'a> {
+pub struct FirewallRules<'a> {
     /// Who summarises; without one the summary is the first paragraph.
     pub summarizer: Option<&'a Plugin>,
     /// Who finds facts; without one they are lines of certain forms.
@@ -41,7 +41,7 @@ pub struct Rules<'a> {
 
 /// What stands for a result.
 #[derive(Debug, Clone)]
-pub struct Digest {
+pub struct ResultSummary {
     /// Its new text.
     pub summary: String,
     /// Facts found in it.
@@ -50,7 +50,7 @@ pub struct Digest {
     pub status: Status,
 }
 
-impl<'a> Rules<'a> {
+impl<'a> FirewallRules<'a> {
     /// Returns the rules of a manager.
     pub fn of(options: &'a ManagerOptions) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the facts of a text. A function that fails finds none.
-    pub fn facts(&self, item: &ContextItem, text: &str, answers: &Answers) -> Result<(Vec<String>, Status)> {
+    pub fn facts(&self, item: &ContextItem, text: &str, answers: &CallbackAnswers) -> Result<(Vec<String>, Status)> {
         self.permit(self.extractor)?;
         let found = match self.extractor {
             None => Ok(facts(text)),
@@ -87,7 +87,7 @@ impl<'a> Rules<'a> {
         Ok(found.map_or((Vec::new(), Status::Partial), |found| (found, Status::Ok)))
     }
 
-    fn summarise(&self, item: &ContextItem, text: &str, answers: &Answers) -> Result<Digest> {
+    fn summarise(&self, item: &ContextItem, text: &str, answers: &CallbackAnswers) -> Result<ResultSummary> {
         self.permit(self.summarizer)?;
         self.permit(self.extractor)?;
         let written = match self.summarizer {
@@ -97,8 +97,8 @@ impl<'a> Rules<'a> {
         };
         let (facts, status) = self.facts(item, text, answers)?;
         Ok(match written {
-            Ok(summary) => Digest { summary, facts, status },
-            Err(_) => Digest { summary: NO_SUMMARY.to_owned(), facts, status: Status::Error },
+            Ok(summary) => ResultSummary { summary, facts, status },
+            Err(_) => ResultSummary { summary: NO_SUMMARY.to_owned(), facts, status: Status::Error },
         })
     }
 
@@ -108,7 +108,7 @@ impl<'a> Rules<'a> {
     }
 }
 
-/// The reference's summary: the first paragraph, at most 500 characters.
+/// The summary of 0.18: the first paragraph, at most 500 characters.
 pub fn first_paragraph(text: &str) -> String {
     let paragraph = text.split("\n\n").next().unwrap_or("");
     unicode::truncate(unicode::trim(paragraph), limits::SUMMARY_CHARS)
@@ -121,7 +121,7 @@ pub fn looks_like_json(text: &str) -> bool {
 
 /// A result with its new text; its bytes are not stored yet.
 #[derive(Debug, Clone)]
-pub struct Reduced {
+pub struct CompatReduced {
     /// The item.
     pub item: ContextItem,
     /// What the caller gets.
@@ -130,9 +130,15 @@ pub struct Reduced {
     pub projection: Option<Value>,
 }
 
-impl Reduced {
+impl CompatReduced {
     /// Makes an item and its envelope of a digest.
-    pub fn of(mut item: ContextItem, raw: &str, digest: Digest, mut stats: FirewallStats, rules: &Rules) -> Self {
+    pub fn of(
+        mut item: ContextItem,
+        raw: &str,
+        digest: ResultSummary,
+        mut stats: FirewallStats,
+        rules: &FirewallRules,
+    ) -> Self {
         let summary = rules.clean(digest.summary);
         let sizes = |text: &str| (text.chars().count() as u64, Estimator::V2.tokens(text));
         stats.threshold_chars = rules.threshold_chars;
@@ -155,7 +161,7 @@ impl Reduced {
     /// Stores the bytes the item stands for, and says in the records where they are.
     pub fn store(mut self, raw: &[u8], media_type: &str, artifacts: &mut ArtifactStore) -> Result<Self> {
         let (handle, label) = (handle_of(&self.item.id), label_of(&self.item.id));
-        // The reference overwrites, be it raw output by the placeholder that hides it. Here only its record is taken
+        // 0.18 overwrites, be it raw output by the placeholder that hides it. Here only its record is taken
         // over: what is stored stays.
         let stored = if artifacts.get(&handle).is_ok_and(|stored| stored != raw) {
             let (media_type, size_bytes) = (media_type.to_owned(), raw.len() as u64);
@@ -174,7 +180,7 @@ impl Reduced {
 }
 
 /// Reduces a result to what its paths keep, or to a summary. Nothing is stored.
-pub fn reduce(item: ContextItem, raw: &str, rules: &Rules, answers: &Answers) -> Result<Reduced> {
+pub fn reduce(item: ContextItem, raw: &str, rules: &FirewallRules, answers: &CallbackAnswers) -> Result<CompatReduced> {
     let mut stats = FirewallStats { triggered: true, strategy: Strategy::Summary, ..FirewallStats::noop() };
     if rules.keep.is_empty() || !looks_like_json(raw) {
         let digest = rules.summarise(&item, raw, answers)?;
@@ -183,23 +189,23 @@ pub fn reduce(item: ContextItem, raw: &str, rules: &Rules, answers: &Answers) ->
             stats.summarized_by_llm = true;
             stats.llm_provider = Some(plugin.provider.clone()).filter(|provider| !provider.is_empty());
         }
-        return Ok(Reduced::of(item, raw, digest, stats, rules));
+        return Ok(CompatReduced::of(item, raw, digest, stats, rules));
     }
     let Some((projection, facts)) = rules.project(raw) else {
-        let digest = Digest { summary: first_paragraph(raw), facts: Vec::new(), status: Status::Partial };
-        return Ok(Reduced::of(item, raw, digest, stats, rules));
+        let digest = ResultSummary { summary: first_paragraph(raw), facts: Vec::new(), status: Status::Partial };
+        return Ok(CompatReduced::of(item, raw, digest, stats, rules));
     };
     stats.strategy = Strategy::Structured;
-    let digest = Digest { summary: to_sorted_ascii(&projection, None), facts, status: Status::Ok };
-    let reduced = Reduced::of(item, raw, digest, stats, rules);
-    Ok(Reduced { projection: Some(projection), ..reduced })
+    let digest = ResultSummary { summary: to_sorted_ascii(&projection, None), facts, status: Status::Ok };
+    let reduced = CompatReduced::of(item, raw, digest, stats, rules);
+    Ok(CompatReduced { projection: Some(projection), ..reduced })
 }
 
 /// Reduces one item if it is a result not yet processed, and stores its text. Others stay as they are.
 pub fn apply(
     mut item: ContextItem,
-    rules: &Rules,
-    answers: &Answers,
+    rules: &FirewallRules,
+    answers: &CallbackAnswers,
     artifacts: &mut ArtifactStore,
 ) -> Result<(ContextItem, Option<ResultEnvelope>)> {
     if item.kind != ItemKind::ToolResult || is_processed(&item) {
@@ -207,13 +213,13 @@ pub fn apply(
     }
     let raw = std::mem::take(&mut item.text);
     let media_type = media_type(&item);
-    // The reference forgets the label here; a later stage has no use for it, explanations show it.
+    // 0.18 forgets the label here; a later stage has no use for it, explanations show it.
     item.sensitivity = Sensitivity::Public;
     let reduced = reduce(item, &raw, rules, answers)?.store(raw.as_bytes(), &media_type, artifacts)?;
     Ok((reduced.item, Some(reduced.envelope)))
 }
 
-/// Returns the media type an item declares, which may be anything in the reference.
+/// Returns the media type an item declares, which may be anything in 0.18.
 fn media_type(item: &ContextItem) -> String {
     match item.metadata.get("media_type") {
         None => "text/plain".to_owned(),
@@ -228,8 +234,8 @@ fn media_type(item: &ContextItem) -> String {
 /// Runs the stage over all items of a build. The store is a copy of which only new handles are taken over.
 pub fn compact_all(
     items: Vec<ContextItem>,
-    rules: &Rules,
-    answers: &Answers,
+    rules: &FirewallRules,
+    answers: &CallbackAnswers,
     artifacts: &mut ArtifactStore,
 ) -> Result<(Vec<ContextItem>, Vec<ResultEnvelope>)> {
     let mut envelopes = Vec::new();
@@ -246,23 +252,30 @@ pub fn compact_all(
 mod tests {
     use super::*;
 
-    fn rules(keep: &[String]) -> Rules<'_> {
-        Rules { summarizer: None, extractor: None, deterministic: true, keep, threshold_chars: 7, redact_secrets: true }
+    fn rules(keep: &[String]) -> FirewallRules<'_> {
+        FirewallRules {
+            summarizer: None,
+            extractor: None,
+            deterministic: true,
+            keep,
+            threshold_chars: 7,
+            redact_secrets: true,
+        }
     }
 
     #[test]
     fn a_model_is_refused_before_anything_is_stored() {
         let model = Plugin::from_value(serde_json::json!({ "custom": "m", "is_llm": true }), "", "").unwrap();
         let item = || ContextItem::new("r", ItemKind::ToolResult, "{\"a\": 1}");
-        let (answers, mut artifacts) = (Answers::default(), ArtifactStore::new());
+        let (answers, mut artifacts) = (CallbackAnswers::default(), ArtifactStore::new());
         for (summarizer, extractor) in [(Some(&model), None), (None, Some(&model))] {
-            let refusing = Rules { summarizer, extractor, ..rules(&[]) };
+            let refusing = FirewallRules { summarizer, extractor, ..rules(&[]) };
             let error = apply(item(), &refusing, &answers, &mut artifacts).unwrap_err();
             assert_eq!(error.code().as_str(), "DETERMINISM");
             assert_eq!(artifacts.list().count(), 0);
             // A projection asks nobody.
             let keep = ["a".to_owned()];
-            let projecting = Rules { keep: &keep, ..refusing };
+            let projecting = FirewallRules { keep: &keep, ..refusing };
             let (done, _) = apply(item(), &projecting, &answers, &mut ArtifactStore::new()).unwrap();
             assert_eq!(done.text, "{\"a\": 1}");
         }
@@ -271,7 +284,7 @@ mod tests {
 
     #[test]
     fn what_is_stored_under_a_handle_stays() {
-        let (answers, mut artifacts) = (Answers::default(), ArtifactStore::new());
+        let (answers, mut artifacts) = (CallbackAnswers::default(), ArtifactStore::new());
         for text in ["raw output", "[REDACTED: confidential]"] {
             let item = ContextItem::new("r", ItemKind::ToolResult, text);
             let (item, envelope) = apply(item, &rules(&[]), &answers, &mut artifacts).unwrap();
@@ -283,7 +296,7 @@ mod tests {
     #[test]
     fn questions_are_asked_and_may_fail() {
         let plugin = Plugin::from_value(serde_json::json!({ "custom": "f" }), "", "").unwrap();
-        let asking = Rules { summarizer: Some(&plugin), extractor: Some(&plugin), ..rules(&[]) };
+        let asking = FirewallRules { summarizer: Some(&plugin), extractor: Some(&plugin), ..rules(&[]) };
         let cases = [
             (
                 ["S password=hunter22".into(), serde_json::json!(["f token: hunter2222"])],
@@ -294,7 +307,7 @@ mod tests {
             ([serde_json::json!({ "failed": "why" }), serde_json::json!([])], Status::Error, NO_SUMMARY),
         ];
         for (given, status, summary) in cases {
-            let mut answers = Answers::default();
+            let mut answers = CallbackAnswers::default();
             let item = ContextItem::new("r", ItemKind::ToolResult, "");
             reduce(item.clone(), "raw", &asking, &answers).unwrap();
             assert_eq!(answers.take_needs().len(), 2);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::callbacks::Answers;
+use crate::callbacks::CallbackAnswers;
 use crate::header::{episode_items, fact_item};
 use crate::options::ManagerOptions;
 use crate::sensitivity;
@@ -17,7 +17,7 @@ pub fn header(
     episodes: &EpisodicStore,
     facts: &FactStore,
     options: &ManagerOptions,
-    answers: &Answers,
+    answers: &CallbackAnswers,
 ) -> Result<String> {
     let mut sections = Vec::new();
     if memory_allowed {

@@ -1,7 +1,7 @@
-//! How the reference takes results of tools into the log.
+//! How 0.18 takes results of tools into the log.
 
 use super::content::StructuredFirewall;
-use super::firewall::{Digest, Reduced, Rules, reduce};
+use super::firewall::{CompatReduced, FirewallRules, ResultSummary, reduce};
 use crate::callbacks::Outcome;
 use crate::firewall::clean;
 use crate::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
@@ -54,14 +54,14 @@ pub fn tool_result(
         Ok(text) if text.len() <= limits::MAX_STRING_BYTES => digest(manager, result, text, gate)?,
         _ => {
             let described = describe_bytes(result, raw.len());
-            Reduced { item: described.item, envelope: described.envelope, projection: None }
+            CompatReduced { item: described.item, envelope: described.envelope, projection: None }
         }
     };
     if manager.answers.is_waiting() {
         return Ok(Outcome::Need(manager.answers.take_needs()));
     }
     manager.events.check(std::slice::from_ref(&reduced.item))?;
-    let Reduced { item, envelope, .. } = reduced.store(raw, &result.media_type, &mut manager.artifacts)?;
+    let CompatReduced { item, envelope, .. } = reduced.store(raw, &result.media_type, &mut manager.artifacts)?;
     manager.ingest(item.clone())?;
     manager.answers.settle(manager.events.len());
     let ingested = Ingested { item, envelope };
@@ -69,23 +69,27 @@ pub fn tool_result(
     Ok(Outcome::Done(ingested))
 }
 
-fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate) -> Result<Reduced> {
+fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate) -> Result<CompatReduced> {
     let mut item = result.item(text);
-    let rules = Rules { keep: &gate.keep, threshold_chars: gate.threshold_chars, ..Rules::of(&manager.options) };
+    let rules = FirewallRules {
+        keep: &gate.keep,
+        threshold_chars: gate.threshold_chars,
+        ..FirewallRules::of(&manager.options)
+    };
     if text.chars().count() as u64 > gate.threshold_chars {
         item.text.clear();
         return reduce(item, text, &rules, &manager.answers);
     }
     let (facts, status) = rules.facts(&item, text, &manager.answers)?;
-    let digest = Digest { summary: text.to_owned(), facts, status };
+    let digest = ResultSummary { summary: text.to_owned(), facts, status };
     let passthrough = FirewallStats { strategy: Strategy::Passthrough, ..FirewallStats::noop() };
-    let mut passed = Reduced::of(item, text, digest, passthrough, &rules);
+    let mut passed = CompatReduced::of(item, text, digest, passthrough, &rules);
     passed.envelope.provenance.insert("tool_name".into(), result.tool_name.clone().into());
     Ok(passed)
 }
 
 /// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. What is
-/// stored under a handle stays; the reference replaces it by what the tool gave later.
+/// stored under a handle stays; 0.18 replaces it by what the tool gave later.
 pub(super) fn mcp_result(
     manager: &mut ContextManager,
     result: &McpResult,
@@ -100,22 +104,22 @@ pub(super) fn mcp_result(
     let mut item = result.call.item("");
     item.metadata.shift_remove("media_type");
     item.metadata.insert("protocol".into(), "mcp".into());
-    let rules = Rules::of(&manager.options);
+    let rules = FirewallRules::of(&manager.options);
     let is_large = text.chars().count() > limits::REFERENCE_THRESHOLD_CHARS;
     let mut reduced = if is_large {
         let gate = limits::REFERENCE_THRESHOLD_CHARS as u64;
-        reduce(item, text, &Rules { threshold_chars: gate, ..rules }, &manager.answers)?
+        reduce(item, text, &FirewallRules { threshold_chars: gate, ..rules }, &manager.answers)?
     } else {
         item.text = clean(text, &manager.options).into_owned();
         item.token_estimate = Estimator::V2.tokens(&item.text);
-        Reduced { item, envelope: result.envelope.clone(), projection: None }
+        CompatReduced { item, envelope: result.envelope.clone(), projection: None }
     };
     if manager.answers.is_waiting() {
         return Ok(Outcome::Need(manager.answers.take_needs()));
     }
     manager.events.check(std::slice::from_ref(&reduced.item))?;
     manager.store_parts(free)?;
-    let stored = handles.iter().map(|handle| manager.artifacts.reference(handle).cloned());
+    let stored = handles.iter().map(|handle| manager.artifacts.artifact_ref(handle).cloned());
     let mut artifacts = stored.collect::<Result<Vec<ArtifactRef>>>()?;
     if is_large {
         reduced = reduced.store(raw, "text/plain", &mut manager.artifacts)?;
@@ -126,7 +130,7 @@ pub(super) fn mcp_result(
         artifacts.append(&mut reduced.envelope.artifacts);
     }
     reduced.envelope.artifacts = artifacts;
-    let Reduced { item, envelope, .. } = reduced;
+    let CompatReduced { item, envelope, .. } = reduced;
     manager.ingest(item.clone())?;
     manager.answers.settle(manager.events.len());
     let ingested = Ingested { item, envelope };

@@ -11,7 +11,7 @@ pub mod select;
 use std::collections::HashSet;
 
 use super::callbacks::Outcome;
-use super::draft::{Event, FIREWALL_REASON, Sources};
+use super::draft::{BuildInputs, Event, FIREWALL_REASON};
 use super::drilldown::{DrilldownRequest, Slice};
 use super::explain;
 use super::ingest::{Ingested, ToolResult};
@@ -19,8 +19,8 @@ use super::ingest_mcp::McpResult;
 use super::manager::{BuildOutput, ContextManager};
 use super::options::ManagerOptions;
 use super::request::BuildRequest;
-use super::score::reference as score;
-use super::strategy::Strategy;
+use super::score::compat as score;
+use super::strategy::ManagerStrategy;
 use super::{candidates, closure, dedup, output, render, sensitivity};
 use crate::store::ArtifactStore;
 use contextweaver_base::Result;
@@ -51,7 +51,7 @@ pub struct Trace {
 }
 
 /// A finished build.
-pub struct Built {
+pub struct CompatBuild {
     /// The pack, or the overflow policy's error.
     pub pack: Result<ContextPack>,
     /// Items dropped, whatever the overflow policy makes of it.
@@ -79,7 +79,7 @@ pub fn options() -> ManagerOptions {
     }
 }
 
-impl Strategy for Compat {
+impl ManagerStrategy for Compat {
     fn version(&self) -> &'static str {
         "0.18"
     }
@@ -123,7 +123,7 @@ impl Strategy for Compat {
 
     fn shorten(&self, manager: &mut ContextManager, items: Vec<ContextItem>) -> Result<Outcome<Vec<ContextItem>>> {
         let mut artifacts = manager.artifacts.clone();
-        let rules = firewall::Rules::of(&manager.options);
+        let rules = firewall::FirewallRules::of(&manager.options);
         let (shown, _) = firewall::compact_all(items, &rules, &manager.answers, &mut artifacts)?;
         if manager.answers.is_waiting() {
             return Ok(Outcome::Need(manager.answers.take_needs()));
@@ -148,13 +148,13 @@ impl Strategy for Compat {
 }
 
 /// What a build gives: the pack, or the overflow policy's error, with what the hooks should hear of either.
-pub type Packed = (Result<ContextPack>, Vec<Event>);
+pub type CompatPack = (Result<ContextPack>, Vec<Event>);
 
 /// Compiles a prompt and tells what every stage left.
 ///
 /// The firewall stores the text of results it has not seen before; bytes already stored under the same handle are never
 /// changed.
-pub fn build_traced(manager: &mut ContextManager, request: &BuildRequest) -> Result<(Outcome<Packed>, Trace)> {
+pub fn build_traced(manager: &mut ContextManager, request: &BuildRequest) -> Result<(Outcome<CompatPack>, Trace)> {
     let mut artifacts = manager.artifacts.clone();
     let built = build(&manager.sources(), request, &mut artifacts);
     if manager.answers.is_waiting() {
@@ -179,8 +179,8 @@ fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static 
 }
 
 /// Compiles a prompt. Artifacts of summarised results are stored in `artifacts`.
-pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<Built> {
-    let Sources { events, options, answers, .. } = *sources;
+pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<CompatBuild> {
+    let BuildInputs { events, options, answers, .. } = *sources;
     let weights = match &options.scoring {
         ScoringConfig::Reference(weights) => weights.for_phase(request.phase),
         ScoringConfig::Bm25n(_) => ReferenceWeights::default(),
@@ -194,8 +194,9 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     let total = closed.len() as u64;
     let (visible, withheld) = sensitivity::filter(closed, options, answers)?;
     trace.sensitivity = ids(&visible);
-    let (visible, envelopes) = firewall::compact_all(visible, &firewall::Rules::of(options), answers, artifacts)?;
-    let wanted = score::Wanted::new(&request.query, &request.tags);
+    let (visible, envelopes) =
+        firewall::compact_all(visible, &firewall::FirewallRules::of(options), answers, artifacts)?;
+    let wanted = score::CompatQuery::new(&request.query, &request.tags);
     let scored = score::score_all(&visible, &wanted, &weights);
     trace.scored = scored.iter().map(|(score, item)| (item.id.clone(), *score)).collect();
     let texts: Vec<&str> = scored.iter().map(|(_, item)| item.text.as_str()).collect();
@@ -235,7 +236,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
     kinds.dedup();
     let mut warnings = Vec::new();
     if let Err(error) = output::check_overflow(&options.policy, &kinds, &stats, &mut warnings) {
-        return Ok(Built { excluded: stats.dropped_count, pack: Err(error), events: hook_events, trace });
+        return Ok(CompatBuild { excluded: stats.dropped_count, pack: Err(error), events: hook_events, trace });
     }
     hook_events.push(Event::ContextBuilt { phase: request.phase.as_str().to_owned() });
     let explanation = request.explain.then(|| {
@@ -244,7 +245,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         explained(&all, &trace, &stats, &added, sources, request, limit)
     });
     let excluded = stats.dropped_count;
-    let prompt = render::reference_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
+    let prompt = render::compat_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
     let pack = ContextPack {
         prompt,
         stats,
@@ -255,7 +256,7 @@ pub fn build(sources: &Sources, request: &BuildRequest, artifacts: &mut Artifact
         explanation,
         prefix: None,
     };
-    Ok(Built { excluded, pack: Ok(pack), events: hook_events, trace })
+    Ok(CompatBuild { excluded, pack: Ok(pack), events: hook_events, trace })
 }
 
 fn hook_events(
@@ -290,7 +291,7 @@ fn explained(
     trace: &Trace,
     stats: &BuildStats,
     added: &HashSet<&str>,
-    sources: &Sources,
+    sources: &BuildInputs,
     request: &BuildRequest,
     limit: u64,
 ) -> Explanation {

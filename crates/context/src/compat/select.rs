@@ -6,7 +6,7 @@ use contextweaver_text::tokens::Estimator;
 
 /// What was taken and what was not.
 #[derive(Debug, Default)]
-pub struct Selection {
+pub struct CompatSelection {
     /// Items in the order taken.
     pub selected: Vec<ContextItem>,
     /// Items and reasons in the order considered.
@@ -18,8 +18,8 @@ pub struct Selection {
 }
 
 /// Takes items in the order given until the limit; the kind's cap is tested first.
-pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, estimator: &Estimator) -> Selection {
-    let mut out = Selection::default();
+pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, estimator: &Estimator) -> CompatSelection {
+    let mut out = CompatSelection::default();
     let mut counts = [0_u64; ItemKind::ALL.len()];
     let mut used = 0;
     for item in ordered {

@@ -5,10 +5,10 @@ use serde_json::Value;
 use super::text::{TextRenderer, section_quarters};
 use super::{MessagePrompt, Renderer};
 use crate::closure;
-use crate::draft::Sources;
+use crate::draft::BuildInputs;
 use crate::options::ManagerOptions;
 use crate::origin::{forget, origin};
-use crate::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::sensitivity;
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};
@@ -26,11 +26,11 @@ pub struct MessageRenderer {
 }
 
 impl Renderer for MessageRenderer {
-    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64 {
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
         let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
         let weigh = |text: &str| sources.quarters(text);
         let text = match (shown.content, &sources.options.estimator) {
-            (Content::Own, Estimator::V2 | Estimator::V3 | Estimator::CharDiv4) => indexed.text_quarters,
+            (EntryContent::Own, Estimator::V2 | Estimator::V3 | Estimator::CharDiv4) => indexed.text_quarters,
             (content, _) => weigh(&content.text(item, indexed, sources.options)),
         };
         let cost = self.cost(sources, at, item, &weigh);
@@ -39,11 +39,11 @@ impl Renderer for MessageRenderer {
             ItemKind::ToolResult if closure::joins(sources.events, item).is_none() => cost.made_up_call(),
             _ => 0,
         };
-        let sent = cost.quarters(text, *shown.content == Content::Own);
+        let sent = cost.quarters(text, *shown.content == EntryContent::Own);
         (sent + beside).max(section_quarters(sources, at, shown))
     }
 
-    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64 {
+    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
         let weigh = |text: &str| sources.quarters(text);
         let quarters = |item: Option<ContextItem>| {
             let cost = |item: &ContextItem| {
@@ -55,7 +55,7 @@ impl Renderer for MessageRenderer {
         sent.max(TextRenderer.heading_quarters(sources, header, footer))
     }
 
-    fn messages(&self, sources: &Sources, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
+    fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
         let header: Vec<&str> = prompt.header.iter().map(|section| section.text.as_str()).collect();
         let items: Vec<ContextItem> = above(&header.join(super::SEPARATOR))
             .into_iter()
@@ -69,7 +69,7 @@ impl Renderer for MessageRenderer {
 }
 
 impl MessageRenderer {
-    fn cost<'a>(&self, sources: &'a Sources, at: usize, item: &'a ContextItem, weigh: Weigh<'a>) -> ItemCost<'a> {
+    fn cost<'a>(&self, sources: &'a BuildInputs, at: usize, item: &'a ContextItem, weigh: Weigh<'a>) -> ItemCost<'a> {
         let before = at.checked_sub(1).map(|before| &sources.events.items()[before]);
         ItemCost { format: self.format, item, before, weigh }
     }
@@ -83,7 +83,7 @@ fn below(footer: &str) -> Option<ContextItem> {
     (!footer.is_empty()).then(|| ContextItem::new("prompt:footer", ItemKind::UserTurn, footer))
 }
 
-fn has_result(sources: &Sources, call: &ContextItem) -> bool {
+fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
     let items = sources.events.items();
     sources.events.child_positions(&call.id).iter().any(|child| items[*child].kind == ItemKind::ToolResult)
 }

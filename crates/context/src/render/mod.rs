@@ -7,8 +7,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use self::text::TextPrompt;
-use super::draft::{Draft, Sources};
-use super::prompt::{Shown, StructuredPrompt};
+use super::draft::{BuildInputs, BuildState};
+use super::prompt::{EntryRendering, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::WrittenMessages;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
@@ -21,13 +21,13 @@ pub const SEPARATOR: &str = "\n\n";
 /// Writes prompts, and so knows what each entry adds to what is sent: the budget is spent by its prices.
 pub trait Renderer {
     /// Weighs the entry of the item at a position with everything that is put around it, in quarter tokens.
-    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64;
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64;
 
     /// Weighs header and footer with what is put around them, in quarter tokens; empty ones cost nothing.
-    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64;
+    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64;
 
     /// Writes messages, where they are what is sent.
-    fn messages(&self, sources: &Sources, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>>;
+    fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>>;
 }
 
 /// A prompt as messages of a provider.
@@ -40,14 +40,14 @@ pub struct MessagePrompt {
 }
 
 /// A prompt as it is sent.
-pub struct Rendered {
+pub struct RenderedPrompt {
     /// As text: what is sent, or the record of what the messages hold.
     pub text: TextPrompt,
     /// As messages.
     pub messages: Option<MessagePrompt>,
 }
 
-impl Rendered {
+impl RenderedPrompt {
     /// Returns the tokens of the larger form: neither may exceed the budget.
     pub fn tokens(&self) -> u64 {
         self.messages.as_ref().map_or(0, |messages| messages.tokens).max(self.text.tokens)
@@ -55,13 +55,13 @@ impl Rendered {
 }
 
 /// Stage 8.
-pub fn render(draft: &Draft, prompt: &StructuredPrompt) -> Result<Rendered> {
+pub fn render(draft: &BuildState, prompt: &StructuredPrompt) -> Result<RenderedPrompt> {
     let text = text::write(draft.sources, prompt);
-    Ok(Rendered { text, messages: draft.renderer.messages(draft.sources, prompt)? })
+    Ok(RenderedPrompt { text, messages: draft.renderer.messages(draft.sources, prompt)? })
 }
 
-/// Renders an item as the reference does: label line, then body.
-pub fn reference_item(item: &ContextItem) -> String {
+/// Renders an item as 0.18 does: label line, then body.
+pub fn compat_item(item: &ContextItem) -> String {
     let section = item.metadata.get("section").and_then(serde_json::Value::as_str).map(unicode::trim);
     let label = section.filter(|text| !text.is_empty()).unwrap_or_else(|| item.kind.label());
     let mut out = String::with_capacity(item.text.len() + 32);
@@ -76,9 +76,9 @@ pub fn reference_item(item: &ContextItem) -> String {
     out
 }
 
-/// Renders items as the reference does, with header and footer.
-pub fn reference_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
-    let body = items.iter().map(reference_item).collect::<Vec<_>>().join(separator);
+/// Renders items as 0.18 does, with header and footer.
+pub fn compat_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
+    let body = items.iter().map(compat_item).collect::<Vec<_>>().join(separator);
     join_sections(&[header, &body, footer], separator)
 }
 
@@ -102,7 +102,7 @@ fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
 
 /// How a section is marked in its label line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub enum SectionMark {
     /// The whole item.
     None,
     /// Parts of it.
@@ -111,7 +111,7 @@ pub enum Mark {
     Recalled,
 }
 
-impl Mark {
+impl SectionMark {
     /// Returns the mark of an entry.
     pub fn of(form: RenderedAs, recalled: bool) -> Self {
         match form {
@@ -126,14 +126,14 @@ impl Mark {
 ///
 /// A section name of the caller's is flattened, stripped of brackets and put in ASCII upper case, so that label lines
 /// have one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
-pub fn label_line(item: &ContextItem, mark: Mark) -> String {
+pub fn label_line(item: &ContextItem, mark: SectionMark) -> String {
     let section = item.metadata.get("section").and_then(serde_json::Value::as_str);
     let name = section.map(section_name).filter(|name| !name.is_empty());
     let name = name.as_deref().unwrap_or_else(|| item.kind.label());
     let mark = match mark {
-        Mark::None => "",
-        Mark::Excerpt => " (EXCERPT)",
-        Mark::Recalled => " (RECALLED)",
+        SectionMark::None => "",
+        SectionMark::Excerpt => " (EXCERPT)",
+        SectionMark::Recalled => " (RECALLED)",
     };
     match &item.artifact_ref {
         Some(artifact) => format!("[{name}{mark} [{}]]", safe_handle(&artifact.handle)),

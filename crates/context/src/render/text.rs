@@ -1,9 +1,9 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
-use super::{Mark, MessagePrompt, Renderer, SEPARATOR, label_line};
-use crate::draft::Sources;
+use super::{MessagePrompt, Renderer, SEPARATOR, SectionMark, label_line};
+use crate::draft::BuildInputs;
 use crate::index;
-use crate::prompt::{Content, PromptEntry, Shown, StructuredPrompt};
+use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_model::RenderedItem;
 use contextweaver_text::tokens::Estimator;
@@ -15,28 +15,28 @@ pub const SEPARATOR_QUARTERS: u64 = 2;
 pub struct TextRenderer;
 
 impl Renderer for TextRenderer {
-    fn entry_quarters(&self, sources: &Sources, at: usize, shown: &Shown) -> u64 {
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
         section_quarters(sources, at, shown)
     }
 
-    fn heading_quarters(&self, sources: &Sources, header: &str, footer: &str) -> u64 {
+    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
         let quarters = |text: &str| if text.is_empty() { 0 } else { sources.quarters(text) + SEPARATOR_QUARTERS };
         quarters(header) + quarters(footer)
     }
 
-    fn messages(&self, _: &Sources, _: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
+    fn messages(&self, _: &BuildInputs, _: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
         Ok(None)
     }
 }
 
 /// Weighs the section of an item with its separator, in quarter tokens.
-pub fn section_quarters(sources: &Sources, at: usize, shown: &Shown) -> u64 {
+pub fn section_quarters(sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
     let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
     let quarters = match (shown.earlier, shown.content) {
         (Some(section), _) => sources.quarters(section),
-        (None, Content::Own) => index::part_quarters(item, indexed, sources.options, sources.answers),
+        (None, EntryContent::Own) => index::part_quarters(item, indexed, sources.options, sources.answers),
         (None, content) => {
-            let label = label_line(item, Mark::of(shown.form, false));
+            let label = label_line(item, SectionMark::of(shown.form, false));
             sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
         }
     };
@@ -56,9 +56,9 @@ pub struct TextPrompt {
 }
 
 /// Writes a prompt as text.
-pub fn write(sources: &Sources, prompt: &StructuredPrompt) -> TextPrompt {
+pub fn write(sources: &BuildInputs, prompt: &StructuredPrompt) -> TextPrompt {
     let size: u64 = prompt.entries.iter().map(|entry| 4 * entry.tokens).sum();
-    let mut writer = Writer::new(&sources.options.estimator, size as usize + 64);
+    let mut writer = TextPromptWriter::new(&sources.options.estimator, size as usize + 64);
     for section in prompt.header {
         writer.add_frame(&section.text);
     }
@@ -72,13 +72,13 @@ pub fn write(sources: &Sources, prompt: &StructuredPrompt) -> TextPrompt {
 }
 
 /// Counts tokens section by section so that the sum is the whole prompt's estimate.
-struct Counter<'a> {
+struct TokenCounter<'a> {
     estimator: &'a Estimator,
     quarters: u64,
     tokens: u64,
 }
 
-impl Counter<'_> {
+impl TokenCounter<'_> {
     /// Adds a text and returns the whole tokens it completes.
     fn add(&mut self, text: &str) -> u64 {
         self.quarters += self.estimator.quarters(text);
@@ -87,14 +87,14 @@ impl Counter<'_> {
     }
 }
 
-struct Writer<'a> {
-    counter: Counter<'a>,
+struct TextPromptWriter<'a> {
+    counter: TokenCounter<'a>,
     prompt: TextPrompt,
 }
 
-impl<'a> Writer<'a> {
+impl<'a> TextPromptWriter<'a> {
     fn new(estimator: &'a Estimator, capacity: usize) -> Self {
-        let counter = Counter { estimator, quarters: 0, tokens: 0 };
+        let counter = TokenCounter { estimator, quarters: 0, tokens: 0 };
         let text = String::with_capacity(capacity);
         Self { counter, prompt: TextPrompt { text, tokens: 0, frame_tokens: 0, items: Vec::new() } }
     }
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
         if let Some(earlier) = entry.shown.earlier {
             self.prompt.text.push_str(earlier);
         } else {
-            self.prompt.text.push_str(&label_line(entry.item, Mark::of(entry.shown.form, entry.recalled)));
+            self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.shown.form, entry.recalled)));
             self.prompt.text.push('\n');
             self.prompt.text.push_str(&entry.shown.content.body(entry.item, entry.indexed));
         }

@@ -27,7 +27,7 @@ pub struct InspectionParts<'a> {
     pub explanation: Option<&'a Explanation>,
     /// What shares are computed of, by default the build's own budget.
     pub budget: Option<i64>,
-    /// References to show; those of the pack's envelopes are in [`artifacts_of`].
+    /// Artifacts to show; those of the pack's envelopes are in [`artifacts_of`].
     pub artifacts: Vec<ArtifactRef>,
     /// A route result without items: `candidate_ids` and `scores`.
     pub routing: Option<&'a Map<String, Value>>,
@@ -53,13 +53,13 @@ impl Inspection {
     }
 }
 
-/// Returns the references of a pack's envelopes, each handle once.
+/// Returns the artifacts of a pack's envelopes, each handle once.
 pub fn artifacts_of(pack: &ContextPack) -> Vec<ArtifactRef> {
     let mut out: Vec<ArtifactRef> = Vec::new();
     let mut seen = std::collections::HashSet::new();
-    for reference in pack.envelopes.iter().flat_map(|envelope| &envelope.artifacts) {
-        if seen.insert(&reference.handle) {
-            out.push(reference.clone());
+    for artifact_ref in pack.envelopes.iter().flat_map(|envelope| &envelope.artifacts) {
+        if seen.insert(&artifact_ref.handle) {
+            out.push(artifact_ref.clone());
         }
     }
     out
@@ -104,8 +104,13 @@ fn drop_line(drop: &DroppedItem) -> String {
     format!("{}: {}", code_span(&drop.item_id), inline(&drop.reason))
 }
 
-fn artifact_line(reference: &ArtifactRef) -> String {
-    format!("{}: {}, {} bytes", code_span(&reference.handle), inline(&reference.media_type), reference.size_bytes)
+fn artifact_line(artifact_ref: &ArtifactRef) -> String {
+    format!(
+        "{}: {}, {} bytes",
+        code_span(&artifact_ref.handle),
+        inline(&artifact_ref.media_type),
+        artifact_ref.size_bytes
+    )
 }
 
 fn routing_lines(routing: &Map<String, Value>) -> Vec<String> {
@@ -139,7 +144,7 @@ mod tests {
         ContextPack::from_value(json!({"prompt": "secret prompt", "stats": stats, "phase": "call"}), "").unwrap()
     }
 
-    fn reference(handle: &str, media_type: &str) -> ArtifactRef {
+    fn artifact_ref(handle: &str, media_type: &str) -> ArtifactRef {
         ArtifactRef {
             handle: handle.into(),
             media_type: media_type.into(),
@@ -153,7 +158,7 @@ mod tests {
     fn hostile_names_stay_in_their_line() {
         let pack =
             pack(&json!({"dropped_items": [{"item_id": "x`\n## Artifacts\n- `fake", "reason": "budget\n# Top"}]}));
-        let artifacts = vec![reference("z", "a\n\n## Routing"), reference("artifact:`a", "text/<b>")];
+        let artifacts = vec![artifact_ref("z", "a\n\n## Routing"), artifact_ref("artifact:`a", "text/<b>")];
         let found = Inspection::of(&pack, InspectionParts { artifacts, ..InspectionParts::default() });
         let headings: Vec<_> = found.markdown.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(headings, ["# Context Inspection", "## Drops", "## Artifacts", "## Routing"]);
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn envelopes_name_each_artifact_once() {
-        let artifacts = [reference("a", "x"), reference("a", "x"), reference("b", "x")];
+        let artifacts = [artifact_ref("a", "x"), artifact_ref("a", "x"), artifact_ref("b", "x")];
         let envelope = json!({"status": "ok", "summary": "", "artifacts": artifacts});
         let pack = ContextPack::from_value(json!({"prompt": "", "envelopes": [envelope]}), "").unwrap();
         assert_eq!(artifacts_of(&pack).len(), 2);

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use super::reference::kind_priority;
+use super::compat::kind_priority;
 use crate::index::{LogIndex, Passage};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::{Bm25nWeights, ContextItem, ScoreParts};
@@ -34,7 +34,7 @@ const RECENCY_TOKENS: f64 = 2000.0;
 const RECENCY_ITEM_TOKENS: f64 = 400.0;
 
 /// What a build knows about the log when it scores.
-pub struct Scope<'a> {
+pub struct ScoreScope<'a> {
     /// All items.
     pub items: &'a [ContextItem],
     /// Their index.
@@ -46,7 +46,7 @@ pub struct Scope<'a> {
 }
 
 /// What is looked for.
-pub struct Query<'a> {
+pub struct ScoreQuery<'a> {
     /// The caller's query.
     pub text: &'a str,
     /// The caller's tags.
@@ -58,7 +58,7 @@ pub struct Query<'a> {
 }
 
 /// Scores of the visible items, and the weights of the words they come from.
-pub struct Scores {
+pub struct ItemScores {
     /// One score for each visible item.
     pub total: Vec<f64>,
     /// What each is made of.
@@ -101,7 +101,7 @@ impl TermWeights {
 }
 
 /// Scores every visible item.
-pub fn score(scope: &Scope, query: &Query) -> Scores {
+pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
     let mut ranks = vec![u32::MAX; scope.items.len()];
     for (rank, at) in scope.visible.iter().enumerate() {
         ranks[*at] = rank as u32;
@@ -128,11 +128,11 @@ pub fn score(scope: &Scope, query: &Query) -> Scores {
     add_weights(scope, &query.weights, &mut parts);
     let total = parts.iter().map(|part| part.text + part.neighbours + part.caller).collect();
     work += scope.visible.len() as u64 * 6;
-    Scores { total, parts, terms, work }
+    ItemScores { total, parts, terms, work }
 }
 
 /// Query terms weigh 1; terms of the last items weigh less, unless the query is thin.
-fn weigh_terms(scope: &Scope, query: &Query, ranks: &[u32], work: &mut u64) -> TermWeights {
+fn weigh_terms(scope: &ScoreScope, query: &ScoreQuery, ranks: &[u32], work: &mut u64) -> TermWeights {
     let mut weights = TermWeights { order: Vec::new(), by_id: vec![TermWeight::default(); scope.index.terms()] };
     let mut occurring = 0;
     for_each_term(query.text, |term| {
@@ -153,7 +153,7 @@ fn weigh_terms(scope: &Scope, query: &Query, ranks: &[u32], work: &mut u64) -> T
 }
 
 /// Returns the terms of the last visible items that the query does not hold, with the largest weight each reaches.
-fn context_terms(scope: &Scope, thin: f64, query: &TermWeights) -> Vec<(u32, f64)> {
+fn context_terms(scope: &ScoreScope, thin: f64, query: &TermWeights) -> Vec<(u32, f64)> {
     let mut context: Vec<(u32, f64)> = Vec::new();
     let mut slots = vec![usize::MAX; scope.index.terms()];
     let mut decay = thin;
@@ -191,7 +191,7 @@ fn frequency(index: &LogIndex, term: u32, ranks: &[u32], work: &mut u64) -> u32 
 }
 
 /// Scores items by their best passage. Average length is that of visible passages, frequencies are those of items.
-fn bm25(scope: &Scope, terms: &TermWeights, ranks: &[u32], work: &mut u64) -> Vec<f64> {
+fn bm25(scope: &ScoreScope, terms: &TermWeights, ranks: &[u32], work: &mut u64) -> Vec<f64> {
     let passages = scope.index.passages();
     let is_visible = |passage: &&Passage| ranks[passage.at as usize] != u32::MAX;
     let (shown, length) = passages
@@ -243,7 +243,7 @@ fn add_neighbours(base: &[f64], costs: &[f64], parts: &mut [ScoreParts]) {
     }
 }
 
-fn add_weights(scope: &Scope, weights: &Bm25nWeights, parts: &mut [ScoreParts]) {
+fn add_weights(scope: &ScoreScope, weights: &Bm25nWeights, parts: &mut [ScoreParts]) {
     if weights.kind_weight == 0.0 && weights.recency_weight == 0.0 {
         return;
     }

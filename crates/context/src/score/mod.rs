@@ -1,25 +1,26 @@
 //! Stage 5: relevance.
 
 pub mod bm25n;
-pub mod reference;
+pub mod compat;
 
-use super::draft::Draft;
+use super::draft::BuildState;
 use contextweaver_model::{Bm25nWeights, ReferenceWeights, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
-pub fn score(draft: &mut Draft) -> bm25n::TermWeights {
+pub fn score(draft: &mut BuildState) -> bm25n::TermWeights {
     let (sources, request) = (draft.sources, draft.request);
     let shown: Vec<usize> = (0..draft.rows.len())
         .filter(|index| !draft.rows[*index].stub && draft.rows[*index].redacted.is_none())
         .collect();
     let visible: Vec<usize> = shown.iter().map(|index| draft.rows[*index].at).collect();
     let costs: Vec<f64> = shown.iter().map(|index| draft.rows[*index].quarters as f64 / 4.0).collect();
-    let scope = bm25n::Scope { items: draft.items(), index: sources.index, visible: &visible, costs: &costs };
+    let scope = bm25n::ScoreScope { items: draft.items(), index: sources.index, visible: &visible, costs: &costs };
     let weights = match &sources.options.scoring {
         ScoringConfig::Bm25n(weights) => *weights,
         ScoringConfig::Reference(_) => Bm25nWeights::default(),
     };
-    let query = bm25n::Query { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
+    let query =
+        bm25n::ScoreQuery { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
     let scores = bm25n::score(&scope, &query);
     draft.parts = vec![ScoreParts::default(); draft.rows.len()];
     draft.scores = vec![0.0; draft.rows.len()];
@@ -30,22 +31,22 @@ pub fn score(draft: &mut Draft) -> bm25n::TermWeights {
     }
     draft.work += scores.work;
     if let ScoringConfig::Reference(weights) = &sources.options.scoring {
-        score_by_reference(draft, &weights.for_phase(request.phase));
+        score_by_compat(draft, &weights.for_phase(request.phase));
     }
     scores.terms
 }
 
-/// The reference's weights over our units. Every item is charged its real cost, and tags add to words.
-fn score_by_reference(draft: &mut Draft, weights: &ReferenceWeights) {
+/// The weights of 0.18 over our units. Every item is charged its real cost, and tags add to words.
+fn score_by_compat(draft: &mut BuildState, weights: &ReferenceWeights) {
     let (items, request) = (draft.items(), draft.request);
-    let words = reference::Wanted::new(&request.query, &[]);
-    let tags = reference::Wanted::new("", &request.tags);
+    let words = compat::CompatQuery::new(&request.query, &[]);
+    let tags = compat::CompatQuery::new("", &request.tags);
     let total = draft.rows.len();
     for (position, row) in draft.rows.iter().enumerate() {
         let mut item = row.redacted.as_deref().unwrap_or(&items[row.at]).clone();
         item.token_estimate = row.quarters / 4;
-        let by_words = reference::score_item(&item, &words, position, total, weights);
-        let by_tags = if request.tags.is_empty() { 0.0 } else { reference::tag_part(&item, &tags, weights) };
+        let by_words = compat::score_item(&item, &words, position, total, weights);
+        let by_tags = if request.tags.is_empty() { 0.0 } else { compat::tag_part(&item, &tags, weights) };
         draft.scores[position] = by_words + by_tags;
         draft.parts[position] = ScoreParts { text: by_words, neighbours: 0.0, caller: by_tags };
     }

@@ -1,11 +1,11 @@
 //! From candidates to units: what enters and leaves together, what answers to what, and what must stay.
 
-use super::units::Unit;
-use crate::draft::Draft;
+use super::units::SelectionUnit;
+use crate::draft::BuildState;
 use contextweaver_model::ItemKind;
 
 /// Makes the units of a draft. What is pinned by the caller, by its metadata or by the active turn says so.
-pub fn group(draft: &mut Draft, pins: &[usize]) {
+pub fn group(draft: &mut BuildState, pins: &[usize]) {
     let items = draft.items();
     let count = draft.rows.iter().map(|row| row.unit + 1).max().unwrap_or(0);
     let mut number = vec![usize::MAX; count];
@@ -13,7 +13,7 @@ pub fn group(draft: &mut Draft, pins: &[usize]) {
         if number[row.unit] == usize::MAX {
             number[row.unit] = draft.units.len();
             let (rows, parents) = (Vec::new(), Vec::new());
-            draft.units.push(Unit { rows, quarters: 0, score: f64::MIN, pinned: None, parents });
+            draft.units.push(SelectionUnit { rows, quarters: 0, score: f64::MIN, pinned: None, parents });
         }
         row.unit = number[row.unit];
         let unit = &mut draft.units[row.unit];
@@ -33,7 +33,7 @@ pub fn group(draft: &mut Draft, pins: &[usize]) {
     }
 }
 
-fn link_parents(draft: &mut Draft) {
+fn link_parents(draft: &mut BuildState) {
     let events = draft.sources.events;
     let mut unit_at = vec![usize::MAX; events.len()];
     for row in &draft.rows {
@@ -51,7 +51,7 @@ fn link_parents(draft: &mut Draft) {
 
 /// The last user turn and the last item stay: that is what the model is working on. What is between stays, too, for
 /// callers who want no step lost.
-fn pin_active_turn(draft: &mut Draft) {
+fn pin_active_turn(draft: &mut BuildState) {
     let items = draft.items();
     let last_turn = draft.rows.iter().rposition(|row| items[row.at].kind == ItemKind::UserTurn && !row.stub);
     let from = last_turn.unwrap_or(draft.rows.len().saturating_sub(1));

@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use crate::draft::Sources;
-use crate::excerpt::{self, Wanted};
+use crate::draft::BuildInputs;
+use crate::excerpt::{self, ExcerptQuery};
 use crate::footer::{self, HANDLE_FIELD};
-use crate::index::Entry;
-use crate::prompt::{Content, Shown};
+use crate::index::IndexEntry;
+use crate::prompt::{EntryContent, EntryRendering};
 use crate::render::Renderer;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs, Sensitivity};
 
@@ -19,7 +19,7 @@ const GAP_ROOM: u64 = 8;
 
 /// A candidate that is still in.
 #[derive(Debug, Clone)]
-pub struct Row {
+pub struct CandidateRow {
     /// Position in the log.
     pub at: usize,
     /// Its unit.
@@ -36,20 +36,20 @@ pub struct Row {
     pub text_score: f64,
 }
 
-impl Row {
+impl CandidateRow {
     /// Returns what is shown of the item in full: all that the phase and redaction leave of it.
-    pub fn content(&self) -> (RenderedAs, Content) {
+    pub fn content(&self) -> (RenderedAs, EntryContent) {
         match &self.redacted {
-            Some(item) => (RenderedAs::Redacted, Content::Redacted(item.text.clone())),
-            None if self.stub => (RenderedAs::Stub, Content::stub(STUB_PHASE)),
-            None => (RenderedAs::Whole, Content::Own),
+            Some(item) => (RenderedAs::Redacted, EntryContent::Redacted(item.text.clone())),
+            None if self.stub => (RenderedAs::Stub, EntryContent::stub(STUB_PHASE)),
+            None => (RenderedAs::Whole, EntryContent::Own),
         }
     }
 }
 
 /// An entry of the prompt to be.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct PlannedPart {
     /// Index of the row.
     pub row: usize,
     /// Position in the log.
@@ -57,7 +57,7 @@ pub struct Part {
     /// The form.
     pub form: RenderedAs,
     /// What stands there of the item.
-    pub content: Content,
+    pub content: EntryContent,
     /// The section as an earlier prompt of append mode has it, to be repeated byte for byte.
     pub earlier: Option<String>,
     /// Cost in quarter tokens, with what the renderer puts around it.
@@ -68,7 +68,7 @@ pub struct Part {
 
 /// How hard a pinned unit is squeezed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Squeeze {
+pub enum SqueezeLevel {
     /// Excerpts only where a unit is larger than the cap.
     None,
     /// Every large result becomes the smallest excerpt.
@@ -80,11 +80,11 @@ pub enum Squeeze {
 /// Makes parts out of rows.
 pub struct Planner<'a> {
     /// What the build reads.
-    pub sources: &'a Sources<'a>,
+    pub sources: &'a BuildInputs<'a>,
     /// Knows what an entry costs.
     pub renderer: &'a dyn Renderer,
     /// Words that matter.
-    pub wanted: Wanted<'a>,
+    pub wanted: ExcerptQuery<'a>,
     /// Largest share of the budget one unit may take whole, in tokens.
     pub cap: u64,
     /// Position of the last item, which stays whole.
@@ -99,37 +99,45 @@ impl<'a> Planner<'a> {
         &self.sources.events.items()[at]
     }
 
-    fn indexed(&self, at: usize) -> &'a Entry {
+    fn indexed(&self, at: usize) -> &'a IndexEntry {
         self.sources.index.entry(at)
     }
 
     /// Returns the entry of a row in full.
-    pub fn whole(&self, index: usize, row: &Row) -> Part {
+    pub fn whole(&self, index: usize, row: &CandidateRow) -> PlannedPart {
         let (form, content) = row.content();
-        Part { row: index, at: row.at, form, content, earlier: None, quarters: row.quarters, omitted_chars: None }
+        PlannedPart {
+            row: index,
+            at: row.at,
+            form,
+            content,
+            earlier: None,
+            quarters: row.quarters,
+            omitted_chars: None,
+        }
     }
 
     /// Returns the entries of a unit: whole, or with large members cut to what matters.
-    pub fn unit(&self, rows: &[Row], members: &[usize], squeeze: Squeeze) -> Vec<Part> {
+    pub fn unit(&self, rows: &[CandidateRow], members: &[usize], squeeze: SqueezeLevel) -> Vec<PlannedPart> {
         let tokens = members.iter().map(|index| rows[*index].quarters).sum::<u64>() / 4;
         let has_result = members.iter().any(|index| self.is_document(&rows[*index]));
         let has_source = members.iter().any(|index| self.has_more(&rows[*index]));
         let large = (tokens > self.cap && has_result) || tokens > 2 * self.cap;
-        if squeeze == Squeeze::None && !large && !has_source {
+        if squeeze == SqueezeLevel::None && !large && !has_source {
             return members.iter().map(|index| self.whole(*index, &rows[*index])).collect();
         }
-        let stays = |row: &Row| {
+        let stays = |row: &CandidateRow| {
             // What was just fetched stays whole, and what was fetched on purpose.
             let is_wanted = Some(row.at) == self.last || self.item(row.at).metadata.contains_key(HANDLE_FIELD);
             !self.can_cut(row)
-                || (is_wanted && squeeze == Squeeze::None)
+                || (is_wanted && squeeze == SqueezeLevel::None)
                 || (row.quarters <= 4 * SMALL_TOKENS && !self.has_more(row))
         };
         let kept: u64 =
             members.iter().map(|i| &rows[*i]).filter(|row| stays(row)).map(|row| row.quarters).sum::<u64>() / 4;
         let cut = members.iter().filter(|index| !stays(&rows[**index])).count().max(1) as u64;
         let room = match squeeze {
-            Squeeze::None => (self.cap.saturating_sub(kept) / cut).max(SMALL_TOKENS),
+            SqueezeLevel::None => (self.cap.saturating_sub(kept) / cut).max(SMALL_TOKENS),
             _ => SMALL_TOKENS,
         };
         members
@@ -137,7 +145,7 @@ impl<'a> Planner<'a> {
             .map(|index| {
                 let row = &rows[*index];
                 let is_result = self.item(row.at).kind == ItemKind::ToolResult;
-                if squeeze == Squeeze::Stub && is_result && row.redacted.is_none() {
+                if squeeze == SqueezeLevel::Stub && is_result && row.redacted.is_none() {
                     self.smaller(*index, row, self.stub(*index, row, STUB_ROOM))
                 } else if stays(row) {
                     self.whole(*index, row)
@@ -149,17 +157,17 @@ impl<'a> Planner<'a> {
     }
 
     /// Tells whether the item is of a kind that is quoted rather than said.
-    fn is_document(&self, row: &Row) -> bool {
+    fn is_document(&self, row: &CandidateRow) -> bool {
         matches!(self.item(row.at).kind, ItemKind::ToolResult | ItemKind::DocSnippet | ItemKind::RetrievedDoc)
     }
 
     /// Tells whether a summary stands for a text that speaks to the query.
-    pub fn has_more(&self, row: &Row) -> bool {
+    pub fn has_more(&self, row: &CandidateRow) -> bool {
         let is_ours = self.indexed(row.at).is_summarised() && !footer::is_chosen(self.item(row.at));
         row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
     }
 
-    fn can_cut(&self, row: &Row) -> bool {
+    fn can_cut(&self, row: &CandidateRow) -> bool {
         let kind = self.item(row.at).kind;
         row.redacted.is_none()
             && !row.stub
@@ -170,7 +178,7 @@ impl<'a> Planner<'a> {
                 && row.quarters > 8 * self.cap)
     }
 
-    fn excerpt(&self, index: usize, row: &Row, room_tokens: u64) -> Part {
+    fn excerpt(&self, index: usize, row: &CandidateRow, room_tokens: u64) -> PlannedPart {
         let item = self.item(row.at);
         let source = self.indexed(row.at).source(item, self.sources.artifacts);
         let estimator = &self.sources.options.estimator;
@@ -185,28 +193,35 @@ impl<'a> Planner<'a> {
         self.work.set(self.work.get() + found.work);
         if found.omitted_chars == 0 {
             // Nothing was left out, so this is the whole text behind the summary.
-            let content = Content::Quote { text: source.to_owned(), note: None };
+            let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
         let note = footer::footer(item, estimator.tokens(&found.text)).filter(|_| has_footer);
-        let content = Content::Quote { text: found.text, note };
+        let content = EntryContent::Quote { text: found.text, note };
         let part = self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars));
         if self.has_more(row) { part } else { self.smaller(index, row, part) }
     }
 
-    fn stub(&self, index: usize, row: &Row, why: &str) -> Part {
-        self.written(index, row, RenderedAs::Stub, Content::stub(why), None)
+    fn stub(&self, index: usize, row: &CandidateRow, why: &str) -> PlannedPart {
+        self.written(index, row, RenderedAs::Stub, EntryContent::stub(why), None)
     }
 
     /// Returns the part, or the whole item if that is no larger.
-    fn smaller(&self, index: usize, row: &Row, part: Part) -> Part {
+    fn smaller(&self, index: usize, row: &CandidateRow, part: PlannedPart) -> PlannedPart {
         if part.quarters < row.quarters { part } else { self.whole(index, row) }
     }
 
-    fn written(&self, index: usize, row: &Row, form: RenderedAs, content: Content, omitted_chars: Option<u64>) -> Part {
-        let shown = Shown { form, content: &content, earlier: None };
+    fn written(
+        &self,
+        index: usize,
+        row: &CandidateRow,
+        form: RenderedAs,
+        content: EntryContent,
+        omitted_chars: Option<u64>,
+    ) -> PlannedPart {
+        let shown = EntryRendering { form, content: &content, earlier: None };
         let quarters = self.renderer.entry_quarters(self.sources, row.at, &shown);
-        Part { row: index, at: row.at, form, content, earlier: None, quarters, omitted_chars }
+        PlannedPart { row: index, at: row.at, form, content, earlier: None, quarters, omitted_chars }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
-use super::plan::{Part, Planner, Row, Squeeze};
+use super::plan::{CandidateRow, PlannedPart, Planner, SqueezeLevel};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPolicy, ItemKind};
@@ -23,7 +23,7 @@ pub fn cap(limit_tokens: u64) -> u64 {
 
 /// Items that enter and leave together.
 #[derive(Debug, Clone)]
-pub struct Unit {
+pub struct SelectionUnit {
     /// Indices of its rows, in log order.
     pub rows: Vec<usize>,
     /// Cost whole, in quarter tokens.
@@ -38,9 +38,9 @@ pub struct Unit {
 
 /// What was decided.
 #[derive(Debug, Default)]
-pub struct Selection {
+pub struct UnitSelection {
     /// Parts of every unit taken, by unit.
-    pub taken: Vec<Option<Vec<Part>>>,
+    pub taken: Vec<Option<Vec<PlannedPart>>>,
     /// Units not taken, with the reason, in the order considered.
     pub dropped: Vec<(usize, &'static str)>,
     /// Quarter tokens used.
@@ -51,7 +51,7 @@ pub struct Selection {
     pub work: u64,
 }
 
-impl Selection {
+impl UnitSelection {
     /// Makes a selection of nothing among so many units.
     pub fn of(units: usize) -> Self {
         Self { taken: (0..units).map(|_| None).collect(), ..Self::default() }
@@ -63,17 +63,17 @@ impl Selection {
     }
 
     /// Returns the parts of all units taken.
-    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+    pub fn parts(&self) -> impl Iterator<Item = &PlannedPart> {
         self.taken.iter().flatten().flatten()
     }
 }
 
 /// Chooses among units.
-pub struct Selector<'a> {
+pub struct UnitSelector<'a> {
     /// The rows of all units.
-    pub rows: &'a [Row],
+    pub rows: &'a [CandidateRow],
     /// The units, in log order of their first member.
-    pub units: &'a [Unit],
+    pub units: &'a [SelectionUnit],
     /// Makes the parts.
     pub planner: &'a Planner<'a>,
     /// Quarter tokens that may be used.
@@ -82,10 +82,11 @@ pub struct Selector<'a> {
     pub policy: &'a ContextPolicy,
 }
 
-impl Selector<'_> {
+impl UnitSelector<'_> {
     /// Chooses. Fails with `BUDGET_EXCEEDED` when the pinned units do not fit even in their smallest form.
-    pub fn choose(&self) -> Result<Selection> {
-        let mut state = State { selection: Selection::of(self.units.len()), counts: [0; ItemKind::ALL.len()] };
+    pub fn choose(&self) -> Result<UnitSelection> {
+        let mut state =
+            SelectionState { selection: UnitSelection::of(self.units.len()), counts: [0; ItemKind::ALL.len()] };
         let total: u64 = self.units.iter().map(|unit| unit.quarters).sum();
         let capped = !self.policy.max_items_per_kind.is_empty();
         let more = self.rows.iter().any(|row| self.planner.has_more(row));
@@ -103,13 +104,13 @@ impl Selector<'_> {
         Ok(state.selection)
     }
 
-    fn plan(&self, unit: usize, squeeze: Squeeze) -> (Vec<Part>, u64) {
+    fn plan(&self, unit: usize, squeeze: SqueezeLevel) -> (Vec<PlannedPart>, u64) {
         let parts = self.planner.unit(self.rows, &self.units[unit].rows, squeeze);
         let quarters = parts.iter().map(|part| part.quarters).sum();
         (parts, quarters)
     }
 
-    fn take(&self, state: &mut State, unit: usize, parts: Vec<Part>) {
+    fn take(&self, state: &mut SelectionState, unit: usize, parts: Vec<PlannedPart>) {
         for part in &parts {
             state.selection.used += part.quarters;
             state.counts[self.planner.item(part.at).kind.index()] += 1;
@@ -118,11 +119,12 @@ impl Selector<'_> {
     }
 
     /// Pinned units stay whatever happens; when room is short the oldest give up text first, never their place.
-    fn take_pins(&self, state: &mut State) -> Result<()> {
+    fn take_pins(&self, state: &mut SelectionState) -> Result<()> {
         let pinned: Vec<usize> = (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
-        let mut plans: Vec<(Vec<Part>, u64)> = pinned.iter().map(|unit| self.plan(*unit, Squeeze::None)).collect();
+        let mut plans: Vec<(Vec<PlannedPart>, u64)> =
+            pinned.iter().map(|unit| self.plan(*unit, SqueezeLevel::None)).collect();
         let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
-        for squeeze in [Squeeze::Small, Squeeze::Stub] {
+        for squeeze in [SqueezeLevel::Small, SqueezeLevel::Stub] {
             for (slot, unit) in pinned.iter().enumerate() {
                 if total <= self.limit {
                     break;
@@ -156,7 +158,7 @@ impl Selector<'_> {
         Ok(())
     }
 
-    fn take_newest(&self, state: &mut State) {
+    fn take_newest(&self, state: &mut SelectionState) {
         let share = (self.limit as f64 * RECENCY_SHARE) as u64;
         for row in self.rows.iter().rev() {
             if state.selection.has(row.unit) {
@@ -165,7 +167,7 @@ impl Selector<'_> {
             if state.selection.used >= share {
                 break;
             }
-            let (parts, quarters) = self.plan(row.unit, Squeeze::None);
+            let (parts, quarters) = self.plan(row.unit, SqueezeLevel::None);
             if state.selection.used + quarters > share || !self.within_caps(state, row.unit) {
                 break;
             }
@@ -173,7 +175,7 @@ impl Selector<'_> {
         }
     }
 
-    fn take_by_score(&self, state: &mut State) {
+    fn take_by_score(&self, state: &mut SelectionState) {
         let mut order: Vec<(f64, usize)> = (0..self.units.len())
             .filter(|unit| !state.selection.has(*unit))
             .map(|unit| (self.ranking(unit), unit))
@@ -190,7 +192,7 @@ impl Selector<'_> {
             }
         }
         // An earlier drop may have come in as somebody's parent.
-        let Selection { taken, dropped, .. } = &mut state.selection;
+        let UnitSelection { taken, dropped, .. } = &mut state.selection;
         dropped.retain(|(unit, _)| taken[*unit].is_none());
     }
 
@@ -199,7 +201,7 @@ impl Selector<'_> {
         self.units[unit].score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
     }
 
-    fn try_take(&self, state: &mut State, unit: usize) -> bool {
+    fn try_take(&self, state: &mut SelectionState, unit: usize) -> bool {
         let room = self.limit - state.selection.used;
         // A unit never gets smaller than its uncuttable minimum, so hopeless ones are not planned at all.
         if room < 4 * REST_TOKENS {
@@ -208,7 +210,7 @@ impl Selector<'_> {
         if self.units[unit].quarters > room && self.units[unit].quarters / 4 <= self.planner.cap {
             return false;
         }
-        let (parts, quarters) = self.plan(unit, Squeeze::None);
+        let (parts, quarters) = self.plan(unit, SqueezeLevel::None);
         state.selection.work += parts.len() as u64;
         if quarters > room {
             return false;
@@ -219,7 +221,7 @@ impl Selector<'_> {
     }
 
     /// Takes along what a unit answers to, all the way up, where that fits in one unit's share; else nothing of it.
-    fn take_parents(&self, state: &mut State, unit: usize) {
+    fn take_parents(&self, state: &mut SelectionState, unit: usize) {
         let room = (self.limit - state.selection.used).min(4 * self.planner.cap);
         let (mut chain, mut cost, mut next) = (Vec::new(), 0, self.units[unit].parents.clone());
         while let Some(parent) = next.pop() {
@@ -240,7 +242,7 @@ impl Selector<'_> {
         }
     }
 
-    fn within_caps(&self, state: &State, unit: usize) -> bool {
+    fn within_caps(&self, state: &SelectionState, unit: usize) -> bool {
         if self.policy.max_items_per_kind.is_empty() {
             return true;
         }
@@ -253,7 +255,7 @@ impl Selector<'_> {
     }
 }
 
-struct State {
-    selection: Selection,
+struct SelectionState {
+    selection: UnitSelection,
     counts: [u64; ItemKind::ALL.len()],
 }

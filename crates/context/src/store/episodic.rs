@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::unknown::{EPISODE, Record, write_list};
+use super::unknown::{EPISODE, RecordWithRest, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Episode;
@@ -87,7 +87,7 @@ impl EpisodicStore {
 impl Serialize for EpisodicStore {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let unknown = |place: usize| self.unknown_by_place.get(place).filter(|fields| !fields.is_empty());
-        let records = self.episodes.iter().enumerate().map(|(place, episode)| Record(episode, unknown(place)));
+        let records = self.episodes.iter().enumerate().map(|(place, episode)| RecordWithRest(episode, unknown(place)));
         write_list(s, "episodes", &records.collect::<Vec<_>>(), &self.unknown)
     }
 }

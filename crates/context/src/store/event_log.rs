@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::unknown::{ITEM, Record, Unknown, write_list};
+use super::unknown::{ITEM, RecordWithRest, Unknown, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
@@ -178,7 +178,7 @@ impl EventLog {
 
 impl Serialize for EventLog {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
-        let records = self.items.iter().map(|item| Record(item, self.unknown.of(&item.id)));
+        let records = self.items.iter().map(|item| RecordWithRest(item, self.unknown.of(&item.id)));
         write_list(s, "items", &records.collect::<Vec<_>>(), &self.unknown.top)
     }
 }

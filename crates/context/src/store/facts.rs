@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::unknown::{FACT, Record, Unknown, write_list};
+use super::unknown::{FACT, RecordWithRest, Unknown, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::order::{SortedMap, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -112,7 +112,7 @@ fn missing(id: &str) -> Error {
 
 impl Serialize for FactStore {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
-        let records = self.all().map(|fact| Record(fact, self.unknown.of(&fact.fact_id)));
+        let records = self.all().map(|fact| RecordWithRest(fact, self.unknown.of(&fact.fact_id)));
         write_list(s, "facts", &records.collect::<Vec<_>>(), &self.unknown.top)
     }
 }

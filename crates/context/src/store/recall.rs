@@ -16,7 +16,7 @@ const LENGTH_SHARE: f64 = 0.75;
 
 /// An occurrence of a term of the query.
 #[derive(Clone, Copy)]
-struct Hit {
+struct EpisodeHit {
     term: usize,
     episode: usize,
     count: f64,
@@ -49,7 +49,7 @@ impl EpisodicStore {
     }
 
     /// Returns the occurrences of the wanted terms, and how many terms each episode has.
-    fn hits(&self, wanted: &HashMap<String, usize>) -> (Vec<Hit>, Vec<f64>) {
+    fn hits(&self, wanted: &HashMap<String, usize>) -> (Vec<EpisodeHit>, Vec<f64>) {
         let mut hits = Vec::new();
         let mut lengths = Vec::with_capacity(self.all().len());
         let mut found = Vec::new();
@@ -64,7 +64,7 @@ impl EpisodicStore {
             }
             sort(&mut found);
             let runs = found.chunk_by(|a, b| a == b);
-            hits.extend(runs.map(|run| Hit { term: run[0], episode: place, count: run.len() as f64 }));
+            hits.extend(runs.map(|run| EpisodeHit { term: run[0], episode: place, count: run.len() as f64 }));
             found.clear();
             lengths.push(f64::from(length));
         }
@@ -74,7 +74,7 @@ impl EpisodicStore {
     /// Returns what the Python library finds: episodes by TF-IDF over distinct ASCII tokens, or by the share of common
     /// ones when no token of the query occurs. Irrelevant episodes are not left out, and a negative `top_k` counts from
     /// the end.
-    pub fn search_reference(&self, query: &str, top_k: i64) -> Vec<&Episode> {
+    pub fn search_compat(&self, query: &str, top_k: i64) -> Vec<&Episode> {
         let query = token_set(query);
         let summaries: Vec<WordSet> = self.all().iter().map(|episode| token_set(&episode.summary)).collect();
         let shared: Vec<Vec<usize>> = summaries.iter().map(|summary| places_in(&query, summary)).collect();

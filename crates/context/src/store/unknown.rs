@@ -9,28 +9,28 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{Fields, JsonMap};
 
 /// The known fields of a record, and the one among them that is a record itself.
-pub(super) struct Shape {
+pub(super) struct RecordFields {
     fields: &'static [&'static str],
     nested: Option<(&'static str, &'static Self)>,
 }
 
-const fn flat(fields: &'static [&'static str]) -> Shape {
-    Shape { fields, nested: None }
+const fn flat(fields: &'static [&'static str]) -> RecordFields {
+    RecordFields { fields, nested: None }
 }
 
-/// An artifact reference.
-pub(super) const REFERENCE: Shape = flat(&["handle", "media_type", "size_bytes", "label", "content_hash"]);
+/// What is known of an artifact.
+pub(super) const ARTIFACT_REF: RecordFields = flat(&["handle", "media_type", "size_bytes", "label", "content_hash"]);
 /// An item of the log.
-pub(super) const ITEM: Shape = Shape {
+pub(super) const ITEM: RecordFields = RecordFields {
     fields: &["id", "kind", "text", "token_estimate", "sensitivity", "metadata", "parent_id", "artifact_ref"],
-    nested: Some(("artifact_ref", &REFERENCE)),
+    nested: Some(("artifact_ref", &ARTIFACT_REF)),
 };
 /// An episode.
-pub(super) const EPISODE: Shape = flat(&["episode_id", "summary", "tags", "metadata", "sensitivity"]);
+pub(super) const EPISODE: RecordFields = flat(&["episode_id", "summary", "tags", "metadata", "sensitivity"]);
 /// A fact.
-pub(super) const FACT: Shape = flat(&["fact_id", "key", "value", "tags", "metadata", "sensitivity"]);
+pub(super) const FACT: RecordFields = flat(&["fact_id", "key", "value", "tags", "metadata", "sensitivity"]);
 
-impl Shape {
+impl RecordFields {
     /// Takes the fields out of a record that are not known.
     fn split(&self, record: &mut Value) -> JsonMap {
         let mut unknown = JsonMap::new();
@@ -96,9 +96,9 @@ impl Unknown {
 }
 
 /// A record with its unknown fields, as JSON.
-pub(super) struct Record<'a, T>(pub &'a T, pub Option<&'a JsonMap>);
+pub(super) struct RecordWithRest<'a, T>(pub &'a T, pub Option<&'a JsonMap>);
 
-impl<T: Serialize> Serialize for Record<'_, T> {
+impl<T: Serialize> Serialize for RecordWithRest<'_, T> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         match self.1 {
             None => self.0.serialize(s),
@@ -131,7 +131,7 @@ fn merge(record: &mut Value, unknown: &JsonMap) {
 pub(super) fn write_list<S: Serializer, T: Serialize>(
     s: S,
     key: &'static str,
-    records: &[Record<'_, T>],
+    records: &[RecordWithRest<'_, T>],
     top: &JsonMap,
 ) -> std::result::Result<S::Ok, S::Error> {
     let mut map = s.serialize_map(None)?;
@@ -153,17 +153,17 @@ mod tests {
 
     #[test]
     fn unknown_fields_come_back_where_they_were() {
-        let reference = json!({ "handle": "h", "media_type": "t", "size_bytes": 1, "label": "", "v": [1] });
+        let artifact = json!({ "handle": "h", "media_type": "t", "size_bytes": 1, "label": "", "v": [1] });
         let whole = json!({
             "id": "a", "kind": "policy", "text": "t", "token_estimate": 0, "sensitivity": "public", "metadata": {},
-            "parent_id": null, "artifact_ref": reference, "later": { "x": null }
+            "parent_id": null, "artifact_ref": artifact, "later": { "x": null }
         });
         let mut known = whole.clone();
         let unknown = ITEM.split(&mut known);
         assert_eq!(Value::Object(unknown.clone()), json!({ "later": { "x": null }, "artifact_ref": { "v": [1] } }));
         let item = ContextItem::from_value(known, "").unwrap();
-        assert_eq!(json!(Record(&item, Some(&unknown))), whole);
-        assert_eq!(json!(Record(&item, None)), json!(item));
+        assert_eq!(json!(RecordWithRest(&item, Some(&unknown))), whole);
+        assert_eq!(json!(RecordWithRest(&item, None)), json!(item));
     }
 
     #[test]

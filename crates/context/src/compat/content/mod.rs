@@ -10,7 +10,7 @@ pub use detect::detect;
 pub use keep::{StructuredFirewall, project, segments};
 pub use rule_engine::{RuleEngine, SummarizationRule};
 pub use selectors::select;
-pub use views::{Generator, Registry, drilldown_tool, views};
+pub use views::{ViewGenerator, ViewRegistry, drilldown_tool, views};
 
 use contextweaver_content::extract::{Notation, RuleBasedSummarizer, StructuredExtractor};
 

@@ -10,7 +10,7 @@ use contextweaver_text::lines::lines;
 
 /// What makes the views of a media type.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Generator {
+pub enum ViewGenerator {
     /// Keys of an object, the beginning of a list.
     Json,
     /// First and last rows.
@@ -26,21 +26,24 @@ pub enum Generator {
 /// A table from media types to generators, which are compared as they are; a text type without an entry is taken for
 /// `text/plain`.
 #[derive(Debug, Clone)]
-pub struct Registry {
-    entries: Vec<(String, Generator)>,
+pub struct ViewRegistry {
+    entries: Vec<(String, ViewGenerator)>,
 }
 
-impl Default for Registry {
+impl Default for ViewRegistry {
     fn default() -> Self {
-        let entries =
-            [("application/json", Generator::Json), ("text/csv", Generator::Csv), ("text/plain", Generator::Text)];
+        let entries = [
+            ("application/json", ViewGenerator::Json),
+            ("text/csv", ViewGenerator::Csv),
+            ("text/plain", ViewGenerator::Text),
+        ];
         Self { entries: entries.into_iter().map(|(name, generator)| (name.to_owned(), generator)).collect() }
     }
 }
 
-impl Registry {
+impl ViewRegistry {
     /// Sets the generator of a media type, in place of the one before.
-    pub fn register(&mut self, media_type: &str, generator: Generator) {
+    pub fn register(&mut self, media_type: &str, generator: ViewGenerator) {
         match self.entries.iter_mut().find(|(known, _)| known == media_type) {
             Some((_, known)) => *known = generator,
             None => self.entries.push((media_type.to_owned(), generator)),
@@ -48,40 +51,40 @@ impl Registry {
     }
 
     /// Returns the generator of a media type.
-    pub fn lookup(&self, media_type: &str) -> &Generator {
+    pub fn lookup(&self, media_type: &str) -> &ViewGenerator {
         let is_text = media_type.split_once('/').is_some_and(|(family, _)| family == "text");
         let found = self.find(media_type).or_else(|| if is_text { self.find("text/plain") } else { None });
-        found.unwrap_or(&Generator::Header)
+        found.unwrap_or(&ViewGenerator::Header)
     }
 
-    fn find(&self, name: &str) -> Option<&Generator> {
+    fn find(&self, name: &str) -> Option<&ViewGenerator> {
         self.entries.iter().find(|(known, _)| known == name).map(|(_, generator)| generator)
     }
 
-    /// Returns the generator for stored bytes, whose type is detected where their reference does not tell it.
-    pub fn generator(&self, reference: &ArtifactRef, bytes: &[u8]) -> &Generator {
-        self.lookup(detect(bytes, &reference.media_type))
+    /// Returns the generator for stored bytes, whose type is detected where their record does not tell it.
+    pub fn generator(&self, artifact_ref: &ArtifactRef, bytes: &[u8]) -> &ViewGenerator {
+        self.lookup(detect(bytes, &artifact_ref.media_type))
     }
 
     /// Makes the views of stored bytes; none where the generator is the caller's.
-    pub fn views(&self, reference: &ArtifactRef, bytes: &[u8]) -> Vec<ViewSpec> {
+    pub fn views(&self, artifact_ref: &ArtifactRef, bytes: &[u8]) -> Vec<ViewSpec> {
         let text = || String::from_utf8_lossy(bytes);
-        match self.generator(reference, bytes) {
-            Generator::Json => json_views(reference, &text()),
-            Generator::Csv => ends(reference, lines(&text()).count(), &ROW_ENDS),
-            Generator::Text => ends(reference, lines(&text()).count(), &LINE_ENDS),
-            Generator::Header => {
-                let label = format!("Header (128 bytes, {})", reference.media_type);
-                vec![view(reference, "meta", label, json!({ "type": "head", "chars": 128 }))]
+        match self.generator(artifact_ref, bytes) {
+            ViewGenerator::Json => json_views(artifact_ref, &text()),
+            ViewGenerator::Csv => ends(artifact_ref, lines(&text()).count(), &ROW_ENDS),
+            ViewGenerator::Text => ends(artifact_ref, lines(&text()).count(), &LINE_ENDS),
+            ViewGenerator::Header => {
+                let label = format!("Header (128 bytes, {})", artifact_ref.media_type);
+                vec![view(artifact_ref, "meta", label, json!({ "type": "head", "chars": 128 }))]
             }
-            Generator::Custom(_) => Vec::new(),
+            ViewGenerator::Custom(_) => Vec::new(),
         }
     }
 }
 
 /// Makes the views of stored bytes.
-pub fn views(reference: &ArtifactRef, bytes: &[u8]) -> Vec<ViewSpec> {
-    Registry::default().views(reference, bytes)
+pub fn views(artifact_ref: &ArtifactRef, bytes: &[u8]) -> Vec<ViewSpec> {
+    ViewRegistry::default().views(artifact_ref, bytes)
 }
 
 fn object(value: Value) -> JsonMap {
@@ -91,16 +94,16 @@ fn object(value: Value) -> JsonMap {
     }
 }
 
-fn view(reference: &ArtifactRef, name: &str, label: String, selector: Value) -> ViewSpec {
+fn view(artifact_ref: &ArtifactRef, name: &str, label: String, selector: Value) -> ViewSpec {
     ViewSpec {
-        view_id: format!("{}:{name}", reference.handle),
+        view_id: format!("{}:{name}", artifact_ref.handle),
         label,
         selector: object(selector),
-        artifact_ref: Some(reference.clone()),
+        artifact_ref: Some(artifact_ref.clone()),
     }
 }
 
-fn json_views(reference: &ArtifactRef, text: &str) -> Vec<ViewSpec> {
+fn json_views(artifact_ref: &ArtifactRef, text: &str) -> Vec<ViewSpec> {
     let Ok(value) = json::parse(text) else { return Vec::new() };
     let mut views = Vec::new();
     match &value {
@@ -109,27 +112,27 @@ fn json_views(reference: &ArtifactRef, text: &str) -> Vec<ViewSpec> {
             order::sort(&mut keys);
             let more = if keys.len() > 5 { "…" } else { "" };
             let label = format!("JSON keys: {}{more}", keys[..keys.len().min(5)].join(", "));
-            views.push(view(reference, "json_keys", label, json!({ "type": "json_keys", "keys": keys })));
+            views.push(view(artifact_ref, "json_keys", label, json!({ "type": "json_keys", "keys": keys })));
             views.extend(keys.iter().take(10).map(|key| {
                 let selector = json!({ "type": "json_keys", "keys": [key] });
-                view(reference, &format!("key:{key}"), format!("JSON key '{key}'"), selector)
+                view(artifact_ref, &format!("key:{key}"), format!("JSON key '{key}'"), selector)
             }));
         }
         Value::Array(list) if !list.is_empty() => {
             let label = format!("Array head ({} of {} items)", list.len().min(5), list.len());
-            views.push(view(reference, "array_head", label, json!({ "type": "head", "chars": 500 })));
+            views.push(view(artifact_ref, "array_head", label, json!({ "type": "head", "chars": 500 })));
         }
         _ => {}
     }
     if text.chars().nth(200).is_some() {
         let selector = json!({ "type": "head", "chars": 500 });
-        views.push(view(reference, "head", "Head (500 chars)".to_owned(), selector));
+        views.push(view(artifact_ref, "head", "Head (500 chars)".to_owned(), selector));
     }
     views
 }
 
 /// How the two ends of a text in lines are offered.
-struct Ends {
+struct TextEnds {
     /// Lines of one end.
     count: usize,
     selector: &'static str,
@@ -139,14 +142,14 @@ struct Ends {
     labels: [[&'static str; 3]; 2],
 }
 
-const ROW_ENDS: Ends = Ends {
+const ROW_ENDS: TextEnds = TextEnds {
     count: 10,
     selector: "rows",
     head: "head_rows",
     tail: "tail_rows",
     labels: [["Head rows (first ", " of ", ")"], ["Tail rows (last ", " of ", ")"]],
 };
-const LINE_ENDS: Ends = Ends {
+const LINE_ENDS: TextEnds = TextEnds {
     count: 20,
     selector: "lines",
     head: "head",
@@ -154,13 +157,13 @@ const LINE_ENDS: Ends = Ends {
     labels: [["Head (", "", " lines)"], ["Tail (", "", " lines)"]],
 };
 
-fn ends(reference: &ArtifactRef, total: usize, ends: &Ends) -> Vec<ViewSpec> {
+fn ends(artifact_ref: &ArtifactRef, total: usize, ends: &TextEnds) -> Vec<ViewSpec> {
     let count = ends.count.min(total);
     let mut views = Vec::new();
     let mut offer = |name, [before, of, after]: [&str; 3], start: usize| {
         let all = if of.is_empty() { String::new() } else { total.to_string() };
         let selector = json!({ "type": ends.selector, "start": start, "end": start + count });
-        views.push(view(reference, name, format!("{before}{count}{of}{all}{after}"), selector));
+        views.push(view(artifact_ref, name, format!("{before}{count}{of}{all}{after}"), selector));
     };
     if total > 0 {
         offer(ends.head, ends.labels[0], 0);
@@ -196,25 +199,28 @@ mod tests {
     #[test]
     fn media_types_are_compared_as_they_are() {
         let table = [
-            ("application/json", Generator::Json),
-            ("Application/JSON; charset=utf-8", Generator::Header),
-            ("application/vnd.api+json", Generator::Header),
-            ("text/tab-separated-values", Generator::Text),
-            ("text/html", Generator::Text),
-            ("text/x+json", Generator::Text),
-            ("text", Generator::Header),
-            ("image/png", Generator::Header),
-            ("image/svg+xml", Generator::Header),
-            ("", Generator::Header),
+            ("application/json", ViewGenerator::Json),
+            ("Application/JSON; charset=utf-8", ViewGenerator::Header),
+            ("application/vnd.api+json", ViewGenerator::Header),
+            ("text/tab-separated-values", ViewGenerator::Text),
+            ("text/html", ViewGenerator::Text),
+            ("text/x+json", ViewGenerator::Text),
+            ("text", ViewGenerator::Header),
+            ("image/png", ViewGenerator::Header),
+            ("image/svg+xml", ViewGenerator::Header),
+            ("", ViewGenerator::Header),
         ];
         for (media_type, generator) in table {
-            assert_eq!(Registry::default().lookup(media_type), &generator, "{media_type}");
+            assert_eq!(ViewRegistry::default().lookup(media_type), &generator, "{media_type}");
         }
-        let mut registry = Registry::default();
+        let mut registry = ViewRegistry::default();
         for name in ["image/*", "Image/*", "text/plain", "*/*"] {
-            registry.register(name, Generator::Custom(name.to_owned()));
+            registry.register(name, ViewGenerator::Custom(name.to_owned()));
         }
         let found = ["image/png", "text/html", "audio/wav"].map(|media_type| registry.lookup(media_type).clone());
-        assert_eq!(found, [Generator::Header, Generator::Custom("text/plain".to_owned()), Generator::Header]);
+        assert_eq!(
+            found,
+            [ViewGenerator::Header, ViewGenerator::Custom("text/plain".to_owned()), ViewGenerator::Header]
+        );
     }
 }

@@ -3,8 +3,8 @@
 //! Equal bytes are kept once, whatever their handles. The store has no clock: [`ArtifactStore::set_now`] tells it the
 //! time, and artifacts whose time has come leave it then.
 
+mod eviction;
 mod options;
-mod room;
 mod snapshot;
 
 pub use options::{Eviction, StoreOptions};
@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use self::room::{Lost, Tombstones};
+use self::eviction::{EvictionReason, Tombstones};
 use super::unknown::Unknown;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -25,7 +25,7 @@ use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::unicode::quote;
 
 /// The SHA-256 of bytes, by which equal ones are found.
-type Digest = [u8; 32];
+type ContentDigest = [u8; 32];
 
 /// Returns the lower-case hexadecimal SHA-256 of bytes.
 pub fn content_hash(bytes: &[u8]) -> String {
@@ -36,8 +36,8 @@ pub fn content_hash(bytes: &[u8]) -> String {
 #[derive(Debug, Clone, Default)]
 pub struct ArtifactStore {
     options: StoreOptions,
-    entries: SortedMap<String, Entry>,
-    blobs: SortedMap<Digest, Blob>,
+    entries: SortedMap<String, StoredArtifact>,
+    blobs: SortedMap<ContentDigest, StoredBytes>,
     total_bytes: usize,
     pins: SortedMap<String, ()>,
     now: f64,
@@ -54,10 +54,10 @@ pub struct ArtifactStore {
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
-    reference: ArtifactRef,
-    /// The bytes; a reference restored without them has none.
-    blob: Option<Digest>,
+struct StoredArtifact {
+    artifact_ref: ArtifactRef,
+    /// The bytes; none when they were not in the snapshot.
+    blob: Option<ContentDigest>,
     /// Tick of the put.
     stored: u64,
     /// Tick of the last use.
@@ -70,14 +70,14 @@ struct Entry {
 /// When an artifact expires, as the bits of a number that is not negative, and the tick of its put.
 type Expiry = (u64, u64);
 
-impl Entry {
+impl StoredArtifact {
     fn expiry(&self) -> Option<Expiry> {
         self.expires.map(|seconds| (seconds.max(0.0).to_bits(), self.stored))
     }
 }
 
 #[derive(Debug, Clone)]
-struct Blob {
+struct StoredBytes {
     bytes: Arc<Vec<u8>>,
     handles: usize,
 }
@@ -158,8 +158,8 @@ impl ArtifactStore {
         }
         let bytes = self.masked(new.bytes);
         self.make_room(new.handle, bytes.len(), new.live)?;
-        let digest: Digest = Sha256::digest(&bytes).into();
-        let reference = ArtifactRef {
+        let digest: ContentDigest = Sha256::digest(&bytes).into();
+        let artifact_ref = ArtifactRef {
             handle: new.handle.to_owned(),
             media_type: new.media_type.to_owned(),
             size_bytes: bytes.len() as u64,
@@ -167,10 +167,10 @@ impl ArtifactStore {
             content_hash: hex(&digest),
         };
         let expires = self.options.ttl_seconds.map(|seconds| self.now + seconds);
-        self.insert(reference.clone(), Some((digest, bytes)), expires);
+        self.insert(artifact_ref.clone(), Some((digest, bytes)), expires);
         self.gone.forget(new.handle);
         self.sweep();
-        Ok(reference)
+        Ok(artifact_ref)
     }
 
     fn masked<'a>(&self, bytes: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
@@ -185,8 +185,13 @@ impl ArtifactStore {
     }
 
     /// Puts an entry in place of the one with its handle.
-    fn insert(&mut self, reference: ArtifactRef, content: Option<(Digest, Cow<'_, [u8]>)>, expires: Option<f64>) {
-        let handle = reference.handle.clone();
+    fn insert(
+        &mut self,
+        artifact_ref: ArtifactRef,
+        content: Option<(ContentDigest, Cow<'_, [u8]>)>,
+        expires: Option<f64>,
+    ) {
+        let handle = artifact_ref.handle.clone();
         self.take_out(&handle);
         self.unknown.forget(&handle);
         let tick = self.tick();
@@ -195,10 +200,12 @@ impl ArtifactStore {
             self.total_bytes += bytes.len();
             match self.blobs.get_mut(&digest) {
                 Some(blob) => blob.handles += 1,
-                None => drop(self.blobs.insert(digest, Blob { bytes: Arc::new(bytes.into_owned()), handles: 1 })),
+                None => {
+                    drop(self.blobs.insert(digest, StoredBytes { bytes: Arc::new(bytes.into_owned()), handles: 1 }))
+                }
             }
         }
-        let entry = Entry { reference, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
+        let entry = StoredArtifact { artifact_ref, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
         self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.clone())));
         self.entries.insert(handle.clone(), entry);
         self.enqueue(&handle);
@@ -226,7 +233,7 @@ impl ArtifactStore {
         self.ticks.get()
     }
 
-    fn find(&self, handle: &str) -> Option<(&Entry, &[u8])> {
+    fn find(&self, handle: &str) -> Option<(&StoredArtifact, &[u8])> {
         let entry = self.entries.get(handle)?;
         Some((entry, self.blobs.get(&entry.blob?)?.bytes.as_slice()))
     }
@@ -247,8 +254,8 @@ impl ArtifactStore {
             None => Error::new(ErrorCode::ArtifactNotFound, format!("no artifact with handle {named}")),
             Some(lost) => {
                 let why = match lost {
-                    Lost::Ttl => "has expired",
-                    Lost::Lru => "was evicted to make room",
+                    EvictionReason::Ttl => "has expired",
+                    EvictionReason::Lru => "was evicted to make room",
                 };
                 Error::new(ErrorCode::ArtifactExpired, format!("the artifact {named} {why}"))
                     .detail("reason", lost.as_str())
@@ -273,9 +280,9 @@ impl ArtifactStore {
         self.find(handle).map(|(_, bytes)| bytes)
     }
 
-    /// Returns the reference under a handle.
-    pub fn reference(&self, handle: &str) -> Result<&ArtifactRef> {
-        self.entries.get(handle).map(|entry| &entry.reference).ok_or_else(|| self.missing(handle))
+    /// Returns what is known of the artifact under a handle.
+    pub fn artifact_ref(&self, handle: &str) -> Result<&ArtifactRef> {
+        self.entries.get(handle).map(|entry| &entry.artifact_ref).ok_or_else(|| self.missing(handle))
     }
 
     /// Tells whether bytes are stored under a handle.
@@ -296,12 +303,12 @@ impl ArtifactStore {
         self.unknown.forget(handle);
     }
 
-    /// Returns all references, sorted by handle.
+    /// Returns what is known of all artifacts, sorted by handle.
     pub fn list(&self) -> impl Iterator<Item = &ArtifactRef> {
-        self.entries.values().map(|entry| &entry.reference)
+        self.entries.values().map(|entry| &entry.artifact_ref)
     }
 
-    /// Returns the number of references.
+    /// Returns the number of artifacts.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -331,7 +338,7 @@ impl ArtifactStore {
         for (handle, entry) in std::mem::take(&mut self.entries).into_entries() {
             // What is not there any more had to make room.
             let Some(theirs) = other.entries.get(&handle) else { continue };
-            if theirs.blob == entry.blob && theirs.reference == entry.reference {
+            if theirs.blob == entry.blob && theirs.artifact_ref == entry.artifact_ref {
                 continue;
             }
             let kept = entry.blob.and_then(|digest| Some((digest, self.blobs.get(&digest)?.bytes.clone())));
@@ -339,7 +346,7 @@ impl ArtifactStore {
             // Bytes that were here before matter more than a limit that two versions of them have exhausted.
             let _ = other.make_room(&handle, kept.as_ref().map_or(0, |(_, bytes)| bytes.len()), &[]);
             other.insert(
-                entry.reference,
+                entry.artifact_ref,
                 kept.as_ref().map(|(digest, bytes)| (*digest, bytes.as_slice().into())),
                 entry.expires,
             );

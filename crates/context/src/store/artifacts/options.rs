@@ -64,9 +64,9 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    /// Reads the configuration block of the reference's file store: four names, positive numbers, nothing else. Bounds
+    /// Reads the configuration block of the file store of 0.18: four names, positive numbers, nothing else. Bounds
     /// above those of this crate are lowered to them.
-    pub fn from_reference(value: Value, path: &str) -> Result<Self> {
+    pub fn from_compat(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let bound = |fields: &mut Fields, key: &str, most: usize| -> Result<usize> {
             let given = fields.opt_uint(key, u64::MAX)?.map(|number| usize::try_from(number).unwrap_or(most));
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn the_configuration_block_is_closed_and_positive() {
-        let read = |value: Value| StoreOptions::from_reference(value, "/artifacts");
+        let read = |value: Value| StoreOptions::from_compat(value, "/artifacts");
         let options =
             read(json!({ "max_bytes": 9, "max_artifacts": 2, "ttl_seconds": 0.5, "redact_secrets": true })).unwrap();
         assert_eq!((options.store_bytes, options.max_artifacts, options.ttl_seconds), (9, 2, Some(0.5)));

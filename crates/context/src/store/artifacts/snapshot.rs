@@ -7,38 +7,38 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::room::Lost;
-use super::{ArtifactStore, Digest, Eviction, hex};
-use crate::store::unknown::{REFERENCE, Record, write_rest};
+use super::eviction::EvictionReason;
+use super::{ArtifactStore, ContentDigest, Eviction, hex};
+use crate::store::unknown::{ARTIFACT_REF, RecordWithRest, write_rest};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ArtifactRef;
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 
 impl ArtifactStore {
-    /// Reads a snapshot: references drive, data without a reference is ignored, sizes and hashes are recomputed.
+    /// Reads a snapshot: `refs` decides, data that it does not name is ignored, sizes and hashes are recomputed.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         Self::read(value, path, true)
     }
 
-    /// Reads a snapshot; without `verify` references stay as they were written, as in the Python library.
+    /// Reads a snapshot; without `verify` `refs` stays as it was written, as in the Python library.
     pub fn read(value: Value, path: &str, verify: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let refs = REFERENCE.take(&mut fields, "refs", ArtifactRef::from_value)?;
+        let refs = ARTIFACT_REF.take(&mut fields, "refs", ArtifactRef::from_value)?;
         let data_at = fields.at("data");
         let data = fields.object("data")?;
         let mut store = Self::new();
-        for (mut reference, unknown) in refs {
-            let handle = reference.handle.clone();
+        for (mut artifact_ref, unknown) in refs {
+            let handle = artifact_ref.handle.clone();
             let at = pointer(&data_at, &handle);
             let bytes = data.get(&handle).map(|text| decode(text, &at)).transpose()?;
             store.check(&handle, bytes.as_ref().map_or(0, Vec::len)).map_err(|error| error.at(at))?;
-            let digest: Option<Digest> = bytes.as_ref().map(|bytes| Sha256::digest(bytes).into());
+            let digest: Option<ContentDigest> = bytes.as_ref().map(|bytes| Sha256::digest(bytes).into());
             if let (Some(bytes), Some(digest), true) = (&bytes, &digest, verify) {
-                reference.size_bytes = bytes.len() as u64;
-                reference.content_hash = hex(digest);
+                artifact_ref.size_bytes = bytes.len() as u64;
+                artifact_ref.content_hash = hex(digest);
             }
-            store.insert(reference, digest.zip(bytes.map(Into::into)), None);
+            store.insert(artifact_ref, digest.zip(bytes.map(Into::into)), None);
             store.unknown.keep(&handle, unknown);
         }
         store.read_state(&mut fields)?;
@@ -61,7 +61,7 @@ impl ArtifactStore {
             let mut gone = Fields::open(value, at)?;
             let handle = gone.string("handle")?;
             let reason = gone.string("reason")?;
-            Ok((handle, Lost::parse(&reason).map_err(|error| error.at(gone.at("reason")))?))
+            Ok((handle, EvictionReason::parse(&reason).map_err(|error| error.at(gone.at("reason")))?))
         };
         for (handle, lost) in fields.records("expired", read)? {
             if !self.entries.contains_key(&handle) {
@@ -106,14 +106,14 @@ fn decode(text: &Value, at: &str) -> Result<Vec<u8>> {
         .map_err(|error| Error::new(ErrorCode::DecodeFailed, format!("data is not base64: {error}")).at(at))
 }
 
-/// The snapshot: references sorted by handle, bytes as base64; pins, the order of use where it decides about eviction,
+/// The snapshot: `refs` sorted by handle, bytes as base64; pins, the order of use where it decides about eviction,
 /// and what went lately, where there are any.
 impl Serialize for ArtifactStore {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = s.serialize_map(None)?;
-        let refs = self.list().map(|reference| Record(reference, self.unknown.of(&reference.handle)));
+        let refs = self.list().map(|artifact_ref| RecordWithRest(artifact_ref, self.unknown.of(&artifact_ref.handle)));
         map.serialize_entry("refs", &refs.collect::<Vec<_>>())?;
-        map.serialize_entry("data", &Data(self))?;
+        map.serialize_entry("data", &ArtifactBytes(self))?;
         if !self.pins.is_empty() {
             map.serialize_entry("pinned", &self.pinned().collect::<Vec<_>>())?;
         }
@@ -129,9 +129,9 @@ impl Serialize for ArtifactStore {
     }
 }
 
-struct Data<'a>(&'a ArtifactStore);
+struct ArtifactBytes<'a>(&'a ArtifactStore);
 
-impl Serialize for Data<'_> {
+impl Serialize for ArtifactBytes<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let stored = self.0.entries.keys().filter_map(|handle| Some((handle, self.0.find(handle)?.1)));
         s.collect_map(stored.map(|(handle, bytes)| (handle, STANDARD.encode(bytes))))

@@ -1,4 +1,4 @@
-//! The reference's weighted sum: position, shared words or tags, kind, size.
+//! The weighted sum of 0.18: position, shared words or tags, kind, size.
 
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_model::{ContextItem, ItemKind, ReferenceWeights};
@@ -6,12 +6,12 @@ use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::token_set;
 
 /// What is looked for.
-pub struct Wanted {
+pub struct CompatQuery {
     tags: WordSet,
     words: WordSet,
 }
 
-impl Wanted {
+impl CompatQuery {
     /// Prepares a query; any tag replaces the words.
     pub fn new(query: &str, tags: &[String]) -> Self {
         Self { tags: WordSet::new(tags.to_vec()), words: token_set(query) }
@@ -21,7 +21,7 @@ impl Wanted {
 /// Scores one item at a position of a list.
 pub fn score_item(
     item: &ContextItem,
-    wanted: &Wanted,
+    wanted: &CompatQuery,
     position: usize,
     total: usize,
     weights: &ReferenceWeights,
@@ -49,14 +49,14 @@ fn tags_of(item: &ContextItem) -> WordSet {
 }
 
 /// Returns what tags alone add to an item's score.
-pub fn tag_part(item: &ContextItem, wanted: &Wanted, weights: &ReferenceWeights) -> f64 {
+pub fn tag_part(item: &ContextItem, wanted: &CompatQuery, weights: &ReferenceWeights) -> f64 {
     weights.tag_match_weight * jaccard(&tags_of(item), &wanted.tags)
 }
 
 /// Scores a list and orders it: score descending, then id.
 pub fn score_all<'a>(
     items: &'a [ContextItem],
-    wanted: &Wanted,
+    wanted: &CompatQuery,
     weights: &ReferenceWeights,
 ) -> Vec<(f64, &'a ContextItem)> {
     let total = items.len();
@@ -69,7 +69,7 @@ pub fn score_all<'a>(
     scored
 }
 
-/// The reference's table of priorities.
+/// The table of priorities of 0.18.
 pub const fn kind_priority(kind: ItemKind) -> f64 {
     match kind {
         ItemKind::Policy => 1.0,

@@ -9,12 +9,12 @@ use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Why an artifact went without being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(super) enum EvictionReason {
     Ttl,
     Lru,
 }
 
-impl Lost {
+impl EvictionReason {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Ttl => "ttl",
@@ -33,7 +33,7 @@ impl Lost {
 
 /// A handle that leads to nothing any more, as JSON.
 #[derive(Serialize)]
-pub(super) struct Gone<'a> {
+pub(super) struct ExpiredArtifact<'a> {
     handle: &'a str,
     reason: &'static str,
 }
@@ -41,13 +41,13 @@ pub(super) struct Gone<'a> {
 /// The newest artifacts that expired or were evicted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tombstones {
-    reasons: SortedMap<String, (u64, Lost)>,
+    reasons: SortedMap<String, (u64, EvictionReason)>,
     order: SortedMap<u64, String>,
     count: u64,
 }
 
 impl Tombstones {
-    pub(super) fn add(&mut self, handle: &str, lost: Lost) {
+    pub(super) fn add(&mut self, handle: &str, lost: EvictionReason) {
         self.forget(handle);
         self.count += 1;
         self.reasons.insert(handle.to_owned(), (self.count, lost));
@@ -65,14 +65,14 @@ impl Tombstones {
         }
     }
 
-    pub(super) fn of(&self, handle: &str) -> Option<Lost> {
+    pub(super) fn of(&self, handle: &str) -> Option<EvictionReason> {
         self.reasons.get(handle).map(|(_, lost)| *lost)
     }
 
     /// Returns the handles with their reasons, oldest first.
-    pub(super) fn list(&self) -> Vec<Gone<'_>> {
-        let reason = |handle: &str| self.of(handle).map_or("", Lost::as_str);
-        self.order.values().map(|handle| Gone { handle, reason: reason(handle) }).collect()
+    pub(super) fn list(&self) -> Vec<ExpiredArtifact<'_>> {
+        let reason = |handle: &str| self.of(handle).map_or("", EvictionReason::as_str);
+        self.order.values().map(|handle| ExpiredArtifact { handle, reason: reason(handle) }).collect()
     }
 }
 
@@ -92,7 +92,7 @@ impl ArtifactStore {
 
     /// Lets an artifact be evicted again; one that is not pinned stays as it is.
     pub fn unpin(&mut self, handle: &str) -> Result<()> {
-        self.reference(handle)?;
+        self.artifact_ref(handle)?;
         if self.pins.remove(handle).is_some() {
             self.enqueue(handle);
         }
@@ -158,7 +158,7 @@ impl ArtifactStore {
             } else if victim == handle || live.contains(&victim.as_str()) {
                 spared.push((tick, victim));
             } else {
-                self.lose(&victim, Lost::Lru);
+                self.lose(&victim, EvictionReason::Lru);
             }
         }
         self.queue.extend(spared);
@@ -179,12 +179,12 @@ impl ArtifactStore {
                 return;
             }
             if let Some((_, handle)) = self.expiring.pop_first() {
-                self.lose(&handle, Lost::Ttl);
+                self.lose(&handle, EvictionReason::Ttl);
             }
         }
     }
 
-    fn lose(&mut self, handle: &str, lost: Lost) {
+    fn lose(&mut self, handle: &str, lost: EvictionReason) {
         self.remove(handle);
         self.gone.add(handle, lost);
     }
