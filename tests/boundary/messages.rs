@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::api::convert::convert_call;
-use contextweaver_context::origin::forget;
+use contextweaver_context::source_message::forget_source_message;
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 use contextweaver_model::ContextItem;
 use serde_json::{Value, json};
@@ -238,7 +238,7 @@ fn changed_texts_win_and_take_images_with_them() {
         match place {
             "redacted" => drop(items[1].metadata.insert("redacted".into(), true.into())),
             "digest" => items[1].metadata["_contextweaver"]["message"]["digest"] = "".into(),
-            _ => forget(&mut items[1]),
+            _ => forget_source_message(&mut items[1]),
         }
         let (written, warnings) = write("openai-chat", &items);
         assert_eq!((written.as_array().unwrap().len(), warnings.as_slice()), (1, ["REASONING_INCOMPLETE"].as_slice()));

@@ -6,8 +6,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::draft::BuildState;
-use super::heading::PromptFrame;
+use super::build_state::BuildState;
+use super::frame::PromptFrame;
 use super::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use super::render::text::TextPrompt;
 use super::select::plan::{PlannedPart, Planner, SqueezeLevel};
@@ -26,14 +26,14 @@ const RECALL_SHARE: f64 = 0.1;
 const RECALL_SCORE: f64 = 0.35;
 
 /// Selects with room to grow: everything where it fits, else as much as the share allows, else what must be there.
-pub fn cut(draft: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSelection> {
-    let total: u64 = draft.units.iter().map(|unit| unit.quarters).sum();
+pub fn cut(state: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSelection> {
+    let total: u64 = state.units.iter().map(|unit| unit.quarters).sum();
     if total > limit
-        && let Ok(selection) = selector(draft, planner, (limit as f64 * RECUT_SHARE) as u64).choose()
+        && let Ok(selection) = selector(state, planner, (limit as f64 * RECUT_SHARE) as u64).choose()
     {
         return Ok(selection);
     }
-    selector(draft, planner, limit).choose()
+    selector(state, planner, limit).choose()
 }
 
 /// The order of an append-only prompt.
@@ -104,21 +104,21 @@ impl ManifestQuote {
 
 impl PromptManifest {
     /// Remembers a prompt.
-    pub fn of(draft: &BuildState, prompt: &StructuredPrompt, text: &TextPrompt, heading: &PromptFrame) -> Self {
+    pub fn of(state: &BuildState, prompt: &StructuredPrompt, text: &TextPrompt, frame: &PromptFrame) -> Self {
         let section = |(entry, item): (&PromptEntry, &RenderedItem)| ManifestSection {
             at: entry.at,
             text: text.text[item.start as usize..item.end as usize].to_owned(),
-            form: entry.shown.form,
-            quote: ManifestQuote::of(entry.shown.content),
+            form: entry.rendering.form,
+            quote: ManifestQuote::of(entry.rendering.content),
             omitted_chars: entry.omitted_chars,
             recalled: entry.recalled,
         };
         Self {
             prompt: text.text.clone(),
-            header: heading.header.clone(),
-            footer: heading.footer.clone(),
+            header: frame.header.clone(),
+            footer: frame.footer.clone(),
             sections: prompt.entries.iter().zip(&text.items).map(section).collect(),
-            seen: draft.sources.events.len(),
+            seen: state.sources.events.len(),
         }
     }
 
@@ -159,19 +159,19 @@ impl PromptManifest {
 
 /// Extends the previous prompt, or cuts anew when it cannot be extended.
 pub fn extend(
-    draft: &BuildState,
+    state: &BuildState,
     planner: &Planner,
     manifest: &PromptManifest,
-    heading: &PromptFrame,
+    frame: &PromptFrame,
     limit: u64,
 ) -> Result<(UnitSelection, Option<PromptLayout>)> {
     let recut = |reason| -> Result<(UnitSelection, Option<PromptLayout>)> {
-        let selection = cut(draft, planner, limit)?;
+        let selection = cut(state, planner, limit)?;
         let mut order: Vec<usize> = selection.parts().map(|part| part.at).collect();
         order::sort(&mut order);
-        Ok((selection, Some(PromptLayout { order, recalled: vec![false; draft.sources.events.len()], reason })))
+        Ok((selection, Some(PromptLayout { order, recalled: vec![false; state.sources.events.len()], reason })))
     };
-    let mut extension = PromptExtension::new(draft, planner, limit);
+    let mut extension = PromptExtension::new(state, planner, limit);
     if !extension.keep(manifest) {
         return recut("changed");
     }
@@ -180,7 +180,7 @@ pub fn extend(
     }
     extension.recall();
     let reason = match () {
-        () if manifest.header != heading.header => "header",
+        () if manifest.header != frame.header => "header",
         () if !manifest.footer.is_empty() => "footer",
         () => "none",
     };
@@ -188,7 +188,7 @@ pub fn extend(
 }
 
 struct PromptExtension<'a> {
-    draft: &'a BuildState<'a>,
+    state: &'a BuildState<'a>,
     planner: &'a Planner<'a>,
     limit: u64,
     used: u64,
@@ -203,19 +203,19 @@ struct PromptExtension<'a> {
 }
 
 impl<'a> PromptExtension<'a> {
-    fn new(draft: &'a BuildState, planner: &'a Planner, limit: u64) -> Self {
-        let mut row_at = vec![None; draft.sources.events.len()];
-        for (index, row) in draft.rows.iter().enumerate() {
+    fn new(state: &'a BuildState, planner: &'a Planner, limit: u64) -> Self {
+        let mut row_at = vec![None; state.sources.events.len()];
+        for (index, row) in state.rows.iter().enumerate() {
             row_at[row.at] = Some(index);
         }
         Self {
-            draft,
+            state,
             planner,
             limit,
             used: 0,
             marked: vec![false; row_at.len()],
             row_at,
-            parts: draft.rows.iter().map(|_| None).collect(),
+            parts: state.rows.iter().map(|_| None).collect(),
             earlier: Vec::new(),
             fresh: Vec::new(),
             recalled: Vec::new(),
@@ -226,14 +226,14 @@ impl<'a> PromptExtension<'a> {
     fn keep(&mut self, manifest: &PromptManifest) -> bool {
         for section in &manifest.sections {
             let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
-            let row = &self.draft.rows[index];
+            let row = &self.state.rows[index];
             let was_redacted = section.form == RenderedAs::Redacted;
             if row.redacted.is_some() != was_redacted {
                 return false;
             }
             let content = section.content();
-            let shown = EntryRendering { form: section.form, content: &content, earlier: Some(&section.text) };
-            let quarters = self.planner.renderer.entry_quarters(self.draft.sources, section.at, &shown);
+            let rendering = EntryRendering { form: section.form, content: &content, earlier: Some(&section.text) };
+            let quarters = self.planner.renderer.entry_quarters(self.state.sources, section.at, &rendering);
             self.used += quarters;
             if section.recalled {
                 self.marked[section.at] = true;
@@ -254,16 +254,16 @@ impl<'a> PromptExtension<'a> {
 
     /// Adds the units that came since, and pinned ones that are missing. Fails when they do not fit.
     fn add_new(&mut self, seen: usize) -> bool {
-        for unit in &self.draft.units {
-            let is_new = unit.rows.iter().any(|row| self.draft.rows[*row].at >= seen);
+        for unit in &self.state.units {
+            let is_new = unit.rows.iter().any(|row| self.state.rows[*row].at >= seen);
             let missing: Vec<usize> = unit.rows.iter().copied().filter(|row| self.parts[*row].is_none()).collect();
             // A unit that is there in part needs its other part, whatever brought the first one in.
             let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
             if !is_new && !is_torn && unit.pinned.is_none() {
                 continue;
             }
-            let older = missing.iter().any(|row| self.draft.rows[*row].at < seen);
-            for part in self.planner.unit(&self.draft.rows, &missing, SqueezeLevel::None) {
+            let older = missing.iter().any(|row| self.state.rows[*row].at < seen);
+            for part in self.planner.unit(&self.state.rows, &missing, SqueezeLevel::None) {
                 self.place(part, older);
             }
         }
@@ -289,31 +289,31 @@ impl<'a> PromptExtension<'a> {
         let mut room = ((self.limit as f64 * RECALL_SHARE) as u64).min(self.limit - self.used);
         let is_absent = |unit: &SelectionUnit| unit.rows.iter().all(|row| self.parts[*row].is_none());
         let mut order: Vec<usize> =
-            (0..self.draft.units.len()).filter(|index| is_absent(&self.draft.units[*index])).collect();
+            (0..self.state.units.len()).filter(|index| is_absent(&self.state.units[*index])).collect();
         // The current turn matches itself best of all, so the best is sought among those that are not there.
-        let best = order.iter().map(|index| self.draft.units[*index].score).fold(0.0, f64::max);
+        let best = order.iter().map(|index| self.state.units[*index].score).fold(0.0, f64::max);
         order.retain(|index| {
-            self.draft.units[*index].score > 0.0 && self.draft.units[*index].score >= RECALL_SCORE * best
+            self.state.units[*index].score > 0.0 && self.state.units[*index].score >= RECALL_SCORE * best
         });
         order::sort_by(&mut order, |a, b| {
-            self.draft.units[*b].score.total_cmp(&self.draft.units[*a].score).then(b.cmp(a))
+            self.state.units[*b].score.total_cmp(&self.state.units[*a].score).then(b.cmp(a))
         });
         for index in order {
-            let unit = &self.draft.units[index];
+            let unit = &self.state.units[index];
             let cost = unit.quarters + 11 * unit.rows.len() as u64;
             if cost > room {
                 continue;
             }
             room -= cost;
             for row in &unit.rows {
-                let part = self.planner.whole(*row, &self.draft.rows[*row]);
+                let part = self.planner.whole(*row, &self.state.rows[*row]);
                 self.place(part, true);
             }
         }
     }
 
     fn finish(mut self, reason: &'static str) -> (UnitSelection, Option<PromptLayout>) {
-        let items = self.draft.sources.events.items();
+        let items = self.state.sources.events.items();
         order::sort(&mut self.fresh);
         order::sort(&mut self.recalled);
         // The current turn comes last: the last new user turn and what follows it.
@@ -321,10 +321,10 @@ impl<'a> PromptExtension<'a> {
         let (before, current) = self.fresh.split_at(turn);
         let order: Vec<usize> =
             self.earlier.iter().chain(before).chain(&self.recalled).chain(current).copied().collect();
-        let mut selection = UnitSelection::of(self.draft.units.len());
+        let mut selection = UnitSelection::of(self.state.units.len());
         selection.used = self.used;
-        selection.work = self.draft.rows.len() as u64;
-        for (index, unit) in self.draft.units.iter().enumerate() {
+        selection.work = self.state.rows.len() as u64;
+        for (index, unit) in self.state.units.iter().enumerate() {
             let parts: Vec<PlannedPart> = unit.rows.iter().filter_map(|row| self.parts[*row].take()).collect();
             if parts.is_empty() {
                 selection.dropped.push((index, "budget"));

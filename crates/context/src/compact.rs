@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{clean, handle_of, label_of};
+use super::firewall::{handle_of, label_of, mask_secrets};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
 use super::reduce::{ReducedText, Reduction, check_deterministic};
@@ -113,7 +113,7 @@ impl ContextManager {
             other => other.to_string(),
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
-        let clean = clean(&raw, &self.options);
+        let clean = mask_secrets(&raw, &self.options);
         if request.way == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
@@ -154,7 +154,7 @@ impl ContextManager {
 
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
         let payload = match (&request.data, self.options.redact_secrets) {
-            (Value::String(text), _) => clean(text, &self.options).into_owned().into(),
+            (Value::String(text), _) => mask_secrets(text, &self.options).into_owned().into(),
             (data, true) => redact_value(data, secret_rules(self.options.is_compat()), SECRET_MASK),
             (data, false) => data.clone(),
         };

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::draft::{BuildState, ExcludedItem};
+use super::build_state::{BuildState, ExcludedItem};
 use super::select::plan::CandidateRow;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
@@ -15,9 +15,9 @@ use contextweaver_text::first_fit::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats.
-pub fn dedup(draft: &mut BuildState, pins: &[usize]) {
-    let (items, index) = (draft.items(), draft.sources.index);
-    let visible: Vec<usize> = draft
+pub fn dedup(state: &mut BuildState, pins: &[usize]) {
+    let (items, index) = (state.items(), state.sources.index);
+    let visible: Vec<usize> = state
         .rows
         .iter()
         .filter(|row| row.redacted.is_none() && !row.stub && !items[row.at].metadata_flag("pinned"))
@@ -30,9 +30,9 @@ pub fn dedup(draft: &mut BuildState, pins: &[usize]) {
     }
     let is_repeat = |row: &CandidateRow| repeats.binary_search(&row.at).is_ok();
     let (gone, rows): (Vec<CandidateRow>, Vec<CandidateRow>) =
-        std::mem::take(&mut draft.rows).into_iter().partition(is_repeat);
-    draft.rows = rows;
-    draft.left.extend(gone.into_iter().map(|row| ExcludedItem {
+        std::mem::take(&mut state.rows).into_iter().partition(is_repeat);
+    state.rows = rows;
+    state.left.extend(gone.into_iter().map(|row| ExcludedItem {
         at: row.at,
         unit: row.unit as u32,
         level: row.level,

@@ -6,8 +6,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
+use super::digest_note::HANDLE_FIELD;
 use super::firewall::{self, artifact_ref_of, readable};
-use super::footer::HANDLE_FIELD;
 use super::ingest_mcp;
 use super::manager::ContextManager;
 use super::sensitivity;
@@ -108,7 +108,7 @@ impl ContextManager {
     fn part(&self, request: &DrilldownRequest) -> Result<Slice> {
         let selector = Selector::from_value(request.selector.clone(), "/selector")?;
         let (raw, media_type) = self.stored_text(&request.handle)?;
-        let text = firewall::clean(&raw, &self.options);
+        let text = firewall::mask_secrets(&raw, &self.options);
         let part = slice(&text, &media_type, &selector, request.max_tokens, &self.options.estimator)?;
         Ok(Slice {
             handle: request.handle.clone(),
@@ -137,7 +137,7 @@ impl ContextManager {
             // Bytes that are no text have no views; a handle that is not known is an error all the same.
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
         };
-        let text = firewall::clean(&raw, &self.options);
+        let text = firewall::mask_secrets(&raw, &self.options);
         let artifact_ref = match self.artifacts.artifact_ref(handle) {
             Ok(known) => known.clone(),
             Err(_) => artifact_ref_of(handle, &media_type, text.len()),

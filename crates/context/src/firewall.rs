@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::draft::BuildState;
-use super::footer;
+use super::build_state::BuildState;
+use super::digest_note;
 use super::options::{ManagerOptions, Summarizer};
 use super::prompt::EntryRendering;
 use super::reduce::{ReducedText, Reduction};
@@ -16,9 +16,9 @@ use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
-pub fn firewall(draft: &mut BuildState) {
-    let (sources, renderer) = (draft.sources, draft.renderer);
-    for row in &mut draft.rows {
+pub fn firewall(state: &mut BuildState) {
+    let (sources, renderer) = (state.sources, state.renderer);
+    for row in &mut state.rows {
         let (form, content) = row.content();
         row.quarters =
             renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content, earlier: None });
@@ -62,7 +62,7 @@ pub fn is_processed(item: &ContextItem) -> bool {
 }
 
 /// Masks secrets where the options ask for it.
-pub fn clean<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
+pub fn mask_secrets<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
     if options.redact_secrets {
         redact_secrets(text, secret_rules(options.is_compat()), SECRET_MASK)
     } else {
@@ -95,7 +95,7 @@ pub fn compact(raw: &str, media_type: &str, reduction: &Reduction) -> Compaction
     // A view may name keys that are not among those to keep.
     let first = done.envelope.views.first().filter(|_| strategy != Strategy::Structured);
     let view = view.or_else(|| first.map(|view| view.selector.clone()));
-    footer::record(&mut done.item, strategy, options.estimator.tokens(source.text), view);
+    digest_note::attach(&mut done.item, strategy, options.estimator.tokens(source.text), view);
     done
 }
 
@@ -141,7 +141,7 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
 
 /// Masks secrets of an item and cuts a large result that has not been processed, for texts outside a prompt.
 pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
-    let clean = clean(&item.text, options);
+    let clean = mask_secrets(&item.text, options);
     let is_large =
         item.kind == ItemKind::ToolResult && !options.estimator.fits(&clean, options.firewall.threshold_tokens);
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();

@@ -109,7 +109,7 @@ impl ContextManager {
         sort_by(&mut known, |a, b| number(a).cmp(&number(b)));
         for item in known {
             let Some((key, value)) = values.get(item.id.as_str()) else { continue };
-            let is_shown = item.text == *value && firewall::clean(value, &self.options) == *value;
+            let is_shown = item.text == *value && firewall::mask_secrets(value, &self.options) == *value;
             let Some(wanted) = wanted.get_mut(&plain(key)).filter(|_| is_shown) else { continue };
             // The newest fact of a key has the highest number and comes last.
             if let Some(value) = from_text(value, wanted.schema) {

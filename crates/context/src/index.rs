@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use super::callbacks::CallbackAnswers;
 use super::options::ManagerOptions;
 use super::render::{self, SectionMark};
-use super::{dedup, firewall, footer};
+use super::{dedup, digest_note, firewall};
 use crate::store::ArtifactStore;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::terms::{for_each_term, is_identifier};
@@ -140,7 +140,7 @@ impl LogIndex {
 
     /// Adds the next item of the log; `is_clean` tells that the stored bytes behind it are known to hold no secrets.
     pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
-        let clean = firewall::clean(&item.text, options);
+        let clean = firewall::mask_secrets(&item.text, options);
         let (source, found) = match source_of(item, options, artifacts, is_clean) {
             None => (None, self.terms_of(&clean)),
             Some(Cow::Borrowed(text)) => (Some(FullText::Stored), self.terms_of(text)),
@@ -155,10 +155,10 @@ impl LogIndex {
 
     /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
     pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
-        let clean = firewall::clean(&item.text, options);
+        let clean = firewall::mask_secrets(&item.text, options);
         let mut body = render::default_body(item, &clean);
         let quarters = |text: &str| options.estimator.quarters(text);
-        let note = footer::footer(item, options.estimator.tokens(&body));
+        let note = digest_note::note(item, options.estimator.tokens(&body));
         let below = note.as_ref().map_or(0, |note| 1 + quarters(note));
         let body_quarters = quarters(&body);
         let entry = &mut self.entries[at];
@@ -236,8 +236,8 @@ fn source_of<'a>(
 ) -> Option<Cow<'a, str>> {
     let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
-    let clean = || if is_clean { Cow::Borrowed(raw) } else { firewall::clean(raw, options) };
-    footer::allows_excerpts(item).then(|| match clean() {
+    let clean = || if is_clean { Cow::Borrowed(raw) } else { firewall::mask_secrets(raw, options) };
+    digest_note::allows_excerpts(item).then(|| match clean() {
         Cow::Borrowed(clean) => render::escape_labels(clean),
         Cow::Owned(clean) => Cow::Owned(render::escape_labels(&clean).into_owned()),
     })

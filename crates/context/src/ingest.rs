@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::build_state::{Event, FIREWALL_REASON};
 use super::callbacks::{CallbackAnswers, Outcome};
-use super::draft::{Event, FIREWALL_REASON};
 use super::firewall::{self, Compaction};
 use super::manager::ContextManager;
 use super::options::{Classifier, ManagerOptions};
 use super::reduce::{self, Reduction};
-use super::{footer, sensitivity};
+use super::{digest_note, sensitivity};
 use crate::store::{EventLog, NewArtifact};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -148,7 +148,7 @@ impl ContextManager {
         let artifact_ref = item.artifact_ref.take();
         sensitivity::mask(item, &self.options.estimator);
         item.artifact_ref = artifact_ref;
-        item.metadata.shift_remove(footer::FIELD);
+        item.metadata.shift_remove(digest_note::FIELD);
         true
     }
 
@@ -190,7 +190,7 @@ impl ContextManager {
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let clean = firewall::clean(text, &self.options);
+        let clean = firewall::mask_secrets(text, &self.options);
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, &clean);
         if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
@@ -237,7 +237,7 @@ impl ContextManager {
         let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
         if let Some(stats) = envelope.firewall_stats.as_ref().filter(|stats| stats.triggered) {
             let view = envelope.views.first().map(|view| view.selector.clone());
-            footer::record(&mut item, stats.strategy, stats.original_tokens, view);
+            digest_note::attach(&mut item, stats.strategy, stats.original_tokens, view);
         }
         self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
         self.envelopes.insert(item.id.clone(), envelope);
@@ -267,7 +267,7 @@ pub fn envelope_item(
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
     let facts = facts(&item.text);
     let original = item.text.clone();
-    item.text = firewall::clean(&original, options).into_owned();
+    item.text = firewall::mask_secrets(&original, options).into_owned();
     item.token_estimate = Estimator::V2.tokens(&item.text);
     let mut provenance = ResultEnvelope::provenance_of(&item.id);
     provenance.insert("tool_name".into(), result.tool_name.clone().into());
@@ -284,7 +284,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
     let envelope = ResultEnvelope {
         status: Status::Ok,
         summary: item.text.clone(),
-        facts: facts.iter().map(|fact| firewall::clean(fact, options).into_owned()).collect(),
+        facts: facts.iter().map(|fact| firewall::mask_secrets(fact, options).into_owned()).collect(),
         artifacts: Vec::new(),
         views: Vec::new(),
         provenance,

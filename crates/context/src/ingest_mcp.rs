@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{Compaction, clean};
+use super::firewall::{Compaction, mask_secrets};
 use super::ingest::{Ingested, ToolResult, live_handles};
 use super::manager::ContextManager;
 use super::options::ManagerOptions;
@@ -73,7 +73,7 @@ impl McpResult {
         if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
             prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
         }
-        digest.facts = known.facts.iter().map(|fact| clean(fact, options).into_owned()).collect();
+        digest.facts = known.facts.iter().map(|fact| mask_secrets(fact, options).into_owned()).collect();
         let mut provenance = Value::Object(known.provenance.clone());
         if options.redact_secrets {
             provenance = redact_value(&provenance, secret_rules(options.is_compat()), SECRET_MASK);
@@ -153,7 +153,7 @@ impl ContextManager {
         live.extend(handles.iter().map(String::as_str));
         let mut artifact_refs = Vec::new();
         for McpBinary { handle, media_type, label, bytes } in parts {
-            let (handle, label) = (handle.as_str(), clean(&label, &self.options));
+            let (handle, label) = (handle.as_str(), mask_secrets(&label, &self.options));
             let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
             artifact_refs.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
         }

@@ -5,6 +5,7 @@
 //! [`ManagerStrategy`]. What they leave is a structured prompt; [`render`] makes text or messages of it.
 
 mod append;
+mod build_state;
 pub mod call_prompt;
 pub mod callbacks;
 pub mod candidates;
@@ -13,15 +14,13 @@ mod compact;
 #[cfg(feature = "compat")]
 pub mod compat;
 pub mod dedup;
-mod draft;
+mod digest_note;
 mod drilldown;
 mod excerpt;
 mod explain;
 pub mod firewall;
-mod footer;
+mod frame;
 pub mod handoff;
-mod header;
-mod heading;
 mod hydrate;
 mod index;
 mod ingest;
@@ -30,7 +29,6 @@ mod manager;
 pub mod memory;
 mod messages;
 mod options;
-pub mod origin;
 mod output;
 mod pipeline;
 mod prompt;
@@ -42,13 +40,14 @@ pub mod score;
 pub mod select;
 pub mod sensitivity;
 mod snapshot;
+pub mod source_message;
 pub mod store;
 mod stores;
 mod strategy;
 mod summaries;
 
+pub use build_state::Event;
 pub use compact::{CompactRequest, CompactResult};
-pub use draft::Event;
 pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
 pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};

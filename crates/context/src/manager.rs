@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::append::PromptManifest;
+use super::build_state::{BuildInputs, Event};
 use super::call_prompt::{self, SchemaOverrides};
 use super::callbacks::{CallbackAnswers, Outcome};
-use super::draft::{BuildInputs, Event};
 use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
+use super::build_state::Event;
 use super::callbacks::Outcome;
-use super::draft::Event;
 use super::manager::ContextManager;
-use super::origin::origin;
 use super::render::MessagePrompt;
 use super::render::messages::MessageRenderer;
 use super::request::BuildRequest;
+use super::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind};
@@ -60,7 +60,7 @@ impl ContextManager {
 /// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
 pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String, String)>) {
     let last = |item: &ContextItem| {
-        let message = origin(&item.metadata)?;
+        let message = source_message(&item.metadata)?;
         let is_same = message.get("format")?.as_str()? == format;
         message.get("message").filter(|_| is_same)?.as_u64()
     };

@@ -1,13 +1,12 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
 use super::append::{self, PromptLayout, PromptManifest};
+use super::build_state::{BuildInputs, BuildState, Event};
 use super::candidates::candidates;
 use super::closure::closure;
 use super::dedup::dedup;
-use super::draft::{BuildInputs, BuildState, Event};
 use super::firewall::firewall;
-use super::header::{self, PromptHeader};
-use super::heading::PromptFrame;
+use super::frame::{PromptFrame, PromptHeader, ranked_header};
 use super::prompt::StructuredPrompt;
 use super::render::{MessagePrompt, RenderedPrompt, Renderer, render};
 use super::request::BuildRequest;
@@ -49,49 +48,49 @@ pub fn build(
     let pins = resolve_pins(sources.events, request)?;
     let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
     let closed = closure(sources.events, &admitted, &pins);
-    let mut draft = BuildState::new(sources, request, renderer, &closed);
-    sensitivity(&mut draft, &closed, &pins)?;
-    firewall(&mut draft);
+    let mut state = BuildState::new(sources, request, renderer, &closed);
+    sensitivity(&mut state, &closed, &pins)?;
+    firewall(&mut state);
     // Before the scores, in which a repeat would count its words twice.
-    dedup(&mut draft, &pins);
+    dedup(&mut state, &pins);
     let header = make_header(sources, request)?;
-    let footer = super::firewall::clean(&request.footer, sources.options).into_owned();
+    let footer = super::firewall::mask_secrets(&request.footer, sources.options).into_owned();
     let PromptHeader { sections, dropped } = header;
-    let heading = PromptFrame::new(sections, footer, sources, request, renderer);
-    let terms = score(&mut draft);
-    group(&mut draft, &pins);
-    let (mut limit, mut rounds, mut excess) = (heading.limit()?, 0, 0);
+    let frame = PromptFrame::new(sections, footer, sources, request, renderer);
+    let terms = score(&mut state);
+    group(&mut state, &pins);
+    let (mut limit, mut rounds, mut excess) = (frame.limit()?, 0, 0);
     loop {
-        let scope = select::SelectionScope { terms: &terms, heading: &heading, previous, limit };
+        let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, limit };
         // Where less room was tried than there is, it is the excess that does not fit.
-        let (selection, layout) = select(&draft, &scope).map_err(|error| too_large(error, excess, &heading))?;
-        let prompt = StructuredPrompt::new(&draft, &selection, layout.as_ref(), &heading);
-        let written = render(&draft, &prompt)?;
-        excess = written.tokens().saturating_sub(heading.budget);
+        let (selection, layout) = select(&state, &scope).map_err(|error| too_large(error, excess, &frame))?;
+        let prompt = StructuredPrompt::new(&state, &selection, layout.as_ref(), &frame);
+        let written = render(&state, &prompt)?;
+        excess = written.tokens().saturating_sub(frame.budget);
         if excess == 0 || sources.answers.is_waiting() {
-            let finished = Finished { draft: &draft, selection: &selection, layout, prompt, heading: &heading };
+            let finished = Finished { state: &state, selection: &selection, layout, prompt, frame: &frame };
             return finished.into_built(written, previous, &dropped);
         }
         // The sum of the parts is not the whole to a caller's estimator, and messages have parts that only writing them
         // shows: give selection the difference and try again.
         let step = (4 * excess).max((limit / 64) << rounds).max(4);
         if step > limit {
-            return Err(over_budget(excess, &heading));
+            return Err(over_budget(excess, &frame));
         }
         limit -= step;
         rounds = (rounds + 1).min(DOUBLING_ROUNDS);
     }
 }
 
-fn over_budget(excess: u64, heading: &PromptFrame) -> Error {
+fn over_budget(excess: u64, frame: &PromptFrame) -> Error {
     Error::new(ErrorCode::BudgetExceeded, format!("the prompt exceeds the budget by {excess} tokens"))
         .hint("raise the budget or pin less")
         .detail("over_by", excess)
-        .detail("limit", heading.budget)
+        .detail("limit", frame.budget)
 }
 
-fn too_large(error: Error, excess: u64, heading: &PromptFrame) -> Error {
-    if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, heading) } else { error }
+fn too_large(error: Error, excess: u64, frame: &PromptFrame) -> Error {
+    if excess > 0 && error.code() == ErrorCode::BudgetExceeded { over_budget(excess, frame) } else { error }
 }
 
 fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>> {
@@ -111,15 +110,15 @@ fn make_header(sources: &BuildInputs, request: &BuildRequest) -> Result<PromptHe
     let memory = sources.options.policy.allows(request.phase, ItemKind::MemoryFact);
     // Facts ranked by the query would move with every query, and with them everything below.
     let query = if sources.options.append { "" } else { &request.query };
-    header::ranked(&request.header, query, memory, sources.episodes, sources.facts, sources.options, sources.answers)
+    ranked_header(&request.header, query, memory, sources.episodes, sources.facts, sources.options, sources.answers)
 }
 
 struct Finished<'a> {
-    draft: &'a BuildState<'a>,
+    state: &'a BuildState<'a>,
     selection: &'a UnitSelection,
     layout: Option<PromptLayout>,
     prompt: StructuredPrompt<'a>,
-    heading: &'a PromptFrame,
+    frame: &'a PromptFrame,
 }
 
 impl Finished<'_> {
@@ -129,29 +128,29 @@ impl Finished<'_> {
         previous: Option<&PromptManifest>,
         left_out: &[(String, &'static str)],
     ) -> Result<BuiltPrompt> {
-        let Self { draft, selection, layout, prompt, heading } = self;
+        let Self { state, selection, layout, prompt, frame } = self;
         let RenderedPrompt { text, messages } = written;
         let mut warnings: Vec<String> =
             left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
-        let mut stats = output::stats(draft, selection, &prompt, &text, heading);
-        let (overflow, events) = output::events(draft, selection, &stats, heading.budget);
-        output::check_overflow(&draft.sources.options.policy, &overflow, &stats, &mut warnings)?;
-        stats.dependency_closures = draft.closures.len() as u64 + selection.closures;
-        let explanation = draft.request.explain.then(|| explain::explain(draft, selection, &stats));
-        let envelopes = output::envelopes(draft, &prompt);
-        let append = draft.sources.options.append;
+        let mut stats = output::stats(state, selection, &prompt, &text, frame);
+        let (overflow, events) = output::events(state, selection, &stats, frame.budget);
+        output::check_overflow(&state.sources.options.policy, &overflow, &stats, &mut warnings)?;
+        stats.dependency_closures = state.closures.len() as u64 + selection.closures;
+        let explanation = state.request.explain.then(|| explain::explain(state, selection, &stats));
+        let envelopes = output::envelopes(state, &prompt);
+        let append = state.sources.options.append;
         let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
-        let manifest = append.then(|| PromptManifest::of(draft, &prompt, &text, heading));
+        let manifest = append.then(|| PromptManifest::of(state, &prompt, &text, frame));
         let pack = ContextPack {
             prompt: text.text,
             stats,
-            phase: draft.request.phase,
+            phase: state.request.phase,
             envelopes,
             items: Some(text.items),
             warnings,
             explanation,
             prefix,
         };
-        Ok(BuiltPrompt { pack, messages, events, manifest, work: draft.work + selection.work })
+        Ok(BuiltPrompt { pack, messages, events, manifest, work: state.work + selection.work })
     }
 }

@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 use super::append::PromptLayout;
-use super::draft::BuildState;
+use super::build_state::BuildState;
 use super::firewall;
-use super::heading::PromptFrame;
+use super::frame::PromptFrame;
 use super::index::IndexEntry;
 use super::options::ManagerOptions;
-use super::origin;
 use super::render;
 use super::select::plan::PlannedPart;
 use super::select::units::UnitSelection;
+use super::source_message;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
@@ -75,7 +75,7 @@ impl EntryContent {
         options: &ManagerOptions,
     ) -> Cow<'a, str> {
         let (text, note) = match self {
-            Self::Own => (firewall::clean(&item.text, options), indexed.note()),
+            Self::Own => (firewall::mask_secrets(&item.text, options), indexed.note()),
             Self::Redacted(text) => (Cow::Borrowed(text.as_str()), None),
             Self::Quote { text, note } => (Cow::Borrowed(text.as_str()), note.as_deref()),
         };
@@ -107,7 +107,7 @@ pub struct PromptEntry<'a> {
     /// What the index knows of it.
     pub indexed: &'a IndexEntry,
     /// How it is shown.
-    pub shown: EntryRendering<'a>,
+    pub rendering: EntryRendering<'a>,
     /// Tokens it was planned with, what the renderer puts around it included.
     pub tokens: u64,
     /// Characters an excerpt leaves out.
@@ -123,8 +123,8 @@ impl PromptEntry<'_> {
     }
 
     /// Returns what a converter kept of the message that the item came from.
-    pub fn origin(&self) -> Option<&serde_json::Value> {
-        origin::origin(&self.item.metadata)
+    pub fn source_message(&self) -> Option<&serde_json::Value> {
+        source_message::source_message(&self.item.metadata)
     }
 }
 
@@ -142,12 +142,12 @@ pub struct StructuredPrompt<'a> {
 impl<'a> StructuredPrompt<'a> {
     /// Puts the selected parts in order: that of the log, or as an append-only layout says.
     pub fn new(
-        draft: &BuildState<'a>,
+        state: &BuildState<'a>,
         selection: &'a UnitSelection,
         layout: Option<&PromptLayout>,
-        heading: &'a PromptFrame,
+        frame: &'a PromptFrame,
     ) -> Self {
-        let sources = draft.sources;
+        let sources = state.sources;
         let mut parts: Vec<&'a PlannedPart> = selection.parts().collect();
         sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
         if let Some(layout) = layout {
@@ -161,12 +161,12 @@ impl<'a> StructuredPrompt<'a> {
             at: part.at,
             item: &sources.events.items()[part.at],
             indexed: sources.index.entry(part.at),
-            shown: EntryRendering { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
+            rendering: EntryRendering { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
             tokens: part.quarters / 4,
             omitted_chars: part.omitted_chars,
             recalled: layout.is_some_and(|layout| layout.recalled[part.at]),
         };
         let entries = parts.into_iter().map(entry).collect();
-        Self { header: &heading.sections, entries, footer: &heading.footer }
+        Self { header: &frame.sections, entries, footer: &frame.footer }
     }
 }

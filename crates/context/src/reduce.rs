@@ -2,7 +2,7 @@
 //! fewer tokens, or a digest. The first that applies; each only when tokens fall.
 
 use super::callbacks::CallbackAnswers;
-use super::firewall::clean;
+use super::firewall::mask_secrets;
 use super::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::digest::digest_sniffed;
@@ -133,7 +133,7 @@ impl Reduction<'_> {
             }
         };
         // A summary may quote what the source no longer holds.
-        let text = clean(&text, self.options).into_owned();
+        let text = mask_secrets(&text, self.options).into_owned();
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let strategy = if plugin.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
         (self.tokens(&text) < self.tokens(self.source.text)).then(|| ReducedText {
@@ -159,7 +159,7 @@ impl Reduction<'_> {
     fn fitting(&self, found: &[String], text: &str, room: u64) -> Vec<String> {
         let (mut kept, mut left) = (Vec::new(), 4 * room);
         for fact in found {
-            let fact = clean(fact, self.options);
+            let fact = mask_secrets(fact, self.options);
             // A fact takes a line of its own.
             let cost = self.options.estimator.quarters(&fact) + 1;
             if cost > left {

@@ -1,8 +1,8 @@
 //! Stage 3: labels and what they forbid.
 
+use super::build_state::{BuildState, ExcludedItem};
 use super::callbacks::CallbackAnswers;
 use super::closure::{DependencyClosure, LogCandidate};
-use super::draft::{BuildState, ExcludedItem};
 use super::options::{Classifier, ManagerOptions};
 use super::select::plan::CandidateRow;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -24,9 +24,9 @@ pub enum SensitivityVerdict {
 }
 
 /// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
-pub fn sensitivity(draft: &mut BuildState, closure: &DependencyClosure, pins: &[usize]) -> Result<()> {
-    let items = draft.items();
-    let (options, answers) = (draft.sources.options, draft.sources.answers);
+pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[usize]) -> Result<()> {
+    let items = state.items();
+    let (options, answers) = (state.sources.options, state.sources.answers);
     let is_half = |at: usize| matches!(items[at].kind, ItemKind::ToolCall | ItemKind::ToolResult);
     let mut verdicts = Vec::with_capacity(closure.candidates.len());
     let mut broken = vec![false; closure.candidates.len()];
@@ -51,10 +51,10 @@ pub fn sensitivity(draft: &mut BuildState, closure: &DependencyClosure, pins: &[
         let row =
             |redacted| CandidateRow { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
         match verdict {
-            SensitivityVerdict::Drop => draft.left.push(leave("sensitivity")),
-            _ if broken[unit as usize] && is_half(at) => draft.left.push(leave("pair")),
-            SensitivityVerdict::Keep => draft.rows.push(row(None)),
-            SensitivityVerdict::Redact(item) => draft.rows.push(row(Some(item))),
+            SensitivityVerdict::Drop => state.left.push(leave("sensitivity")),
+            _ if broken[unit as usize] && is_half(at) => state.left.push(leave("pair")),
+            SensitivityVerdict::Keep => state.rows.push(row(None)),
+            SensitivityVerdict::Redact(item) => state.rows.push(row(Some(item))),
         }
     }
     Ok(())

@@ -4,12 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{clean, readable};
+use super::firewall::{mask_secrets, readable};
 use super::ingest::Ingested;
 use super::manager::ContextManager;
 use super::options::provider_of;
 use super::reduce::within;
-use super::{footer, sensitivity};
+use super::{digest_note, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap};
@@ -91,7 +91,7 @@ impl ContextManager {
         let bytes = self.artifacts.peek(&item.artifact_ref.as_ref()?.handle)?;
         let media_type = item.metadata_str("media_type").unwrap_or("text/plain");
         let raw = readable(bytes, media_type)?;
-        let text = clean(&raw, &self.options).into_owned();
+        let text = mask_secrets(&raw, &self.options).into_owned();
         Some(SummaryRequest {
             item_id: item.id.clone(),
             tool_name: item.metadata_str("tool_name").unwrap_or("").to_owned(),
@@ -125,9 +125,9 @@ impl ContextManager {
             );
         };
         let mut item = self.events.items()[at].clone();
-        let text = clean(&supplied.summary, &self.options);
+        let text = mask_secrets(&supplied.summary, &self.options);
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
-        let total = footer::tokens(&item).unwrap_or(stats.original_tokens);
+        let total = digest_note::tokens(&item).unwrap_or(stats.original_tokens);
         if text.is_empty() || self.options.estimator.tokens(&text) >= total {
             return Err(
                 Error::new(ErrorCode::InvalidInput, "the summary is empty or no shorter than the text").at("/summary")
@@ -139,14 +139,14 @@ impl ContextManager {
         (stats.summary_chars, stats.summary_tokens) = (text.chars().count() as u64, Estimator::V2.tokens(&text));
         let strategy = stats.strategy;
         if let Some(facts) = supplied.facts {
-            envelope.facts = facts.iter().map(|fact| clean(fact, &self.options).into_owned()).collect();
+            envelope.facts = facts.iter().map(|fact| mask_secrets(fact, &self.options).into_owned()).collect();
         }
         envelope.status = Status::Ok;
         envelope.summary.clone_from(&text);
         item.token_estimate = Estimator::V2.tokens(&text);
         item.text = text;
-        let view = footer::view(&item);
-        footer::record(&mut item, strategy, total, view);
+        let view = digest_note::view(&item);
+        digest_note::attach(&mut item, strategy, total, view);
         self.events.replace(at, item.clone());
         self.index.show(at, &item, &self.options);
         self.envelopes.insert(item.id.clone(), envelope.clone());

@@ -16,7 +16,7 @@ pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slic
         .ok_or_else(|| Error::new(ErrorCode::InvalidInput, "expected an object").at("/selector"))?;
     let options = &manager.options;
     let part = content::select(selector, &text)?;
-    let clean = firewall::clean(&part, options);
+    let clean = firewall::mask_secrets(&part, options);
     let shown = match request.max_tokens {
         Some(limit) => within(&clean, limit, &options.estimator),
         None => clean.into_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::callbacks::CallbackAnswers;
-use crate::header::{episode_items, fact_item};
+use crate::frame::{episode_items, fact_item};
 use crate::options::ManagerOptions;
 use crate::sensitivity;
 use crate::store::{EpisodicStore, FactStore};

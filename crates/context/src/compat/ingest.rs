@@ -3,7 +3,7 @@
 use super::content::StructuredFirewall;
 use super::firewall::{CompatReduced, FirewallRules, ResultSummary, reduce};
 use crate::callbacks::Outcome;
-use crate::firewall::clean;
+use crate::firewall::mask_secrets;
 use crate::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
 use crate::ingest_mcp::{McpBinary, McpResult};
 use crate::manager::ContextManager;
@@ -110,7 +110,7 @@ pub(super) fn mcp_result(
         let gate = limits::REFERENCE_THRESHOLD_CHARS as u64;
         reduce(item, text, &FirewallRules { threshold_chars: gate, ..rules }, &manager.answers)?
     } else {
-        item.text = clean(text, &manager.options).into_owned();
+        item.text = mask_secrets(text, &manager.options).into_owned();
         item.token_estimate = Estimator::V2.tokens(&item.text);
         CompatReduced { item, envelope: result.envelope.clone(), projection: None }
     };

@@ -10,8 +10,8 @@ pub mod select;
 
 use std::collections::HashSet;
 
+use super::build_state::{BuildInputs, Event, FIREWALL_REASON};
 use super::callbacks::Outcome;
-use super::draft::{BuildInputs, Event, FIREWALL_REASON};
 use super::drilldown::{DrilldownRequest, Slice};
 use super::explain;
 use super::ingest::{Ingested, ToolResult};

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::text::{TextRenderer, section_quarters};
 use super::{MessagePrompt, Renderer};
+use crate::build_state::BuildInputs;
 use crate::closure;
-use crate::draft::BuildInputs;
 use crate::options::ManagerOptions;
-use crate::origin::{forget, origin};
 use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::sensitivity;
+use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};
 use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
@@ -26,10 +26,10 @@ pub struct MessageRenderer {
 }
 
 impl Renderer for MessageRenderer {
-    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
         let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
         let weigh = |text: &str| sources.quarters(text);
-        let text = match (shown.content, &sources.options.estimator) {
+        let text = match (rendering.content, &sources.options.estimator) {
             (EntryContent::Own, Estimator::V2 | Estimator::V3 | Estimator::CharDiv4) => indexed.text_quarters,
             (content, _) => weigh(&content.text(item, indexed, sources.options)),
         };
@@ -39,11 +39,11 @@ impl Renderer for MessageRenderer {
             ItemKind::ToolResult if closure::joins(sources.events, item).is_none() => cost.made_up_call(),
             _ => 0,
         };
-        let sent = cost.quarters(text, *shown.content == EntryContent::Own);
-        (sent + beside).max(section_quarters(sources, at, shown))
+        let sent = cost.quarters(text, *rendering.content == EntryContent::Own);
+        (sent + beside).max(section_quarters(sources, at, rendering))
     }
 
-    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
+    fn frame_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
         let weigh = |text: &str| sources.quarters(text);
         let quarters = |item: Option<ContextItem>| {
             let cost = |item: &ContextItem| {
@@ -52,7 +52,7 @@ impl Renderer for MessageRenderer {
             item.as_ref().map_or(0, cost)
         };
         let sent = quarters(above(header)) + quarters(below(footer));
-        sent.max(TextRenderer.heading_quarters(sources, header, footer))
+        sent.max(TextRenderer.frame_quarters(sources, header, footer))
     }
 
     fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
@@ -91,9 +91,9 @@ fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
 /// Returns an item with what the prompt shows of it.
 fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
     let mut item = entry.item.clone();
-    item.text = entry.shown.content.text(entry.item, entry.indexed, options).into_owned();
-    if entry.shown.form == RenderedAs::Redacted {
-        forget(&mut item);
+    item.text = entry.rendering.content.text(entry.item, entry.indexed, options).into_owned();
+    if entry.rendering.form == RenderedAs::Redacted {
+        forget_source_message(&mut item);
     } else if options.redact_secrets {
         mask(&mut item);
     }
@@ -102,12 +102,12 @@ fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
 
 /// Masks secrets in the metadata. What was kept of the message cannot be written any more when there is one in it.
 fn mask(item: &mut ContextItem) {
-    let before = origin(&item.metadata).cloned();
+    let before = source_message(&item.metadata).cloned();
     let metadata = Value::Object(std::mem::take(&mut item.metadata));
     if let Value::Object(masked) = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK) {
         item.metadata = masked;
     }
-    if before.as_ref() != origin(&item.metadata) {
-        forget(item);
+    if before.as_ref() != source_message(&item.metadata) {
+        forget_source_message(item);
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use self::text::TextPrompt;
-use super::draft::{BuildInputs, BuildState};
+use super::build_state::{BuildInputs, BuildState};
 use super::prompt::{EntryRendering, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::WrittenMessages;
@@ -21,10 +21,10 @@ pub const SEPARATOR: &str = "\n\n";
 /// Writes prompts, and so knows what each entry adds to what is sent: the budget is spent by its prices.
 pub trait Renderer {
     /// Weighs the entry of the item at a position with everything that is put around it, in quarter tokens.
-    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64;
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64;
 
     /// Weighs header and footer with what is put around them, in quarter tokens; empty ones cost nothing.
-    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64;
+    fn frame_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64;
 
     /// Writes messages, where they are what is sent.
     fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>>;
@@ -55,9 +55,9 @@ impl RenderedPrompt {
 }
 
 /// Stage 8.
-pub fn render(draft: &BuildState, prompt: &StructuredPrompt) -> Result<RenderedPrompt> {
-    let text = text::write(draft.sources, prompt);
-    Ok(RenderedPrompt { text, messages: draft.renderer.messages(draft.sources, prompt)? })
+pub fn render(state: &BuildState, prompt: &StructuredPrompt) -> Result<RenderedPrompt> {
+    let text = text::write(state.sources, prompt);
+    Ok(RenderedPrompt { text, messages: state.renderer.messages(state.sources, prompt)? })
 }
 
 /// Renders an item as 0.18 does: label line, then body.

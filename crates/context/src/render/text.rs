@@ -1,7 +1,7 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
 use super::{MessagePrompt, Renderer, SEPARATOR, SectionMark, label_line};
-use crate::draft::BuildInputs;
+use crate::build_state::BuildInputs;
 use crate::index;
 use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use contextweaver_base::Result;
@@ -15,11 +15,11 @@ pub const SEPARATOR_QUARTERS: u64 = 2;
 pub struct TextRenderer;
 
 impl Renderer for TextRenderer {
-    fn entry_quarters(&self, sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
-        section_quarters(sources, at, shown)
+    fn entry_quarters(&self, sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
+        section_quarters(sources, at, rendering)
     }
 
-    fn heading_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
+    fn frame_quarters(&self, sources: &BuildInputs, header: &str, footer: &str) -> u64 {
         let quarters = |text: &str| if text.is_empty() { 0 } else { sources.quarters(text) + SEPARATOR_QUARTERS };
         quarters(header) + quarters(footer)
     }
@@ -30,13 +30,13 @@ impl Renderer for TextRenderer {
 }
 
 /// Weighs the section of an item with its separator, in quarter tokens.
-pub fn section_quarters(sources: &BuildInputs, at: usize, shown: &EntryRendering) -> u64 {
+pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRendering) -> u64 {
     let (item, indexed) = (&sources.events.items()[at], sources.index.entry(at));
-    let quarters = match (shown.earlier, shown.content) {
+    let quarters = match (rendering.earlier, rendering.content) {
         (Some(section), _) => sources.quarters(section),
         (None, EntryContent::Own) => index::part_quarters(item, indexed, sources.options, sources.answers),
         (None, content) => {
-            let label = label_line(item, SectionMark::of(shown.form, false));
+            let label = label_line(item, SectionMark::of(rendering.form, false));
             sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
         }
     };
@@ -118,17 +118,17 @@ impl<'a> TextPromptWriter<'a> {
     fn add(&mut self, entry: &PromptEntry) {
         let separator = self.separate();
         let start = self.prompt.text.len();
-        if let Some(earlier) = entry.shown.earlier {
+        if let Some(earlier) = entry.rendering.earlier {
             self.prompt.text.push_str(earlier);
         } else {
-            self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.shown.form, entry.recalled)));
+            self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.rendering.form, entry.recalled)));
             self.prompt.text.push('\n');
-            self.prompt.text.push_str(&entry.shown.content.body(entry.item, entry.indexed));
+            self.prompt.text.push_str(&entry.rendering.content.body(entry.item, entry.indexed));
         }
         let tokens = self.counter.add(&self.prompt.text[start..]);
         self.prompt.items.push(RenderedItem {
             id: entry.item.id.clone(),
-            rendered_as: entry.shown.form,
+            rendered_as: entry.rendering.form,
             tokens: tokens + separator,
             start: start as u64,
             end: self.prompt.text.len() as u64,

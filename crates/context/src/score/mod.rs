@@ -3,18 +3,18 @@
 pub mod bm25n;
 pub mod compat;
 
-use super::draft::BuildState;
+use super::build_state::BuildState;
 use contextweaver_model::{Bm25nWeights, ReferenceWeights, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
-pub fn score(draft: &mut BuildState) -> bm25n::TermWeights {
-    let (sources, request) = (draft.sources, draft.request);
-    let shown: Vec<usize> = (0..draft.rows.len())
-        .filter(|index| !draft.rows[*index].stub && draft.rows[*index].redacted.is_none())
+pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
+    let (sources, request) = (state.sources, state.request);
+    let shown: Vec<usize> = (0..state.rows.len())
+        .filter(|index| !state.rows[*index].stub && state.rows[*index].redacted.is_none())
         .collect();
-    let visible: Vec<usize> = shown.iter().map(|index| draft.rows[*index].at).collect();
-    let costs: Vec<f64> = shown.iter().map(|index| draft.rows[*index].quarters as f64 / 4.0).collect();
-    let scope = bm25n::ScoreScope { items: draft.items(), index: sources.index, visible: &visible, costs: &costs };
+    let visible: Vec<usize> = shown.iter().map(|index| state.rows[*index].at).collect();
+    let costs: Vec<f64> = shown.iter().map(|index| state.rows[*index].quarters as f64 / 4.0).collect();
+    let scope = bm25n::ScoreScope { items: state.items(), index: sources.index, visible: &visible, costs: &costs };
     let weights = match &sources.options.scoring {
         ScoringConfig::Bm25n(weights) => *weights,
         ScoringConfig::Reference(_) => Bm25nWeights::default(),
@@ -22,32 +22,32 @@ pub fn score(draft: &mut BuildState) -> bm25n::TermWeights {
     let query =
         bm25n::ScoreQuery { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
     let scores = bm25n::score(&scope, &query);
-    draft.parts = vec![ScoreParts::default(); draft.rows.len()];
-    draft.scores = vec![0.0; draft.rows.len()];
+    state.parts = vec![ScoreParts::default(); state.rows.len()];
+    state.scores = vec![0.0; state.rows.len()];
     for (rank, index) in shown.iter().enumerate() {
-        draft.parts[*index] = scores.parts[rank];
-        draft.scores[*index] = scores.total[rank];
-        draft.rows[*index].text_score = scores.parts[rank].text;
+        state.parts[*index] = scores.parts[rank];
+        state.scores[*index] = scores.total[rank];
+        state.rows[*index].text_score = scores.parts[rank].text;
     }
-    draft.work += scores.work;
+    state.work += scores.work;
     if let ScoringConfig::Reference(weights) = &sources.options.scoring {
-        score_by_compat(draft, &weights.for_phase(request.phase));
+        score_by_compat(state, &weights.for_phase(request.phase));
     }
     scores.terms
 }
 
 /// The weights of 0.18 over our units. Every item is charged its real cost, and tags add to words.
-fn score_by_compat(draft: &mut BuildState, weights: &ReferenceWeights) {
-    let (items, request) = (draft.items(), draft.request);
+fn score_by_compat(state: &mut BuildState, weights: &ReferenceWeights) {
+    let (items, request) = (state.items(), state.request);
     let words = compat::CompatQuery::new(&request.query, &[]);
     let tags = compat::CompatQuery::new("", &request.tags);
-    let total = draft.rows.len();
-    for (position, row) in draft.rows.iter().enumerate() {
+    let total = state.rows.len();
+    for (position, row) in state.rows.iter().enumerate() {
         let mut item = row.redacted.as_deref().unwrap_or(&items[row.at]).clone();
         item.token_estimate = row.quarters / 4;
         let by_words = compat::score_item(&item, &words, position, total, weights);
         let by_tags = if request.tags.is_empty() { 0.0 } else { compat::tag_part(&item, &tags, weights) };
-        draft.scores[position] = by_words + by_tags;
-        draft.parts[position] = ScoreParts { text: by_words, neighbours: 0.0, caller: by_tags };
+        state.scores[position] = by_words + by_tags;
+        state.parts[position] = ScoreParts { text: by_words, neighbours: 0.0, caller: by_tags };
     }
 }

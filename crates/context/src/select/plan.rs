@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use crate::draft::BuildInputs;
+use crate::build_state::BuildInputs;
+use crate::digest_note::{self, HANDLE_FIELD};
 use crate::excerpt::{self, ExcerptQuery};
-use crate::footer::{self, HANDLE_FIELD};
 use crate::index::IndexEntry;
 use crate::prompt::{EntryContent, EntryRendering};
 use crate::render::Renderer;
@@ -163,7 +163,7 @@ impl<'a> Planner<'a> {
 
     /// Tells whether a summary stands for a text that speaks to the query.
     pub fn has_more(&self, row: &CandidateRow) -> bool {
-        let is_ours = self.indexed(row.at).is_summarised() && !footer::is_chosen(self.item(row.at));
+        let is_ours = self.indexed(row.at).is_summarised() && !digest_note::is_chosen(self.item(row.at));
         row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
     }
 
@@ -184,7 +184,7 @@ impl<'a> Planner<'a> {
         let estimator = &self.sources.options.estimator;
         let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
         // The line below an excerpt is worth its room where it leaves most of it.
-        let below = footer::footer(item, room_tokens).map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
+        let below = digest_note::note(item, room_tokens).map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
         let has_footer = below > 0 && 3 * below < room;
         if has_footer {
             room -= below;
@@ -196,7 +196,7 @@ impl<'a> Planner<'a> {
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        let note = footer::footer(item, estimator.tokens(&found.text)).filter(|_| has_footer);
+        let note = digest_note::note(item, estimator.tokens(&found.text)).filter(|_| has_footer);
         let content = EntryContent::Quote { text: found.text, note };
         let part = self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars));
         if self.has_more(row) { part } else { self.smaller(index, row, part) }
@@ -219,8 +219,8 @@ impl<'a> Planner<'a> {
         content: EntryContent,
         omitted_chars: Option<u64>,
     ) -> PlannedPart {
-        let shown = EntryRendering { form, content: &content, earlier: None };
-        let quarters = self.renderer.entry_quarters(self.sources, row.at, &shown);
+        let rendering = EntryRendering { form, content: &content, earlier: None };
+        let quarters = self.renderer.entry_quarters(self.sources, row.at, &rendering);
         PlannedPart { row: index, at: row.at, form, content, earlier: None, quarters, omitted_chars }
     }
 }

@@ -1,13 +1,13 @@
 //! How 0.18 looks into texts: media types, projections, summaries, views, slices.
 
 mod detect;
-mod keep;
+mod projection;
 mod rule_engine;
 mod selectors;
 mod views;
 
 pub use detect::detect;
-pub use keep::{StructuredFirewall, project, segments};
+pub use projection::{StructuredFirewall, project, segments};
 pub use rule_engine::{RuleEngine, SummarizationRule};
 pub use selectors::select;
 pub use views::{ViewGenerator, ViewRegistry, drilldown_tool, views};

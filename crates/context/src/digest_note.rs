@@ -11,13 +11,13 @@ pub const FIELD: &str = "firewall";
 /// Metadata field of an item that holds a slice: the artifact it is of.
 pub const HANDLE_FIELD: &str = "drilldown_handle";
 
-/// Records in an item what its text stands for.
-pub fn record(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
-    let mut record = json!({ "strategy": strategy, "tokens": tokens });
-    if let (Some(view), Some(record)) = (view, record.as_object_mut()) {
-        record.insert("view".into(), Value::Object(view));
+/// Notes in the metadata of an item how large the text behind its digest is, and where to look next.
+pub fn attach(item: &mut ContextItem, strategy: Strategy, tokens: u64, view: Option<JsonMap>) {
+    let mut note = json!({ "strategy": strategy, "tokens": tokens });
+    if let (Some(view), Some(note)) = (view, note.as_object_mut()) {
+        note.insert("view".into(), Value::Object(view));
     }
-    item.metadata.insert(FIELD.into(), record);
+    item.metadata.insert(FIELD.into(), note);
 }
 
 fn field<'a>(item: &'a ContextItem, key: &str) -> Option<&'a Value> {
@@ -51,7 +51,7 @@ pub fn is_chosen(item: &ContextItem) -> bool {
 /// Returns the line for an item of which `kept` tokens are shown; none when nothing is left out.
 ///
 /// `(118 of 2389 tokens; drilldown artifact:result:c1 {"end": 109, "start": 96, "type": "lines"})`
-pub fn footer(item: &ContextItem, kept: u64) -> Option<String> {
+pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
     let total = tokens(item)?;
     let handle = &item.artifact_ref.as_ref()?.handle;
     if field(item, "strategy").and_then(Value::as_str) == Some(Strategy::Reshaped.as_str()) || kept >= total {

@@ -9,13 +9,13 @@ use contextweaver_model::{ContextItem, JsonMap, RESERVED_KEY};
 const MESSAGE: &str = "message";
 
 /// Returns what was kept.
-pub fn origin(metadata: &JsonMap) -> Option<&Value> {
+pub fn source_message(metadata: &JsonMap) -> Option<&Value> {
     metadata.get(RESERVED_KEY)?.get(MESSAGE)
 }
 
 /// Takes away what was kept of the message, but for its place among the others: a converter must know that a call had
 /// reasoning which it cannot write any more.
-pub fn forget(item: &mut ContextItem) {
+pub fn forget_source_message(item: &mut ContextItem) {
     let message = item.metadata.get_mut(RESERVED_KEY).and_then(|own| own.get_mut(MESSAGE));
     if let Some(Value::Object(message)) = message {
         message.retain(|key, _| matches!(key.as_str(), "format" | "message" | "group" | "reasoning"));

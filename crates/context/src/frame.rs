@@ -1,15 +1,64 @@
-//! What stands above the items: remembered episodes and facts, then the caller's header.
+//! What stands around the items: above them remembered episodes and facts and the caller's header, below them the
+//! caller's footer; and what that leaves the items of the token budget.
 
+use super::build_state::BuildInputs;
 use super::callbacks::CallbackAnswers;
 use super::options::ManagerOptions;
 use super::prompt::{PromptSection, SectionKind};
+use super::render::{Renderer, join_sections};
+use super::request::BuildRequest;
 use super::sensitivity;
 use crate::store::{EpisodicStore, FactStore};
-use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_base::order::{WordSet, sort_by};
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, Episode, Fact, ItemKind, Sensitivity};
 use contextweaver_text::terms::for_each_term;
+
+/// Header and footer of a prompt, weighed.
+#[derive(Debug)]
+pub struct PromptFrame {
+    /// Memory sections and the caller's header.
+    pub sections: Vec<PromptSection>,
+    /// The sections as one text.
+    pub header: String,
+    /// The caller's footer.
+    pub footer: String,
+    /// Their cost with what the renderer puts around them, in quarter tokens.
+    pub quarters: u64,
+    /// Tokens the whole prompt may have.
+    pub budget: u64,
+}
+
+impl PromptFrame {
+    /// Weighs header and footer against the budget.
+    pub fn new(
+        sections: Vec<PromptSection>,
+        footer: String,
+        sources: &BuildInputs,
+        request: &BuildRequest,
+        renderer: &dyn Renderer,
+    ) -> Self {
+        let texts: Vec<&str> = sections.iter().map(|section| section.text.as_str()).collect();
+        let header = join_sections(&texts, super::render::SEPARATOR);
+        let quarters = renderer.frame_quarters(sources, &header, &footer);
+        let budget = request.budget_tokens.unwrap_or_else(|| sources.options.budget.of(request.phase));
+        Self { sections, header, footer, quarters, budget }
+    }
+
+    /// Returns the quarter tokens left for items; an oversized header is an error.
+    pub fn limit(&self) -> Result<u64> {
+        // A token is only charged when full, and the last section needs no separator after it.
+        let available = 4 * self.budget + 3 + super::render::text::SEPARATOR_QUARTERS;
+        available.checked_sub(self.quarters).ok_or_else(|| {
+            let over = (self.quarters - available).div_ceil(4);
+            Error::new(ErrorCode::BudgetExceeded, format!("header and footer exceed the budget by {over} tokens"))
+                .hint("shorten them or raise the budget")
+                .detail("over_by", over)
+                .detail("limit", self.budget)
+        })
+    }
+}
 
 fn memory_item(id: String, text: String, sensitivity: Sensitivity) -> ContextItem {
     ContextItem { sensitivity, ..ContextItem::new(id, ItemKind::MemoryFact, text) }
@@ -39,7 +88,7 @@ pub struct PromptHeader {
 
 /// Returns the header of the default mode. Facts that share words with the query come first; one that is too long is
 /// cut and marked, one that has no room is skipped, and every one left out is reported.
-pub fn ranked(
+pub fn ranked_header(
     caller: &str,
     query: &str,
     memory_allowed: bool,
@@ -64,7 +113,7 @@ pub fn ranked(
         }
     }
     if !caller.is_empty() {
-        add(SectionKind::Caller, super::firewall::clean(caller, options).into_owned());
+        add(SectionKind::Caller, super::firewall::mask_secrets(caller, options).into_owned());
     }
     Ok(header)
 }
@@ -82,7 +131,7 @@ fn admitted(
 
 /// One line: secrets masked, line breaks flattened, so that a value cannot open a section of its own.
 fn memory_line(item: &ContextItem, options: &ManagerOptions) -> String {
-    let clean = super::firewall::clean(&item.text, options);
+    let clean = super::firewall::mask_secrets(&item.text, options);
     let flat = super::render::flatten(&clean);
     format!("- {}", contextweaver_text::unicode::truncate(&flat, limits::HEADER_LINE_CHARS))
 }
