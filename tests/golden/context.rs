@@ -237,7 +237,7 @@ fn run_select(input: &Value) -> Result<Value> {
     let phase = phase(input)?;
     let budget = ContextBudget::from_value(input["budget"].clone(), "", false)?;
     let estimator = Estimator::named(input["estimator"].as_str().unwrap_or("heuristic/v2"))?;
-    let chosen = compat::select::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
+    let chosen = compat::stages::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
     let sections: serde_json::Map<String, Value> =
         chosen.tokens_per_section.iter().map(|(kind, sum)| (kind.as_str().to_owned(), json!(sum))).collect();
     Ok(json!({

@@ -1,7 +1,7 @@
 //! Slices of stored texts.
 
 use contextweaver_base::ErrorCode;
-use contextweaver_context::compat::content::select;
+use contextweaver_context::compat::drilldown::select;
 use serde_json::{Value, json};
 
 use crate::drilldown_policy;

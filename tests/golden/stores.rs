@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::compat::content::select;
+use contextweaver_context::compat::drilldown::select;
 use contextweaver_context::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle, StoreOptions};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{

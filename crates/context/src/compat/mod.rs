@@ -4,9 +4,8 @@ pub mod compact;
 pub mod content;
 pub mod drilldown;
 pub mod firewall;
-mod header;
 pub mod ingest;
-pub mod select;
+pub mod stages;
 
 use std::collections::HashSet;
 
@@ -207,12 +206,12 @@ pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Arti
     let (kept, repeats) = (split(false), split(true));
     trace.dedup_kept = ids(&kept);
     let memory = options.policy.allows(request.phase, ItemKind::MemoryFact);
-    let header = header::header(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
+    let header = stages::header(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
     let budget = request.budget_tokens.unwrap_or_else(|| options.budget.of(request.phase));
     let frame_tokens =
         answers.quarters(&options.estimator, &header) / 4 + answers.quarters(&options.estimator, &request.footer) / 4;
     let limit = budget.saturating_sub(frame_tokens);
-    let chosen = select::select(kept, limit, &options.policy, &options.estimator);
+    let chosen = stages::select(kept, limit, &options.policy, &options.estimator);
     trace.selected = ids(&chosen.selected);
 
     let mut stats = BuildStats::empty(options.estimator.name());

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use sha1::{Digest, Sha1};
 
-use super::words::{negations, word_set};
+use super::{negations, word_set};
 use crate::store::FactStore;
 use contextweaver_base::order::{WordSet, sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};

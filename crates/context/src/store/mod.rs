@@ -1,7 +1,6 @@
 //! State: the event log, artifacts, episodes and facts. All in memory, all bounded, failures leave no trace.
 
 mod artifacts;
-mod bundle;
 mod episodic;
 mod event_log;
 mod facts;
@@ -9,8 +8,40 @@ mod recall;
 mod unknown;
 
 pub use artifacts::{ArtifactStore, Eviction, NewArtifact, StoreOptions, content_hash};
-pub use bundle::StoreBundle;
 pub use episodic::EpisodicStore;
 pub use event_log::EventLog;
 pub use facts::{FactStore, sequence_of};
 pub use unknown::Unknown;
+
+use contextweaver_base::Result;
+use contextweaver_model::json::Fields;
+use serde::Serialize;
+
+/// Four stores, each of which may be absent. An empty object is a store that is present and empty.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct StoreBundle {
+    /// Bytes by handle.
+    pub artifact_store: Option<ArtifactStore>,
+    /// The log.
+    pub event_log: Option<EventLog>,
+    /// Past conversations.
+    pub episodic_store: Option<EpisodicStore>,
+    /// Remembered facts.
+    pub fact_store: Option<FactStore>,
+}
+
+impl StoreBundle {
+    /// Takes the stores from the fields of a snapshot; null counts as absent. With `verify`, sizes and hashes of
+    /// artifacts are computed anew.
+    pub fn take(fields: &mut Fields, verify: bool) -> Result<Self> {
+        let mut store = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
+        let (artifacts, events) = (store("artifact_store"), store("event_log"));
+        let (episodes, facts) = (store("episodic_store"), store("fact_store"));
+        Ok(Self {
+            artifact_store: artifacts.map(|(value, at)| ArtifactStore::read(value, &at, verify)).transpose()?,
+            event_log: events.map(|(value, at)| EventLog::from_value(value, &at)).transpose()?,
+            episodic_store: episodes.map(|(value, at)| EpisodicStore::from_value(value, &at)).transpose()?,
+            fact_store: facts.map(|(value, at)| FactStore::from_value(value, &at)).transpose()?,
+        })
+    }
+}

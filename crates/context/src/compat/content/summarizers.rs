@@ -1,6 +1,17 @@
-//! Rules that choose a summarizer by media type and tags.
+//! Summarizers and extractors of 0.18, and the rules that choose one by media type and tags.
 
 use contextweaver_base::order::sort_by;
+use contextweaver_content::extract::{Notation, RuleBasedSummarizer, StructuredExtractor};
+
+/// Returns the rule-based summarizer of 0.18: types are named as Python does, and a small cap is broken.
+pub fn summarizer(max_chars: usize) -> RuleBasedSummarizer {
+    RuleBasedSummarizer { max_chars, notation: Notation::Python, is_cap_hard: false }
+}
+
+/// Returns the structured extractor of 0.18: values are shown as Python does, and fails at a row that is no object.
+pub fn extractor(max_chars: usize) -> StructuredExtractor {
+    StructuredExtractor { max_chars, notation: Notation::Python, skips_other_rows: false }
+}
 
 /// A rule that names a summarizer for some texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
