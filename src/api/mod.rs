@@ -283,7 +283,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,
         now: fields.number_or("now", 0.0, f64::MIN, f64::MAX)?,
         max_entries: fields.opt_uint("max_entries", limits::MAX_ITEMS as u64)?.map(|count| count as usize),
-        compat: manager.options().is_compat(),
+        words: manager.options().rules.memory_words,
     };
     let budget = fields.uint_or("budget_tokens", 0, limits::MAX_BUDGET_TOKENS)?;
     let ingest = fields.bool_or("ingest", false)?;

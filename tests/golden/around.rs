@@ -3,10 +3,11 @@
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::ContextManager;
+use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::memory::{
-    ConsolidationOptions, ConsolidationPolicy, MemoryQuery, consolidate as run_consolidation, rank_memory,
+    ConsolidationOptions, ConsolidationPolicy, MemoryQuery, MemoryWords, consolidate as run_consolidation, rank_memory,
     select_memory,
 };
 use contextweaver_context::report::BuildReport;
@@ -50,7 +51,7 @@ pub fn schema(input: &Value) -> Result<Value> {
         examples: input.get("examples").filter(|value| !value.is_null()).map(strings),
         constraints: input["constraints"].as_object().cloned(),
     };
-    Ok(schema_header(&tool, &overrides, true).into())
+    Ok(schema_header(&tool, &overrides, TextForm::Verbatim).into())
 }
 
 pub fn memory_select(input: &Value) -> Result<Value> {
@@ -60,7 +61,7 @@ pub fn memory_select(input: &Value) -> Result<Value> {
         phase: Phase::parse(input["phase"].as_str().unwrap_or("answer"))?,
         now: input["now"].as_f64().unwrap_or(4e9),
         max_entries: input["max_entries"].as_i64().and_then(|count| usize::try_from(count).ok()),
-        compat: true,
+        words: MemoryWords::Ascii,
     };
     let budget = input["budget_tokens"].as_i64().map_or(0, |tokens| u64::try_from(tokens).unwrap_or(0));
     let ranked = rank_memory(&entries, &query).map_err(as_config_error)?;
@@ -78,7 +79,7 @@ pub fn consolidate(input: &Value) -> Result<Value> {
     for fact in list(&input["facts"], Fact::from_value)? {
         facts.put(fact)?;
     }
-    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), compat: true };
+    let options = ConsolidationOptions { as_of: input["as_of"].as_str(), words: MemoryWords::Ascii };
     let mut report = run_consolidation(&episodes, &facts, &policy, &options).map_err(as_config_error)?;
     if input["apply"] == true {
         report.apply(&mut facts, &policy)?;

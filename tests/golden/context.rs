@@ -23,7 +23,7 @@ pub fn run(input: &Value) -> std::result::Result<Value, String> {
         "tokenize" => Ok(tokens(input)),
         "jaccard" => Ok(jaccard(input)),
         "scrub" | "scrub_list" | "scrub_obj" => Ok(scrub(op, input)),
-        "detect" => Ok(json!(sensitivity::detect_level(text(input, "text"), true, true))),
+        "detect" => Ok(json!(sensitivity::detect_level(text(input, "text"), SecretRules::Reference, true))),
         "classify" => classify(input),
         "filter" => filter(input),
         "mask" | "secret_hook" => one_hook(op, input),
@@ -144,7 +144,7 @@ fn scrub(op: &str, input: &Value) -> Value {
 
 fn classify(input: &Value) -> Result<Value> {
     let item = item(&input["item"])?;
-    Ok(json!(item.sensitivity.max(sensitivity::detect_level(&item.text, true, true))))
+    Ok(json!(item.sensitivity.max(sensitivity::detect_level(&item.text, SecretRules::Reference, true))))
 }
 
 fn policy(value: &Value) -> Result<ContextPolicy> {
@@ -164,7 +164,7 @@ fn one_hook(op: &str, input: &Value) -> Result<Value> {
     let mut item = item(&input["item"])?;
     match op {
         "mask" => sensitivity::mask(&mut item, &Estimator::V2),
-        _ => sensitivity::scrub(&mut item, true),
+        _ => sensitivity::mask_item_secrets(&mut item, SecretRules::Reference),
     }
     Ok(json!(item))
 }

@@ -8,7 +8,6 @@ use super::firewall::{handle_of, label_of, mask_secrets};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
 use super::reduce::{ReducedText, Reduction, check_deterministic};
-use super::sensitivity::secret_rules;
 use crate::store::content_hash;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -155,7 +154,7 @@ impl ContextManager {
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
         let payload = match (&request.data, self.options.redact_secrets) {
             (Value::String(text), _) => mask_secrets(text, &self.options).into_owned().into(),
-            (data, true) => redact_value(data, secret_rules(self.options.is_compat()), SECRET_MASK),
+            (data, true) => redact_value(data, self.options.rules.secrets, SECRET_MASK),
             (data, false) => data.clone(),
         };
         CompactResult {

@@ -7,7 +7,6 @@ use super::digest_note;
 use super::options::{ManagerOptions, Summarizer};
 use super::prompt::EntryRendering;
 use super::reduce::{ReducedText, Reduction};
-use super::sensitivity::secret_rules;
 use contextweaver_content::digest::digest;
 use contextweaver_content::sniff;
 use contextweaver_content::views::views_sniffed;
@@ -63,11 +62,7 @@ pub fn is_processed(item: &ContextItem) -> bool {
 
 /// Masks secrets where the options ask for it.
 pub fn mask_secrets<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
-    if options.redact_secrets {
-        redact_secrets(text, secret_rules(options.is_compat()), SECRET_MASK)
-    } else {
-        Cow::Borrowed(text)
-    }
+    if options.redact_secrets { redact_secrets(text, options.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
 }
 
 /// A result about to enter the log: nothing is stored yet.

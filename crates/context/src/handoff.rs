@@ -6,6 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::options::TextForm;
 use crate::store::ArtifactStore;
 use contextweaver_base::limits;
 use contextweaver_model::{ArtifactRef, ContextItem, ItemKind};
@@ -126,14 +127,13 @@ pub struct HandoffEntry {
 pub struct HandoffOptions {
     /// Tokens.
     pub budget_tokens: u64,
-    /// As 0.18: texts alone are charged and stand in the Markdown as they are. Otherwise the Markdown is
-    /// charged with titles and artifacts, and no text can become structure.
-    pub compat: bool,
+    /// How texts stand in the Markdown, and what of it is charged.
+    pub form: TextForm,
 }
 
 impl Default for HandoffOptions {
     fn default() -> Self {
-        Self { budget_tokens: limits::HANDOFF_TOKENS, compat: false }
+        Self { budget_tokens: limits::HANDOFF_TOKENS, form: TextForm::Escaped }
     }
 }
 
@@ -144,7 +144,7 @@ pub struct HandoffPack {
     artifact_refs: Vec<ArtifactRef>,
     sensitivity_dropped: u64,
     token_estimate: u64,
-    compat: bool,
+    form: TextForm,
 }
 
 /// Picks what the next session should know, named categories first, as far as the budget goes; what does not fit is
@@ -189,7 +189,8 @@ impl<'a> HandoffBuilder<'a> {
         estimator: &'a Estimator,
         options: HandoffOptions,
     ) -> Self {
-        let used = if options.compat { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
+        let used =
+            if options.form == TextForm::Verbatim { 0 } else { estimator.quarters(TITLE) + estimator.quarters("\n") };
         Self {
             by_id: items.iter().map(|item| (item.id.as_str(), item)).collect(),
             artifacts,
@@ -244,27 +245,27 @@ impl<'a> HandoffBuilder<'a> {
 
     /// Returns the tokens of an entry, and the quarter tokens that the handoff grows by without its artifacts.
     fn cost(&self, entry: &HandoffEntry) -> (u64, u64) {
-        if self.options.compat {
+        if self.options.form == TextForm::Verbatim {
             let tokens = self.estimator.tokens(&entry.text).max(1);
             return (tokens, tokens * 4);
         }
-        let line = self.weigh(&entry_line(entry, false));
+        let line = self.weigh(&entry_line(entry, TextForm::Escaped));
         let heading = if self.opened.contains(&entry.category) { 0 } else { self.weigh(entry.category.heading()) };
         ((line / 4).max(1), line + heading)
     }
 
     fn ref_cost(&self, refs: &[ArtifactRef]) -> u64 {
-        if self.options.compat || refs.is_empty() {
+        if self.options.form == TextForm::Verbatim || refs.is_empty() {
             return 0;
         }
         let title = if self.refs.is_empty() { self.weigh(REFS_TITLE) } else { 0 };
-        title + refs.iter().map(|artifact| self.weigh(&ref_line(artifact, false))).sum::<u64>()
+        title + refs.iter().map(|artifact| self.weigh(&ref_line(artifact, TextForm::Escaped))).sum::<u64>()
     }
 
     /// Collects the artifacts of an item and of what it answers to, those not cited yet, with the ids passed on the
     /// way; the store's record of an artifact is current.
     fn fresh_refs(&self, item: &'a ContextItem) -> (Vec<ArtifactRef>, HashSet<&'a str>) {
-        let reach = if self.options.compat { usize::MAX } else { MAX_ANCESTORS };
+        let reach = if self.options.form == TextForm::Verbatim { usize::MAX } else { MAX_ANCESTORS };
         let (mut refs, mut found) = (Vec::new(), HashSet::new());
         let mut passed = HashSet::new();
         let mut cursor = Some(item);
@@ -290,7 +291,7 @@ impl<'a> HandoffBuilder<'a> {
             artifact_refs: self.refs,
             sensitivity_dropped,
             token_estimate: self.used / 4,
-            compat: self.options.compat,
+            form: self.options.form,
         }
     }
 }
@@ -333,27 +334,27 @@ impl HandoffPack {
             if entries.peek().is_some() {
                 lines.push(category.heading().to_owned());
             }
-            lines.extend(entries.map(|entry| entry_line(entry, self.compat)));
+            lines.extend(entries.map(|entry| entry_line(entry, self.form)));
         }
         if !self.artifact_refs.is_empty() {
             lines.push(REFS_TITLE.to_owned());
-            lines.extend(self.artifact_refs.iter().map(|artifact| ref_line(artifact, self.compat)));
+            lines.extend(self.artifact_refs.iter().map(|artifact| ref_line(artifact, self.form)));
         }
         lines.join("\n") + "\n"
     }
 }
 
-fn entry_line(entry: &HandoffEntry, compat: bool) -> String {
-    if compat {
+fn entry_line(entry: &HandoffEntry, form: TextForm) -> String {
+    if form == TextForm::Verbatim {
         return format!("- ({}) {}", entry.id, entry.text);
     }
     format!("- ({}) {}", one_line(&entry.id), list_item(&entry.text))
 }
 
-fn ref_line(artifact: &ArtifactRef, compat: bool) -> String {
+fn ref_line(artifact: &ArtifactRef, form: TextForm) -> String {
     let label = if artifact.label.is_empty() { &artifact.handle } else { &artifact.label };
     let line = format!("- {}: {label} [{}, {}B]", artifact.handle, artifact.media_type, artifact.size_bytes);
-    if compat { line } else { one_line(&line) }
+    if form == TextForm::Verbatim { line } else { one_line(&line) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use super::ingest::{Ingested, ToolResult, live_handles};
 use super::manager::ContextManager;
 use super::options::ManagerOptions;
 use super::reduce;
-use super::sensitivity::secret_rules;
 use crate::store::NewArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
@@ -76,7 +75,7 @@ impl McpResult {
         digest.facts = known.facts.iter().map(|fact| mask_secrets(fact, options).into_owned()).collect();
         let mut provenance = Value::Object(known.provenance.clone());
         if options.redact_secrets {
-            provenance = redact_value(&provenance, secret_rules(options.is_compat()), SECRET_MASK);
+            provenance = redact_value(&provenance, options.rules.secrets, SECRET_MASK);
         }
         if let Value::Object(provenance) = provenance {
             digest.provenance.extend(provenance);

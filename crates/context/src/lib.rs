@@ -53,7 +53,9 @@ pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_plan};
-pub use options::{Classifier, FirewallOptions, ManagerLimits, ManagerOptions, Plugin, RULE_BASED, STRUCTURED};
+pub use options::{
+    Classifier, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED, STRUCTURED, TextForm,
+};
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use strategy::ManagerStrategy;

@@ -214,7 +214,7 @@ impl ContextManager {
         overrides: &SchemaOverrides,
         request: &BuildRequest,
     ) -> Result<Outcome<BuildOutput>> {
-        let schema = call_prompt::schema_header(tool, overrides, self.options.is_compat());
+        let schema = call_prompt::schema_header(tool, overrides, self.options.rules.text_form);
         let header = super::render::join_sections(&[&schema, &request.header], super::render::SEPARATOR);
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
@@ -250,7 +250,7 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let (kept, withheld) = filtered?;
-        let options = HandoffOptions { budget_tokens, compat: self.options.is_compat() };
+        let options = HandoffOptions { budget_tokens, form: self.options.rules.text_form };
         let shown = match self.options.strategy {
             None => kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect(),
             Some(strategy) => match strategy.shorten(self, kept)? {
@@ -269,7 +269,7 @@ impl ContextManager {
         as_of: Option<&str>,
         apply: bool,
     ) -> Result<ConsolidationReport> {
-        let options = ConsolidationOptions { as_of, compat: self.options.is_compat() };
+        let options = ConsolidationOptions { as_of, words: self.options.rules.memory_words };
         let mut report = consolidate(self.episodes.all(), &self.facts, policy, &options)?;
         if apply {
             report.apply(&mut self.facts, policy)?;

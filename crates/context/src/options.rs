@@ -4,11 +4,13 @@ use serde_json::Value;
 
 use super::strategy::ManagerStrategy;
 
+use crate::memory::MemoryWords;
 use crate::store::{Eviction, StoreOptions};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
+use contextweaver_text::redact::SecretRules;
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
@@ -116,6 +118,28 @@ impl FirewallOptions {
     }
 }
 
+/// How names and texts that others wrote stand in a prompt.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TextForm {
+    /// None of them can become a line, a label or a heading of its own, and what is written around them is charged.
+    #[default]
+    Escaped,
+    /// As they are, and they alone are charged, as in 0.18.
+    Verbatim,
+}
+
+/// Where a manager can decide in more than one way, each a decision by itself. Their defaults are ours, the others are
+/// those of 0.18.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ManagerRules {
+    /// What is a secret, for masking and for classifying.
+    pub secrets: SecretRules,
+    /// Which words of episodes are compared, and of a caller's memory.
+    pub memory_words: MemoryWords,
+    /// How texts stand in a handoff and in the schema of a tool.
+    pub text_form: TextForm,
+}
+
 /// Upper bounds that the caller may lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ManagerLimits {
@@ -137,6 +161,8 @@ impl Default for ManagerLimits {
 pub struct ManagerOptions {
     /// What does the work in place of the default stages.
     pub strategy: Option<&'static dyn ManagerStrategy>,
+    /// Decisions that can be taken in more than one way.
+    pub rules: ManagerRules,
     /// Tokens per phase.
     pub budget: ContextBudget,
     /// Who may enter a prompt.
@@ -172,6 +198,7 @@ impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
             strategy: None,
+            rules: ManagerRules::default(),
             budget: ContextBudget::default(),
             policy: ContextPolicy::default(),
             scoring: ScoringConfig::default(),

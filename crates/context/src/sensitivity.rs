@@ -60,14 +60,9 @@ pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[
     Ok(())
 }
 
-/// The rules for secrets that a mode uses.
-pub const fn secret_rules(compat: bool) -> SecretRules {
-    if compat { SecretRules::Reference } else { SecretRules::Full }
-}
-
 /// Returns the label of a text by the built-in patterns.
-pub fn detect_level(text: &str, compat: bool, pii: bool) -> Sensitivity {
-    match detect(text, ClassifierRules { reference: compat, pii }) {
+pub fn detect_level(text: &str, secrets: SecretRules, pii: bool) -> Sensitivity {
+    match detect(text, ClassifierRules { reference: secrets != SecretRules::Full, pii }) {
         DetectedLevel::Public => Sensitivity::Public,
         DetectedLevel::Confidential => Sensitivity::Confidential,
         DetectedLevel::Restricted => Sensitivity::Restricted,
@@ -78,7 +73,7 @@ pub fn detect_level(text: &str, compat: bool, pii: bool) -> Sensitivity {
 pub fn classified(item: &ContextItem, options: &ManagerOptions, answers: &CallbackAnswers) -> Sensitivity {
     let found = match &options.classifier {
         Classifier::None => return item.sensitivity,
-        Classifier::Heuristic { pii } => detect_level(&item.text, options.is_compat(), *pii),
+        Classifier::Heuristic { pii } => detect_level(&item.text, options.rules.secrets, *pii),
         Classifier::Custom(_) => answers.level(item).unwrap_or(item.sensitivity),
     };
     item.sensitivity.max(found)
@@ -126,7 +121,7 @@ pub fn judge(
     for hook in policy.effective_hooks() {
         match hook {
             "mask" => mask(&mut redacted, &options.estimator),
-            "secret" => scrub(&mut redacted, options.is_compat()),
+            "secret" => mask_item_secrets(&mut redacted, options.rules.secrets),
             custom => {
                 redacted.text = answers.redaction(custom, &redacted).unwrap_or_default();
                 redacted.token_estimate = 0;
@@ -145,8 +140,8 @@ pub fn mask(item: &mut ContextItem, estimator: &Estimator) {
 }
 
 /// Masks secrets only; an item without any is untouched.
-pub fn scrub(item: &mut ContextItem, compat: bool) {
-    let clean = redact_secrets(&item.text, secret_rules(compat), SECRET_MASK);
+pub fn mask_item_secrets(item: &mut ContextItem, secrets: SecretRules) {
+    let clean = redact_secrets(&item.text, secrets, SECRET_MASK);
     if let std::borrow::Cow::Owned(text) = clean {
         item.text = text;
         item.token_estimate = Estimator::V2.tokens(&item.text);

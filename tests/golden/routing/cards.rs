@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_compat::routing::cards::{CARD_STYLE, card_options, pack_cards};
 use contextweaver_compat::routing::export_tools;
+use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
@@ -155,7 +156,7 @@ fn hydration(input: &Value) -> Answer {
                 examples: serde_json::from_value(input["examples"].clone()).ok(),
                 constraints: input["constraints"].as_object().cloned(),
             };
-            schema_header(tool, &overrides, true).into()
+            schema_header(tool, &overrides, TextForm::Verbatim).into()
         }
         other => return Err(format!("no runner for {other}")),
     })

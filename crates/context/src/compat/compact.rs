@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::SECRETS;
 use super::firewall::{CompatReduced, FirewallRules, reduce};
 use crate::callbacks::{CallbackAnswers, Outcome};
 use crate::firewall::handle_of;
 use crate::options::{Plugin, RULE_BASED, STRUCTURED};
-use crate::sensitivity::secret_rules;
 use crate::store::{ArtifactStore, content_hash};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -175,7 +175,7 @@ pub fn compact_tool_result(
 
 /// Masks secrets of values where the options ask for it.
 fn clean(value: &Value, options: &CompactOptions) -> Value {
-    if options.redact_secrets { redact_value(value, secret_rules(true), SECRET_MASK) } else { value.clone() }
+    if options.redact_secrets { redact_value(value, SECRETS, SECRET_MASK) } else { value.clone() }
 }
 
 /// Returns data as it is; objects say that nothing was done to them.

@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
+use super::SECRETS;
 use super::content::{StructuredFirewall, extractor, summarizer, views};
 use crate::callbacks::CallbackAnswers;
 use crate::firewall::{handle_of, is_processed, label_of};
 use crate::options::{ManagerOptions, Plugin};
-use crate::sensitivity::secret_rules;
 use crate::store::{ArtifactStore, content_hash};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -65,7 +65,7 @@ impl<'a> FirewallRules<'a> {
 
     /// Masks secrets where the rules ask for it.
     fn clean(&self, text: String) -> String {
-        if self.redact_secrets { redact_secrets(&text, secret_rules(true), SECRET_MASK).into_owned() } else { text }
+        if self.redact_secrets { redact_secrets(&text, SECRETS, SECRET_MASK).into_owned() } else { text }
     }
 
     /// Refuses a plugin that a model backs where only deterministic ones may run.

@@ -16,7 +16,8 @@ use super::explain;
 use super::ingest::{Ingested, ToolResult};
 use super::ingest_mcp::McpResult;
 use super::manager::{BuildOutput, ContextManager};
-use super::options::ManagerOptions;
+use super::memory::MemoryWords;
+use super::options::{ManagerOptions, ManagerRules, TextForm};
 use super::request::BuildRequest;
 use super::score::compat as score;
 use super::strategy::ManagerStrategy;
@@ -29,6 +30,7 @@ use contextweaver_model::{
     BuildStats, CandidateExplanation, ContextItem, ContextPack, ContextPolicy, DroppedItem, Explanation, ItemKind,
     ReferenceWeights, ResultEnvelope, ScoringConfig, Sensitivity,
 };
+use contextweaver_text::redact::SecretRules;
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -61,6 +63,9 @@ pub struct CompatBuild {
     pub trace: Trace,
 }
 
+/// What 0.18 takes for a secret.
+const SECRETS: SecretRules = SecretRules::Reference;
+
 /// The strategy of contextweaver 0.18 for Python.
 #[derive(Debug, Clone, Copy)]
 pub struct Compat;
@@ -69,6 +74,7 @@ pub struct Compat;
 pub fn options() -> ManagerOptions {
     ManagerOptions {
         strategy: Some(&Compat),
+        rules: ManagerRules { secrets: SECRETS, memory_words: MemoryWords::Ascii, text_form: TextForm::Verbatim },
         policy: ContextPolicy::reference(),
         scoring: ScoringConfig::Reference(ReferenceWeights::default()),
         trim_active_turn: false,

@@ -12,11 +12,20 @@ use contextweaver_text::{terms, tokenize};
 /// Words that turn a statement around; similarity ignores them as stop words.
 const NEGATIONS: &[&str] = &["cannot", "neither", "never", "no", "none", "nor", "not", "without"];
 
-/// Returns the distinct words of a text: 0.18's ASCII tokens and, unless `compat`, the words of every
-/// other script, which 0.18 cannot see.
-pub fn word_set(text: &str, compat: bool) -> WordSet {
+/// Which words of memories are compared.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MemoryWords {
+    /// Those of every script; of two texts with the same words, one that negates says something else.
+    #[default]
+    EveryScript,
+    /// ASCII tokens alone, blind to negation, as in 0.18.
+    Ascii,
+}
+
+/// Returns the distinct words of a text.
+fn word_set(text: &str, scripts: MemoryWords) -> WordSet {
     let mut words = tokenize::tokenize(text);
-    if !compat && !text.is_ascii() {
+    if scripts == MemoryWords::EveryScript && !text.is_ascii() {
         terms::for_each_term(text, |term| {
             if !term.is_ascii() {
                 words.push(term.to_owned());
@@ -27,7 +36,7 @@ pub fn word_set(text: &str, compat: bool) -> WordSet {
 }
 
 /// Returns the negations of an English text, contractions as `n't`.
-pub fn negations(text: &str) -> WordSet {
+fn negations(text: &str) -> WordSet {
     let lower = text.to_lowercase().replace('’', "'");
     let words = lower.split(|ch: char| !ch.is_ascii_lowercase() && ch != '\'');
     let found = words.filter_map(|word| match NEGATIONS.binary_search(&word) {
@@ -43,9 +52,10 @@ mod tests {
 
     #[test]
     fn other_scripts_count_outside_of_0_18() {
-        assert!(word_set("Привет мир", true).is_empty());
-        assert_eq!(word_set("Привет мир", false).len(), 2);
-        assert_eq!(word_set("dark mode", true), word_set("dark mode", false));
+        assert!(word_set("Привет мир", MemoryWords::Ascii).is_empty());
+        assert_eq!(word_set("Привет мир", MemoryWords::EveryScript).len(), 2);
+        let [ascii, every] = [MemoryWords::Ascii, MemoryWords::EveryScript].map(|words| word_set("dark mode", words));
+        assert_eq!(ascii, every);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::word_set;
+use super::{MemoryWords, word_set};
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
@@ -23,8 +23,8 @@ pub struct MemoryQuery<'a> {
     pub now: f64,
     /// Most entries to rank before the budget counts.
     pub max_entries: Option<usize>,
-    /// Whether only ASCII words match, as in 0.18.
-    pub compat: bool,
+    /// Which words can match.
+    pub words: MemoryWords,
 }
 
 /// Returns the scopes that a phase prefers, best first.
@@ -42,7 +42,7 @@ pub const fn preferred_scopes(phase: Phase) -> &'static [&'static str] {
 /// Of equals the newer one is first, then the smaller id. A repeated id is `DUPLICATE_ID`.
 pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> Result<Vec<&'a MemoryEntry>> {
     check_ids(entries)?;
-    let wanted = word_set(query.text, query.compat);
+    let wanted = word_set(query.text, query.words);
     let mut ranked: Vec<(f64, &MemoryEntry)> = entries
         .iter()
         .filter(|entry| !is_expired(entry, query.now))
@@ -112,7 +112,7 @@ fn relevance(entry: &MemoryEntry, wanted: &WordSet, query: &MemoryQuery<'_>) -> 
     let overlap = if wanted.is_empty() {
         0.0
     } else {
-        let words = word_set(&format!("{} {}", entry.text, entry.tags.join(" ")), query.compat);
+        let words = word_set(&format!("{} {}", entry.text, entry.tags.join(" ")), query.words);
         wanted.shared(&words) as f64 / wanted.len() as f64
     };
     overlap + entry.confidence.clamp(0.0, 1.0) + scope_bonus(&entry.scope, preferred_scopes(query.phase))
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn query(text: &str) -> MemoryQuery<'_> {
-        MemoryQuery { text, phase: Phase::Answer, now: 50.0, max_entries: None, compat: true }
+        MemoryQuery { text, phase: Phase::Answer, now: 50.0, max_entries: None, words: MemoryWords::Ascii }
     }
 
     fn ids(entries: &[MemoryEntry], query: &MemoryQuery<'_>) -> Vec<String> {
@@ -187,7 +187,7 @@ mod tests {
             {"id": "b", "text": "t", "tags": ["billing api"], "confidence": 0.6},
         ]));
         assert_eq!(ids(&list, &query("billing")), ["b", "a"]);
-        assert_eq!(ids(&list, &MemoryQuery { compat: false, ..query("пароль") }), ["a", "b"]);
+        assert_eq!(ids(&list, &MemoryQuery { words: MemoryWords::EveryScript, ..query("пароль") }), ["a", "b"]);
     }
 
     #[test]

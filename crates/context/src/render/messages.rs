@@ -8,13 +8,12 @@ use crate::build_state::BuildInputs;
 use crate::closure;
 use crate::options::ManagerOptions;
 use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
-use crate::sensitivity;
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};
 use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
-use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
 
 /// Sends messages. The text prompt is their record and may not exceed the budget either.
@@ -104,7 +103,7 @@ fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
 fn mask(item: &mut ContextItem) {
     let before = source_message(&item.metadata).cloned();
     let metadata = Value::Object(std::mem::take(&mut item.metadata));
-    if let Value::Object(masked) = redact_value(&metadata, sensitivity::secret_rules(false), SECRET_MASK) {
+    if let Value::Object(masked) = redact_value(&metadata, SecretRules::Full, SECRET_MASK) {
         item.metadata = masked;
     }
     if before.as_ref() != source_message(&item.metadata) {
