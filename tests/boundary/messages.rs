@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver::api::convert::convert_call;
-use contextweaver_context::source_message::forget_source_message;
+use contextweaver_context::forget_source_message;
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 use contextweaver_model::ContextItem;
 use serde_json::{Value, json};

@@ -1,9 +1,10 @@
 //! The operations of the context vectors.
 
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_context::ManagerOptions;
 use contextweaver_context::callbacks::CallbackAnswers;
+use contextweaver_context::compat::stages;
 use contextweaver_context::store::EventLog;
-use contextweaver_context::{ManagerOptions, candidates, closure, compat, dedup, render, score, sensitivity};
 use contextweaver_model::{
     ArtifactRef, ContextBudget, ContextItem, ContextPack, ContextPolicy, Phase, ProfileConfig, ReferenceWeights,
     ResultEnvelope, RoutingConfig,
@@ -23,7 +24,7 @@ pub fn run(input: &Value) -> std::result::Result<Value, String> {
         "tokenize" => Ok(tokens(input)),
         "jaccard" => Ok(jaccard(input)),
         "scrub" | "scrub_list" | "scrub_obj" => Ok(scrub(op, input)),
-        "detect" => Ok(json!(sensitivity::detect_level(text(input, "text"), SecretRules::Reference, true))),
+        "detect" => Ok(json!(stages::detect_level(text(input, "text"), SecretRules::Reference, true))),
         "classify" => classify(input),
         "filter" => filter(input),
         "mask" | "secret_hook" => one_hook(op, input),
@@ -35,9 +36,9 @@ pub fn run(input: &Value) -> std::result::Result<Value, String> {
         "closure" => run_closure(input),
         "select" => run_select(input),
         "dedup" => run_dedup(input),
-        "item" => item(&input["item"]).map(|item| json!(render::compat_item(&item))),
+        "item" => item(&input["item"]).map(|item| json!(stages::compat_item(&item))),
         "context" => run_render(input),
-        "passthrough" => items(&input["items"]).map(|items| json!(render::passthrough(&items))),
+        "passthrough" => items(&input["items"]).map(|items| json!(stages::passthrough(&items))),
         "build" => sessions::build(input),
         "explain" => sessions::explain(input),
         "metrics" => sessions::metrics(input),
@@ -144,7 +145,7 @@ fn scrub(op: &str, input: &Value) -> Value {
 
 fn classify(input: &Value) -> Result<Value> {
     let item = item(&input["item"])?;
-    Ok(json!(item.sensitivity.max(sensitivity::detect_level(&item.text, SecretRules::Reference, true))))
+    Ok(json!(item.sensitivity.max(stages::detect_level(&item.text, SecretRules::Reference, true))))
 }
 
 fn policy(value: &Value) -> Result<ContextPolicy> {
@@ -156,15 +157,15 @@ fn policy(value: &Value) -> Result<ContextPolicy> {
 
 fn filter(input: &Value) -> Result<Value> {
     let options = ManagerOptions { policy: policy(&input["policy"])?, ..contextweaver_context::compat::options() };
-    let (kept, dropped) = sensitivity::filter(items(&input["items"])?, &options, &CallbackAnswers::default())?;
+    let (kept, dropped) = stages::filter(items(&input["items"])?, &options, &CallbackAnswers::default())?;
     Ok(json!({ "kept": kept, "dropped": dropped.len() }))
 }
 
 fn one_hook(op: &str, input: &Value) -> Result<Value> {
     let mut item = item(&input["item"])?;
     match op {
-        "mask" => sensitivity::mask(&mut item, &Estimator::V2),
-        _ => sensitivity::mask_item_secrets(&mut item, SecretRules::Reference),
+        "mask" => stages::mask(&mut item, &Estimator::V2),
+        _ => stages::mask_item_secrets(&mut item, SecretRules::Reference),
     }
     Ok(json!(item))
 }
@@ -176,24 +177,24 @@ fn weights(value: &Value) -> Result<ReferenceWeights> {
     ReferenceWeights::from_value(value.clone(), "/config", false)
 }
 
-fn wanted(input: &Value) -> score::compat::CompatQuery {
+fn wanted(input: &Value) -> stages::CompatQuery {
     let mut tags = strings(&input["query_tags"]);
     tags.sort();
     tags.dedup();
-    score::compat::CompatQuery::new(text(input, "query"), &tags)
+    stages::CompatQuery::new(text(input, "query"), &tags)
 }
 
 fn score_item(input: &Value) -> Result<Value> {
     let position = input["position"].as_u64().unwrap_or(0) as usize;
     let total = input["total"].as_u64().unwrap_or(0) as usize;
     let weights = weights(&input["config"])?;
-    Ok(json!(score::compat::score_item(&item(&input["item"])?, &wanted(input), position, total, &weights)))
+    Ok(json!(stages::score_item(&item(&input["item"])?, &wanted(input), position, total, &weights)))
 }
 
 fn score_candidates(input: &Value) -> Result<Value> {
     let items = items(&input["items"])?;
     let weights = weights(&input["config"])?;
-    let scored = score::compat::score_all(&items, &wanted(input), &weights);
+    let scored = stages::score_all(&items, &wanted(input), &weights);
     Ok(json!(scored.iter().map(|(score, item)| json!([item.id, score])).collect::<Vec<_>>()))
 }
 
@@ -216,7 +217,7 @@ fn config(input: &Value) -> Result<Value> {
 fn run_candidates(input: &Value) -> Result<Value> {
     let mut log = EventLog::new();
     log.append_all(items(&input["items"])?)?;
-    let chosen = candidates::candidates(log.items(), phase(input)?, &policy(&input["policy"])?);
+    let chosen = stages::candidates(log.items(), phase(input)?, &policy(&input["policy"])?);
     Ok(json!(chosen.iter().map(|at| &log.items()[*at].id).collect::<Vec<_>>()))
 }
 
@@ -224,7 +225,7 @@ fn run_closure(input: &Value) -> Result<Value> {
     let mut log = EventLog::new();
     log.append_all(items(&input["items"])?)?;
     let chosen: Vec<usize> = strings(&input["candidates"]).iter().filter_map(|id| log.position(id)).collect();
-    let (closed, added) = closure::ancestors(&log, &chosen);
+    let (closed, added) = stages::ancestors(&log, &chosen);
     let ids: Vec<&String> = closed.iter().map(|at| &log.items()[*at].id).collect();
     Ok(json!({ "ids": ids, "closures": added.len() }))
 }
@@ -237,7 +238,7 @@ fn run_select(input: &Value) -> Result<Value> {
     let phase = phase(input)?;
     let budget = ContextBudget::from_value(input["budget"].clone(), "", false)?;
     let estimator = Estimator::named(input["estimator"].as_str().unwrap_or("heuristic/v2"))?;
-    let chosen = compat::stages::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
+    let chosen = stages::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
     let sections: serde_json::Map<String, Value> =
         chosen.tokens_per_section.iter().map(|(kind, sum)| (kind.as_str().to_owned(), json!(sum))).collect();
     Ok(json!({
@@ -251,14 +252,14 @@ fn run_select(input: &Value) -> Result<Value> {
 fn run_dedup(input: &Value) -> Result<Value> {
     let items = scored_items(input)?;
     let texts: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
-    let repeated = dedup::near_duplicates(&texts, input["threshold"].as_f64().unwrap_or(0.85));
+    let repeated = stages::near_duplicates(&texts, input["threshold"].as_f64().unwrap_or(0.85));
     let kept: Vec<&String> =
         items.iter().zip(&repeated).filter(|(_, repeated)| !**repeated).map(|(item, _)| &item.id).collect();
     Ok(json!({ "kept": kept, "removed": repeated.iter().filter(|repeated| **repeated).count() }))
 }
 
 fn run_render(input: &Value) -> Result<Value> {
-    let separator = input["separator"].as_str().unwrap_or(render::SEPARATOR);
+    let separator = input["separator"].as_str().unwrap_or(stages::SEPARATOR);
     let items = items(&input["items"])?;
-    Ok(json!(render::compat_prompt(&items, separator, text(input, "header"), text(input, "footer"))))
+    Ok(json!(stages::compat_prompt(&items, separator, text(input, "header"), text(input, "footer"))))
 }

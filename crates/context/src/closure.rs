@@ -4,28 +4,6 @@ use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// Adds every ancestor of the candidates, as 0.18 does, whatever its kind. Returns positions in log order and
-/// how many were added.
-pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
-    let mut present = vec![false; log.len()];
-    for at in candidates {
-        present[*at] = true;
-    }
-    let mut added = Vec::new();
-    for &start in candidates {
-        let mut at = start;
-        while let Some(parent) = log.items()[at].parent_id.as_deref().and_then(|id| log.position(id)) {
-            if std::mem::replace(&mut present[parent], true) {
-                break;
-            }
-            added.push(parent);
-            at = parent;
-        }
-    }
-    let closed = (0..present.len()).filter(|at| present[*at]).collect();
-    (closed, added)
-}
-
 /// An item under consideration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogCandidate {

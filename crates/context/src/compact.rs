@@ -27,19 +27,24 @@ pub struct CompactRequest {
     pub data: Value,
     /// What a text is.
     pub media_type: String,
-    /// `auto`, `structured`, `text` or `passthrough`.
-    way: CompactStrategy,
+    /// What is done above the budget.
+    pub strategy: CompactStrategy,
     /// Paths of JSON that may stay.
     pub keep: Vec<KeepPath>,
     /// Tokens up to which the result stays as it is, and most tokens of what it is reduced to.
     pub budget_tokens: Option<u64>,
 }
 
+/// What is done to a result above the budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CompactStrategy {
+pub enum CompactStrategy {
+    /// The kept paths where `keep` names some, else a summary, the same in fewer tokens, or a digest.
     Auto,
+    /// The kept paths alone.
     Structured,
+    /// As `Auto`, as if `keep` were empty.
     Text,
+    /// The data stays as it is, whatever its size.
     Passthrough,
 }
 
@@ -67,13 +72,13 @@ impl CompactRequest {
         let usual = if data.is_string() { "text/plain" } else { "application/json" };
         let request = Self {
             media_type: fields.string_or("media_type", usual)?,
-            way: fields.parsed_or("strategy", CompactStrategy::Auto, CompactStrategy::parse)?,
+            strategy: fields.parsed_or("strategy", CompactStrategy::Auto, CompactStrategy::parse)?,
             keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
             budget_tokens: fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?,
             data,
         };
         fields.finish()?;
-        if request.way == CompactStrategy::Structured && request.keep.is_empty() {
+        if request.strategy == CompactStrategy::Structured && request.keep.is_empty() {
             return Err(Error::new(ErrorCode::InvalidInput, "a projection needs paths to keep").at("/keep"));
         }
         Ok(request)
@@ -113,7 +118,7 @@ impl ContextManager {
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
         let clean = mask_secrets(&raw, &self.options);
-        if request.way == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
+        if request.strategy == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
         let handle = handle_of(&format!("compact:{}", &content_hash(raw.as_bytes())[..16]));
@@ -128,7 +133,7 @@ impl ContextManager {
             ..self.options.firewall.clone()
         };
         let options = ManagerOptions { firewall, ..self.options.clone() };
-        let keep: &[KeepPath] = if request.way == CompactStrategy::Text { &[] } else { &request.keep };
+        let keep: &[KeepPath] = if request.strategy == CompactStrategy::Text { &[] } else { &request.keep };
         let source = SniffedText::new(&request.media_type, &clean);
         let reduction = Reduction { item: &item, source: &source, keep, options: &options, answers: &self.answers };
         let reduced = reduction.run();

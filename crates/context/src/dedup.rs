@@ -1,7 +1,7 @@
 //! Stage 6: repeats.
 //!
-//! Version 0.18 for Python drops an item that shares most of its words with a better one, which loses "not", single digits and
-//! everything that is not English. The default only drops exact repeats.
+//! Only exact repeats are dropped. Version 0.18 for Python drops an item that shares most of its words with a better one,
+//! which loses "not", single digits and everything that is not English.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,10 +9,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use super::build_state::{BuildState, ExcludedItem};
 use super::select::plan::CandidateRow;
 use contextweaver_base::limits;
-use contextweaver_base::order::WordSet;
 use contextweaver_model::{ContextItem, ItemKind, Stage};
-use contextweaver_text::first_fit::{FirstFit, number_words};
-use contextweaver_text::tokenize::token_set;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats.
 pub fn dedup(state: &mut BuildState, pins: &[usize]) {
@@ -85,56 +82,4 @@ fn can_repeat(item: &ContextItem) -> bool {
 
 fn same(a: &ContextItem, b: &ContextItem) -> bool {
     a.kind == b.kind && a.parent_id == b.parent_id && a.sensitivity == b.sensitivity && a.text.trim() == b.text.trim()
-}
-
-/// Tells which of the texts, taken in order, are near-duplicates of an earlier kept one: Jaccard similarity of the
-/// tokens of 0.18 at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
-pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
-    let sets: Vec<WordSet> = texts.iter().map(|text| token_set(text)).collect();
-    let mut kept = FirstFit::new(threshold);
-    let duplicate = |set: Vec<u32>| {
-        let found = kept.find(&set, &|_| true).is_some();
-        if !found {
-            kept.push(set);
-        }
-        found
-    };
-    number_words(&sets).into_iter().map(duplicate).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_duplicates_decide_as_the_exact_method() {
-        let words = ["alpha", "beta", "gamma", "delta", "eps", "zeta", "eta", "theta"];
-        let mut state = 7_u64;
-        let mut next = |bound: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 33) % bound
-        };
-        for round in 0..300 {
-            let texts: Vec<String> =
-                (0..40).map(|_| (0..next(8)).map(|_| words[next(8) as usize]).collect::<Vec<_>>().join(" ")).collect();
-            let threshold = [0.0, 0.2, 0.5, 0.6, 0.85, 1.0][round % 6];
-            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-            assert_eq!(near_duplicates(&texts, threshold), exact(&texts, threshold), "threshold {threshold}");
-        }
-    }
-
-    fn exact(texts: &[&str], threshold: f64) -> Vec<bool> {
-        let mut kept: Vec<WordSet> = Vec::new();
-        texts
-            .iter()
-            .map(|text| {
-                let set = token_set(text);
-                let hit = kept.iter().any(|other| contextweaver_text::similarity::jaccard(&set, other) >= threshold);
-                if !hit {
-                    kept.push(set);
-                }
-                hit
-            })
-            .collect()
-    }
 }

@@ -54,12 +54,6 @@ pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Tells whether a result was processed before: upstream, or here.
-pub fn is_processed(item: &ContextItem) -> bool {
-    item.metadata_str("ingest") == Some("envelope")
-        || item.artifact_ref.as_ref().is_some_and(|artifact| !artifact.content_hash.is_empty())
-}
-
 /// Masks secrets where the options ask for it.
 pub fn mask_secrets<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
     if options.redact_secrets { redact_secrets(text, options.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }

@@ -8,17 +8,17 @@ mod append;
 mod build_state;
 pub mod call_prompt;
 pub mod callbacks;
-pub mod candidates;
-pub mod closure;
+mod candidates;
+mod closure;
 mod compact;
 #[cfg(feature = "compat")]
 pub mod compat;
-pub mod dedup;
+mod dedup;
 mod digest_note;
 mod drilldown;
 mod excerpt;
 mod explain;
-pub mod firewall;
+mod firewall;
 mod frame;
 pub mod handoff;
 mod hydrate;
@@ -33,30 +33,35 @@ mod output;
 mod pipeline;
 mod prompt;
 mod reduce;
-pub mod render;
+mod render;
 pub mod report;
 mod request;
-pub mod score;
-pub mod select;
-pub mod sensitivity;
+mod score;
+mod select;
+mod sensitivity;
 mod snapshot;
-pub mod source_message;
+mod source_message;
 pub mod store;
 mod stores;
 mod strategy;
 mod summaries;
 
 pub use build_state::Event;
-pub use compact::{CompactRequest, CompactResult};
+pub use call_prompt::SchemaOverrides;
+pub use callbacks::{Need, Outcome};
+pub use compact::{CompactRequest, CompactResult, CompactStrategy};
 pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
+pub use handoff::{HandoffCategory, HandoffEntry, HandoffPack};
 pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_plan};
 pub use options::{
-    Classifier, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED, STRUCTURED, TextForm,
+    Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED,
+    STRUCTURED, Summarizer, TextForm,
 };
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
+pub use source_message::forget_source_message;
 pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};

@@ -11,7 +11,6 @@ use super::options::ManagerOptions;
 use super::render;
 use super::select::plan::PlannedPart;
 use super::select::units::UnitSelection;
-use super::source_message;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
@@ -120,11 +119,6 @@ impl PromptEntry<'_> {
     /// Returns the kind of the item.
     pub fn kind(&self) -> ItemKind {
         self.item.kind
-    }
-
-    /// Returns what a converter kept of the message that the item came from.
-    pub fn source_message(&self) -> Option<&serde_json::Value> {
-        source_message::source_message(&self.item.metadata)
     }
 }
 

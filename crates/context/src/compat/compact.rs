@@ -42,7 +42,7 @@ pub struct CompactOptions {
     /// Most tokens of a summary; 0 for any number.
     pub budget_tokens: u64,
     /// What is done above the threshold.
-    pub way: CompatCompactStrategy,
+    pub strategy: CompatCompactStrategy,
     /// Paths of what a projection keeps.
     pub keep: Vec<String>,
     /// Whether functions backed by a model are refused.
@@ -66,7 +66,7 @@ impl CompactOptions {
             value.map(|value| Plugin::from_value(value, &fields.at(key), built_in)).transpose()
         };
         let (summarizer, extractor) = (plugin("summarizer", RULE_BASED)?, plugin("extractor", STRUCTURED)?);
-        let way = match fields.string_or("strategy", "auto")?.as_str() {
+        let strategy = match fields.string_or("strategy", "auto")?.as_str() {
             "auto" => CompatCompactStrategy::Auto,
             "structured" => CompatCompactStrategy::Structured,
             "passthrough" => CompatCompactStrategy::Passthrough,
@@ -77,7 +77,7 @@ impl CompactOptions {
         let options = Self {
             threshold_chars: fields.uint_or("threshold_chars", limits::REFERENCE_THRESHOLD_CHARS as u64, max_chars)?,
             budget_tokens: fields.uint_or("budget", limits::COMPACT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
-            way,
+            strategy,
             keep: fields.strings("keep")?,
             deterministic: fields.bool_or("deterministic", true)?,
             overwrite_sidecar: fields.bool_or("overwrite_sidecar", false)?,
@@ -94,7 +94,7 @@ impl CompactOptions {
             summarizer: self.summarizer.as_ref(),
             extractor: self.extractor.as_ref(),
             deterministic: self.deterministic,
-            keep: if matches!(self.way, CompatCompactStrategy::Auto | CompatCompactStrategy::Structured) {
+            keep: if matches!(self.strategy, CompatCompactStrategy::Auto | CompatCompactStrategy::Structured) {
                 &self.keep
             } else {
                 &[]
@@ -145,17 +145,18 @@ pub fn compact_tool_result(
     if data.get(SIDECAR).is_some() && !options.overwrite_sidecar {
         return invalid("/data/_cw", "the key is reserved");
     }
-    if options.way == CompatCompactStrategy::Structured && options.keep.is_empty() {
+    if options.strategy == CompatCompactStrategy::Structured && options.keep.is_empty() {
         return invalid("/keep", "a projection needs paths to keep");
     }
     let (text, media_type) = match data {
         Value::String(text) => (text.clone(), "text/plain"),
         other => (to_sorted_ascii(other, None), "application/json"),
     };
-    if options.way == CompatCompactStrategy::Structured && data.is_string() && parse(&text).is_err() {
+    if options.strategy == CompatCompactStrategy::Structured && data.is_string() && parse(&text).is_err() {
         return invalid("/data", "a projection needs JSON");
     }
-    if options.way == CompatCompactStrategy::Passthrough || text.chars().count() as u64 <= options.threshold_chars {
+    if options.strategy == CompatCompactStrategy::Passthrough || text.chars().count() as u64 <= options.threshold_chars
+    {
         return Ok(Outcome::Done(passed(data, &text, options)));
     }
     let id = format!("compact:{}", &content_hash(text.as_bytes())[..16]);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::SECRETS;
 use super::content::{StructuredFirewall, extractor, summarizer, views};
 use crate::callbacks::CallbackAnswers;
-use crate::firewall::{handle_of, is_processed, label_of};
+use crate::firewall::{handle_of, label_of};
 use crate::options::{ManagerOptions, Plugin};
 use crate::store::{ArtifactStore, content_hash};
 use contextweaver_base::limits;
@@ -217,6 +217,12 @@ pub fn apply(
     item.sensitivity = Sensitivity::Public;
     let reduced = reduce(item, &raw, rules, answers)?.store(raw.as_bytes(), &media_type, artifacts)?;
     Ok((reduced.item, Some(reduced.envelope)))
+}
+
+/// Tells whether a result was processed before: upstream, or here.
+fn is_processed(item: &ContextItem) -> bool {
+    item.metadata_str("ingest") == Some("envelope")
+        || item.artifact_ref.as_ref().is_some_and(|artifact| !artifact.content_hash.is_empty())
 }
 
 /// Returns the media type an item declares, which may be anything in 0.18.

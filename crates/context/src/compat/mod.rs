@@ -19,9 +19,8 @@ use super::manager::{BuildOutput, ContextManager};
 use super::memory::MemoryWords;
 use super::options::{ManagerOptions, ManagerRules, TextForm};
 use super::request::BuildRequest;
-use super::score::compat as score;
 use super::strategy::ManagerStrategy;
-use super::{candidates, closure, dedup, output, render, sensitivity};
+use super::{output, render};
 use crate::store::ArtifactStore;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
@@ -191,21 +190,21 @@ pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Arti
         ScoringConfig::Bm25n(_) => ReferenceWeights::default(),
     };
     let mut trace = Trace::default();
-    let chosen = candidates::candidates(events.items(), request.phase, &options.policy);
+    let chosen = stages::candidates(events.items(), request.phase, &options.policy);
     trace.candidates = chosen.iter().map(|at| events.items()[*at].id.clone()).collect();
-    let (closed, added) = closure::ancestors(events, &chosen);
+    let (closed, added) = stages::ancestors(events, &chosen);
     let closed: Vec<ContextItem> = closed.into_iter().map(|at| events.items()[at].clone()).collect();
     trace.closure = ids(&closed);
     let total = closed.len() as u64;
-    let (visible, withheld) = sensitivity::filter(closed, options, answers)?;
+    let (visible, withheld) = stages::filter(closed, options, answers)?;
     trace.sensitivity = ids(&visible);
     let (visible, envelopes) =
         firewall::compact_all(visible, &firewall::FirewallRules::of(options), answers, artifacts)?;
-    let wanted = score::CompatQuery::new(&request.query, &request.tags);
-    let scored = score::score_all(&visible, &wanted, &weights);
+    let wanted = stages::CompatQuery::new(&request.query, &request.tags);
+    let scored = stages::score_all(&visible, &wanted, &weights);
     trace.scored = scored.iter().map(|(score, item)| (item.id.clone(), *score)).collect();
     let texts: Vec<&str> = scored.iter().map(|(_, item)| item.text.as_str()).collect();
-    let repeated = dedup::near_duplicates(&texts, weights.dedup_threshold);
+    let repeated = stages::near_duplicates(&texts, weights.dedup_threshold);
     let split = |wanted: bool| -> Vec<ContextItem> {
         scored.iter().zip(&repeated).filter(|(_, is)| **is == wanted).map(|((_, item), _)| (*item).clone()).collect()
     };
@@ -250,7 +249,7 @@ pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Arti
         explained(&all, &trace, &stats, &added, sources, request, limit)
     });
     let excluded = stats.dropped_count;
-    let prompt = render::compat_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
+    let prompt = stages::compat_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
     let pack = ContextPack {
         prompt,
         stats,

@@ -1,14 +1,77 @@
-//! The header and the selection of 0.18; its other stages are calls of functions that both modes share.
+//! The stages of 0.18, and of those that both modes share what recorded cases compare.
+
+use std::fmt::Write as _;
+
+pub use crate::candidates::candidates;
+pub use crate::render::SEPARATOR;
+pub use crate::score::compat::{CompatQuery, score_item};
+pub use crate::sensitivity::{detect_level, filter, mask, mask_item_secrets};
 
 use crate::callbacks::CallbackAnswers;
 use crate::frame::{episode_items, fact_item};
 use crate::options::ManagerOptions;
-use crate::sensitivity;
-use crate::store::{EpisodicStore, FactStore};
+use crate::render::{body, join_sections};
+use crate::store::{EpisodicStore, EventLog, FactStore};
+use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_base::{Result, limits};
-use contextweaver_model::{ContextItem, ContextPolicy, ItemKind};
+use contextweaver_model::{ContextItem, ContextPolicy, ItemKind, ReferenceWeights};
+use contextweaver_text::first_fit::{FirstFit, number_words};
+use contextweaver_text::tokenize::token_set;
 use contextweaver_text::tokens::Estimator;
-use std::fmt::Write as _;
+use contextweaver_text::unicode;
+
+/// Adds every ancestor of the candidates, as 0.18 does, whatever its kind. Returns positions in log order and
+/// how many were added.
+pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut present = vec![false; log.len()];
+    for at in candidates {
+        present[*at] = true;
+    }
+    let mut added = Vec::new();
+    for &start in candidates {
+        let mut at = start;
+        while let Some(parent) = log.items()[at].parent_id.as_deref().and_then(|id| log.position(id)) {
+            if std::mem::replace(&mut present[parent], true) {
+                break;
+            }
+            added.push(parent);
+            at = parent;
+        }
+    }
+    let closed = (0..present.len()).filter(|at| present[*at]).collect();
+    (closed, added)
+}
+
+/// Scores a list and orders it: score descending, then id.
+pub fn score_all<'a>(
+    items: &'a [ContextItem],
+    wanted: &CompatQuery,
+    weights: &ReferenceWeights,
+) -> Vec<(f64, &'a ContextItem)> {
+    let total = items.len();
+    let mut scored: Vec<(f64, &ContextItem)> = items
+        .iter()
+        .enumerate()
+        .map(|(position, item)| (score_item(item, wanted, position, total, weights), item))
+        .collect();
+    sort_by(&mut scored, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    scored
+}
+
+/// Tells which of the texts, taken in order, are near-duplicates of an earlier kept one: Jaccard similarity of the
+/// tokens of 0.18 at or above the threshold. Decides exactly as comparing every pair would, in near-linear time.
+pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
+    let sets: Vec<WordSet> = texts.iter().map(|text| token_set(text)).collect();
+    let mut kept = FirstFit::new(threshold);
+    let duplicate = |set: Vec<u32>| {
+        let found = kept.find(&set, &|_| true).is_some();
+        if !found {
+            kept.push(set);
+        }
+        found
+    };
+    number_words(&sets).into_iter().map(duplicate).collect()
+}
 
 /// Returns the header: memory sections, then the caller's text.
 pub fn header(
@@ -22,12 +85,12 @@ pub fn header(
     let mut sections = Vec::new();
     if memory_allowed {
         let recent = episode_items(episodes.latest(limits::HEADER_EPISODES));
-        let (recent, _) = sensitivity::filter(recent, options, answers)?;
+        let (recent, _) = filter(recent, options, answers)?;
         if !recent.is_empty() {
             let lines = recent.iter().map(|item| format!("- {}", item.text)).collect::<Vec<_>>();
             sections.push(format!("[EPISODIC MEMORY]\n{}", lines.join("\n")));
         }
-        let (known, _) = sensitivity::filter(facts.all().map(fact_item).collect(), options, answers)?;
+        let (known, _) = filter(facts.all().map(fact_item).collect(), options, answers)?;
         if !known.is_empty() {
             sections.push(fact_section(&known));
         }
@@ -99,4 +162,68 @@ pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, est
         out.selected.push(item);
     }
     out
+}
+
+/// Renders an item as 0.18 does: label line, then body.
+pub fn compat_item(item: &ContextItem) -> String {
+    let section = item.metadata.get("section").and_then(serde_json::Value::as_str).map(unicode::trim);
+    let label = section.filter(|text| !text.is_empty()).unwrap_or_else(|| item.kind.label());
+    let mut out = String::with_capacity(item.text.len() + 32);
+    out.push('[');
+    out.push_str(label);
+    if let Some(artifact) = &item.artifact_ref {
+        let prefix = if artifact.handle.starts_with("artifact:") { "" } else { "artifact:" };
+        let _ = write!(out, " [{prefix}{}]", artifact.handle);
+    }
+    out.push_str("]\n");
+    out.push_str(&body(item, item.metadata_str("function_name"), &item.text));
+    out
+}
+
+/// Renders items as 0.18 does, with header and footer.
+pub fn compat_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
+    let body = items.iter().map(compat_item).collect::<Vec<_>>().join(separator);
+    join_sections(&[header, &body, footer], separator)
+}
+
+/// Joins the texts of items without any label.
+pub fn passthrough(items: &[ContextItem]) -> String {
+    items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(SEPARATOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_duplicates_decide_as_the_exact_method() {
+        let words = ["alpha", "beta", "gamma", "delta", "eps", "zeta", "eta", "theta"];
+        let mut state = 7_u64;
+        let mut next = |bound: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % bound
+        };
+        for round in 0..300 {
+            let texts: Vec<String> =
+                (0..40).map(|_| (0..next(8)).map(|_| words[next(8) as usize]).collect::<Vec<_>>().join(" ")).collect();
+            let threshold = [0.0, 0.2, 0.5, 0.6, 0.85, 1.0][round % 6];
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            assert_eq!(near_duplicates(&texts, threshold), exact(&texts, threshold), "threshold {threshold}");
+        }
+    }
+
+    fn exact(texts: &[&str], threshold: f64) -> Vec<bool> {
+        let mut kept: Vec<WordSet> = Vec::new();
+        texts
+            .iter()
+            .map(|text| {
+                let set = token_set(text);
+                let hit = kept.iter().any(|other| contextweaver_text::similarity::jaccard(&set, other) >= threshold);
+                if !hit {
+                    kept.push(set);
+                }
+                hit
+            })
+            .collect()
+    }
 }

@@ -4,7 +4,6 @@ pub mod messages;
 pub mod text;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use self::text::TextPrompt;
 use super::build_state::{BuildInputs, BuildState};
@@ -60,39 +59,12 @@ pub fn render(state: &BuildState, prompt: &StructuredPrompt) -> Result<RenderedP
     Ok(RenderedPrompt { text, messages: state.renderer.messages(state.sources, prompt)? })
 }
 
-/// Renders an item as 0.18 does: label line, then body.
-pub fn compat_item(item: &ContextItem) -> String {
-    let section = item.metadata.get("section").and_then(serde_json::Value::as_str).map(unicode::trim);
-    let label = section.filter(|text| !text.is_empty()).unwrap_or_else(|| item.kind.label());
-    let mut out = String::with_capacity(item.text.len() + 32);
-    out.push('[');
-    out.push_str(label);
-    if let Some(artifact) = &item.artifact_ref {
-        let prefix = if artifact.handle.starts_with("artifact:") { "" } else { "artifact:" };
-        let _ = write!(out, " [{prefix}{}]", artifact.handle);
-    }
-    out.push_str("]\n");
-    out.push_str(&body(item, item.metadata_str("function_name"), &item.text));
-    out
-}
-
-/// Renders items as 0.18 does, with header and footer.
-pub fn compat_prompt(items: &[ContextItem], separator: &str, header: &str, footer: &str) -> String {
-    let body = items.iter().map(compat_item).collect::<Vec<_>>().join(separator);
-    join_sections(&[header, &body, footer], separator)
-}
-
-/// Joins the texts of items without any label.
-pub fn passthrough(items: &[ContextItem]) -> String {
-    items.iter().map(|item| item.text.as_str()).collect::<Vec<_>>().join(SEPARATOR)
-}
-
 /// Joins what is not empty.
 pub fn join_sections(parts: &[&str], separator: &str) -> String {
     parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(separator)
 }
 
-fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
+pub fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
     match (item.kind, function) {
         (ItemKind::ToolCall, Some(name)) => format!("{name}({text})"),
         (ItemKind::ToolResult, Some(name)) => format!("{name}: {text}"),

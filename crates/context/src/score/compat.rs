@@ -1,6 +1,6 @@
 //! The weighted sum of 0.18: position, shared words or tags, kind, size.
 
-use contextweaver_base::order::{WordSet, sort_by};
+use contextweaver_base::order::WordSet;
 use contextweaver_model::{ContextItem, ItemKind, ReferenceWeights};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::token_set;
@@ -51,22 +51,6 @@ fn tags_of(item: &ContextItem) -> WordSet {
 /// Returns what tags alone add to an item's score.
 pub fn tag_part(item: &ContextItem, wanted: &CompatQuery, weights: &ReferenceWeights) -> f64 {
     weights.tag_match_weight * jaccard(&tags_of(item), &wanted.tags)
-}
-
-/// Scores a list and orders it: score descending, then id.
-pub fn score_all<'a>(
-    items: &'a [ContextItem],
-    wanted: &CompatQuery,
-    weights: &ReferenceWeights,
-) -> Vec<(f64, &'a ContextItem)> {
-    let total = items.len();
-    let mut scored: Vec<(f64, &ContextItem)> = items
-        .iter()
-        .enumerate()
-        .map(|(position, item)| (score_item(item, wanted, position, total, weights), item))
-        .collect();
-    sort_by(&mut scored, |a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
-    scored
 }
 
 /// The table of priorities of 0.18.

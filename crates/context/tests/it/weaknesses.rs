@@ -9,7 +9,7 @@
 use crate::support;
 
 use contextweaver_base::ErrorCode;
-use contextweaver_context::{BuildRequest, Classifier, ContextManager, ManagerOptions, sensitivity};
+use contextweaver_context::{BuildRequest, Classifier, ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, Sensitivity, SensitivityAction};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
@@ -446,7 +446,13 @@ fn w19_scrubbing_is_linear() {
 
 #[test]
 fn w20_the_classifier_checks_what_it_sees() {
-    let level = |text: &str, pii| sensitivity::detect_level(text, SecretRules::Full, pii);
+    let level = |text: &str, pii| {
+        let options = ManagerOptions { classifier: Classifier::Heuristic { pii }, ..ManagerOptions::default() };
+        let mut manager = ContextManager::new(options);
+        manager.ingest(item("u", ItemKind::UserTurn, text)).unwrap();
+        let request = BuildRequest { explain: true, ..BuildRequest::new(Phase::Answer, "") };
+        build(&mut manager, &request).unwrap().explanation.unwrap().candidates[0].sensitivity
+    };
     assert_eq!(level("1700000000000", true), Sensitivity::Public, "an epoch in milliseconds is no card");
     assert_eq!(level("4111 1111 1111 1111", true), Sensitivity::Confidential);
     assert_eq!(level("4111 1111 1111 1112", true), Sensitivity::Public, "the check digit is wrong");
