@@ -1,6 +1,6 @@
 //! Stored texts: parts of them by selectors.
 
-use contextweaver_content::slice::{Selector, slice};
+use contextweaver_content::{Selector, slice};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 

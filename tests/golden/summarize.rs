@@ -2,7 +2,7 @@
 
 use contextweaver_base::{Error, Result};
 use contextweaver_content::extract::{bullets, facts, key_values, numbered};
-use contextweaver_content::projection::{KeepPath, PathSegment};
+use contextweaver_content::{KeepPath, PathSegment};
 use contextweaver_context::compat::content::{
     RuleEngine, StructuredFirewall, SummarizationRule, extractor, project, segments, summarizer,
 };

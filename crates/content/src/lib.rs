@@ -2,13 +2,20 @@
 //!
 //! Everything here is a pure function of text, linear in it, and never larger than it.
 
-pub mod digest;
+mod digest;
 pub mod extract;
-pub mod projection;
-pub mod reshape;
-pub mod signals;
-pub mod slice;
-pub mod sniff;
-pub mod table;
+mod projection;
+mod reshape;
+mod signals;
+mod slice;
+mod sniff;
+mod table;
 pub mod tree;
-pub mod views;
+mod views;
+
+pub use digest::{Digest, Focus, digest, digest_sniffed};
+pub use projection::{KeepPath, PathSegment, project};
+pub use reshape::{Reshaped, reshape, reshape_sniffed};
+pub use slice::{SELECTORS, Selector, TextSlice, slice};
+pub use sniff::{Shape, SniffedText, essence, sniff};
+pub use views::{views, views_sniffed};

@@ -65,7 +65,7 @@ impl<'a> SniffedText<'a> {
 }
 
 /// Returns the shape of a text, as [`SniffedText::new`] finds it.
-pub fn shape(media_type: &str, text: &str) -> Shape {
+pub fn sniff(media_type: &str, text: &str) -> Shape {
     SniffedText::new(media_type, text).shape
 }
 
@@ -281,19 +281,19 @@ mod tests {
             ("", Shape::Text),
         ];
         for (text, expected) in cases {
-            assert_eq!(shape("text/plain", text), expected, "{text:?}");
-            assert_eq!(shape("", text), expected, "{text:?}");
+            assert_eq!(sniff("text/plain", text), expected, "{text:?}");
+            assert_eq!(sniff("", text), expected, "{text:?}");
         }
     }
 
     #[test]
     fn declared_types_count_when_the_text_agrees() {
-        assert_eq!(shape("Application/JSON; charset=utf-8", "[1]"), Shape::Json);
-        assert_eq!(shape("application/vnd.api+json", "{}"), Shape::Json);
-        assert_eq!(shape("application/json", "oops"), Shape::Text);
-        assert_eq!(shape("text/csv", "a;b\n1;2\n3;4"), Shape::Table(b';'));
-        assert_eq!(shape("text/csv", "only"), Shape::Table(b','));
-        assert_eq!(shape("image/svg+xml", "<svg/>"), Shape::Markup);
-        assert_eq!(shape("text/x-diff", "nothing yet"), Shape::Diff);
+        assert_eq!(sniff("Application/JSON; charset=utf-8", "[1]"), Shape::Json);
+        assert_eq!(sniff("application/vnd.api+json", "{}"), Shape::Json);
+        assert_eq!(sniff("application/json", "oops"), Shape::Text);
+        assert_eq!(sniff("text/csv", "a;b\n1;2\n3;4"), Shape::Table(b';'));
+        assert_eq!(sniff("text/csv", "only"), Shape::Table(b','));
+        assert_eq!(sniff("image/svg+xml", "<svg/>"), Shape::Markup);
+        assert_eq!(sniff("text/x-diff", "nothing yet"), Shape::Diff);
     }
 }

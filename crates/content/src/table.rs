@@ -25,11 +25,6 @@ impl<'a> Table<'a> {
         &self.records
     }
 
-    /// Returns the separator.
-    pub fn separator(&self) -> u8 {
-        self.separator
-    }
-
     /// Returns the cells of a record, quotes taken off.
     pub fn cells<'r>(&self, record: &'r str) -> Vec<Cow<'r, str>> {
         cells(record, self.separator)

@@ -13,9 +13,7 @@ use super::manager::ContextManager;
 use super::sensitivity;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::slice::{Selector, slice};
-use contextweaver_content::sniff::SniffedText;
-use contextweaver_content::views::views_sniffed;
+use contextweaver_content::{Selector, SniffedText, slice, views_sniffed};
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
 use contextweaver_text::unicode::quote;
@@ -237,7 +235,7 @@ pub fn drilldown_tool() -> SelectableItem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contextweaver_content::slice::SELECTORS;
+    use contextweaver_content::SELECTORS;
 
     #[test]
     fn the_tool_names_every_selector() {

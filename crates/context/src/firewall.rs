@@ -7,9 +7,7 @@ use super::digest_note;
 use super::options::{ManagerOptions, Summarizer};
 use super::prompt::EntryRendering;
 use super::reduce::{ReducedText, Reduction};
-use contextweaver_content::digest::digest;
-use contextweaver_content::sniff;
-use contextweaver_content::views::views_sniffed;
+use contextweaver_content::{digest, essence, views_sniffed};
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
@@ -49,7 +47,7 @@ pub fn artifact_ref_of(handle: &str, media_type: &str, size: usize) -> ArtifactR
 pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(Cow::Borrowed(text)),
-        Err(_) if sniff::essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
+        Err(_) if essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
         Err(_) => None,
     }
 }

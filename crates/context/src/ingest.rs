@@ -16,8 +16,7 @@ use crate::store::{EventLog, NewArtifact};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::extract::facts;
-use contextweaver_content::projection::KeepPath;
-use contextweaver_content::sniff::SniffedText;
+use contextweaver_content::{KeepPath, SniffedText};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{
     ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy,

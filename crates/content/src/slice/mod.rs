@@ -18,7 +18,7 @@ use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
-use super::sniff;
+use super::sniff::sniff;
 use super::tree::{JsonKind, JsonTree};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
@@ -57,7 +57,7 @@ pub fn slice(
     estimator: &Estimator,
 ) -> Result<TextSlice> {
     let budget = PageBudget::new(estimator, max_tokens);
-    let shape = || sniff::shape(media_type, text);
+    let shape = || sniff(media_type, text);
     match &selector.kind {
         SelectorKind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), budget)),
         SelectorKind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), budget)),

@@ -6,11 +6,8 @@ use crate::digest_decode as decode;
 use std::collections::HashSet;
 
 use crate::digest_score::{Payload, Score, benchmark, families, score};
-use contextweaver_content::digest::digest;
-use contextweaver_content::reshape::reshape;
-use contextweaver_content::slice::{Selector, slice};
-use contextweaver_content::sniff::{self, Shape};
 use contextweaver_content::tree::{JsonKind, JsonNode, JsonTree};
+use contextweaver_content::{Selector, Shape, digest, reshape, slice, sniff};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
@@ -52,7 +49,7 @@ fn digests_keep_planted_facts() {
 fn lists_are_spelled_shorter() {
     let (mut before, mut after) = (0, 0);
     for payload in benchmark().iter().chain(&families(false)).chain(&families(true)) {
-        let shape = sniff::shape(&payload.media_type, &payload.text);
+        let shape = sniff(&payload.media_type, &payload.text);
         let Some(reshaped) = reshape(&payload.text, shape) else { continue };
         let tokens = |text: &str| Estimator::V2.tokens(text);
         let (old, new) = (tokens(&payload.text), tokens(&reshaped.text));

@@ -1,6 +1,6 @@
 //! Counts the planted facts that a digest quotes.
 
-use contextweaver_content::digest::digest;
+use contextweaver_content::digest;
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 

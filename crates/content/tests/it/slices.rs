@@ -2,9 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_base::{ErrorCode, Result};
-use contextweaver_content::slice::{Selector, TextSlice, slice};
-use contextweaver_content::sniff::shape;
-use contextweaver_content::views::views;
+use contextweaver_content::{Selector, TextSlice, slice, sniff, views};
 use contextweaver_model::{ArtifactRef, ViewSpec};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
@@ -23,7 +21,7 @@ fn views_of(text: &str, media_type: &str) -> Vec<ViewSpec> {
         label: String::new(),
         content_hash: String::new(),
     };
-    views(&reference, text, shape(media_type, text))
+    views(&reference, text, sniff(media_type, text))
 }
 
 fn benchmark() -> Vec<Value> {

@@ -9,7 +9,7 @@ use crate::ingest_mcp::{McpBinary, McpResult};
 use crate::manager::ContextManager;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_content::projection::KeepPath;
+use contextweaver_content::KeepPath;
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
 

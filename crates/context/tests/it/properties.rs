@@ -6,7 +6,7 @@ use crate::support;
 use std::collections::{HashMap, HashSet};
 
 use contextweaver_base::ErrorCode;
-use contextweaver_content::projection::{KeepPath, PathSegment, project};
+use contextweaver_content::{KeepPath, PathSegment, project};
 use contextweaver_context::{ContextManager, ManagerOptions};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, RenderedAs, Sensitivity};
 use contextweaver_test_support::property;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::extractor;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::projection::{KeepPath, PathSegment};
+use contextweaver_content::{KeepPath, PathSegment};
 use contextweaver_model::json::{JsonMap, to_sorted_ascii};
 
 /// Returns the steps of a path: one `[]` is taken off a part, the others stay in the key.
