@@ -306,7 +306,7 @@ impl<'a> PromptExtension<'a> {
             }
             room -= cost;
             for row in &unit.rows {
-                let part = self.planner.whole(*row, &self.state.rows[*row]);
+                let part = self.state.rows[*row].whole(*row);
                 self.place(part, true);
             }
         }

@@ -36,33 +36,33 @@ pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> Js
 }
 
 /// Makes the record of a build of the default mode.
-pub fn explain(state: &BuildState, selection: &UnitSelection, stats: &BuildStats) -> Explanation {
-    let mut candidates: Vec<CandidateExplanation> = state.left.iter().map(|left| left_early(state, left)).collect();
-    let mut included: Vec<Option<&PlannedPart>> = vec![None; state.rows.len()];
+pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats) -> Explanation {
+    let mut candidates: Vec<CandidateExplanation> = build.left.iter().map(|left| left_early(build, left)).collect();
+    let mut included: Vec<Option<&PlannedPart>> = vec![None; build.rows.len()];
     for part in selection.parts() {
         included[part.row] = Some(part);
     }
     let reasons_by_id: HashMap<&str, &str> =
         stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
-    candidates.extend((0..state.rows.len()).map(|index| {
-        let id = state.sources.events.items()[state.rows[index].at].id.as_str();
-        judged(state, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
+    candidates.extend((0..build.rows.len()).map(|index| {
+        let id = build.sources.events.items()[build.rows[index].at].id.as_str();
+        judged(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_candidates(&mut candidates);
-    let query = super::firewall::mask_secrets(&state.request.query, state.sources.options).into_owned();
+    let query = super::firewall::mask_secrets(&build.request.query, build.sources.options).into_owned();
     Explanation {
         version: 1,
-        phase: state.request.phase,
+        phase: build.request.phase,
         query,
         total_candidates: stats.total_candidates,
         included_count: stats.included_count,
         dropped_count: stats.dropped_count,
         dropped_reasons: reasons(stats),
         dependency_closures: stats.dependency_closures,
-        sensitivity_drops: state.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
+        sensitivity_drops: build.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
-        resolved_weights: weights(&state.sources.options.scoring, state.request.phase),
+        resolved_weights: weights(&build.sources.options.scoring, build.request.phase),
         candidates,
     }
 }
@@ -85,8 +85,8 @@ pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
     });
 }
 
-fn left_early(state: &BuildState, left: &super::build_state::ExcludedItem) -> CandidateExplanation {
-    let item = &state.sources.events.items()[left.at];
+fn left_early(build: &BuildState, left: &super::build_state::ExcludedItem) -> CandidateExplanation {
+    let item = &build.sources.events.items()[left.at];
     CandidateExplanation {
         item_id: item.id.clone(),
         kind: item.kind,
@@ -94,10 +94,10 @@ fn left_early(state: &BuildState, left: &super::build_state::ExcludedItem) -> Ca
         score: None,
         included: false,
         drop_reason: left.reason.to_owned(),
-        dependency_closure: state.closures.binary_search(&left.at).is_ok(),
+        dependency_closure: build.closures.binary_search(&left.at).is_ok(),
         detail: Some(CandidateDetail {
             stage: left.stage,
-            tokens: state.sources.index.entry(left.at).part_quarters / 4,
+            tokens: build.sources.index.entry(left.at).part_quarters / 4,
             unit: left.unit,
             rendered_as: None,
             parts: ScoreParts::default(),
@@ -106,18 +106,18 @@ fn left_early(state: &BuildState, left: &super::build_state::ExcludedItem) -> Ca
     }
 }
 
-fn judged(state: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
-    let row = &state.rows[index];
-    let item = &state.sources.events.items()[row.at];
-    let parts = state.parts[index];
+fn judged(build: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
+    let row = &build.rows[index];
+    let item = &build.sources.events.items()[row.at];
+    let parts = build.parts[index];
     CandidateExplanation {
         item_id: item.id.clone(),
         kind: item.kind,
         sensitivity: row.level,
-        score: Some(round4(state.scores[index])),
+        score: Some(round4(build.scores[index])),
         included: part.is_some(),
         drop_reason: reason.to_owned(),
-        dependency_closure: state.closures.binary_search(&row.at).is_ok(),
+        dependency_closure: build.closures.binary_search(&row.at).is_ok(),
         detail: Some(CandidateDetail {
             stage: if part.is_some() { Stage::Render } else { Stage::Select },
             tokens: part.map_or(row.quarters, |part| part.quarters) / 4,
@@ -128,7 +128,7 @@ fn judged(state: &BuildState, index: usize, part: Option<&PlannedPart>, reason: 
                 neighbours: round4(parts.neighbours),
                 caller: round4(parts.caller),
             },
-            pinned: state.units[row.unit].pinned,
+            pinned: build.units[row.unit].pinned,
         }),
     }
 }

@@ -14,14 +14,14 @@ use contextweaver_text::tokens::Estimator;
 
 /// Counts what was kept and what was not.
 pub fn stats(
-    state: &BuildState,
+    build: &BuildState,
     selection: &UnitSelection,
     prompt: &StructuredPrompt,
     text: &TextPrompt,
     frame: &PromptFrame,
 ) -> BuildStats {
-    let items = state.sources.events.items();
-    let mut stats = BuildStats::empty(state.sources.options.estimator.name());
+    let items = build.sources.events.items();
+    let mut stats = BuildStats::empty(build.sources.options.estimator.name());
     for (rendered, entry) in text.items.iter().zip(&prompt.entries) {
         stats.add_section(entry.kind().as_str(), rendered.tokens);
     }
@@ -29,10 +29,10 @@ pub fn stats(
     stats.prompt_tokens = Some(text.tokens);
     stats.budget_tokens = Some(frame.budget);
     stats.included_count = prompt.entries.len() as u64;
-    stats.total_candidates = (state.rows.len() + state.left.len()) as u64;
-    let estimator = &state.sources.options.estimator;
-    for left in &state.left {
-        let entry = state.sources.index.entry(left.at);
+    stats.total_candidates = (build.rows.len() + build.left.len()) as u64;
+    let estimator = &build.sources.options.estimator;
+    for left in &build.left {
+        let entry = build.sources.index.entry(left.at);
         let tokens = match estimator {
             Estimator::Custom(_) => estimator.tokens(entry.shown(&items[left.at])),
             _ => entry.part_quarters / 4,
@@ -46,8 +46,8 @@ pub fn stats(
         });
     }
     for (unit, reason) in &selection.dropped {
-        for row in &state.units[*unit].rows {
-            let row = &state.rows[*row];
+        for row in &build.units[*unit].rows {
+            let row = &build.rows[*row];
             stats.add_drop(DroppedItem {
                 item_id: items[row.at].id.clone(),
                 reason: (*reason).into(),
@@ -61,13 +61,13 @@ pub fn stats(
 
 /// Returns the kinds dropped for the budget, and what the hooks are told.
 pub fn events(
-    state: &BuildState,
+    build: &BuildState,
     selection: &UnitSelection,
     stats: &BuildStats,
     budget: u64,
 ) -> (Vec<ItemKind>, Vec<Event>) {
     let mut events = Vec::new();
-    let reasons = stats.dropped_reasons.iter().filter(|_| state.sources.options.listens);
+    let reasons = stats.dropped_reasons.iter().filter(|_| build.sources.options.listens);
     for (reason, _) in reasons {
         let item_ids = stats
             .dropped_items
@@ -80,15 +80,15 @@ pub fn events(
     let over: Vec<usize> =
         selection.dropped.iter().filter(|(_, reason)| *reason == "budget").map(|(unit, _)| *unit).collect();
     if !over.is_empty() {
-        let wanted: u64 = over.iter().map(|unit| state.units[*unit].quarters).sum::<u64>() / 4;
+        let wanted: u64 = over.iter().map(|unit| build.units[*unit].quarters).sum::<u64>() / 4;
         let requested = stats.prompt_tokens() + wanted;
         events.push(Event::BudgetExceeded { requested, limit: budget });
     }
-    events.push(Event::ContextBuilt { phase: state.request.phase.as_str().to_owned() });
+    events.push(Event::ContextBuilt { phase: build.request.phase.as_str().to_owned() });
     let mut kinds: Vec<ItemKind> = over
         .iter()
-        .flat_map(|unit| &state.units[*unit].rows)
-        .map(|row| state.sources.events.items()[state.rows[*row].at].kind)
+        .flat_map(|unit| &build.units[*unit].rows)
+        .map(|row| build.sources.events.items()[build.rows[*row].at].kind)
         .collect();
     sort_distinct(&mut kinds);
     (kinds, events)
@@ -125,8 +125,8 @@ pub fn check_overflow(
 }
 
 /// Returns the digests of results whose text is in the prompt.
-pub fn envelopes(state: &BuildState, prompt: &StructuredPrompt) -> Vec<ResultEnvelope> {
-    let known = state.sources.envelopes;
+pub fn envelopes(build: &BuildState, prompt: &StructuredPrompt) -> Vec<ResultEnvelope> {
+    let known = build.sources.envelopes;
     prompt
         .entries
         .iter()

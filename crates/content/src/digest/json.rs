@@ -128,10 +128,10 @@ impl JsonWalk<'_> {
     fn look_at(&mut self, label: &str, path: &str, index: usize) {
         match self.source {
             SelectorReach::Json if !path.is_empty() => {
-                self.facts.look_at(label, json!({ "type": "json_path", "path": path }))
+                self.facts.look_at(label, json!({ "type": "json_path", "path": path }));
             }
             SelectorReach::Lines => {
-                self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 }))
+                self.facts.look_at(label, json!({ "type": "rows", "start": index, "end": index + 1 }));
             }
             _ => {}
         }

@@ -207,7 +207,7 @@ impl<'a> LineReader<'_, 'a, '_> {
         let before = before.map(|line| (line.as_ptr() as usize - self.text.as_ptr() as usize, line));
         let mut found = before.filter(|(_, line)| !line.trim().is_empty());
         let add = |facts: &mut DigestFacts, (place, line): (usize, &str)| {
-            facts.add(Rank::Cause, place, "", &around(bare(line), 0))
+            facts.add(Rank::Cause, place, "", &around(bare(line), 0));
         };
         if depth > 0 {
             if let Some(parent) = found.find(|(_, line)| indent(line) < depth) {

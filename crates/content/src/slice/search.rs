@@ -79,7 +79,7 @@ impl MatchFinder<'_> {
     fn line(&mut self, number: usize, line: &str) {
         if line.len() > LONG_LINE {
             self.windows(line, &mut |finder, window| {
-                finder.places.push(LineMatch { line: number, window: Some(window) })
+                finder.places.push(LineMatch { line: number, window: Some(window) });
             });
         } else if self.pattern.find(line, 0).is_some() && self.count() {
             self.places.push(LineMatch { line: number, window: None });

@@ -37,6 +37,25 @@ pub struct CandidateRow {
 }
 
 impl CandidateRow {
+    /// Returns the entry of the row in full.
+    pub fn whole(&self, index: usize) -> PlannedPart {
+        let (form, content) = self.content();
+        PlannedPart {
+            row: index,
+            at: self.at,
+            form,
+            content,
+            earlier: None,
+            quarters: self.quarters,
+            omitted_chars: None,
+        }
+    }
+
+    /// Returns the part, or the whole item if that is no larger.
+    fn smaller(&self, index: usize, part: PlannedPart) -> PlannedPart {
+        if part.quarters < self.quarters { part } else { self.whole(index) }
+    }
+
     /// Returns what is shown of the item in full: all that the phase and redaction leave of it.
     pub fn content(&self) -> (RenderedAs, EntryContent) {
         match &self.redacted {
@@ -103,20 +122,6 @@ impl<'a> Planner<'a> {
         self.sources.index.entry(at)
     }
 
-    /// Returns the entry of a row in full.
-    pub fn whole(&self, index: usize, row: &CandidateRow) -> PlannedPart {
-        let (form, content) = row.content();
-        PlannedPart {
-            row: index,
-            at: row.at,
-            form,
-            content,
-            earlier: None,
-            quarters: row.quarters,
-            omitted_chars: None,
-        }
-    }
-
     /// Returns the entries of a unit: whole, or with large members cut to what matters.
     pub fn unit(&self, rows: &[CandidateRow], members: &[usize], squeeze: SqueezeLevel) -> Vec<PlannedPart> {
         let tokens = members.iter().map(|index| rows[*index].quarters).sum::<u64>() / 4;
@@ -124,7 +129,7 @@ impl<'a> Planner<'a> {
         let has_source = members.iter().any(|index| self.has_more(&rows[*index]));
         let large = (tokens > self.cap && has_result) || tokens > 2 * self.cap;
         if squeeze == SqueezeLevel::None && !large && !has_source {
-            return members.iter().map(|index| self.whole(*index, &rows[*index])).collect();
+            return members.iter().map(|index| rows[*index].whole(*index)).collect();
         }
         let stays = |row: &CandidateRow| {
             // What was just fetched stays whole, and what was fetched on purpose.
@@ -146,9 +151,9 @@ impl<'a> Planner<'a> {
                 let row = &rows[*index];
                 let is_result = self.item(row.at).kind == ItemKind::ToolResult;
                 if squeeze == SqueezeLevel::Stub && is_result && row.redacted.is_none() {
-                    self.smaller(*index, row, self.stub(*index, row, STUB_ROOM))
+                    row.smaller(*index, self.stub(*index, row, STUB_ROOM))
                 } else if stays(row) {
-                    self.whole(*index, row)
+                    row.whole(*index)
                 } else {
                     self.excerpt(*index, row, room)
                 }
@@ -199,18 +204,12 @@ impl<'a> Planner<'a> {
         let note = digest_note::note(item, estimator.tokens(&found.text)).filter(|_| has_footer);
         let content = EntryContent::Quote { text: found.text, note };
         let part = self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars));
-        if self.has_more(row) { part } else { self.smaller(index, row, part) }
+        if self.has_more(row) { part } else { row.smaller(index, part) }
     }
 
     fn stub(&self, index: usize, row: &CandidateRow, why: &str) -> PlannedPart {
         self.written(index, row, RenderedAs::Stub, EntryContent::stub(why), None)
     }
-
-    /// Returns the part, or the whole item if that is no larger.
-    fn smaller(&self, index: usize, row: &CandidateRow, part: PlannedPart) -> PlannedPart {
-        if part.quarters < row.quarters { part } else { self.whole(index, row) }
-    }
-
     fn written(
         &self,
         index: usize,

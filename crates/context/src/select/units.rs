@@ -92,7 +92,7 @@ impl UnitSelector<'_> {
         let more = self.rows.iter().any(|row| self.planner.has_more(row));
         if total <= self.limit && !capped && !more {
             for (index, unit) in self.units.iter().enumerate() {
-                let parts = unit.rows.iter().map(|row| self.planner.whole(*row, &self.rows[*row])).collect();
+                let parts = unit.rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
                 self.take(&mut state, index, parts);
             }
             return Ok(state.selection);
@@ -236,7 +236,7 @@ impl UnitSelector<'_> {
             next.extend(&self.units[parent].parents);
         }
         for parent in chain {
-            let parts = self.units[parent].rows.iter().map(|row| self.planner.whole(*row, &self.rows[*row])).collect();
+            let parts = self.units[parent].rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
             self.take(state, parent, parts);
             state.selection.closures += 1;
         }

@@ -201,7 +201,7 @@ impl ArtifactStore {
             match self.blobs.get_mut(&digest) {
                 Some(blob) => blob.handles += 1,
                 None => {
-                    drop(self.blobs.insert(digest, StoredBytes { bytes: Arc::new(bytes.into_owned()), handles: 1 }))
+                    drop(self.blobs.insert(digest, StoredBytes { bytes: Arc::new(bytes.into_owned()), handles: 1 }));
                 }
             }
         }
