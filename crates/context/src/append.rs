@@ -39,7 +39,7 @@ pub fn cut(state: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSele
 /// The order of an append-only prompt.
 #[derive(Debug)]
 pub struct PromptLayout {
-    /// Positions in prompt order.
+    /// Positions in the log, in prompt order.
     pub order: Vec<usize>,
     /// Whether a position stands out of log order.
     pub recalled: Vec<bool>,
@@ -103,7 +103,7 @@ impl ManifestQuote {
 }
 
 impl PromptManifest {
-    /// Remembers a prompt.
+    /// Notes what a prompt was made of, for the build after it.
     pub fn of(state: &BuildState, prompt: &StructuredPrompt, text: &TextPrompt, frame: &PromptFrame) -> Self {
         let section = |(entry, item): (&PromptEntry, &RenderedItem)| ManifestSection {
             at: entry.at,
@@ -194,7 +194,6 @@ struct PromptExtension<'a> {
     used: u64,
     /// Row of each position of the log.
     row_at: Vec<Option<usize>>,
-    /// Part of each row.
     parts: Vec<Option<PlannedPart>>,
     earlier: Vec<usize>,
     fresh: Vec<usize>,

@@ -15,19 +15,13 @@ use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
 
 /// Everything a build reads.
 pub struct BuildInputs<'a> {
-    /// The log.
     pub events: &'a EventLog,
-    /// Its index.
     pub index: &'a LogIndex,
-    /// Stored bytes.
     pub artifacts: &'a ArtifactStore,
-    /// Past conversations.
     pub episodes: &'a EpisodicStore,
-    /// Remembered facts.
     pub facts: &'a FactStore,
     /// Digests by item id.
     pub envelopes: &'a HashMap<String, contextweaver_model::ResultEnvelope>,
-    /// Settings.
     pub options: &'a ManagerOptions,
     /// Answers of the caller's functions.
     pub answers: &'a CallbackAnswers,
@@ -50,28 +44,28 @@ pub const FIREWALL_REASON: &str = "tool_result intercepted";
 pub enum Event {
     /// A result was replaced by its summary.
     FirewallTriggered {
-        /// The item.
+        /// Id of its item.
         item_id: String,
-        /// Why.
+        /// Always the same words, as 0.18 says them.
         reason: &'static str,
     },
-    /// Items were dropped.
+    /// Items were dropped for one reason.
     ItemsExcluded {
-        /// The items.
+        /// Their ids, in the order they were dropped.
         item_ids: Vec<String>,
-        /// Why.
+        /// The drop reason: `sensitivity`, `dedup`, `kind_limit`, `budget`, …
         reason: String,
     },
     /// More was wanted than the budget allows.
     BudgetExceeded {
-        /// Tokens wanted.
+        /// Tokens that the prompt would have had.
         requested: u64,
-        /// Tokens allowed.
+        /// Tokens that the budget allows.
         limit: u64,
     },
     /// A build is finished.
     ContextBuilt {
-        /// Its phase.
+        /// Phase the prompt is for.
         #[cfg_attr(feature = "ts", ts(as = "contextweaver_model::Phase"))]
         phase: String,
     },
@@ -80,13 +74,11 @@ pub enum Event {
 /// An item that left before selection.
 #[derive(Debug, Clone)]
 pub struct ExcludedItem {
-    /// Position in the log.
     pub at: usize,
-    /// Its unit.
     pub unit: u32,
-    /// Its label.
+    /// Its label after classification.
     pub level: Sensitivity,
-    /// Where it left.
+    /// The stage that dropped it.
     pub stage: Stage,
     /// Why.
     pub reason: &'static str,
@@ -94,25 +86,20 @@ pub struct ExcludedItem {
 
 /// The state between the stages.
 pub struct BuildState<'a> {
-    /// What is read.
     pub sources: &'a BuildInputs<'a>,
-    /// What was asked for.
     pub request: &'a BuildRequest,
     /// What writes the prompt, and so knows what an entry costs.
     pub renderer: &'a dyn Renderer,
-    /// Candidates still in.
+    /// Candidates that are still in, in log order.
     pub rows: Vec<CandidateRow>,
-    /// Candidates gone.
+    /// Candidates that a stage dropped.
     pub left: Vec<ExcludedItem>,
-    /// Units of the rows.
     pub units: Vec<SelectionUnit>,
-    /// Score parts per row.
     pub parts: Vec<ScoreParts>,
-    /// Scores per row.
     pub scores: Vec<f64>,
     /// Items added by closure, ascending.
     pub closures: Vec<usize>,
-    /// Operations so far.
+    /// Postings, items, units and pieces touched so far.
     pub work: u64,
 }
 

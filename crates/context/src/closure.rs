@@ -4,10 +4,9 @@ use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// An item under consideration.
+/// An item of the log that may enter the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogCandidate {
-    /// Position in the log.
     pub at: usize,
     /// The items of one unit enter and leave together.
     pub unit: u32,

@@ -21,9 +21,7 @@ pub const GAP: &str = " … ";
 pub struct Excerpt {
     /// The kept pieces in order, gaps marked.
     pub text: String,
-    /// Characters left out.
     pub omitted_chars: u64,
-    /// Pieces looked at.
     pub work: u64,
 }
 
@@ -31,9 +29,7 @@ pub struct Excerpt {
 pub struct ExcerptQuery<'a> {
     /// The log's index, which knows the words.
     pub index: &'a LogIndex,
-    /// Their weights.
     pub terms: &'a TermWeights,
-    /// Number of visible items.
     pub visible: usize,
 }
 

@@ -61,7 +61,6 @@ pub fn mask_secrets<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str>
 pub struct Compaction {
     /// The item with its new text.
     pub item: ContextItem,
-    /// What the caller gets.
     pub envelope: ResultEnvelope,
     /// Whether nothing in the raw text had to be masked.
     pub is_clean: bool,

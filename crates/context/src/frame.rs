@@ -64,7 +64,6 @@ fn memory_item(id: String, text: String, sensitivity: Sensitivity) -> ContextIte
     ContextItem { sensitivity, ..ContextItem::new(id, ItemKind::MemoryFact, text) }
 }
 
-/// Returns episodes as items.
 pub fn episode_items<'a>(episodes: impl Iterator<Item = &'a Episode>) -> Vec<ContextItem> {
     episodes
         .map(|episode| {

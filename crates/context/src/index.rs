@@ -19,9 +19,7 @@ const PASSAGE_TERMS: usize = 128;
 /// Occurrences of a term in a passage.
 #[derive(Debug, Clone, Copy)]
 pub struct PassagePosting {
-    /// The passage.
     pub passage: u32,
-    /// How often.
     pub count: u32,
 }
 
@@ -30,7 +28,6 @@ pub struct PassagePosting {
 pub struct Passage {
     /// Position of the item in the log.
     pub at: u32,
-    /// Number of terms.
     pub length: u32,
 }
 
@@ -103,7 +100,6 @@ pub struct LogIndex {
 }
 
 impl LogIndex {
-    /// Makes an empty index.
     pub fn new() -> Self {
         Self::default()
     }

@@ -23,13 +23,11 @@ use contextweaver_text::unicode::quote;
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
 const DOUBLING_ROUNDS: u32 = 5;
 
-/// A finished build.
+/// A build before anybody has seen it; what it changes of the manager is set when it is handed out.
 pub struct BuiltPrompt {
-    /// The pack.
     pub pack: ContextPack,
     /// The same as messages, where the renderer writes them.
     pub messages: Option<MessagePrompt>,
-    /// For the hooks.
     pub events: Vec<Event>,
     /// What the next append-mode build starts from.
     pub manifest: Option<PromptManifest>,

@@ -17,7 +17,6 @@ use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 /// A section above the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptSection {
-    /// Where it comes from.
     pub kind: SectionKind,
     /// Its text, title included.
     pub text: String,
@@ -26,11 +25,8 @@ pub struct PromptSection {
 /// Where a section above the items comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionKind {
-    /// The newest episodes.
     Episodes,
-    /// The facts.
     Facts,
-    /// The caller.
     Caller,
 }
 
@@ -43,7 +39,6 @@ pub enum EntryContent {
     Redacted(String),
     /// Text from behind a digest, an excerpt, or a remark in its place. Not named after its function.
     Quote {
-        /// The text.
         text: String,
         /// The line below it that says what is left out.
         note: Option<String>,
@@ -88,7 +83,6 @@ impl EntryContent {
 /// How an item is shown, which is what its price depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct EntryRendering<'a> {
-    /// The form.
     pub form: RenderedAs,
     /// What stands there of it.
     pub content: &'a EntryContent,
@@ -99,13 +93,11 @@ pub struct EntryRendering<'a> {
 /// An item in the prompt.
 #[derive(Debug)]
 pub struct PromptEntry<'a> {
-    /// Position in the log.
     pub at: usize,
     /// The item as the log has it.
     pub item: &'a ContextItem,
     /// What the index knows of it.
     pub indexed: &'a IndexEntry,
-    /// How it is shown.
     pub rendering: EntryRendering<'a>,
     /// Tokens it was planned with, what the renderer puts around it included.
     pub tokens: u64,

@@ -15,7 +15,6 @@ use contextweaver_text::tokens::Estimator;
 pub struct ReducedText {
     /// What stands in the prompt.
     pub text: String,
-    /// How it came about.
     pub strategy: Strategy,
     /// Whether something went wrong on the way.
     pub status: Status,
@@ -33,7 +32,6 @@ pub struct Reduction<'a> {
     pub source: &'a SniffedText<'a>,
     /// Paths of a JSON text that may stand in the prompt; nothing else of it may.
     pub keep: &'a [KeepPath],
-    /// Settings.
     pub options: &'a ManagerOptions,
     /// Answers of the caller's functions.
     pub answers: &'a CallbackAnswers,

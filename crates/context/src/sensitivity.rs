@@ -17,7 +17,6 @@ use contextweaver_text::unicode::quote;
 pub enum SensitivityVerdict {
     /// It stays as it is.
     Keep,
-    /// It leaves.
     Drop,
     /// It stays with another text.
     Redact(Box<ContextItem>),

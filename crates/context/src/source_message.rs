@@ -8,7 +8,7 @@ use contextweaver_model::{ContextItem, JsonMap, RESERVED_KEY};
 /// Key below the one that is reserved.
 const MESSAGE: &str = "message";
 
-/// Returns what was kept.
+/// Returns the record of the message that an item came from; none where the item was not made by a converter.
 pub fn source_message(metadata: &JsonMap) -> Option<&Value> {
     metadata.get(RESERVED_KEY)?.get(MESSAGE)
 }

@@ -10,7 +10,7 @@ use contextweaver_model::json::parse_float;
 const MAX_VALUES: usize = 16;
 /// Numbers of a column that its median is taken from.
 const MAX_NUMBERS: usize = 2048;
-/// Columns that are watched.
+/// Columns whose values are counted; those found later are not.
 const MAX_COLUMNS: usize = 256;
 /// Records from which on a value can be out of the ordinary.
 const MIN_RECORDS: u32 = 6;

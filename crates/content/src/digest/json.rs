@@ -73,7 +73,6 @@ struct JsonWalk<'f> {
     offset: usize,
     facts: &'f mut DigestFacts,
     tables: usize,
-    /// Bytes of the whole.
     size: usize,
     source: SelectorReach,
 }
@@ -81,9 +80,7 @@ struct JsonWalk<'f> {
 /// What selectors of the source can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SelectorReach {
-    /// Paths.
     Json,
-    /// One record per line.
     Lines,
     /// A value inside other text: nothing.
     Part,

@@ -22,7 +22,6 @@ use Level::{Error, Note, Warning};
 /// The greatest level of a text, and where the word stands that says so.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LevelMatch {
-    /// The level.
     pub level: Level,
     /// Byte offset of the word.
     pub at: usize,

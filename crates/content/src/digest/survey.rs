@@ -16,7 +16,6 @@ const MAX_WORDS: usize = 16;
 #[derive(Debug, Clone, Copy)]
 pub struct LineUnit<'a> {
     pub place: usize,
-    /// With its indentation.
     pub text: &'a str,
 }
 

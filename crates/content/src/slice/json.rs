@@ -51,7 +51,6 @@ pub(super) fn push_escaped(out: &mut String, ch: char) {
     }
 }
 
-/// Appends a JSON string.
 pub(super) fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     text.chars().for_each(|ch| push_escaped(out, ch));

@@ -120,10 +120,9 @@ impl PageBudget<'_> {
     }
 }
 
-/// A filled page.
 pub(super) struct Page {
     pub text: String,
-    /// Whole units on it.
+    /// Units that stand on it whole.
     pub taken: usize,
     /// Characters already shown of the unit after them.
     pub offset: usize,

@@ -126,7 +126,7 @@ type UnitIter<'a> = Box<dyn Iterator<Item = &'a str> + 'a>;
 
 /// Lines or records.
 struct UnitSource<'a> {
-    /// The type of selector.
+    /// `lines` or `rows`, as selectors call them.
     kind: &'static str,
     name: &'static str,
     /// What the header costs on every page.

@@ -18,7 +18,6 @@ use contextweaver_text::tokens::Estimator;
 
 /// Sends messages. The text prompt is their record and may not exceed the budget either.
 pub struct MessageRenderer {
-    /// Whose messages.
     pub format: Format,
     /// What writing them depends on.
     pub options: WriteOptions,

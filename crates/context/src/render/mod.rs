@@ -14,7 +14,7 @@ use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::lines::line_end;
 use contextweaver_text::unicode;
 
-/// What stands between sections.
+/// A blank line between sections.
 pub const SEPARATOR: &str = "\n\n";
 
 /// Writes prompts, and so knows what each entry adds to what is sent: the budget is spent by its prices.
@@ -42,7 +42,6 @@ pub struct MessagePrompt {
 pub struct RenderedPrompt {
     /// As text: what is sent, or the record of what the messages hold.
     pub text: TextPrompt,
-    /// As messages.
     pub messages: Option<MessagePrompt>,
 }
 
@@ -53,7 +52,7 @@ impl RenderedPrompt {
     }
 }
 
-/// Stage 8.
+/// Stage 8. Writes the text always: it is the record of the prompt, even where messages are sent.
 pub fn render(state: &BuildState, prompt: &StructuredPrompt) -> Result<RenderedPrompt> {
     let text = text::write(state.sources, prompt);
     Ok(RenderedPrompt { text, messages: state.renderer.messages(state.sources, prompt)? })
@@ -75,9 +74,7 @@ pub fn body(item: &ContextItem, function: Option<&str>, text: &str) -> String {
 /// How a section is marked in its label line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SectionMark {
-    /// The whole item.
     None,
-    /// Parts of it.
     Excerpt,
     /// Out of log order, in an append-only prompt.
     Recalled,

@@ -11,7 +11,7 @@ use contextweaver_text::tokens::Estimator;
 /// Weight of the blank line between two sections, in quarter tokens.
 pub const SEPARATOR_QUARTERS: u64 = 2;
 
-/// Sends the text itself.
+/// Writes text alone: what is sent is the text prompt.
 pub struct TextRenderer;
 
 impl Renderer for TextRenderer {
@@ -43,11 +43,8 @@ pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRende
     quarters + SEPARATOR_QUARTERS
 }
 
-/// A prompt as text.
 pub struct TextPrompt {
-    /// The text.
     pub text: String,
-    /// Its tokens.
     pub tokens: u64,
     /// Tokens of header and footer.
     pub frame_tokens: u64,

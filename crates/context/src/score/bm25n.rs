@@ -35,9 +35,7 @@ const RECENCY_ITEM_TOKENS: f64 = 400.0;
 
 /// What a build knows about the log when it scores.
 pub struct ScoreScope<'a> {
-    /// All items.
     pub items: &'a [ContextItem],
-    /// Their index.
     pub index: &'a LogIndex,
     /// Positions of items with visible text, ascending.
     pub visible: &'a [usize],
@@ -45,7 +43,7 @@ pub struct ScoreScope<'a> {
     pub costs: &'a [f64],
 }
 
-/// What is looked for.
+/// What relevance is measured against.
 pub struct ScoreQuery<'a> {
     /// The caller's query.
     pub text: &'a str,
@@ -65,7 +63,6 @@ pub struct ItemScores {
     pub parts: Vec<ScoreParts>,
     /// Weights of query and context terms by term id.
     pub terms: TermWeights,
-    /// Postings and items touched.
     pub work: u64,
 }
 
@@ -100,7 +97,7 @@ impl TermWeights {
     }
 }
 
-/// Scores every visible item.
+/// Scores every visible item. Linear in the postings of the weighted terms and in the visible items.
 pub fn score(scope: &ScoreScope, query: &ScoreQuery) -> ItemScores {
     let mut ranks = vec![u32::MAX; scope.items.len()];
     for (rank, at) in scope.visible.iter().enumerate() {

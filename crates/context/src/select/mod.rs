@@ -25,7 +25,7 @@ pub struct SelectionScope<'a> {
     pub frame: &'a PromptFrame,
     /// The previous prompt of append mode.
     pub previous: Option<&'a PromptManifest>,
-    /// Quarter tokens for items.
+    /// What items may cost together, in quarter tokens.
     pub limit: u64,
 }
 

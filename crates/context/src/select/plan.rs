@@ -20,11 +20,8 @@ const GAP_ROOM: u64 = 8;
 /// A candidate that is still in.
 #[derive(Debug, Clone)]
 pub struct CandidateRow {
-    /// Position in the log.
     pub at: usize,
-    /// Its unit.
     pub unit: usize,
-    /// Label after classification.
     pub level: Sensitivity,
     /// Whether only its existence is shown.
     pub stub: bool,
@@ -69,11 +66,8 @@ impl CandidateRow {
 /// An entry of the prompt to be.
 #[derive(Debug, Clone)]
 pub struct PlannedPart {
-    /// Index of the row.
     pub row: usize,
-    /// Position in the log.
     pub at: usize,
-    /// The form.
     pub form: RenderedAs,
     /// What stands there of the item.
     pub content: EntryContent,
@@ -98,17 +92,14 @@ pub enum SqueezeLevel {
 
 /// Makes parts out of rows.
 pub struct Planner<'a> {
-    /// What the build reads.
     pub sources: &'a BuildInputs<'a>,
     /// Knows what an entry costs.
     pub renderer: &'a dyn Renderer,
-    /// Words that matter.
     pub wanted: ExcerptQuery<'a>,
     /// Largest share of the budget one unit may take whole, in tokens.
     pub cap: u64,
     /// Position of the last item, which stays whole.
     pub last: Option<usize>,
-    /// Pieces looked at.
     pub work: Cell<u64>,
 }
 

@@ -36,14 +36,14 @@ pub struct SelectionUnit {
     pub parents: Vec<usize>,
 }
 
-/// What was decided.
+/// What enters the prompt in which form, and why the rest does not.
 #[derive(Debug, Default)]
 pub struct UnitSelection {
     /// Parts of every unit taken, by unit.
     pub taken: Vec<Option<Vec<PlannedPart>>>,
     /// Units not taken, with the reason, in the order considered.
     pub dropped: Vec<(usize, &'static str)>,
-    /// Quarter tokens used.
+    /// In quarter tokens.
     pub used: u64,
     /// Units brought in by others.
     pub closures: u64,
@@ -68,17 +68,15 @@ impl UnitSelection {
     }
 }
 
-/// Chooses among units.
+/// Chooses units: pinned ones, the newest, then by score.
 pub struct UnitSelector<'a> {
     /// The rows of all units.
     pub rows: &'a [CandidateRow],
     /// The units, in log order of their first member.
     pub units: &'a [SelectionUnit],
-    /// Makes the parts.
     pub planner: &'a Planner<'a>,
     /// Quarter tokens that may be used.
     pub limit: u64,
-    /// Caps per kind.
     pub policy: &'a ContextPolicy,
 }
 

@@ -25,9 +25,7 @@ pub(super) const ITEM: RecordFields = RecordFields {
     fields: &["id", "kind", "text", "token_estimate", "sensitivity", "metadata", "parent_id", "artifact_ref"],
     nested: Some(("artifact_ref", &ARTIFACT_REF)),
 };
-/// An episode.
 pub(super) const EPISODE: RecordFields = flat(&["episode_id", "summary", "tags", "metadata", "sensitivity"]);
-/// A fact.
 pub(super) const FACT: RecordFields = flat(&["fact_id", "key", "value", "tags", "metadata", "sensitivity"]);
 
 impl RecordFields {
