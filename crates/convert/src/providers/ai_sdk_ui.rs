@@ -1,21 +1,21 @@
-//! `UIMessage` of the AI SDK: a call and its result are one part, and an answer of several steps is one message.
+//! `UIMessage` of the AI SDK: a call and its result are one part, and a response of several steps is one message.
 
 use serde_json::{Value, json};
 
-use super::entries::by_message;
-use super::media::{Media, label_of, media};
-use super::names::Ids;
-use super::part::{Answer, Body, Call, Message, Part, Piece, Role, Slot, Turn, What, at, below, put};
-use super::{Format, hollow, open, optional, required, speaker};
+use super::media::{MediaInfo, label_of};
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
+use super::names::UniqueIds;
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCall, ToolResult, by_message, put};
+use super::{Format, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 
 const FIELD: &str = "parts[]";
-/// What a result says within the part of its call.
+/// Fields of a result within the part of its call.
 const RESULT_FIELDS: &[&str] = &["output", "errorText", "resultProviderMetadata"];
 
-/// Who speaks.
+/// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("system", Role::System), ("user", Role::User), ("assistant", Role::Assistant)];
 
 /// Reads messages.
@@ -23,33 +23,33 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
     let mut messages = Vec::with_capacity(list.len());
     for (index, message) in list.into_iter().enumerate() {
         let path = at("/messages", index);
-        let mut entry = open(message, &path)?;
-        let (role_name, role) = speaker(&entry, &path, ROLES, "")?;
-        let parts = match hollow(&mut entry, "parts") {
+        let mut message = into_object(message, &path)?;
+        let (role_name, role) = role_of(&message, &path, ROLES, "")?;
+        let parts = match take_field(&mut message, "parts") {
             Value::Array(list) => parts(list, &below(&path, "parts"))?,
             // Messages of the fourth version may have only text.
-            Value::Null => match hollow(&mut entry, "content") {
+            Value::Null => match take_field(&mut message, "content") {
                 text @ Value::String(_) => {
-                    let slot = Slot::any("", &text);
-                    vec![Part::new(Body::Text, "content", text, vec![slot])]
+                    let slot = TextSlot::any("", &text);
+                    vec![MessagePart::new(PartKind::Text, "content", text, vec![slot])]
                 }
                 _ => return Err(Error::new(ErrorCode::MissingField, "missing field `parts`").at(below(&path, "parts"))),
             },
             other => return Err(wrong_type(&below(&path, "parts"), "an array", &other)),
         };
-        let shell = Value::Object(entry);
-        messages.push(Message { role, role_name, shell, parts, group: index, index: Some(index) });
+        let fields = Value::Object(message);
+        messages.push(Message { role, role_name, fields, parts, group: index, index: Some(index) });
     }
     Ok(messages)
 }
 
-fn parts(list: Vec<Value>, path: &str) -> Result<Vec<Part>> {
+fn parts(list: Vec<Value>, path: &str) -> Result<Vec<MessagePart>> {
     let mut parts = Vec::with_capacity(list.len());
     let mut step = 0;
     for (index, value) in list.into_iter().enumerate() {
         let start = parts.len();
         part(value, &at(path, index), &mut parts)?;
-        step += usize::from(matches!(parts[start].body, Body::Mark));
+        step += usize::from(matches!(parts[start].kind, PartKind::Marker));
         for part in &mut parts[start..] {
             part.step = step;
         }
@@ -57,8 +57,8 @@ fn parts(list: Vec<Value>, path: &str) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn part(value: Value, path: &str, parts: &mut Vec<Part>) -> Result<()> {
-    let map = open(value, path)?;
+fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
+    let map = into_object(value, path)?;
     let kind = required(&map, "type", path)?.to_owned();
     let is_ours = map.get("providerExecuted") != Some(&Value::Bool(true));
     let name = match kind.strip_prefix("tool-") {
@@ -72,30 +72,31 @@ fn part(value: Value, path: &str, parts: &mut Vec<Part>) -> Result<()> {
         }
         // What the provider ran itself is between it and the model.
         let label = label_of(&json!({ "type": "tool", "name": name }));
-        parts.push(Part::opaque(FIELD, Value::Object(map), &label, None));
+        parts.push(MessagePart::opaque(FIELD, Value::Object(map), &label, None));
         return Ok(());
     }
-    let body = match kind.as_str() {
-        "text" if map.get("text").is_some_and(Value::is_string) => Body::Text,
-        "reasoning" | "reasoning-file" => Body::Reasoning,
-        "step-start" => Body::Mark,
+    let part_kind = match kind.as_str() {
+        "text" if map.get("text").is_some_and(Value::is_string) => PartKind::Text,
+        "reasoning" | "reasoning-file" => PartKind::Reasoning,
+        "step-start" => PartKind::Marker,
         "file" => {
             let (name, media_type, data) =
                 (optional(&map, "filename"), optional(&map, "mediaType"), optional(&map, "url"));
-            let what = if media_type.starts_with("image/") { "image" } else { "file" };
-            let label = Media { what, media_type, name, data }.label();
-            parts.push(media(FIELD, Value::Object(map), &label));
+            let kind = if media_type.starts_with("image/") { "image" } else { "file" };
+            let label = MediaInfo { kind, media_type, name, data }.label();
+            parts.push(MessagePart::media(FIELD, Value::Object(map), &label));
             return Ok(());
         }
-        _ => Body::Opaque,
+        _ => PartKind::Opaque,
     };
-    let slots = if body == Body::Text { vec![Slot::text("/text", optional(&map, "text"))] } else { Vec::new() };
-    // Sources and data are for the page, not for the model: they show nothing.
-    parts.push(Part::new(body, FIELD, Value::Object(map), slots));
+    let slots =
+        if part_kind == PartKind::Text { vec![TextSlot::text("/text", optional(&map, "text"))] } else { Vec::new() };
+    // Sources and data are for the user interface, not for the model: they show nothing.
+    parts.push(MessagePart::new(part_kind, FIELD, Value::Object(map), slots));
     Ok(())
 }
 
-fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<Part>) -> Result<()> {
+fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
     let id = required(&map, "toolCallId", path)?.to_owned();
     let state = optional(&map, "state").to_owned();
     let mut result = JsonMap::new();
@@ -105,14 +106,14 @@ fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<Part>) -> Re
         }
     }
     let input = ["input", "rawInput"].into_iter().find(|key| map.get(*key).is_some_and(|value| !value.is_null()));
-    let slots = input.map(|key| Slot::any(format!("/{key}"), &map[key])).into_iter().collect();
+    let slots = input.map(|key| TextSlot::any(format!("/{key}"), &map[key])).into_iter().collect();
     let (is_error, slots_of_result) = match state.as_str() {
-        "output-error" => (true, result.get("errorText").map(|text| Slot::any("/errorText", text))),
+        "output-error" => (true, result.get("errorText").map(|text| TextSlot::any("/errorText", text))),
         "output-denied" => {
             let reason = map.get("approval").and_then(|approval| approval.get("reason")).and_then(Value::as_str);
-            (true, Some(Slot::label(reason.unwrap_or("The call was denied."))))
+            (true, Some(TextSlot::label(reason.unwrap_or("The call was denied."))))
         }
-        "output-available" => (false, result.get("output").map(|output| Slot::any("/output", output))),
+        "output-available" => (false, result.get("output").map(|output| TextSlot::any("/output", output))),
         _ => (false, None),
     };
     let has_result = state.starts_with("output-");
@@ -122,79 +123,92 @@ fn tool(mut map: JsonMap, name: String, path: &str, parts: &mut Vec<Part>) -> Re
         }
     }
     result.insert("state".to_owned(), state.into());
-    parts.push(Part::new(Body::Call { id: id.clone(), name: name.clone() }, FIELD, Value::Object(map), slots));
+    parts.push(MessagePart::new(
+        PartKind::ToolCall { id: id.clone(), name: name.clone() },
+        FIELD,
+        Value::Object(map),
+        slots,
+    ));
     if has_result {
         let slots = slots_of_result.into_iter().collect();
-        parts.push(Part::new(Body::Result { id, name, is_error }, FIELD, Value::Object(result), slots));
+        parts.push(MessagePart::new(PartKind::ToolResult { id, name, is_error }, FIELD, Value::Object(result), slots));
     }
     Ok(())
 }
 
 /// A message being written.
-struct Draft {
+struct UiMessage {
     role: Role,
-    message: Option<usize>,
-    entry: Value,
+    /// Index of the message it was read from.
+    index: Option<usize>,
+    value: Value,
 }
 
-/// Writes messages. What the model says in a row is one message of several steps, unless it was several.
-pub fn write(turns: Vec<Turn>) -> Vec<Value> {
-    let mut drafts: Vec<Draft> = Vec::new();
-    let mut turns = turns.into_iter().peekable();
-    while let Some(turn) = turns.next() {
-        if turn.role == Role::Tool {
+/// Writes messages. Those of the model in a row are one message of several steps, unless they were several.
+pub fn write(messages: Vec<OutgoingMessage>) -> Vec<Value> {
+    let mut written: Vec<UiMessage> = Vec::new();
+    let mut messages = messages.into_iter().peekable();
+    while let Some(message) = messages.next() {
+        if message.role == Role::Tool {
             continue;
         }
-        let answers = match turns.peek_mut() {
-            Some(next) if next.role == Role::Tool => std::mem::take(&mut next.pieces),
+        let results = match messages.peek_mut() {
+            Some(next) if next.role == Role::Tool => std::mem::take(&mut next.parts),
             _ => Vec::new(),
         };
-        let mut answers = by_call(answers);
-        for pieces in by_message(turn.pieces) {
-            say(&mut drafts, turn.role, pieces, &mut answers);
+        let mut results = by_call(results);
+        for parts in by_message(message.parts) {
+            add_parts(&mut written, message.role, parts, &mut results);
         }
     }
-    let mut ids = Ids::default();
-    let written = drafts.into_iter().enumerate().map(|(index, mut draft)| {
-        let id = draft.entry.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
+    let mut ids = UniqueIds::default();
+    let values = written.into_iter().enumerate().map(|(index, mut message)| {
+        let id = message.value.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let wanted = id.map_or_else(|| format!("message-{index}"), str::to_owned);
         let unique = ids.unique(&wanted, Format::AiSdkUi);
         if id != Some(unique.as_str()) {
-            put(&mut draft.entry, "id", unique.into());
+            put(&mut message.value, "id", unique.into());
         }
-        draft.entry
+        message.value
     });
-    written.collect()
+    values.collect()
 }
 
-fn by_call(answers: Vec<Piece>) -> SortedMap<String, Piece> {
+fn by_call(results: Vec<OutgoingPart>) -> SortedMap<String, OutgoingPart> {
     let mut map = SortedMap::new();
-    for piece in answers {
-        if let What::Result(answer) = &piece.what {
-            map.insert(answer.id.clone(), piece);
+    for part in results {
+        if let PartContent::ToolResult(result) = &part.content {
+            map.insert(result.call_id.clone(), part);
         }
     }
     map
 }
 
-fn say(drafts: &mut Vec<Draft>, role: Role, mut pieces: Vec<Piece>, answers: &mut SortedMap<String, Piece>) {
+fn add_parts(
+    written: &mut Vec<UiMessage>,
+    role: Role,
+    mut parts: Vec<OutgoingPart>,
+    results: &mut SortedMap<String, OutgoingPart>,
+) {
     // A call that was made up for a result is where the result was.
-    let beside = pieces.first().and_then(|piece| match &piece.what {
-        What::Call(call) => answers.get_mut(&call.id),
+    let beside = parts.first().and_then(|part| match &part.content {
+        PartContent::ToolCall(call) => results.get_mut(&call.id),
         _ => None,
     });
-    let (mut message, mut shell) = beside.map_or((None, None), |piece| (piece.message(), piece.shell.take()));
-    message = pieces.first().and_then(Piece::message).or(message);
-    shell = pieces.iter_mut().find_map(|piece| piece.shell.take()).or(shell);
-    let goes_on = drafts.last().is_some_and(|last| {
-        last.role == role && last.message == message && (message.is_some() || role == Role::Assistant)
-    });
-    if goes_on {
-        let starts_step = pieces.iter().any(|piece| {
-            piece.exact.as_ref().is_some_and(|exact| exact.value.get("type").is_some_and(|kind| kind == "step-start"))
+    let (mut index, mut fields) = beside.map_or((None, None), |part| (part.message(), part.message_fields.take()));
+    index = parts.first().and_then(OutgoingPart::message).or(index);
+    fields = parts.iter_mut().find_map(|part| part.message_fields.take()).or(fields);
+    let continues = written
+        .last()
+        .is_some_and(|last| last.role == role && last.index == index && (index.is_some() || role == Role::Assistant));
+    if continues {
+        let starts_step = parts.iter().any(|part| {
+            part.original
+                .as_ref()
+                .is_some_and(|original| original.value.get("type").is_some_and(|kind| kind == "step-start"))
         });
-        if let Some(last) = drafts.last_mut().filter(|_| role == Role::Assistant && !starts_step) {
-            put(&mut last.entry, FIELD, json!({ "type": "step-start" }));
+        if let Some(last) = written.last_mut().filter(|_| role == Role::Assistant && !starts_step) {
+            put(&mut last.value, FIELD, json!({ "type": "step-start" }));
         }
     } else {
         let name = match role {
@@ -202,46 +216,46 @@ fn say(drafts: &mut Vec<Draft>, role: Role, mut pieces: Vec<Piece>, answers: &mu
             Role::User => "user",
             Role::Assistant | Role::Tool => "assistant",
         };
-        let mut entry = shell.unwrap_or_else(|| json!({ "id": "", "role": name }));
-        if entry.get("parts").is_none() && entry.get("content").is_none() {
-            put(&mut entry, "parts", json!([]));
+        let mut value = fields.unwrap_or_else(|| json!({ "id": "", "role": name }));
+        if value.get("parts").is_none() && value.get("content").is_none() {
+            put(&mut value, "parts", json!([]));
         }
-        drafts.push(Draft { role, message, entry });
+        written.push(UiMessage { role, index, value });
     }
-    let Some(last) = drafts.last_mut() else { return };
-    for piece in pieces {
-        write_piece(&mut last.entry, piece, answers);
+    let Some(last) = written.last_mut() else { return };
+    for part in parts {
+        write_part(&mut last.value, part, results);
     }
 }
 
-fn write_piece(entry: &mut Value, piece: Piece, answers: &mut SortedMap<String, Piece>) {
-    let (field, value) = match (piece.exact, piece.what) {
-        (exact, What::Call(call)) => {
-            let part = exact.map_or_else(|| new_call(&call), |exact| exact.value);
-            (FIELD.to_owned(), with_answer(part, answers.remove(&call.id)))
+fn write_part(message: &mut Value, part: OutgoingPart, results: &mut SortedMap<String, OutgoingPart>) {
+    let (field, value) = match (part.original, part.content) {
+        (original, PartContent::ToolCall(call)) => {
+            let part = original.map_or_else(|| new_call(&call), |original| original.value);
+            (FIELD.to_owned(), with_result(part, results.remove(&call.id)))
         }
-        (Some(exact), _) => (exact.field, exact.value),
-        (None, What::Text(text)) => (FIELD.to_owned(), json!({ "type": "text", "text": text })),
+        (Some(original), _) => (original.field, original.value),
+        (None, PartContent::Text(text)) => (FIELD.to_owned(), json!({ "type": "text", "text": text })),
         (None, _) => return,
     };
-    put(entry, &field, value);
+    put(message, &field, value);
 }
 
-fn new_call(call: &Call) -> Value {
+fn new_call(call: &ToolCall) -> Value {
     let kind = format!("tool-{}", call.name);
     json!({ "type": kind, "toolCallId": call.id, "state": "input-available", "input": call.object() })
 }
 
 /// Puts the result into the part of its call.
-fn with_answer(mut part: Value, piece: Option<Piece>) -> Value {
-    let Value::Object(map) = &mut part else { return part };
-    match piece.map(|piece| (piece.exact, piece.what)) {
-        Some((Some(exact), _)) => {
-            for (field, value) in exact.value.as_object().into_iter().flatten() {
+fn with_result(mut call: Value, result: Option<OutgoingPart>) -> Value {
+    let Value::Object(map) = &mut call else { return call };
+    match result.map(|part| (part.original, part.content)) {
+        Some((Some(original), _)) => {
+            for (field, value) in original.value.as_object().into_iter().flatten() {
                 map.insert(field.clone(), value.clone());
             }
         }
-        Some((None, What::Result(answer))) => new_answer(map, &answer),
+        Some((None, PartContent::ToolResult(result))) => new_result(map, &result),
         _ if optional(map, "state").starts_with("output-") => {
             for field in RESULT_FIELDS {
                 map.shift_remove(*field);
@@ -250,22 +264,22 @@ fn with_answer(mut part: Value, piece: Option<Piece>) -> Value {
         }
         _ => {}
     }
-    part
+    call
 }
 
-fn new_answer(map: &mut JsonMap, answer: &Answer) {
+fn new_result(map: &mut JsonMap, result: &ToolResult) {
     for field in RESULT_FIELDS {
         map.shift_remove(*field);
     }
-    let (state, field, value) = if answer.is_error {
-        ("output-error", "errorText", Value::from(answer.text.as_str()))
+    let (state, field, value) = if result.is_error {
+        ("output-error", "errorText", Value::from(result.text.as_str()))
     } else {
-        ("output-available", "output", answer.value())
+        ("output-available", "output", result.value())
     };
     map.insert("state".into(), state.into());
     map.insert(field.into(), value);
     // An error may come without the input; a result may not.
-    if !map.contains_key("input") && !answer.is_error {
+    if !map.contains_key("input") && !result.is_error {
         map.insert("input".into(), json!({}));
     }
 }

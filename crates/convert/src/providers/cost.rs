@@ -1,4 +1,4 @@
-//! What messages cost: every text in them that the provider is sent, and what it puts around messages and calls.
+//! Token costs of messages: every text the provider is sent, and what it adds around messages and calls.
 //!
 //! Counted are all strings (texts, ids, names, roles, types), and of JSON that a model wrote or reads (arguments,
 //! structured results) the keys, numbers and punctuation, too. Media count a flat number, their bytes nothing. Names of
@@ -6,16 +6,16 @@
 
 use serde_json::Value;
 
-use super::decode::IMAGE_TOKENS;
-use super::part::Role;
-use super::record::{KEY, OWN};
-use super::turns::{NO_RESULT, answered_id, call_id, tool_name};
+use super::media::MEDIA_TOKENS;
+use super::message::Role;
+use super::stored::{MESSAGE_KEY, OWN_KEY};
+use super::to_messages::{NO_RESULT, answered_id, call_id, tool_name};
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::{ContextItem, ItemKind};
 
-/// Weighs a text in quarter tokens.
+/// Returns the quarter tokens of a text.
 pub type Weigh<'a> = &'a dyn Fn(&str) -> u64;
 
 /// `{"input":""}` around arguments that are no JSON object.
@@ -25,7 +25,7 @@ const WRAP_QUARTERS: u64 = 21;
 const PAYLOADS: &[&str] =
     &["input", "rawInput", "args", "arguments", "response", "output", "result", "value", "action", "operation"];
 
-/// Weighs messages and what goes beside them, in quarter tokens.
+/// Returns the quarter tokens of messages and of the instructions beside them.
 pub fn message_quarters(written: &WrittenMessages, weigh: Weigh) -> u64 {
     let mut meter = Meter { weigh, quarters: 0 };
     for message in written.messages.iter().chain(&written.system) {
@@ -34,23 +34,23 @@ pub fn message_quarters(written: &WrittenMessages, weigh: Weigh) -> u64 {
     meter.quarters
 }
 
-/// Weighs what an item adds to messages, about: only writing them shows it exactly. All in quarter tokens.
+/// Estimates what an item adds to messages, in quarter tokens; only writing them shows it exactly.
 #[derive(Clone, Copy)]
 pub struct ItemCost<'a> {
-    /// Whose messages.
+    /// The format of the messages.
     pub format: Format,
     /// The item.
     pub item: &'a ContextItem,
     /// The item before it in the log, whose message it may share.
     pub before: Option<&'a ContextItem>,
-    /// Weighs texts.
+    /// Counts the quarter tokens of a text.
     pub weigh: Weigh<'a>,
 }
 
-/// Roles, types and states that a format writes, in quarter tokens as `heuristic/v3` weighs them.
-struct Words {
-    /// Of a message that says something.
-    said: u64,
+/// Quarter tokens of the roles, types and states that a format writes, as `heuristic/v3` counts them.
+struct FormatOverhead {
+    /// Of a message of text.
+    text: u64,
     /// Of a message with calls, and of each of them.
     call: [u64; 2],
     /// Of a message with results, and of each of them; none where results stand in the message of their calls.
@@ -59,8 +59,8 @@ struct Words {
     has: [bool; 3],
 }
 
-const fn words(format: Format) -> Words {
-    let (said, call, result, has) = match format {
+const fn overhead(format: Format) -> FormatOverhead {
+    let (text, call, result, has) = match format {
         Format::OpenAiChat => (9, [9, 8], [Some(4), Some(0)], [true, true, false]),
         Format::OpenAiResponses => (16, [0, 14], [Some(0), Some(22)], [true, true, false]),
         Format::Anthropic => (13, [9, 9], [Some(4), Some(12)], [true, true, false]),
@@ -70,15 +70,15 @@ const fn words(format: Format) -> Words {
         Format::AiSdkUi => (30, [26, 10], [None, Some(17)], [true, false, false]),
         Format::AiSdkModel => (13, [9, 10], [Some(4), Some(24)], [true, true, true]),
     };
-    Words { said, call, result, has }
+    FormatOverhead { text, call, result, has }
 }
 
 impl ItemCost<'_> {
     /// Weighs the item with its text, which weighs `text_quarters`. With `is_whole` it comes back as the message that it
     /// was read from, where it was read from this format.
     pub fn quarters(&self, text_quarters: u64, is_whole: bool) -> u64 {
-        let kept = if is_whole { self.kept() } else { None };
-        text_quarters + kept.unwrap_or_else(|| self.new_part())
+        let stored = if is_whole { self.stored() } else { None };
+        text_quarters + stored.unwrap_or_else(|| self.new_part())
     }
 
     /// Weighs the result that is made up for a call without one.
@@ -103,12 +103,12 @@ impl ItemCost<'_> {
                 let is_turn = matches!(kind, ItemKind::Policy | ItemKind::UserTurn | ItemKind::AgentMsg);
                 // The others are shown under their name.
                 let label = if is_turn { 0 } else { (self.weigh)(&format!("[{}]\n", kind.label())) };
-                label + self.message(words(self.format).said)
+                label + self.message(overhead(self.format).text)
             }
         }
     }
 
-    /// Weighs a message that says nothing yet; nothing where the item shares that of the one before.
+    /// Weighs a message without parts; 0 where the item shares the message of the one before.
     fn message(&self, words: u64) -> u64 {
         if self.shares_message() { 0 } else { 4 * limits::MESSAGE_TOKENS + words }
     }
@@ -118,13 +118,13 @@ impl ItemCost<'_> {
     }
 
     fn call(&self, id: &str) -> u64 {
-        let Words { call: [message, part], has, .. } = words(self.format);
+        let FormatOverhead { call: [message, part], has, .. } = overhead(self.format);
         let id = if has[0] { (self.weigh)(id) } else { 0 };
         self.message(message) + 4 * limits::TOOL_PART_TOKENS + part + id + self.name()
     }
 
     fn result(&self, id: &str) -> u64 {
-        let Words { result: [message, part], has, .. } = words(self.format);
+        let FormatOverhead { result: [message, part], has, .. } = overhead(self.format);
         let id = if has[1] { (self.weigh)(id) } else { 0 };
         let name = if has[2] { self.name() } else { 0 };
         let message = message.map_or(0, |words| match self.format {
@@ -138,17 +138,17 @@ impl ItemCost<'_> {
     /// Tells whether the item is likely written into the message of the item before it.
     fn shares_message(&self) -> bool {
         let Some(before) = self.before else { return false };
-        let record = |item| record(item, self.format);
-        if let (Some(one), Some(other)) = (record(before), record(self.item)) {
+        let stored = |item| stored_message(item, self.format);
+        if let (Some(one), Some(other)) = (stored(before), stored(self.item)) {
             return one.get("message").is_some_and(|index| Some(index) == other.get("message"));
         }
-        let side = |item: &ContextItem| match item.kind {
+        let role = |item: &ContextItem| match item.kind {
             ItemKind::Policy => Role::System,
             ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
             ItemKind::ToolResult => Role::Tool,
             _ => Role::User,
         };
-        match (self.format, side(before), side(self.item)) {
+        match (self.format, role(before), role(self.item)) {
             (Format::OpenAiResponses, ..) => false,
             (Format::Anthropic | Format::Gemini, Role::Tool, Role::User)
             | (Format::AiSdkUi, Role::Assistant | Role::Tool, Role::Assistant | Role::Tool)
@@ -161,17 +161,17 @@ impl ItemCost<'_> {
         }
     }
 
-    /// Weighs what was kept of the message that the item was read from, without the texts, which are the item's.
-    fn kept(&self) -> Option<u64> {
-        let record = record(self.item, self.format).filter(|record| !optional(record, "digest").is_empty())?;
+    /// Weighs what is stored of the message that the item was read from, without the texts, which are the item's.
+    fn stored(&self) -> Option<u64> {
+        let stored = stored_message(self.item, self.format).filter(|stored| !optional(stored, "digest").is_empty())?;
         let mut meter = Meter { weigh: self.weigh, quarters: 0 };
         if !self.shares_message() {
-            meter.message(record.get("shell").unwrap_or(&Value::Null));
+            meter.message(stored.get("shell").unwrap_or(&Value::Null));
         }
-        for part in record.get("parts").and_then(Value::as_array).into_iter().flatten() {
+        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten() {
             let Some(part) = part.as_object() else { continue };
             if part.contains_key("message") {
-                // Reasoning in an entry of its own.
+                // Reasoning in a message of its own.
                 meter.quarters += 4 * limits::MESSAGE_TOKENS;
             }
             // As in the message, where calls are known by the list they stand in.
@@ -182,10 +182,10 @@ impl ItemCost<'_> {
     }
 }
 
-/// Returns what was kept of the message that an item was read from, if it is of the format.
-fn record(item: &ContextItem, format: Format) -> Option<&JsonMap> {
-    let record = item.metadata.get(OWN)?.get(KEY)?.as_object()?;
-    (optional(record, "format") == format.as_str()).then_some(record)
+/// Returns what is stored of the message that an item was read from, if it is of the format.
+fn stored_message(item: &ContextItem, format: Format) -> Option<&JsonMap> {
+    let stored = item.metadata.get(OWN_KEY)?.get(MESSAGE_KEY)?.as_object()?;
+    (optional(stored, "format") == format.as_str()).then_some(stored)
 }
 
 struct Meter<'a> {
@@ -215,7 +215,7 @@ impl Meter<'_> {
                 }
             }
             Value::Object(map) if is_media(map, key) => {
-                self.quarters += 4 * IMAGE_TOKENS;
+                self.quarters += 4 * MEDIA_TOKENS;
                 self.media(map);
             }
             Value::Object(map) => {
@@ -231,13 +231,13 @@ impl Meter<'_> {
         }
     }
 
-    /// Weighs JSON of a tool: what it says, with its keys and its punctuation, but for escapes.
+    /// Weighs JSON of a tool: its texts, keys and punctuation, without escapes.
     fn payload(&mut self, value: &Value) {
         match value {
             Value::String(text) => self.text(text),
             Value::Null | Value::Bool(_) | Value::Number(_) => self.text(&value.to_string()),
             Value::Array(list) => {
-                // The brackets, and what stands between two values.
+                // The brackets, and the comma and space between two values.
                 self.quarters += 4 + 2 * list.len() as u64;
                 for value in list {
                     self.payload(value);
@@ -254,7 +254,7 @@ impl Meter<'_> {
         }
     }
 
-    /// Weighs what media say besides their bytes: names, types, links.
+    /// Weighs the names, types and links of media, without the bytes.
     fn media(&mut self, map: &JsonMap) {
         for (key, value) in map {
             match value {
@@ -342,7 +342,7 @@ fn tool_parts(map: &JsonMap, key: &str) -> u64 {
         || matches!(kind, "tool_use" | "tool_result" | "tool-call" | "tool-result")
         || ["_call", "_call_output", "_tool_use", "_tool_result"].iter().any(|end| kind.ends_with(end))
         || ["functionCall", "function_call", "functionResponse", "function_response"].iter().any(|name| has(name));
-    // A part of the AI SDK's page is a call and its result.
+    // A tool part of a `UIMessage` is a call and its result.
     let is_both = has("toolCallId") && optional(map, "state").starts_with("output-");
     u64::from(is_part || has("toolCallId")) + u64::from(is_both)
 }
@@ -374,8 +374,8 @@ mod tests {
         assert_eq!(quarters(message), 16 + 9 + 16 + 8 + 2 + 4 + (4 + 12 + 2 + 1));
         let source = json!({ "type": "base64", "media_type": "image/png", "data": "A".repeat(100_000) });
         let message = json!({ "role": "user", "content": [{ "type": "image", "source": source }] });
-        assert_eq!(quarters(message), 16 + 4 + 4 * IMAGE_TOKENS + 5 + 6 + 9);
-        // What a tool says is its text, whatever it looks like.
+        assert_eq!(quarters(message), 16 + 4 + 4 * MEDIA_TOKENS + 5 + 6 + 9);
+        // What a tool returned is text, even where it looks like media.
         let long = json!({ "type": "file", "data": "x".repeat(1000) });
         let part = json!({ "functionResponse": { "name": "look", "response": long } });
         assert!(quarters(json!({ "role": "user", "parts": [part] })) > 1000);

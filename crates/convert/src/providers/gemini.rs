@@ -2,23 +2,24 @@
 
 use serde_json::{Value, json};
 
-use super::media::{Media, media, unknown};
-use super::part::{Body, Message, Part, Piece, Role, Slot, Turn, What, at, below};
-use super::said::{BEGINNING, Block, Kind, Said, in_turns};
-use super::{Warnings, hollow, open, optional, required, speaker};
+use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
+use super::media::MediaInfo;
+use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
+use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
 use contextweaver_text::unicode::trim;
 
 /// The two spellings of a field.
-type Names = [&'static str; 2];
+type Spellings = [&'static str; 2];
 
-const CALL: Names = ["functionCall", "function_call"];
-const RESPONSE: Names = ["functionResponse", "function_response"];
-const SIGNATURE: Names = ["thoughtSignature", "thought_signature"];
+const CALL: Spellings = ["functionCall", "function_call"];
+const RESPONSE: Spellings = ["functionResponse", "function_response"];
+const SIGNATURE: Spellings = ["thoughtSignature", "thought_signature"];
 
-/// Who speaks.
+/// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("model", Role::Assistant), ("function", Role::User)];
 
 /// Reads contents, and the system instruction that stands beside them.
@@ -27,71 +28,71 @@ pub fn read(list: Vec<Value>, system: Option<Value>, start: usize) -> Result<Vec
     if let Some(system) = system.filter(|system| !system.is_null()) {
         messages.push(read_system(system)?);
     }
-    let mut calls = Calls::default();
+    let mut calls = PendingCalls::default();
     for (index, content) in list.into_iter().enumerate() {
         let path = at("/messages", index);
-        let mut entry = open(content, &path)?;
-        let (role_name, role) = match entry.get("role") {
-            // Who speaks is the user unless something else is said.
+        let mut content = into_object(content, &path)?;
+        let (role_name, role) = match content.get("role") {
+            // Without a role a content is the user's.
             None | Some(Value::Null) => ("user".to_owned(), Role::User),
-            Some(_) => speaker(&entry, &path, ROLES, "; the system instruction stands beside the contents")?,
+            Some(_) => role_of(&content, &path, ROLES, "; the system instruction stands beside the contents")?,
         };
-        // What the model says in several contents is one answer.
+        // Contents of the model in a row are one response.
         let before = messages.last().filter(|before| role == Role::Assistant && before.role == role);
         let group = before.map_or(index, |before| before.group);
         if role == Role::Assistant && group == index {
-            calls = Calls::default();
+            calls = PendingCalls::default();
         }
         let path = below(&path, "parts");
-        let parts = match hollow(&mut entry, "parts") {
+        let parts = match take_field(&mut content, "parts") {
             Value::Null => Vec::new(),
             Value::Array(list) => read_parts(list, role, &mut calls, start + index, &path)?,
             other => return Err(wrong_type(&path, "an array", &other)),
         };
-        messages.push(Message { role, role_name, shell: Value::Object(entry), parts, group, index: Some(index) });
+        messages.push(Message { role, role_name, fields: Value::Object(content), parts, group, index: Some(index) });
     }
     Ok(messages)
 }
 
 fn read_system(system: Value) -> Result<Message> {
-    let (shell, parts) = match system {
+    let (fields, parts) = match system {
         Value::String(_) => {
-            let slot = Slot::any("", &system);
-            (Value::from(""), vec![Part::new(Body::Text, "", system, vec![slot])])
+            let slot = TextSlot::any("", &system);
+            (Value::from(""), vec![MessagePart::new(PartKind::Text, "", system, vec![slot])])
         }
         other => {
-            let mut entry = open(other, "/system")?;
-            let parts = match hollow(&mut entry, "parts") {
+            let mut content = into_object(other, "/system")?;
+            let parts = match take_field(&mut content, "parts") {
                 Value::Null => Vec::new(),
-                Value::Array(list) => read_parts(list, Role::System, &mut Calls::default(), 0, "/system/parts")?,
+                Value::Array(list) => read_parts(list, Role::System, &mut PendingCalls::default(), 0, "/system/parts")?,
                 other => return Err(wrong_type("/system/parts", "an array", &other)),
             };
-            (Value::Object(entry), parts)
+            (Value::Object(content), parts)
         }
     };
-    // It is not said together with the first content.
-    let parts = parts.into_iter().map(|part| Part { step: 1, ..part }).collect();
-    Ok(Message { role: Role::System, role_name: "system".to_owned(), shell, parts, group: 0, index: None })
+    // It is no part of the first content.
+    let parts = parts.into_iter().map(|part| MessagePart { step: 1, ..part }).collect();
+    Ok(Message { role: Role::System, role_name: "system".to_owned(), fields, parts, group: 0, index: None })
 }
 
-/// The calls of what the model said last, by name: responses without an id answer them in their order.
+/// The calls of the last response of the model, by name: results without an id answer them in their order.
 #[derive(Default)]
-struct Calls(SortedMap<String, Queue>);
+struct PendingCalls(SortedMap<String, PendingIds>);
 
-/// The ids of the calls of one name, and how many of them have an answer.
+/// The ids of the calls of one name, and how many of them have a result.
 #[derive(Default)]
-struct Queue {
+struct PendingIds {
     ids: Vec<String>,
     answered: usize,
 }
 
-impl Calls {
+impl PendingCalls {
     fn add(&mut self, name: &str, id: &str) {
-        self.0.get_or_insert(&name.to_owned(), Queue::default()).ids.push(id.to_owned());
+        self.0.get_or_insert(&name.to_owned(), PendingIds::default()).ids.push(id.to_owned());
     }
 
-    /// Takes the oldest call of a name without an answer.
-    fn answer(&mut self, name: &str) -> Option<String> {
+    /// Takes the oldest call of a name without a result.
+    fn take(&mut self, name: &str) -> Option<String> {
         let queue = self.0.get_mut(name)?;
         let id = queue.ids.get(queue.answered)?;
         queue.answered += 1;
@@ -99,27 +100,33 @@ impl Calls {
     }
 }
 
-/// Returns the field of a part and its name as it is spelled.
-fn field(part: &JsonMap, names: Names) -> Option<(&'static str, &Value)> {
+/// Returns the first spelling of a field that a part has, and its value.
+fn field(part: &JsonMap, names: Spellings) -> Option<(&'static str, &Value)> {
     names.into_iter().find_map(|name| part.get(name).filter(|value| !value.is_null()).map(|value| (name, value)))
 }
 
-fn read_parts(list: Vec<Value>, role: Role, calls: &mut Calls, message: usize, path: &str) -> Result<Vec<Part>> {
+fn read_parts(
+    list: Vec<Value>,
+    role: Role,
+    calls: &mut PendingCalls,
+    message: usize,
+    path: &str,
+) -> Result<Vec<MessagePart>> {
     let mut parts = Vec::with_capacity(list.len());
     for (index, value) in list.into_iter().enumerate() {
         let path = at(path, index);
-        let map = open(value, &path)?;
+        let map = into_object(value, &path)?;
         let id = format!("call_{message}_{index}");
         if let Some((key, call)) = field(&map, CALL) {
             must_be(role == Role::Assistant, "the model", &below(&path, key))?;
-            let (body, slots) = read_call(call, key, &id, calls, &below(&path, key))?;
-            parts.extend(with_signature(map, body, slots));
+            let (kind, slots) = read_call(call, key, &id, calls, &below(&path, key))?;
+            parts.extend(with_signature(map, kind, slots));
         } else if let Some((key, response)) = field(&map, RESPONSE) {
             must_be(role == Role::User, "the user", &below(&path, key))?;
-            let (body, slots) = read_response(response, key, &id, calls, &below(&path, key))?;
-            parts.push(Part::new(body, "parts[]", Value::Object(map), slots));
+            let (kind, slots) = read_response(response, key, &id, calls, &below(&path, key))?;
+            parts.push(MessagePart::new(kind, "parts[]", Value::Object(map), slots));
         } else {
-            parts.push(read_said(map));
+            parts.push(read_content_part(map));
         }
     }
     Ok(parts)
@@ -130,32 +137,32 @@ fn must_be(fits: bool, side: &str, path: &str) -> Result<()> {
     if fits { Ok(()) } else { Err(error().at(path)) }
 }
 
-/// Reads a part that is neither call nor response.
-fn read_said(map: JsonMap) -> Part {
+/// Reads a part that is neither call nor result.
+fn read_content_part(map: JsonMap) -> MessagePart {
     let text = map.get("text").and_then(Value::as_str);
     let is_thought = map.get("thought") == Some(&Value::Bool(true));
-    // A signature may ride on a text that says nothing.
+    // A signature may be in a part with empty text.
     let carries = field(&map, SIGNATURE).is_some() && text.is_none_or(|text| trim(text).is_empty());
     if is_thought || carries && (text.is_some() || map.len() == 1) {
-        return Part::new(Body::Reasoning, "parts[]", Value::Object(map), Vec::new());
+        return MessagePart::new(PartKind::Reasoning, "parts[]", Value::Object(map), Vec::new());
     }
-    let slot = |place: &str, text: &str| vec![Slot::text(place, text)];
     if let Some(text) = text {
-        let slots = slot("/text", text);
-        return Part::new(Body::Text, "parts[]", Value::Object(map), slots);
+        let slots = vec![TextSlot::text("/text", text)];
+        return MessagePart::new(PartKind::Text, "parts[]", Value::Object(map), slots);
     }
     match label(&map) {
-        Some((label, true)) => media("parts[]", Value::Object(map), &label),
-        Some((label, false)) => Part::opaque("parts[]", Value::Object(map), &label, None),
-        None => unknown("parts[]", Value::Object(map)),
+        Some((label, true)) => MessagePart::media("parts[]", Value::Object(map), &label),
+        Some((label, false)) => MessagePart::opaque("parts[]", Value::Object(map), &label, None),
+        None => MessagePart::unknown("parts[]", Value::Object(map)),
     }
 }
 
-/// Returns what stands in the text for a part without text, and whether it is media.
+/// Returns the label of a part without text, and whether it is media.
 fn label(map: &JsonMap) -> Option<(String, bool)> {
     let object = |names| field(map, names).and_then(|(_, value)| value.as_object());
-    let text =
-        |map: &JsonMap, names: Names| field(map, names).and_then(|(_, value)| value.as_str()).unwrap_or("").to_owned();
+    let text = |map: &JsonMap, names: Spellings| {
+        field(map, names).and_then(|(_, value)| value.as_str()).unwrap_or("").to_owned()
+    };
     let (blob, data) = match (object(["inlineData", "inline_data"]), object(["fileData", "file_data"])) {
         (Some(blob), _) => (blob, optional(blob, "data").to_owned()),
         (None, Some(file)) => (file, text(file, ["fileUri", "file_uri"])),
@@ -165,33 +172,45 @@ fn label(map: &JsonMap) -> Option<(String, bool)> {
                 .find(|name| map.get(*name).is_some_and(Value::is_object))?;
             let inner = map.get(name)?.as_object()?;
             let shown = if name.starts_with("exec") { optional(inner, "code") } else { optional(inner, "output") };
-            let what = if name.starts_with("exec") { "code" } else { "output of code" };
-            return Some((format!("[{what}]\n{shown}"), false));
+            let kind = if name.starts_with("exec") { "code" } else { "output of code" };
+            return Some((format!("[{kind}]\n{shown}"), false));
         }
     };
     let media_type = text(blob, ["mimeType", "mime_type"]);
     let kind = media_type.split('/').next().unwrap_or("");
-    let what = if matches!(kind, "image" | "audio" | "video") { kind } else { "file" };
+    let kind = if matches!(kind, "image" | "audio" | "video") { kind } else { "file" };
     let name = text(blob, ["displayName", "display_name"]);
-    Some((Media { what, media_type: &media_type, name: &name, data: &data }.label(), true))
+    Some((MediaInfo { kind, media_type: &media_type, name: &name, data: &data }.label(), true))
 }
 
-fn read_call(call: &Value, key: &str, id: &str, calls: &mut Calls, path: &str) -> Result<(Body, Vec<Slot>)> {
+fn read_call(
+    call: &Value,
+    key: &str,
+    id: &str,
+    calls: &mut PendingCalls,
+    path: &str,
+) -> Result<(PartKind, Vec<TextSlot>)> {
     let map = call.as_object().ok_or_else(|| wrong_type(path, "an object", call))?;
     let name = required(map, "name", path)?.to_owned();
     let id = Some(optional(map, "id")).filter(|id| !id.is_empty()).unwrap_or(id).to_owned();
     calls.add(&name, &id);
     let arguments = map.get("args").filter(|arguments| !arguments.is_null());
-    let slots = arguments.map(|arguments| Slot::json(format!("/{key}/args"), arguments)).into_iter().collect();
-    Ok((Body::Call { id, name }, slots))
+    let slots = arguments.map(|arguments| TextSlot::json(format!("/{key}/args"), arguments)).into_iter().collect();
+    Ok((PartKind::ToolCall { id, name }, slots))
 }
 
-fn read_response(response: &Value, key: &str, id: &str, calls: &mut Calls, path: &str) -> Result<(Body, Vec<Slot>)> {
+fn read_response(
+    response: &Value,
+    key: &str,
+    id: &str,
+    calls: &mut PendingCalls,
+    path: &str,
+) -> Result<(PartKind, Vec<TextSlot>)> {
     let map = response.as_object().ok_or_else(|| wrong_type(path, "an object", response))?;
     let name = required(map, "name", path)?.to_owned();
     let given = Some(optional(map, "id")).filter(|id| !id.is_empty()).map(str::to_owned);
-    let id = given.or_else(|| calls.answer(&name)).unwrap_or_else(|| id.to_owned());
-    let place = format!("/{key}/response");
+    let id = given.or_else(|| calls.take(&name)).unwrap_or_else(|| id.to_owned());
+    let pointer = format!("/{key}/response");
     let (mut slots, mut is_error) = (Vec::new(), false);
     match map.get("response") {
         None | Some(Value::Null) => {}
@@ -201,103 +220,107 @@ fn read_response(response: &Value, key: &str, id: &str, calls: &mut Calls, path:
             is_error = only.is_some_and(|(name, _)| name == "error");
             slots.push(match only {
                 Some((name @ ("output" | "result" | "error" | "content"), Value::String(text))) => {
-                    Slot::text(below(&place, name), text)
+                    TextSlot::text(below(&pointer, name), text)
                 }
                 // What is no object is wrapped when it is written.
                 Some((name @ "error", value) | (name @ "output", value @ Value::Array(_))) => {
-                    Slot::json(below(&place, name), value)
+                    TextSlot::json(below(&pointer, name), value)
                 }
-                _ => Slot::json(place, value),
+                _ => TextSlot::json(pointer, value),
             });
         }
     }
-    Ok((Body::Result { id, name, is_error }, slots))
+    Ok((PartKind::ToolResult { id, name, is_error }, slots))
 }
 
 /// Takes the signature out of the part of a call: it is reasoning, without which the call may not be repeated. Null
 /// stands where it was.
-fn with_signature(mut map: JsonMap, body: Body, slots: Vec<Slot>) -> Vec<Part> {
+fn with_signature(mut map: JsonMap, kind: PartKind, slots: Vec<TextSlot>) -> Vec<MessagePart> {
     let signature = SIGNATURE.into_iter().find_map(|name| match map.get_mut(name) {
         Some(value) if !value.is_null() => Some((name, value.take())),
         _ => None,
     });
-    let signature = signature.map(|(name, value)| Part::new(Body::Reasoning, name, value, Vec::new()));
-    let call = Part::new(body, "parts[]", Value::Object(map), slots);
+    let signature = signature.map(|(name, value)| MessagePart::new(PartKind::Reasoning, name, value, Vec::new()));
+    let call = MessagePart::new(kind, "parts[]", Value::Object(map), slots);
     signature.into_iter().chain([call]).collect()
 }
 
 /// Writes contents, and the system instruction that stands beside them.
-pub fn write(turns: Vec<Turn>, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
+pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Value>, Option<Value>) {
     let (mut system, mut list) = (Vec::new(), Vec::new());
-    let mut system_shell = None;
-    for mut turn in turns {
-        let is_system = turn.role == Role::System;
-        if is_system && system_shell.is_none() {
-            system_shell = turn.pieces.iter_mut().find_map(|piece| piece.shell.take());
+    let mut system_fields = None;
+    for mut message in messages {
+        let is_system = message.role == Role::System;
+        if is_system && system_fields.is_none() {
+            system_fields = message.parts.iter_mut().find_map(|part| part.message_fields.take());
         }
         let mut signature = None;
-        let said = Said::new(turn, |piece| write_part(piece, &mut signature, warnings));
-        if is_system { system.extend(said.blocks) } else { list.push(said) }
+        let message = AlternatingMessage::new(message, |part| write_part(part, &mut signature, warnings));
+        if is_system { system.extend(message.parts) } else { list.push(message) }
     }
-    let result = |call: &Block, text: &str| {
+    let result = |call: &AlternatingPart, text: &str| {
         let name = call_of(&call.value, CALL).and_then(|call| call.get("name")).cloned();
         json!({ "functionResponse": { "name": name, "response": { "error": text } } })
     };
-    let mut list = in_turns(list, false, result, json!({ "text": BEGINNING }), warnings);
+    let mut list = alternate_roles(list, false, result, json!({ "text": MISSING_START }), warnings);
     for index in 1..list.len() {
         let (before, rest) = list.split_at_mut(index);
-        match_responses(&mut before[index - 1].blocks, &mut rest[0].blocks);
+        match_responses(&mut before[index - 1].parts, &mut rest[0].parts);
     }
     let messages = list.into_iter().map(write_content).collect();
-    (messages, write_system(system, system_shell))
+    (messages, write_system(system, system_fields))
 }
 
-fn write_content(said: Said) -> Value {
-    let mut entry = said.shell;
-    let is_response = said.blocks.iter().all(|block| block.kind == Kind::Result);
-    let role = if said.is_user { "user" } else { "model" };
-    let was_read = entry.contains_key("parts");
-    match entry.get_mut("role") {
-        // Who gives responses and says something besides is the user.
+fn write_content(message: AlternatingMessage) -> Value {
+    let mut content = message.fields;
+    let is_response = message.parts.iter().all(|part| part.kind == AlternatingPartKind::ToolResult);
+    let role = if message.is_user { "user" } else { "model" };
+    let was_read = content.contains_key("parts");
+    match content.get_mut("role") {
+        // A content with other parts than results is the user's.
         Some(given) if given == "function" && !is_response => *given = role.into(),
         Some(_) => {}
-        // Without a role it is the user who speaks.
-        None if said.is_user && was_read => {}
+        // The user's may be without a role.
+        None if message.is_user && was_read => {}
         None => {
-            entry = std::iter::once(("role".to_owned(), Value::from(role))).chain(entry).collect();
+            content = std::iter::once(("role".to_owned(), Value::from(role))).chain(content).collect();
         }
     }
-    entry.insert("parts".to_owned(), said.blocks.into_iter().map(|block| block.value).collect());
-    Value::Object(entry)
+    content.insert("parts".to_owned(), message.parts.into_iter().map(|part| part.value).collect());
+    Value::Object(content)
 }
 
-fn write_system(blocks: Vec<Block>, shell: Option<Value>) -> Option<Value> {
-    if let ([block], Some(Value::String(_))) = (&blocks[..], &shell) {
-        return block.value.get("text").cloned();
+fn write_system(parts: Vec<AlternatingPart>, fields: Option<Value>) -> Option<Value> {
+    if let ([part], Some(Value::String(_))) = (&parts[..], &fields) {
+        return part.value.get("text").cloned();
     }
-    if blocks.is_empty() {
+    if parts.is_empty() {
         return None;
     }
-    let mut entry = shell.and_then(|shell| shell.as_object().cloned()).unwrap_or_default();
-    entry.insert("parts".to_owned(), blocks.into_iter().map(|block| block.value).collect());
-    Some(Value::Object(entry))
+    let mut content = fields.and_then(|fields| fields.as_object().cloned()).unwrap_or_default();
+    content.insert("parts".to_owned(), parts.into_iter().map(|part| part.value).collect());
+    Some(Value::Object(content))
 }
 
-/// Makes the part of a piece. What is empty is refused by the provider and left out. A signature waits for its call.
-fn write_part(mut piece: Piece, signature: &mut Option<(String, Value)>, warnings: &mut Warnings) -> Option<Block> {
-    let exact = piece.exact.as_mut().map(|exact| (exact.field.clone(), exact.value.take()));
-    let mut value = match exact {
-        Some((field, value)) if piece.what == What::Reasoning && SIGNATURE.contains(&field.as_str()) => {
+/// Makes the part as the provider is sent it. An empty one is refused and left out. A signature waits for its call.
+fn write_part(
+    mut part: OutgoingPart,
+    signature: &mut Option<(String, Value)>,
+    warnings: &mut Warnings,
+) -> Option<AlternatingPart> {
+    let original = part.original.as_mut().map(|original| (original.field.clone(), original.value.take()));
+    let mut value = match original {
+        Some((field, value)) if part.content == PartContent::Reasoning && SIGNATURE.contains(&field.as_str()) => {
             *signature = Some((field, value));
             return None;
         }
         Some((_, Value::String(text))) => json!({ "text": text }),
         // A content without parts.
         Some((field, _)) if field.is_empty() => json!({ "text": "" }),
-        Some((_, part)) => legal_part(&piece.what, part),
-        None => new_part(&piece.what)?,
+        Some((_, value)) => legal_part(&part.content, value),
+        None => new_part(&part.content)?,
     };
-    if matches!(piece.what, What::Call(_))
+    if matches!(part.content, PartContent::ToolCall(_))
         && let (Some((name, signature)), Some(part)) = (signature.take(), value.as_object_mut())
     {
         part.insert(name, signature);
@@ -305,31 +328,31 @@ fn write_part(mut piece: Piece, signature: &mut Option<(String, Value)>, warning
     let is_alone = value.as_object().is_some_and(|part| part.len() == 1);
     let is_blank = |text: &Value| match text {
         Value::String(text) => trim(text).is_empty(),
-        // Null is nothing beside something else.
+        // Beside other fields null counts as absent.
         Value::Null => is_alone,
         _ => true,
     };
-    if piece.what != What::Reasoning && value.get("text").is_some_and(is_blank) {
-        if piece.exact.is_some() {
+    if part.content != PartContent::Reasoning && value.get("text").is_some_and(is_blank) {
+        if part.original.is_some() {
             let message = "a content or part that says nothing is left out";
-            warnings.add("EMPTY_LEFT_OUT", message, at("/items", piece.item));
+            warnings.add("EMPTY_LEFT_OUT", message, at("/items", part.item));
         }
         return None;
     }
-    Some(Block::new(&piece, value))
+    Some(AlternatingPart::new(&part, value))
 }
 
 /// Makes objects of arguments and responses that are none, which the provider would refuse.
-fn legal_part(what: &What, mut part: Value) -> Value {
-    match what {
-        What::Call(call) => {
+fn legal_part(content: &PartContent, mut part: Value) -> Value {
+    match content {
+        PartContent::ToolCall(call) => {
             let is_legal = |arguments: &Value| arguments.is_object() || arguments.is_null();
             if let Some(fields) = call_of_mut(&mut part, CALL).filter(|fields| !fields.get("args").is_none_or(is_legal))
             {
                 fields.insert("args".to_owned(), Value::Object(call.object()));
             }
         }
-        What::Result(_) => {
+        PartContent::ToolResult(_) => {
             if let Some(fields) = call_of_mut(&mut part, RESPONSE) {
                 let response = match fields.get_mut("response").map(Value::take) {
                     Some(response @ Value::Object(_)) => response,
@@ -339,47 +362,47 @@ fn legal_part(what: &What, mut part: Value) -> Value {
                 fields.insert("response".to_owned(), response);
             }
         }
-        What::Text(_) | What::Reasoning | What::Carried => {}
+        PartContent::Text(_) | PartContent::Reasoning | PartContent::Opaque => {}
     }
     part
 }
 
-fn new_part(what: &What) -> Option<Value> {
-    match what {
-        What::Text(text) => Some(json!({ "text": text })),
-        What::Call(call) => Some(json!({ "functionCall": { "name": call.name, "args": call.object() } })),
-        What::Result(answer) => {
-            let response = match answer.value() {
-                value @ Value::Object(_) if !answer.is_error => value,
-                value => json!({ (if answer.is_error { "error" } else { "output" }): value }),
+fn new_part(content: &PartContent) -> Option<Value> {
+    match content {
+        PartContent::Text(text) => Some(json!({ "text": text })),
+        PartContent::ToolCall(call) => Some(json!({ "functionCall": { "name": call.name, "args": call.object() } })),
+        PartContent::ToolResult(result) => {
+            let response = match result.value() {
+                value @ Value::Object(_) if !result.is_error => value,
+                value => json!({ (if result.is_error { "error" } else { "output" }): value }),
             };
-            Some(json!({ "functionResponse": { "name": answer.name, "response": response } }))
+            Some(json!({ "functionResponse": { "name": result.name, "response": response } }))
         }
-        What::Reasoning | What::Carried => None,
+        PartContent::Reasoning | PartContent::Opaque => None,
     }
 }
 
-fn call_of(part: &Value, names: Names) -> Option<&JsonMap> {
+fn call_of(part: &Value, names: Spellings) -> Option<&JsonMap> {
     part.as_object().and_then(|part| field(part, names)).and_then(|(_, call)| call.as_object())
 }
 
-fn call_of_mut(part: &mut Value, names: Names) -> Option<&mut JsonMap> {
+fn call_of_mut(part: &mut Value, names: Spellings) -> Option<&mut JsonMap> {
     let name = names.into_iter().find(|name| part.get(*name).is_some_and(Value::is_object))?;
     part.get_mut(name)?.as_object_mut()
 }
 
 /// Puts responses into the order of their calls, unless ids tell which is which, and gives a rewritten call or response
 /// the id that the other one has.
-fn match_responses(calls: &mut [Block], responses: &mut [Block]) {
-    let mut places: SortedMap<String, usize> = SortedMap::new();
-    for (place, call) in calls.iter().enumerate().filter(|(_, call)| call.kind == Kind::Call) {
-        places.insert(call.id.clone(), place);
+fn match_responses(calls: &mut [AlternatingPart], responses: &mut [AlternatingPart]) {
+    let mut positions: SortedMap<String, usize> = SortedMap::new();
+    for (position, call) in calls.iter().enumerate().filter(|(_, call)| call.kind == AlternatingPartKind::ToolCall) {
+        positions.insert(call.id.clone(), position);
     }
     let mut count = 0;
-    for response in responses.iter_mut().filter(|response| response.kind == Kind::Result) {
+    for response in responses.iter_mut().filter(|response| response.kind == AlternatingPartKind::ToolResult) {
         count += 1;
-        let Some(call) = places.get(&response.id).and_then(|place| calls.get_mut(*place)) else { continue };
-        if call.is_exact && response.is_exact {
+        let Some(call) = positions.get(&response.id).and_then(|position| calls.get_mut(*position)) else { continue };
+        if call.is_original && response.is_original {
             continue;
         }
         let (Some(call), Some(response)) =
@@ -393,9 +416,10 @@ fn match_responses(calls: &mut [Block], responses: &mut [Block]) {
             _ => {}
         }
     }
-    let has_id = |block: &Block| call_of(&block.value, RESPONSE).is_some_and(|response| response.contains_key("id"));
+    let has_id =
+        |part: &AlternatingPart| call_of(&part.value, RESPONSE).is_some_and(|response| response.contains_key("id"));
     let results = &mut responses[..count];
     if !results.iter().all(has_id) {
-        sort_by(results, |a, b| places.get(&a.id).cmp(&places.get(&b.id)));
+        sort_by(results, |a, b| positions.get(&a.id).cmp(&positions.get(&b.id)));
     }
 }

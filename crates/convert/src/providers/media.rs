@@ -1,16 +1,17 @@
-//! What stands in a text for something that is no text.
+//! The label that stands in a text for media and other parts without text.
 
 use serde_json::Value;
 
-use super::decode::IMAGE_TOKENS;
-use super::part::{Body, Part, Slot};
 use contextweaver_model::json::JsonMap;
 
-/// Something that is no text, as far as it can be told.
+/// Tokens that an image or a sound counts, whatever its size.
+pub const MEDIA_TOKENS: u64 = 1000;
+
+/// What is known of an image, a sound or a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Media<'a> {
-    /// What to call it: `image`, `file`, `audio`.
-    pub what: &'a str,
+pub struct MediaInfo<'a> {
+    /// The word for it in the label: `image`, `file`, `audio`.
+    pub kind: &'a str,
     /// Its media type, or empty.
     pub media_type: &'a str,
     /// Its name, or empty.
@@ -19,7 +20,7 @@ pub struct Media<'a> {
     pub data: &'a str,
 }
 
-impl Media<'_> {
+impl MediaInfo<'_> {
     /// Returns the label, such as `[image: image/png, 12 KiB]`.
     pub fn label(&self) -> String {
         let mut about: Vec<String> = Vec::new();
@@ -36,12 +37,7 @@ impl Media<'_> {
             let kib = (data.len() / 4 * 3).div_ceil(1024);
             about.push(format!("{kib} KiB"));
         }
-        if about.is_empty() { format!("[{}]", self.what) } else { format!("[{}: {}]", self.what, about.join(", ")) }
-    }
-
-    /// Returns the tokens: images and sound a flat number; of anything else nobody knows, and it counts the same.
-    pub const fn tokens() -> u64 {
-        IMAGE_TOKENS
+        if about.is_empty() { format!("[{}]", self.kind) } else { format!("[{}: {}]", self.kind, about.join(", ")) }
     }
 }
 
@@ -55,18 +51,7 @@ fn plain(text: &str) -> String {
     contextweaver_text::unicode::truncate(&text.chars().filter(fits).take(200).collect::<String>(), 120)
 }
 
-/// Makes an opaque part that is media.
-pub fn media(field: &str, original: Value, label: &str) -> Part {
-    Part { tokens: Some(Media::tokens()), ..Part::new(Body::Opaque, field, original, vec![Slot::label(label)]) }
-}
-
-/// Makes the part of a block that nobody here knows: its label is its type.
-pub fn unknown(field: &str, original: Value) -> Part {
-    let label = label_of(&original);
-    Part::new(Body::Opaque, field, original, vec![Slot::label(label)])
-}
-
-/// Returns the label of a block that nobody here knows.
+/// Returns the label of a part of an unknown type.
 pub fn label_of(value: &Value) -> String {
     let text = |key: &str| value.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     match (text("type"), text("name")) {

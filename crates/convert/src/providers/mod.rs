@@ -1,31 +1,30 @@
-//! Messages of the providers, and the items they are in the log.
+//! Messages of model providers, and the items that they are in the log.
 //!
-//! Every format is read into the parts of [`part`] and written from the turns of [`part`]; `decode` makes items of
-//! parts, `turns` makes turns of items and keeps the rules of calls and results.
+//! Every format is read into the [`message::Message`]s of one module, of which `to_items` makes items, and written from
+//! the [`outgoing::OutgoingMessage`]s that `to_messages` makes of items by the rules of calls and results.
 //!
-//! An item holds each text once, in its `text`. What else a message has is kept below `metadata._contextweaver.message`
-//! ([`record`]): the same format gets it back exactly, unless the text was changed since; then the text is written in
-//! its place. From another format only what all formats have is written: texts, calls with arguments, results.
+//! An item holds each text once, in its `text`. The rest of its message is stored below `metadata._contextweaver.message`
+//! ([`stored`]): the same format gets it back exactly, unless the text was changed since; then the text is written in its
+//! place. Another format gets what all formats have: texts, calls with arguments, results.
 
-pub mod ai_sdk_model;
-pub mod ai_sdk_ui;
-pub mod anthropic;
+mod ai_sdk_model;
+mod ai_sdk_ui;
+mod alternating;
+mod anthropic;
+mod call_text;
 pub mod cost;
-mod decode;
-mod drafts;
-pub mod entries;
-pub mod escapes;
-pub mod gemini;
-pub mod media;
-pub mod names;
-pub mod openai_chat;
-pub mod openai_responses;
-pub mod part;
-mod pieces;
-pub mod record;
-mod said;
-mod spoken;
-mod turns;
+mod escapes;
+mod gemini;
+mod grouping;
+mod media;
+mod message;
+mod names;
+mod openai_chat;
+mod openai_responses;
+mod outgoing;
+mod stored;
+mod to_items;
+mod to_messages;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -36,12 +35,12 @@ use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
 use contextweaver_text::unicode::quote;
 
-use self::part::Role;
+use self::message::Role;
 
-pub use decode::ReadOptions;
-pub use turns::WriteOptions;
+pub use to_items::ReadOptions;
+pub use to_messages::WriteOptions;
 
-/// A format of messages.
+/// A message format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// `messages` of `OpenAI`'s chat completions, and of the many servers that speak them.
@@ -63,7 +62,7 @@ impl Format {
     pub const ALL: &'static [Self] =
         &[Self::OpenAiChat, Self::OpenAiResponses, Self::Anthropic, Self::Gemini, Self::AiSdkUi, Self::AiSdkModel];
 
-    /// Returns the name.
+    /// Returns the name, such as `openai-chat`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::OpenAiChat => "openai-chat",
@@ -84,46 +83,46 @@ impl Format {
     }
 }
 
-/// Something that was repaired or could not be kept.
+/// A repair, or content that could not be converted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MessageWarning {
-    /// What kind of thing, in upper case.
+    /// The kind of the warning, such as `RESULT_MISSING`.
     pub code: &'static str,
-    /// A sentence.
+    /// One sentence for people.
     pub message: String,
     /// JSON pointer into the input.
     pub path: String,
 }
 
-/// Warnings in the order they came up.
+/// Collects warnings in the order they come up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Warnings(pub Vec<MessageWarning>);
 
 impl Warnings {
-    /// Adds one.
+    /// Adds a warning at a JSON pointer.
     pub fn add(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
         self.0.push(MessageWarning { code, message: message.into(), path: path.into() });
     }
 }
 
-/// What messages became.
+/// The items that messages were read into.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ReadMessages {
     /// The items, in the order of the messages.
     pub items: Vec<ContextItem>,
-    /// What does not fit together.
+    /// What was repaired, such as a call with the id of another.
     pub warnings: Vec<MessageWarning>,
 }
 
-/// What items became.
+/// The messages that items were written as.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct WrittenMessages {
-    /// The messages.
+    /// The messages, as JSON of the format.
     pub messages: Vec<Value>,
-    /// What the provider wants beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
+    /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub system: Option<Value>,
@@ -131,8 +130,7 @@ pub struct WrittenMessages {
     pub warnings: Vec<MessageWarning>,
 }
 
-/// Reads a list of messages. Nothing is refused for being unknown; the form of what is known is checked, and an error
-/// names the place, such as `/messages/3/content/0/id`.
+/// Reads messages into items. Unknown fields and part types are kept; known ones are checked.
 pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions) -> Result<ReadMessages> {
     let list = match messages {
         Value::Array(list) if list.len() > limits::MAX_ITEMS => {
@@ -146,7 +144,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         let message = format!("{} has its instructions among the messages", format.as_str());
         return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
     }
-    decode::check_depth(&list, options.system.as_ref())?;
+    to_items::check_depth(&list, options.system.as_ref())?;
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
@@ -156,37 +154,38 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         Format::AiSdkUi => ai_sdk_ui::read(list)?,
         Format::AiSdkModel => ai_sdk_model::read(list)?,
     };
-    let items = decode::items(read, format, options, &mut warnings)?;
+    let items = to_items::items(read, format, options, &mut warnings)?;
     Ok(ReadMessages { items, warnings: warnings.0 })
 }
 
-/// Writes items as messages that the provider accepts: every result has its call and follows it, every call has a
-/// result unless it is the last thing said, ids are unique and legal, nothing is empty.
+/// Writes items as messages that the provider accepts: every result follows its call, every call but those of the last
+/// message has a result, ids are unique and legal, no message is empty.
 pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteOptions) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
-    let turns = turns::turns(items, format, options, &mut warnings);
+    let outgoing = to_messages::outgoing_messages(items, format, options, &mut warnings);
     let (messages, system) = match format {
-        Format::OpenAiChat => (openai_chat::write(turns), None),
-        Format::OpenAiResponses => (openai_responses::write(turns), None),
-        Format::Anthropic => anthropic::write(turns, &mut warnings),
-        Format::Gemini => gemini::write(turns, &mut warnings),
-        Format::AiSdkUi => (ai_sdk_ui::write(turns), None),
-        Format::AiSdkModel => (ai_sdk_model::write(turns), None),
+        Format::OpenAiChat => (openai_chat::write(outgoing), None),
+        Format::OpenAiResponses => (openai_responses::write(outgoing), None),
+        Format::Anthropic => anthropic::write(outgoing, &mut warnings),
+        Format::Gemini => gemini::write(outgoing, &mut warnings),
+        Format::AiSdkUi => (ai_sdk_ui::write(outgoing), None),
+        Format::AiSdkModel => (ai_sdk_model::write(outgoing), None),
     };
     Ok(WrittenMessages { messages, system, warnings: warnings.0 })
 }
 
-/// Takes a message or part apart; anything but an object is an error.
-pub fn open(value: Value, path: &str) -> Result<JsonMap> {
+/// Returns the fields of a message or part, which must be an object.
+fn into_object(value: Value, path: &str) -> Result<JsonMap> {
     match value {
         Value::Object(map) => Ok(map),
         other => Err(wrong_type(path, "an object", &other)),
     }
 }
 
-/// Takes the parts out of a field of an entry and leaves `""`, `[]` or null there; absent is null and stays absent.
-pub fn hollow(entry: &mut JsonMap, field: &str) -> Value {
-    let Some(slot) = entry.get_mut(field) else { return Value::Null };
+/// Takes the value of a field out of a message and leaves `""`, `[]` or null there; an absent field gives null and stays
+/// absent.
+fn take_field(message: &mut JsonMap, field: &str) -> Value {
+    let Some(slot) = message.get_mut(field) else { return Value::Null };
     let empty = match slot {
         Value::String(_) => Value::from(""),
         Value::Array(_) => Value::Array(Vec::new()),
@@ -195,40 +194,40 @@ pub fn hollow(entry: &mut JsonMap, field: &str) -> Value {
     std::mem::replace(slot, empty)
 }
 
-/// Returns a field that must be a string; `id` fields may not be empty.
-pub fn required<'a>(map: &'a JsonMap, key: &str, path: &str) -> Result<&'a str> {
+/// Returns a field that must be a string and not empty.
+fn required<'a>(map: &'a JsonMap, key: &str, path: &str) -> Result<&'a str> {
     match map.get(key) {
         Some(Value::String(text)) if !text.is_empty() => Ok(text),
         None | Some(Value::Null) => Err(missing_field(path, key)),
         Some(Value::String(_)) => {
-            Err(Error::new(ErrorCode::InvalidInput, format!("{} is empty", quote(key))).at(part::below(path, key)))
+            Err(Error::new(ErrorCode::InvalidInput, format!("{} is empty", quote(key))).at(message::below(path, key)))
         }
-        Some(other) => Err(wrong_type(&part::below(path, key), "a string", other)),
+        Some(other) => Err(wrong_type(&message::below(path, key), "a string", other)),
     }
 }
 
 /// Returns a string field, or empty text.
-pub fn optional<'a>(map: &'a JsonMap, key: &str) -> &'a str {
+fn optional<'a>(map: &'a JsonMap, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
-/// Reads who speaks in a message, one of the roles of its format; `hint` is added to their names when it is none of them.
-pub fn speaker(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Result<(String, Role)> {
+/// Reads the role of a message, one of the roles of its format; `hint` is added to their names when it is none of them.
+fn role_of(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Result<(String, Role)> {
     let name = required(map, "role", path)?;
     if let Some((_, role)) = roles.iter().find(|(known, _)| *known == name) {
         return Ok((name.to_owned(), *role));
     }
     let names: Vec<&str> = roles.iter().map(|(known, _)| *known).collect();
     Err(Error::new(ErrorCode::InvalidInput, format!("unknown role {}", quote(name)))
-        .at(part::below(path, "role"))
+        .at(message::below(path, "role"))
         .hint(format!("one of: {}{hint}", names.join(" "))))
 }
 
-/// Reads options from a record, without the fields the caller took out.
+/// Reads `start`, `id_prefix`, `known_calls` and `system` from the fields of an object.
 pub fn read_options(fields: &mut Fields) -> Result<ReadOptions> {
     let mut known_calls = Vec::new();
     for (id, item) in fields.object("known_calls")? {
-        let at = part::below(&fields.at("known_calls"), &id);
+        let at = message::below(&fields.at("known_calls"), &id);
         known_calls.push((id, contextweaver_model::json::as_string(item, &at)?));
     }
     Ok(ReadOptions {

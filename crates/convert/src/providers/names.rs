@@ -44,11 +44,11 @@ fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
     kept.take(longest.min(64) - mark.len()).chain(mark.chars()).collect()
 }
 
-/// Ids given out so far.
+/// Ids that are in use.
 #[derive(Debug, Default)]
-pub struct Ids(SortedMap<String, usize>);
+pub struct UniqueIds(SortedMap<String, usize>);
 
-impl Ids {
+impl UniqueIds {
     /// Tells whether an id was given out.
     pub fn has(&self, id: &str) -> bool {
         self.0.contains_key(id)
@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique() {
-        let mut ids = Ids::default();
+        let mut ids = UniqueIds::default();
         let given: Vec<String> = ["a", "a_2", "a", "a"].iter().map(|id| ids.unique(id, Format::Anthropic)).collect();
         assert_eq!(given, ["a", "a_2", "a_3", "a_4"]);
     }

@@ -6,7 +6,7 @@ use contextweaver_text::unicode::trim;
 
 /// Takes a call apart into the tool and the JSON text of its arguments, if the text is nothing but that. Where the tool is
 /// known, the text has to begin with it.
-pub fn take_apart<'a>(text: &'a str, tool: Option<&str>) -> Option<(&'a str, &'a str)> {
+pub fn parse_call<'a>(text: &'a str, tool: Option<&str>) -> Option<(&'a str, &'a str)> {
     let text = trim(text);
     let end = match tool {
         Some(tool) => text.starts_with(tool).then_some(tool.len())?,
@@ -58,15 +58,15 @@ mod tests {
             ("read_log", None),
             ("", None),
         ] {
-            assert_eq!(take_apart(text, None), wanted, "{text}");
+            assert_eq!(parse_call(text, None), wanted, "{text}");
         }
     }
 
     #[test]
     fn a_tool_that_is_known_has_to_be_the_one() {
-        assert_eq!(take_apart("天気({})", Some("天気")), Some(("天気", "{}")));
-        assert_eq!(take_apart("read_log()", Some("read")), None);
-        assert_eq!(take_apart("read_log()", Some("write_log")), None);
-        assert_eq!(take_apart("read {}", Some("read")), Some(("read", "{}")));
+        assert_eq!(parse_call("天気({})", Some("天気")), Some(("天気", "{}")));
+        assert_eq!(parse_call("read_log()", Some("read")), None);
+        assert_eq!(parse_call("read_log()", Some("write_log")), None);
+        assert_eq!(parse_call("read {}", Some("read")), Some(("read", "{}")));
     }
 }

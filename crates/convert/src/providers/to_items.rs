@@ -1,10 +1,10 @@
-//! From the parts of messages to items.
+//! Reads messages: from their parts to items.
 
 use serde_json::Value;
 
-use super::drafts::{DraftKind, Flat, drafts, kind_of};
-use super::part::{Body, Message, Part, Role, at};
-use super::record::{Kept, Record, digest, role_name};
+use super::grouping::{PartGroup, PartGroupKind, PositionedPart, group_kind, group_parts};
+use super::message::{Message, MessagePart, PartKind, Role, at};
+use super::stored::{StoredMessage, StoredPart, digest};
 use super::{Format, Warnings};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
@@ -14,24 +14,22 @@ use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
-/// Tokens that an image counts, whatever its size.
-pub const IMAGE_TOKENS: u64 = 1000;
-/// Bytes up to which the record of every item of a message has what is left of the message without its parts; of a
-/// larger one only the first item's.
-const SMALL_SHELL_BYTES: usize = 256;
+/// Bytes of JSON up to which the fields of a message are stored with every item of it; larger ones are stored with the
+/// first item only.
+const SMALL_FIELDS_BYTES: usize = 256;
 /// Levels of nesting that an item puts around a message.
 const ITEM_LEVELS: usize = 8;
 
-/// What reading depends on besides the messages.
+/// Options of [`super::messages_to_items`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
     /// Index of the first message, for lists that go on where another ended.
     pub start: usize,
-    /// Begins the ids of items that are neither call nor result.
+    /// Prefix of the ids of items that are neither call nor result.
     pub id_prefix: String,
     /// Calls made in earlier messages: the provider's id and the id of the item.
     pub known_calls: Vec<(String, String)>,
-    /// What the format has beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
+    /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     pub system: Option<Value>,
 }
 
@@ -62,8 +60,8 @@ pub fn items(
     options: &ReadOptions,
     warnings: &mut Warnings,
 ) -> Result<Vec<ContextItem>> {
-    let mut entries = Vec::with_capacity(messages.len());
-    let mut maker = Maker {
+    let mut headers = Vec::with_capacity(messages.len());
+    let mut builder = ItemBuilder {
         format,
         options,
         warnings,
@@ -73,74 +71,76 @@ pub fn items(
         reasoned: SortedMap::new(),
     };
     for (call, item) in &options.known_calls {
-        maker.calls.insert(call.clone(), item.clone());
-        maker.ids.insert(item.clone(), 1);
+        builder.calls.insert(call.clone(), item.clone());
+        builder.ids.insert(item.clone(), 1);
     }
-    let mut together: Vec<Flat> = Vec::new();
+    let mut response: Vec<PositionedPart> = Vec::new();
     let mut last = None;
-    for (entry, message) in messages.into_iter().enumerate() {
-        let Message { role, role_name, shell, parts, group, index } = message;
+    for (position, message) in messages.into_iter().enumerate() {
+        let Message { role, role_name, fields, parts, group, index } = message;
         let count = parts.len();
-        entries.push(Entry { role, role_name, shell, group, index, runs: 0, first: true });
-        let parts = if count == 0 { vec![whole(&mut entries[entry])] } else { parts };
-        for (at, part) in parts.into_iter().enumerate() {
+        headers.push(MessageHeader { role, role_name, fields, group, index, text_items: 0, is_new: true });
+        let parts = if count == 0 { vec![whole(&mut headers[position])] } else { parts };
+        for (index, part) in parts.into_iter().enumerate() {
             let key = Some((group, part.step));
-            if key != last && !together.is_empty() {
-                maker.unit(std::mem::take(&mut together), &mut entries)?;
+            if key != last && !response.is_empty() {
+                builder.add_response(std::mem::take(&mut response), &mut headers)?;
             }
             last = key;
-            together.push(Flat { entry, at, part });
+            response.push(PositionedPart { message: position, index, part });
         }
     }
-    maker.unit(together, &mut entries)?;
-    Ok(maker.items)
+    builder.add_response(response, &mut headers)?;
+    Ok(builder.items)
 }
 
-/// Keeps a message without parts as it is.
-fn whole(entry: &mut Entry) -> Part {
-    Part::new(Body::Mark, "", std::mem::take(&mut entry.shell), Vec::new())
+/// Makes one part of a message that has none.
+fn whole(header: &mut MessageHeader) -> MessagePart {
+    MessagePart::new(PartKind::Marker, "", std::mem::take(&mut header.fields), Vec::new())
 }
 
 /// A message without its parts.
-struct Entry {
+struct MessageHeader {
     role: Role,
     role_name: String,
-    shell: Value,
+    fields: Value,
     group: usize,
     index: Option<usize>,
-    /// Runs of text so far.
-    runs: usize,
-    /// Whether no item has been made of it yet.
-    first: bool,
+    /// Items made of its texts so far.
+    text_items: usize,
+    /// Whether no item was made of it yet.
+    is_new: bool,
 }
 
-struct Maker<'a> {
+struct ItemBuilder<'a> {
     format: Format,
     options: &'a ReadOptions,
     warnings: &'a mut Warnings,
     items: Vec<ContextItem>,
     /// Ids of items by the provider's ids of the calls, the latest.
     calls: SortedMap<String, String>,
-    /// How often an id was wanted.
+    /// How often each id was asked for.
     ids: SortedMap<String, usize>,
-    /// How many parts of reasoning led to a call.
+    /// Count of the reasoning parts that led to a call, by the id of its item.
     reasoned: SortedMap<String, usize>,
 }
 
-impl Maker<'_> {
-    /// Makes the items of what was said in one go.
-    fn unit(&mut self, flats: Vec<Flat>, entries: &mut [Entry]) -> Result<()> {
-        let drafts = drafts(&flats);
-        let holds = |draft: &super::drafts::Draft, at: usize| {
-            matches!(flats[at].part.body, Body::Reasoning) && draft.kind == DraftKind::Call
+impl ItemBuilder<'_> {
+    /// Makes the items of one response of the model, or of one other message.
+    fn add_response(&mut self, parts: Vec<PositionedPart>, headers: &mut [MessageHeader]) -> Result<()> {
+        let groups = group_parts(&parts);
+        let is_before_call = |group: &PartGroup, index: usize| {
+            matches!(parts[index].part.kind, PartKind::Reasoning) && group.kind == PartGroupKind::ToolCall
         };
-        let reasoning =
-            drafts.iter().map(|draft| draft.parts.iter().filter(|at| holds(draft, **at)).count()).sum::<usize>();
-        let mut flats: Vec<Option<Flat>> = flats.into_iter().map(Some).collect();
+        let reasoning = groups
+            .iter()
+            .map(|group| group.parts.iter().filter(|index| is_before_call(group, **index)).count())
+            .sum::<usize>();
+        let mut parts: Vec<Option<PositionedPart>> = parts.into_iter().map(Some).collect();
         let mut parent: Option<String> = None;
-        for draft in drafts {
-            let parts: Vec<Flat> = draft.parts.iter().filter_map(|at| flats[*at].take()).collect();
-            let item = self.item(draft.kind, parts, entries, reasoning, parent.as_deref())?;
+        for group in groups {
+            let own: Vec<PositionedPart> = group.parts.iter().filter_map(|index| parts[*index].take()).collect();
+            let item = self.item(group.kind, own, headers, reasoning, parent.as_deref())?;
             if parent.is_none() && item.kind == ItemKind::AgentMsg && !item.text.is_empty() {
                 parent = Some(item.id.clone());
             }
@@ -151,63 +151,71 @@ impl Maker<'_> {
 
     fn item(
         &mut self,
-        kind: DraftKind,
-        parts: Vec<Flat>,
-        entries: &mut [Entry],
+        kind: PartGroupKind,
+        parts: Vec<PositionedPart>,
+        headers: &mut [MessageHeader],
         reasoning: usize,
         parent: Option<&str>,
     ) -> Result<ContextItem> {
-        // The part that the item is made of; what rides on it may stand before.
-        let main = parts.iter().position(|flat| kind_of(&flat.part.body) == Some(kind)).unwrap_or(0);
-        let Some((entry, body, step)) =
-            parts.get(main).map(|flat| (flat.entry, flat.part.body.clone(), flat.part.step))
+        // The part that the item is made of; a part stored with it may stand before.
+        let main = parts.iter().position(|part| group_kind(&part.part.kind) == Some(kind)).unwrap_or(0);
+        let Some((position, part_kind, step)) =
+            parts.get(main).map(|part| (part.message, part.part.kind.clone(), part.part.step))
         else {
             return Err(Error::new(ErrorCode::Internal, "an item without parts"));
         };
-        let home = &mut entries[entry];
-        let message = home.index.map(|index| index + self.options.start);
-        let mut item = ContextItem::new("", item_kind(home.role), "");
-        let role = if home.role_name.is_empty() { role_name(home.role) } else { &home.role_name };
+        let header = &mut headers[position];
+        let message = header.index.map(|index| index + self.options.start);
+        let mut item = ContextItem::new("", item_kind(header.role), "");
+        let role = if header.role_name.is_empty() { header.role.as_str() } else { &header.role_name };
         item.metadata.insert("role".into(), role.into());
-        self.name(&mut item, kind, &body, home, parent);
-        let group = (home.group + self.options.start, step);
-        let shell = std::mem::take(&mut home.first) || home.shell.to_string().len() <= SMALL_SHELL_BYTES;
-        let shell = (shell && !home.shell.is_null()).then(|| home.shell.clone());
-        let (mut kept, mut texts, mut tokens) = (Vec::with_capacity(parts.len()), Vec::new(), 0);
-        for Flat { entry, at, part } in parts {
+        self.name(&mut item, kind, &part_kind, header, parent);
+        let group = (header.group + self.options.start, step);
+        let has_fields = std::mem::take(&mut header.is_new) || header.fields.to_string().len() <= SMALL_FIELDS_BYTES;
+        let fields = (has_fields && !header.fields.is_null()).then(|| header.fields.clone());
+        let (mut stored, mut texts, mut tokens) = (Vec::with_capacity(parts.len()), Vec::new(), 0);
+        for PositionedPart { message, index, part } in parts {
             tokens += part_tokens(&part);
-            let index = entries[entry].index.map(|index| index + self.options.start);
-            let (part, shown) = Kept::new(part, index, at);
-            texts.extend(shown);
-            kept.push(part);
+            let message = headers[message].index.map(|index| index + self.options.start);
+            let (part, part_texts) = StoredPart::new(part, message, index);
+            texts.extend(part_texts);
+            stored.push(part);
         }
         item.text = texts.join("\n");
         if item.text.len() > limits::MAX_STRING_BYTES {
             let message = format!("text has {} bytes, the limit is {}", item.text.len(), limits::MAX_STRING_BYTES);
-            return Err(Error::new(ErrorCode::TooLarge, message).at(at("/messages", entry)));
+            return Err(Error::new(ErrorCode::TooLarge, message).at(at("/messages", position)));
         }
         if tokens > 0 {
             item.token_estimate = (Estimator::V3.tokens(&item.text) + tokens).min(limits::MAX_TOKEN_ESTIMATE);
         }
         // A result knows, too, whether its call may be made up.
         let reasoning = match (&item.parent_id, kind) {
-            (Some(call), DraftKind::Result) => self.reasoned.get(call.as_str()).copied().unwrap_or(0),
+            (Some(call), PartGroupKind::ToolResult) => self.reasoned.get(call.as_str()).copied().unwrap_or(0),
             _ => reasoning,
         };
-        if kind == DraftKind::Call && reasoning > 0 {
+        if kind == PartGroupKind::ToolCall && reasoning > 0 {
             self.reasoned.insert(item.id.clone(), reasoning);
         }
         let digest = digest(&item.text);
-        let record = Record { format: self.format, message, group, digest, shell, reasoning, tokens, parts: kept };
-        record.attach(&mut item.metadata);
+        let format = self.format;
+        let stored = StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored };
+        stored.attach(&mut item.metadata);
         Ok(item)
     }
 
-    /// Gives an item its id and what it answers to.
-    fn name(&mut self, item: &mut ContextItem, kind: DraftKind, body: &Body, home: &mut Entry, parent: Option<&str>) {
-        let path = || home.index.map_or_else(|| "/system".to_owned(), |index| at("/messages", index));
-        match (kind, body) {
-            (DraftKind::Call, Body::Call { id, name }) => {
+    /// Gives an item its kind, its id and its parent.
+    fn name(
+        &mut self,
+        item: &mut ContextItem,
+        kind: PartGroupKind,
+        part_kind: &PartKind,
+        header: &mut MessageHeader,
+        parent: Option<&str>,
+    ) {
+        let path = || header.index.map_or_else(|| "/system".to_owned(), |index| at("/messages", index));
+        match (kind, part_kind) {
+            (PartGroupKind::ToolCall, PartKind::ToolCall { id, name }) => {
                 item.kind = ItemKind::ToolCall;
                 item.id = self.fresh(id);
                 if item.id != *id {
@@ -218,7 +226,7 @@ impl Maker<'_> {
                 self.calls.insert(id.clone(), item.id.clone());
                 set_call(&mut item.metadata, id, name);
             }
-            (DraftKind::Result, Body::Result { id, name, is_error }) => {
+            (PartGroupKind::ToolResult, PartKind::ToolResult { id, name, is_error }) => {
                 item.kind = ItemKind::ToolResult;
                 let call = self.calls.get(id.as_str()).cloned();
                 if call.is_none() {
@@ -235,12 +243,16 @@ impl Maker<'_> {
             }
             _ => {
                 let prefix = &self.options.id_prefix;
-                let base = match home.index {
+                let base = match header.index {
                     Some(index) => format!("{prefix}{}", index + self.options.start),
                     None => format!("{prefix}system"),
                 };
-                item.id = if home.runs == 0 { self.fresh(&base) } else { self.fresh(&format!("{base}:{}", home.runs)) };
-                home.runs += 1;
+                item.id = if header.text_items == 0 {
+                    self.fresh(&base)
+                } else {
+                    self.fresh(&format!("{base}:{}", header.text_items))
+                };
+                header.text_items += 1;
             }
         }
     }
@@ -280,11 +292,11 @@ const fn item_kind(role: Role) -> ItemKind {
     }
 }
 
-/// Counts what a part costs besides its text.
-fn part_tokens(part: &Part) -> u64 {
-    match (part.tokens, &part.body) {
+/// Counts the tokens of a part besides those of its texts.
+fn part_tokens(part: &MessagePart) -> u64 {
+    match (part.tokens, &part.kind) {
         (Some(tokens), _) => tokens,
-        (None, Body::Opaque | Body::Reasoning) => Estimator::V3.tokens(&part.original.to_string()),
+        (None, PartKind::Opaque | PartKind::Reasoning) => Estimator::V3.tokens(&part.original.to_string()),
         (None, _) => 0,
     }
 }

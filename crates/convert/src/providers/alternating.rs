@@ -1,0 +1,216 @@
+//! Messages whose roles alternate between the user and the model, as Anthropic and Gemini want them.
+
+use serde_json::Value;
+
+use super::Warnings;
+use super::message::{Role, at};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
+use super::to_messages::NO_RESULT;
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::unicode::quote;
+
+/// The text of the user message that is put before a conversation that would start with the model.
+pub const MISSING_START: &str = "[Earlier messages are not shown.]";
+
+/// A message of the user or of the model, being written.
+#[derive(Debug)]
+pub struct AlternatingMessage {
+    /// Whether it is the user's; tool results are in messages of the user.
+    pub is_user: bool,
+    /// The fields of the message besides its parts.
+    pub fields: JsonMap,
+    /// Its parts.
+    pub parts: Vec<AlternatingPart>,
+}
+
+/// A part as the provider is sent it.
+#[derive(Debug)]
+pub struct AlternatingPart {
+    /// The part.
+    pub value: Value,
+    /// What it is.
+    pub kind: AlternatingPartKind,
+    /// Id of the call that it is or answers.
+    pub id: String,
+    /// Whether it is as it was read.
+    pub is_original: bool,
+    /// Whether it is text that may be the whole content, without a list around it.
+    pub is_plain_text: bool,
+    /// Whether it was the first part of its message.
+    pub was_first: bool,
+    /// Index of the item.
+    pub item: usize,
+}
+
+/// What a part is to the rules of alternation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AlternatingPartKind {
+    /// A tool call.
+    ToolCall,
+    /// A tool result.
+    ToolResult,
+    /// Reasoning.
+    Reasoning,
+    /// Anything else.
+    Other,
+}
+
+impl AlternatingPart {
+    /// Makes the part of a message with the value that is sent.
+    pub fn new(part: &OutgoingPart, value: Value) -> Self {
+        let (kind, id) = match &part.content {
+            PartContent::ToolCall(call) => (AlternatingPartKind::ToolCall, call.id.clone()),
+            PartContent::ToolResult(result) => (AlternatingPartKind::ToolResult, result.call_id.clone()),
+            PartContent::Reasoning => (AlternatingPartKind::Reasoning, String::new()),
+            PartContent::Text(_) | PartContent::Opaque => (AlternatingPartKind::Other, String::new()),
+        };
+        let was_first = part.position.is_some_and(|(_, index)| index == 0);
+        Self { value, kind, id, is_original: part.original.is_some(), is_plain_text: false, was_first, item: part.item }
+    }
+
+    fn is_reasoning(&self) -> bool {
+        self.kind == AlternatingPartKind::Reasoning
+    }
+
+    /// Makes a part that no item has: a missing result, or the start of a conversation.
+    pub fn made_up(value: Value, kind: AlternatingPartKind, id: &str, item: usize) -> Self {
+        Self { value, kind, id: id.to_owned(), is_original: false, is_plain_text: true, was_first: false, item }
+    }
+}
+
+/// Makes the part of a failed result of a call, with a text.
+pub type WriteMissingResult = fn(call: &AlternatingPart, text: &str) -> Value;
+
+impl AlternatingMessage {
+    /// Takes the parts of a message; `write` makes the value of each, or none of an empty one.
+    pub fn new(message: OutgoingMessage, mut write: impl FnMut(OutgoingPart) -> Option<AlternatingPart>) -> Self {
+        let mut alternating =
+            Self { is_user: message.role != Role::Assistant, fields: JsonMap::new(), parts: Vec::new() };
+        for mut part in message.parts {
+            if let Some(Value::Object(fields)) = part.message_fields.take() {
+                alternating.add_fields(fields);
+            }
+            alternating.parts.extend(write(part));
+        }
+        alternating
+    }
+
+    /// Adds the fields of another message, where this one has none of that name.
+    fn add_fields(&mut self, fields: JsonMap) {
+        for (key, value) in fields {
+            self.fields.entry(key).or_insert(value);
+        }
+    }
+
+    fn begins_with_reasoning(&self) -> bool {
+        self.parts.first().is_some_and(AlternatingPart::is_reasoning)
+    }
+
+    /// Adds the next message of the same role; with `reasons_first` its leading reasoning goes before parts that have none.
+    fn append(&mut self, mut next: Self, reasons_first: bool) {
+        self.add_fields(std::mem::take(&mut next.fields));
+        if reasons_first && next.begins_with_reasoning() && !self.parts.iter().any(AlternatingPart::is_reasoning) {
+            let reasoning = next.parts.iter().take_while(|part| part.is_reasoning()).count();
+            let others = std::mem::replace(&mut self.parts, next.parts.drain(..reasoning).collect());
+            self.parts.extend(others);
+        }
+        self.parts.append(&mut next.parts);
+    }
+
+    /// Puts reasoning first where the parts that stood before it are missing.
+    fn put_reasoning_first(&mut self) {
+        if self.parts.first().is_some_and(|part| !part.was_first && !part.is_reasoning()) {
+            self.put_first(AlternatingPart::is_reasoning);
+        }
+    }
+
+    fn put_first(&mut self, leads: impl Fn(&AlternatingPart) -> bool) {
+        let (mut first, rest): (Vec<AlternatingPart>, Vec<AlternatingPart>) =
+            std::mem::take(&mut self.parts).into_iter().partition(leads);
+        first.extend(rest);
+        self.parts = first;
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &AlternatingPart> {
+        self.parts.iter().filter(|part| part.kind == AlternatingPartKind::ToolCall)
+    }
+}
+
+/// Joins messages of the same role in a row, and leaves out empty ones.
+fn join_same_role(list: Vec<AlternatingMessage>, reasons_first: bool) -> Vec<AlternatingMessage> {
+    let mut joined: Vec<AlternatingMessage> = Vec::with_capacity(list.len());
+    for message in list.into_iter().filter(|message| !message.parts.is_empty()) {
+        match joined.last_mut() {
+            Some(before) if before.is_user == message.is_user => before.append(message, reasons_first),
+            _ => joined.push(message),
+        }
+    }
+    joined
+}
+
+/// Makes messages that keep the rules: roles alternate and the user begins, every call but those of the last message has
+/// its result in the next message, results come first. With `reasons_first` reasoning comes before other parts, and no
+/// message ends in it.
+pub fn alternate_roles(
+    mut list: Vec<AlternatingMessage>,
+    reasons_first: bool,
+    result: WriteMissingResult,
+    start: Value,
+    warnings: &mut Warnings,
+) -> Vec<AlternatingMessage> {
+    if reasons_first {
+        list.iter_mut().for_each(AlternatingMessage::put_reasoning_first);
+    }
+    list = join_same_role(list, reasons_first);
+    if reasons_first {
+        for message in list.iter_mut().filter(|message| !message.is_user) {
+            drop_last_reasoning(message, warnings);
+        }
+        list = join_same_role(list, reasons_first);
+    }
+    for message in list.iter_mut().filter(|message| message.is_user) {
+        message.put_first(|part| part.kind == AlternatingPartKind::ToolResult);
+    }
+    for index in 1..list.len() {
+        let (before, rest) = list.split_at_mut(index);
+        complete(&before[index - 1], &mut rest[0], result, warnings);
+    }
+    if list.first().is_some_and(|first| !first.is_user) {
+        warnings.add(
+            "BEGINNING_MISSING",
+            "the model would speak first; a remark stands for what came before",
+            at("/items", 0),
+        );
+        let parts = vec![AlternatingPart::made_up(start, AlternatingPartKind::Other, "", 0)];
+        list.insert(0, AlternatingMessage { is_user: true, fields: JsonMap::new(), parts });
+    }
+    list
+}
+
+fn drop_last_reasoning(message: &mut AlternatingMessage, warnings: &mut Warnings) {
+    while let Some(last) = message.parts.pop_if(|part| part.is_reasoning()) {
+        let message = "reasoning that nothing follows is left out";
+        warnings.add("REASONING_INCOMPLETE", message, at("/items", last.item));
+    }
+}
+
+/// Adds results for the calls of the message before that have none.
+fn complete(
+    before: &AlternatingMessage,
+    next: &mut AlternatingMessage,
+    result: WriteMissingResult,
+    warnings: &mut Warnings,
+) {
+    let known = contextweaver_base::order::WordSet::new(next.parts.iter().map(|part| part.id.clone()).collect());
+    let results = next.parts.iter().filter(|part| part.kind == AlternatingPartKind::ToolResult).count();
+    let missing: Vec<AlternatingPart> = before
+        .calls()
+        .filter(|call| !known.contains(&call.id))
+        .map(|call| {
+            let message = format!("call {} has no result; a stub stands for it", quote(&call.id));
+            warnings.add("RESULT_MISSING", message, at("/items", call.item));
+            AlternatingPart::made_up(result(call, NO_RESULT), AlternatingPartKind::ToolResult, &call.id, call.item)
+        })
+        .collect();
+    next.parts.splice(results..results, missing);
+}

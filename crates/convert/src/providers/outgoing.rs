@@ -1,0 +1,259 @@
+//! A message to be written: its role and its parts, each as it was read or made of the text of an item.
+
+use serde_json::Value;
+
+use super::message::Role;
+use super::stored::{StoredMessage, StoredPart, StoredPartKind};
+use super::to_messages::call_id;
+use contextweaver_model::ContextItem;
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::unicode::trim;
+
+/// What one role says until another does. A format writes it as one message or as several.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutgoingMessage {
+    /// The role.
+    pub role: Role,
+    /// The parts, in order. Of [`Role::Tool`] only results, all those of the calls in the message before.
+    pub parts: Vec<OutgoingPart>,
+    /// Whether calls were left out because their reasoning was.
+    pub lost_reasoning: bool,
+}
+
+/// A part of a message to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutgoingPart {
+    /// What it is.
+    pub content: PartContent,
+    /// The part as this very format wrote it, if nothing was changed since.
+    pub original: Option<OriginalPart>,
+    /// Index of the message it was read from and of the part in it, if it comes from this format.
+    pub position: Option<(usize, usize)>,
+    /// The fields of the message it was read from; the first part of a message has them, or several have the same.
+    pub message_fields: Option<Value>,
+    /// Index of the item.
+    pub item: usize,
+}
+
+/// A part to be written as it was read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OriginalPart {
+    /// Where it goes, as in [`super::message::MessagePart::field`].
+    pub field: String,
+    /// The part.
+    pub value: Value,
+}
+
+/// What a part to be written is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PartContent {
+    /// Text.
+    Text(String),
+    /// A tool call.
+    ToolCall(ToolCall),
+    /// A tool result.
+    ToolResult(ToolResult),
+    /// Reasoning; always has the original.
+    Reasoning,
+    /// Anything else that only this format understands; always has the original.
+    Opaque,
+}
+
+/// A tool call to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// Its id, unique and legal in the format.
+    pub id: String,
+    /// The tool, legal in the format.
+    pub name: String,
+    /// The arguments: JSON text of an object, or any other text.
+    pub arguments: String,
+}
+
+/// A tool result to be written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// The id of its call.
+    pub call_id: String,
+    /// The tool, legal in the format.
+    pub name: String,
+    /// What the tool returned.
+    pub text: String,
+    /// Whether the tool failed.
+    pub is_error: bool,
+}
+
+impl ToolCall {
+    /// Returns the arguments as an object: what is no JSON object is its field `input`.
+    pub fn object(&self) -> JsonMap {
+        let text = self.arguments.trim();
+        if text.is_empty() {
+            return JsonMap::new();
+        }
+        match serde_json::from_str(text) {
+            Ok(Value::Object(map)) => map,
+            _ => [("input".to_owned(), Value::from(self.arguments.as_str()))].into_iter().collect(),
+        }
+    }
+
+    /// Returns the arguments as the JSON text of an object, unchanged if they are one.
+    pub fn json_text(&self) -> String {
+        match serde_json::from_str(&self.arguments) {
+            Ok(Value::Object(_)) => self.arguments.clone(),
+            _ => Value::Object(self.object()).to_string(),
+        }
+    }
+}
+
+impl ToolResult {
+    /// Returns the result as a JSON value: text that is an object or a list as that, other text as a string.
+    pub fn value(&self) -> Value {
+        match serde_json::from_str(&self.text) {
+            Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
+            _ => Value::from(self.text.as_str()),
+        }
+    }
+}
+
+impl OutgoingPart {
+    /// Makes a part that was not read from this format.
+    pub const fn new(content: PartContent, item: usize) -> Self {
+        Self { content, original: None, position: None, message_fields: None, item }
+    }
+
+    /// Makes the part of an item of which nothing is stored for the format: its text, unless that is empty, which most
+    /// providers refuse.
+    pub fn of_text(item: usize, content: &PartContent, position: Option<(usize, usize)>) -> Option<Self> {
+        let is_nothing = matches!(content, PartContent::Text(text) if trim(text).is_empty());
+        (!is_nothing).then(|| Self { position, ..Self::new(content.clone(), item) })
+    }
+
+    /// Makes a part that is written as it was read.
+    fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
+        let original = Some(OriginalPart { field: stored.field.clone(), value });
+        Self { content, original, position: position(stored), message_fields: None, item }
+    }
+
+    /// Returns the index of the message it was read from, if it comes from this format.
+    pub fn message(&self) -> Option<usize> {
+        self.position.map(|(message, _)| message)
+    }
+}
+
+/// Returns the parts of an item that was read from this format: as they were, if the text is unchanged; else the text, and
+/// of the stored parts those that carry no text of the item.
+pub fn restored_parts(
+    item: &ContextItem,
+    stored: &StoredMessage,
+    content: &PartContent,
+    index: usize,
+) -> Vec<OutgoingPart> {
+    let is_usable = stored.is_usable(item);
+    let restored = if is_usable && keeps_id(item, content) { stored.restore(&item.text) } else { None };
+    match restored.filter(|restored| !restored.is_empty()) {
+        Some(restored) => unchanged_parts(stored, restored, content, index),
+        None => changed_parts(stored, is_usable, content, index),
+    }
+}
+
+fn unchanged_parts(
+    message: &StoredMessage,
+    restored: Vec<(Value, String)>,
+    content: &PartContent,
+    item: usize,
+) -> Vec<OutgoingPart> {
+    let mut parts = Vec::with_capacity(restored.len());
+    for (stored, (value, text)) in message.parts.iter().zip(restored) {
+        let content = match stored.kind {
+            StoredPartKind::Text => PartContent::Text(text),
+            StoredPartKind::ToolCall | StoredPartKind::ToolResult => content.clone(),
+            StoredPartKind::Reasoning => PartContent::Reasoning,
+            StoredPartKind::Opaque | StoredPartKind::Marker => PartContent::Opaque,
+        };
+        parts.push(OutgoingPart::as_read(stored, content, value, item));
+    }
+    // On a part of the item's own message, not on reasoning that stood in another.
+    if let Some(part) = parts.iter_mut().find(|part| part.message() == message.index) {
+        part.message_fields.clone_from(&message.fields);
+    }
+    parts
+}
+
+fn changed_parts(message: &StoredMessage, is_usable: bool, content: &PartContent, item: usize) -> Vec<OutgoingPart> {
+    let mut parts = Vec::new();
+    for stored in message.parts.iter().filter(|_| is_usable) {
+        let content = match stored.kind {
+            StoredPartKind::Reasoning => PartContent::Reasoning,
+            StoredPartKind::Marker => PartContent::Opaque,
+            StoredPartKind::Text | StoredPartKind::ToolCall | StoredPartKind::ToolResult | StoredPartKind::Opaque => {
+                continue;
+            }
+        };
+        parts.push(OutgoingPart::as_read(stored, content, stored.original.clone(), item));
+    }
+    let main =
+        message.parts.iter().find(|part| !matches!(part.kind, StoredPartKind::Reasoning | StoredPartKind::Marker));
+    let position = main.and_then(position).or(message.index.map(|message| (message, 0)));
+    let message_fields = message.fields.as_ref().filter(|_| is_usable).map(identifying_fields);
+    parts.extend(OutgoingPart::of_text(item, content, position).map(|part| OutgoingPart { message_fields, ..part }));
+    parts
+}
+
+fn position(part: &StoredPart) -> Option<(usize, usize)> {
+    part.message.map(|message| (message, part.at))
+}
+
+/// Tells whether the id in the stored parts of an item is the one that is to be written.
+fn keeps_id(item: &ContextItem, content: &PartContent) -> bool {
+    match content {
+        PartContent::ToolCall(call) => call.id == call_id(item),
+        PartContent::ToolResult(result) => item.metadata_str("tool_call_id").is_none_or(|id| id == result.call_id),
+        _ => true,
+    }
+}
+
+/// Returns the fields that tell who speaks; the others of a message may repeat what its text no longer says.
+fn identifying_fields(fields: &Value) -> Value {
+    let keys = ["id", "type", "role", "name", "tool_call_id"];
+    let fields = fields.as_object().into_iter().flatten();
+    let kept = fields.filter(|(key, value)| keys.contains(&key.as_str()) && value.is_string());
+    Value::Object(kept.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+/// Splits parts by the messages they were read from; those of no message go with the ones before.
+pub fn by_message(parts: Vec<OutgoingPart>) -> Vec<Vec<OutgoingPart>> {
+    let mut messages: Vec<Vec<OutgoingPart>> = Vec::new();
+    for part in parts {
+        match messages.last_mut() {
+            Some(message) if message[0].message() == part.message() || part.message().is_none() => message.push(part),
+            _ => messages.push(vec![part]),
+        }
+    }
+    messages
+}
+
+/// Takes the fields of the message out of its parts; `new` where they have none.
+pub fn take_message_fields(parts: &mut [OutgoingPart], new: Value) -> Value {
+    parts.iter_mut().find_map(|part| part.message_fields.take()).unwrap_or(new)
+}
+
+/// Puts a part into the field of a message that it belongs to.
+pub fn put(message: &mut Value, field: &str, value: Value) {
+    if field.is_empty() {
+        *message = value;
+        return;
+    }
+    let Value::Object(map) = message else { return };
+    match field.strip_suffix("[]") {
+        None => {
+            map.insert(field.to_owned(), value);
+        }
+        Some(list) => {
+            let slot = map.entry(list).or_insert(Value::Null);
+            match slot {
+                Value::Array(list) => list.push(value),
+                other => *other = Value::Array(vec![value]),
+            }
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What is stored in the metadata of an item of the message it was read from, besides the text.
+//!
+//! `metadata._contextweaver.message` is
+//! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, parts: [{message?, at, kind,
+//! field, original, slots: [[pointer, encoding, bytes]]}]}`. `original` has null where a text was: the texts are those of
+//! the item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text. An empty
+//! `digest` says that a secret was taken out of what is stored, and nothing of it may be used.
+
+use serde_json::{Value, json};
+
+use super::Format;
+use super::message::{MessagePart, PartKind, TextEncoding, TextSlot};
+use contextweaver_model::ContextItem;
+use contextweaver_model::json::JsonMap;
+use contextweaver_text::hash::of_text;
+
+/// Key of the metadata that this library writes.
+pub const OWN_KEY: &str = "_contextweaver";
+/// Key below [`OWN_KEY`] of the stored message.
+pub const MESSAGE_KEY: &str = "message";
+
+/// What a stored part is: [`PartKind`] without its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StoredPartKind {
+    /// [`PartKind::Text`].
+    Text,
+    /// [`PartKind::ToolCall`].
+    ToolCall,
+    /// [`PartKind::ToolResult`].
+    ToolResult,
+    /// [`PartKind::Reasoning`].
+    Reasoning,
+    /// [`PartKind::Opaque`].
+    Opaque,
+    /// [`PartKind::Marker`].
+    Marker,
+}
+
+impl StoredPartKind {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Text, "text"),
+        (Self::ToolCall, "call"),
+        (Self::ToolResult, "result"),
+        (Self::Reasoning, "reasoning"),
+        (Self::Opaque, "opaque"),
+        (Self::Marker, "mark"),
+    ];
+
+    fn as_str(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    const fn of(kind: &PartKind) -> Self {
+        match kind {
+            PartKind::Text => Self::Text,
+            PartKind::ToolCall { .. } => Self::ToolCall,
+            PartKind::ToolResult { .. } => Self::ToolResult,
+            PartKind::Reasoning => Self::Reasoning,
+            PartKind::Opaque => Self::Opaque,
+            PartKind::Marker => Self::Marker,
+        }
+    }
+}
+
+/// A part as it is stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredPart {
+    /// Index of its message.
+    pub message: Option<usize>,
+    /// Index of the part in the message.
+    pub at: usize,
+    /// What it is.
+    pub kind: StoredPartKind,
+    /// Where it goes in the message.
+    pub field: String,
+    /// The part, with null where its texts were.
+    pub original: Value,
+    /// JSON pointer of each text, how it was written, and its length in bytes.
+    pub slots: Vec<(Option<String>, TextEncoding, usize)>,
+}
+
+/// What is stored of the message that an item was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMessage {
+    /// The format of the message.
+    pub format: Format,
+    /// Index of the message; none for what stands beside the messages.
+    pub index: Option<usize>,
+    /// Response of the model that the item is of: its first message, and the step.
+    pub group: (usize, usize),
+    /// Hash of the text; empty where nothing of this may be written any more.
+    pub digest: String,
+    /// The fields of the message besides its parts.
+    pub fields: Option<Value>,
+    /// Count of reasoning parts stored with the calls of the group; of a result, with those of the group of its call.
+    pub reasoning: usize,
+    /// Tokens of the parts without text.
+    pub tokens: u64,
+    /// The parts.
+    pub parts: Vec<StoredPart>,
+}
+
+/// Returns the hash of a text.
+pub fn digest(text: &str) -> String {
+    format!("{:016x}", of_text(text))
+}
+
+impl StoredPart {
+    /// Stores a part and returns its texts, which go into the text of the item.
+    pub fn new(part: MessagePart, message: Option<usize>, at: usize) -> (Self, Vec<String>) {
+        let MessagePart { kind, field, mut original, slots, .. } = part;
+        let mut texts = Vec::with_capacity(slots.len());
+        let mut lengths = Vec::with_capacity(slots.len());
+        for TextSlot { pointer, encoding, text } in slots {
+            if let Some(slot) = pointer.as_deref().and_then(|pointer| original.pointer_mut(pointer)) {
+                *slot = Value::Null;
+            }
+            lengths.push((pointer, encoding, text.len()));
+            texts.push(text);
+        }
+        (Self { message, at, kind: StoredPartKind::of(&kind), field, original, slots: lengths }, texts)
+    }
+
+    /// Returns the part with its texts, which are taken from `rest`, and the texts themselves.
+    fn restore(&self, rest: &mut Option<&str>) -> Option<(Value, String)> {
+        let mut value = self.original.clone();
+        let mut texts = Vec::with_capacity(self.slots.len());
+        for (pointer, encoding, length) in &self.slots {
+            let text = rest.as_ref()?.get(..*length)?;
+            let after = &rest.as_ref()?[*length..];
+            *rest = if after.is_empty() { None } else { Some(after.strip_prefix('\n')?) };
+            texts.push(text);
+            if let Some(pointer) = pointer {
+                *value.pointer_mut(pointer)? = match encoding {
+                    TextEncoding::Text => Value::from(text),
+                    TextEncoding::Json => serde_json::from_str(text).ok()?,
+                    TextEncoding::Ascii => Value::from(super::escapes::escape(text)),
+                };
+            }
+        }
+        Some((value, texts.join("\n")))
+    }
+
+    fn to_value(&self, of_message: Option<usize>) -> Value {
+        let slots: Vec<Value> =
+            self.slots.iter().map(|(pointer, encoding, length)| json!([pointer, encoding.as_str(), length])).collect();
+        let mut map = JsonMap::new();
+        if self.message != of_message {
+            map.insert("message".into(), self.message.into());
+        }
+        map.insert("at".into(), self.at.into());
+        map.insert("kind".into(), self.kind.as_str().into());
+        map.insert("field".into(), self.field.as_str().into());
+        map.insert("original".into(), self.original.clone());
+        map.insert("slots".into(), slots.into());
+        Value::Object(map)
+    }
+
+    fn read(value: &Value, of_message: Option<usize>) -> Option<Self> {
+        let slot = |value: &Value| {
+            let pointer = value.get(0)?.as_str().map(str::to_owned);
+            Some((pointer, TextEncoding::parse(value.get(1)?.as_str()?)?, index(value.get(2)?)?))
+        };
+        let kind = value.get("kind")?.as_str()?;
+        Some(Self {
+            message: value.get("message").map_or(of_message, index),
+            at: index(value.get("at")?)?,
+            kind: StoredPartKind::ALL.iter().find(|(_, name)| *name == kind)?.0,
+            field: value.get("field")?.as_str()?.to_owned(),
+            original: value.get("original")?.clone(),
+            slots: value.get("slots")?.as_array()?.iter().map(slot).collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn index(value: &Value) -> Option<usize> {
+    value.as_u64().and_then(|number| usize::try_from(number).ok())
+}
+
+impl StoredMessage {
+    /// Reads what is stored in an item; what is malformed counts as none.
+    pub fn of(item: &ContextItem) -> Option<Self> {
+        let value = item.metadata.get(OWN_KEY)?.get(MESSAGE_KEY)?;
+        let message = value.get("message").and_then(index);
+        let group = value.get("group")?;
+        Some(Self {
+            format: Format::parse(value.get("format")?.as_str()?).ok()?,
+            index: message,
+            group: (index(group.get(0)?)?, index(group.get(1)?)?),
+            digest: value.get("digest")?.as_str()?.to_owned(),
+            fields: value.get("shell").cloned(),
+            reasoning: value.get("reasoning").and_then(index).unwrap_or(0),
+            tokens: value.get("tokens").and_then(Value::as_u64).unwrap_or(0),
+            parts: value
+                .get("parts")?
+                .as_array()?
+                .iter()
+                .map(|part| StoredPart::read(part, message))
+                .collect::<Option<_>>()?,
+        })
+    }
+
+    /// Stores the message in the metadata of an item.
+    pub fn attach(&self, metadata: &mut JsonMap) {
+        let mut map = JsonMap::new();
+        map.insert("format".into(), self.format.as_str().into());
+        map.insert("message".into(), self.index.into());
+        map.insert("group".into(), json!([self.group.0, self.group.1]));
+        map.insert("digest".into(), self.digest.as_str().into());
+        if let Some(fields) = &self.fields {
+            map.insert("shell".into(), fields.clone());
+        }
+        for (key, number) in [("reasoning", self.reasoning as u64), ("tokens", self.tokens)] {
+            if number > 0 {
+                map.insert(key.into(), number.into());
+            }
+        }
+        map.insert("parts".into(), self.parts.iter().map(|part| part.to_value(self.index)).collect());
+        let own = metadata.entry(OWN_KEY).or_insert_with(|| json!({}));
+        if !own.is_object() {
+            *own = json!({});
+        }
+        own[MESSAGE_KEY] = Value::Object(map);
+    }
+
+    /// Tells whether the parts may be written: not where the item is redacted or a secret was taken out of them.
+    pub fn is_usable(&self, item: &ContextItem) -> bool {
+        !self.digest.is_empty() && !item.metadata_flag("redacted")
+    }
+
+    /// Returns every part as it was read, with its text, if the text of the item is what it was.
+    pub fn restore(&self, text: &str) -> Option<Vec<(Value, String)>> {
+        if self.digest != digest(text) {
+            return None;
+        }
+        let mut rest = Some(text);
+        let restored = self.parts.iter().map(|part| part.restore(&mut rest)).collect::<Option<Vec<_>>>()?;
+        rest.is_none_or(str::is_empty).then_some(restored)
+    }
+}
