@@ -1,6 +1,6 @@
 //! What crosses to providers and MCP.
 
-use contextweaver_convert::mcp::{ResultOptions, mcp_result_to_envelope};
+use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 use contextweaver_convert::tools::validate::validate_args;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub fn messages(data: &[u8]) {
 /// A result becomes an envelope or a coded error, the same each time.
 pub fn mcp_results(data: &[u8]) {
     let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
-    let options = ResultOptions::default();
+    let options = McpResultOptions::default();
     let convert = || mcp_result_to_envelope(&value, "tool", &options);
     let (Ok(first), Ok(second)) = (convert(), convert()) else { return };
     assert_eq!(first.envelope, second.envelope, "{value}");

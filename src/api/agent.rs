@@ -10,7 +10,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, McpBinary, McpResult, ToolResult};
-use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_with_bytes, put_back};
+use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{self, Fields};
@@ -114,10 +114,10 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
         put_back(&mut value, &attached);
         Compat::get()?.mcp_result_to_envelope(&value, &tool)?
     } else {
-        let options = ResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES };
+        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES };
         mcp_result_with_bytes(value, attached, &tool, &options)?
     };
-    let Converted { envelope, binaries, full_text, .. } = converted;
+    let ConvertedResult { envelope, binaries, full_text, .. } = converted;
     let binaries = binaries.into_iter().map(|binary| McpBinary {
         handle: binary.handle,
         media_type: binary.media_type,

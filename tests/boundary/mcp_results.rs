@@ -18,7 +18,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Ingested, ManagerOptions};
-use contextweaver_convert::mcp::{Converted, ResultOptions, Revision, mcp_result_to_envelope};
+use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, Revision, mcp_result_to_envelope};
 use contextweaver_model::{ContextItem, ItemKind, Phase, Status};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 
 const PNG: &str = "iVBORw0KGgo=";
 
-fn convert_with(result: &Value, options: &ResultOptions) -> Converted {
+fn convert_with(result: &Value, options: &McpResultOptions) -> ConvertedResult {
     let converted = mcp_result_to_envelope(result, "t", options).unwrap();
     // What the envelope says of the bytes is true.
     let artifacts = &converted.envelope.artifacts;
@@ -38,16 +38,16 @@ fn convert_with(result: &Value, options: &ResultOptions) -> Converted {
     converted
 }
 
-fn convert(result: &Value) -> Converted {
-    convert_with(result, &ResultOptions::default())
+fn convert(result: &Value) -> ConvertedResult {
+    convert_with(result, &McpResultOptions::default())
 }
 
-fn content(parts: &Value) -> Converted {
+fn content(parts: &Value) -> ConvertedResult {
     convert(&json!({ "content": parts }))
 }
 
 /// The handles behind the name of the tool, with their bytes as text.
-fn kept(converted: &Converted) -> Vec<(&str, String)> {
+fn kept(converted: &ConvertedResult) -> Vec<(&str, String)> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     converted
         .binaries
@@ -56,16 +56,16 @@ fn kept(converted: &Converted) -> Vec<(&str, String)> {
         .collect()
 }
 
-fn codes(converted: &Converted) -> Vec<&str> {
+fn codes(converted: &ConvertedResult) -> Vec<&str> {
     converted.warnings.iter().map(|warning| warning.code).collect()
 }
 
-type Convert = fn(&Value, &str) -> contextweaver_base::Result<Converted>;
+type Convert = fn(&Value, &str) -> contextweaver_base::Result<ConvertedResult>;
 
 /// The converters of this build; whether it is that of the compat mode comes before each.
 fn modes() -> impl Iterator<Item = (bool, Convert)> {
     let all: &[(bool, Convert)] = &[
-        (false, |result, tool| mcp_result_to_envelope(result, tool, &ResultOptions::default())),
+        (false, |result, tool| mcp_result_to_envelope(result, tool, &McpResultOptions::default())),
         #[cfg(feature = "compat")]
         (true, contextweaver_compat::mcp::mcp_result_to_envelope),
     ];
@@ -266,7 +266,7 @@ fn results_that_are_none_yet_say_so() {
         assert_eq!((converted.envelope.status, converted.warnings.len()), (status, count), "{flag}");
     }
     for bad in [json!(null), json!([]), json!("x")] {
-        let error = mcp_result_to_envelope(&bad, "t", &ResultOptions::default()).unwrap_err();
+        let error = mcp_result_to_envelope(&bad, "t", &McpResultOptions::default()).unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::InvalidInput, "/result"));
     }
 }
@@ -286,7 +286,7 @@ fn structured_content_is_said_once() {
     let many: serde_json::Map<String, Value> = (0..500).map(|n| (format!("k{n}"), json!(n))).collect();
     let many = convert(&json!({ "structuredContent": many }));
     assert_eq!((many.envelope.facts.len(), codes(&many)), (limits::MCP_FACT_KEYS, vec!["too-many-fields"]));
-    let revision = |revision| ResultOptions { revision, ..ResultOptions::default() };
+    let revision = |revision| McpResultOptions { revision, ..McpResultOptions::default() };
     for (value, known, count) in [
         (json!(null), None, 0),
         (json!(null), Some(Revision::V2025_11_25), 0),
@@ -310,7 +310,7 @@ fn limits_leave_a_warning_and_no_hole() {
     assert!(kept(&many)[0].1.contains("part 1000") && kept(&many)[0].1.contains("part 1499"));
     assert!(json!(many.envelope).to_string().len() < 20_000);
 
-    let small = ResultOptions { max_bytes: 10, ..ResultOptions::default() };
+    let small = McpResultOptions { max_bytes: 10, ..McpResultOptions::default() };
     let result = json!({ "content": [
         { "type": "image", "data": STANDARD.encode([0; 11]) }, { "type": "image", "data": STANDARD.encode([0; 9]) },
         { "type": "text", "text": "much too long" }, { "type": "text", "text": "ok" },
@@ -632,7 +632,7 @@ proptest! {
     #[test]
     fn nothing_is_lost(parts in prop::collection::vec(part(), 0..12), room in prop_oneof![Just(1 << 20), 0..200_usize]) {
         let list: Vec<&Value> = parts.iter().map(|(part, _)| part).collect();
-        let options = ResultOptions { max_bytes: room, ..ResultOptions::default() };
+        let options = McpResultOptions { max_bytes: room, ..McpResultOptions::default() };
         let converted = convert_with(&json!({ "content": list }), &options);
         prop_assert!(converted.binaries.iter().map(|binary| binary.bytes.len()).sum::<usize>() <= room);
         for (index, (part, word)) in parts.iter().enumerate() {

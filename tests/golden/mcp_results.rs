@@ -3,14 +3,14 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contextweaver_compat::mcp::mcp_result_to_envelope;
-use contextweaver_convert::mcp::{Converted, ResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope};
+use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, mcp_prompt_to_envelope, mcp_resource_to_envelope};
 use serde_json::{Map, Value, json};
 
 use crate::context::text;
 
 /// Runs one case of a file that belongs here: those with a result.
 pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
-    let options = ResultOptions::default();
+    let options = McpResultOptions::default();
     let result = |key: &str| input.get(key).or_else(|| input.get("result"));
     let converted = if input.get("resource_id").is_some() {
         mcp_resource_to_envelope(result("resource_read")?, text(input, "resource_id"), options.max_bytes)
@@ -21,7 +21,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     } else {
         return None;
     };
-    let described = |converted: Converted| match described(&converted) {
+    let described = |converted: ConvertedResult| match described(&converted) {
         // What the recording has instead of the bytes.
         Value::Object(mut record) if file == "spec-examples" && input.get("tool_name").is_none() => {
             let handles: Vec<&str> = converted.binaries.iter().map(|binary| binary.handle.as_str()).collect();
@@ -36,7 +36,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
     Some(converted.map(described).map_err(|error| error.to_string()))
 }
 
-fn described(converted: &Converted) -> Value {
+fn described(converted: &ConvertedResult) -> Value {
     let binaries: Map<String, Value> = converted
         .binaries
         .iter()

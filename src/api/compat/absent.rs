@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::ManagerOptions;
-use contextweaver_convert::mcp::Converted;
+use contextweaver_convert::mcp::ConvertedResult;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::router::RouterOptions;
 
@@ -22,7 +22,7 @@ impl Compat {
         match self {}
     }
 
-    pub fn mcp_result_to_envelope(self, _: &Value, _: &str) -> Result<Converted> {
+    pub fn mcp_result_to_envelope(self, _: &Value, _: &str) -> Result<ConvertedResult> {
         match self {}
     }
 

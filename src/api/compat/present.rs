@@ -6,7 +6,7 @@ use crate::api::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_compat::{mcp, messages, routing};
 use contextweaver_context::ManagerOptions;
-use contextweaver_convert::mcp::{Converted, mcp_tool_to_capability};
+use contextweaver_convert::mcp::{ConvertedResult, mcp_tool_to_capability};
 use contextweaver_convert::providers::{Format, ReadMessages, WrittenMessages};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, wrong_type};
@@ -35,7 +35,7 @@ impl Compat {
     }
 
     /// Takes the result of an MCP tool apart.
-    pub fn mcp_result_to_envelope(self, result: &Value, tool_name: &str) -> Result<Converted> {
+    pub fn mcp_result_to_envelope(self, result: &Value, tool_name: &str) -> Result<ConvertedResult> {
         mcp::mcp_result_to_envelope(result, tool_name)
     }
 

@@ -6,10 +6,12 @@ use super::{done, unknown};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::tools::call_context::{
-    Entry, Flags, OnConflict, Policy, check_key, gate, is_secret_name, merge,
+    ContextEntry, EntryFlags, ForwardPolicy, OnSealedKey, check_key, forwarded_entries, is_secret_name, merge_levels,
 };
-use contextweaver_convert::tools::meta::{Inbound, MAX_META_BYTES, MetaOptions, from_meta, open_meta, to_meta};
-use contextweaver_convert::tools::meta_name::Invalid;
+use contextweaver_convert::tools::meta::{
+    FromMetaOptions, MAX_META_BYTES, ToMetaOptions, from_meta, open_meta, to_meta,
+};
+use contextweaver_convert::tools::meta_name::OnInvalidKey;
 use contextweaver_model::json::{Fields, as_string, as_uint, wrong_type};
 
 /// The operations.
@@ -41,13 +43,13 @@ fn keys(fields: &mut Fields) -> Result<Value> {
 }
 
 /// Reads `[key, flags]`.
-fn entry(value: Value, path: &str) -> Result<Entry> {
+fn entry(value: Value, path: &str) -> Result<ContextEntry> {
     match value {
         Value::Array(pair) => {
             let [key, flags] = <[Value; 2]>::try_from(pair)
                 .map_err(|pair| wrong_type(path, "a key and its flags", &Value::Array(pair)))?;
-            let flags = as_uint(&flags, &format!("{path}/1"), u64::from(Flags::ALL))?;
-            Ok(Entry { key: as_string(key, &format!("{path}/0"))?, flags: Flags(flags as u8) })
+            let flags = as_uint(&flags, &format!("{path}/1"), u64::from(EntryFlags::ALL))?;
+            Ok(ContextEntry { key: as_string(key, &format!("{path}/0"))?, flags: EntryFlags(flags as u8) })
         }
         other => Err(wrong_type(path, "a key and its flags", &other)),
     }
@@ -60,28 +62,28 @@ fn merged(fields: &mut Fields) -> Result<Value> {
         }
         other => Err(wrong_type(path, "an array", &other)),
     })?;
-    let on_conflict = fields.parsed_or("onConflict", OnConflict::default(), OnConflict::parse)?;
-    let merged = merge(&levels, on_conflict)?;
-    let entries: Vec<Value> = merged.iter().map(|entry| json!([entry.level, entry.place, entry.flags.0])).collect();
+    let on_conflict = fields.parsed_or("onConflict", OnSealedKey::default(), OnSealedKey::parse)?;
+    let merged = merge_levels(&levels, on_conflict)?;
+    let entries: Vec<Value> = merged.iter().map(|entry| json!([entry.level, entry.index, entry.flags.0])).collect();
     Ok(json!({ "entries": entries }))
 }
 
 fn through(fields: &mut Fields) -> Result<Value> {
     let entries = fields.records("entries", entry)?;
     let policy = policy(fields.require("policy")?, "/policy")?;
-    Ok(json!({ "through": gate(&entries, &policy)? }))
+    Ok(json!({ "through": forwarded_entries(&entries, &policy)? }))
 }
 
 /// Reads a policy; the parser bounds how deep they nest.
-fn policy(value: Value, path: &str) -> Result<Policy> {
+fn policy(value: Value, path: &str) -> Result<ForwardPolicy> {
     let mut fields = Fields::open(value, path)?;
     let kind = fields.string("kind")?;
     let policy = match kind.as_str() {
-        "none" => Policy::None,
-        "allow" => Policy::Allow { keys: fields.strings("keys")?, secrets: fields.strings("secrets")? },
-        "deny" => Policy::Deny(fields.strings("keys")?),
-        "passThrough" => Policy::PassThrough { include_secrets: fields.bool_or("includeSecrets", false)? },
-        "compose" => Policy::Compose(fields.records("parts", policy)?),
+        "none" => ForwardPolicy::None,
+        "allow" => ForwardPolicy::Allow { keys: fields.strings("keys")?, secrets: fields.strings("secrets")? },
+        "deny" => ForwardPolicy::Deny(fields.strings("keys")?),
+        "passThrough" => ForwardPolicy::PassThrough { include_secrets: fields.bool_or("includeSecrets", false)? },
+        "compose" => ForwardPolicy::Compose(fields.records("parts", policy)?),
         _ => {
             return Err(Error::new(ErrorCode::InvalidInput, "expected a policy").at(fields.at("kind")));
         }
@@ -92,9 +94,9 @@ fn policy(value: Value, path: &str) -> Result<Policy> {
 
 fn outbound(fields: &mut Fields) -> Result<Value> {
     let (values, existing) = (fields.object("values")?, fields.object("existing")?);
-    let options = MetaOptions {
+    let options = ToMetaOptions {
         prefix: fields.string_or("prefix", "")?,
-        on_invalid: fields.parsed_or("onInvalidKey", Invalid::default(), Invalid::parse)?,
+        on_invalid: fields.parsed_or("onInvalidKey", OnInvalidKey::default(), OnInvalidKey::parse)?,
         max_bytes: fields.uint_or("maxBytes", MAX_META_BYTES, limits::MAX_INPUT_BYTES as u64)?,
     };
     let (meta, warnings) = to_meta(values, existing, &options)?;
@@ -108,7 +110,7 @@ fn inbound(fields: &mut Fields) -> Result<Value> {
             .hint("name the keys that a client may set"));
     }
     let (meta, mut warnings) = open_meta(fields.take("meta"));
-    let inbound = Inbound {
+    let inbound = FromMetaOptions {
         allow: fields.strings("allow")?,
         prefix: fields.string_or("prefix", "")?,
         trust_identity: fields.bool_or("trustIdentity", false)?,

@@ -8,8 +8,9 @@ use contextweaver_convert::mcp::{IdForm, Revision, ToolOptions, describe};
 use contextweaver_convert::tools::schema::{SchemaFormat, SchemaOptions};
 use contextweaver_convert::tools::validate::validate_args;
 use contextweaver_convert::tools::{
-    FetchedAt, ForwardOptions, Prefix, Render, ResultOptions, ReverseOptions, ReverseResultOptions, from_mcp_result,
-    from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable,
+    DataFormat, FetchedAt, ForwardOptions, MetaPrefix, ReverseOptions, ReverseToolResultOptions, ToolResultOptions,
+    from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools,
+    tool_definition_to_selectable,
 };
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
@@ -53,8 +54,8 @@ fn revision(fields: &mut Fields) -> Result<Revision> {
     fields.parsed_or("protocolVersion", Revision::default(), Revision::parse)
 }
 
-fn prefix(fields: &mut Fields) -> Result<Prefix> {
-    fields.parsed_or("prefix", Prefix::default(), Prefix::new)
+fn prefix(fields: &mut Fields) -> Result<MetaPrefix> {
+    fields.parsed_or("prefix", MetaPrefix::default(), MetaPrefix::new)
 }
 
 /// Takes `protocolVersion`, `prefix`, `meta`, `title`, `tagsInDescription`, `schemaFormat`, `inlineRefs`.
@@ -127,15 +128,15 @@ fn to_selectable(mut fields: Fields) -> Result<String> {
 /// outputSchema?}` gives `{result, warnings}`.
 fn result_to_mcp(mut fields: Fields) -> Result<String> {
     let times = [("meta", FetchedAt::Meta), ("structured", FetchedAt::Structured), ("omit", FetchedAt::Omit)];
-    let renders = [("json", Render::Json), ("pretty", Render::Pretty), ("summary", Render::Summary)];
-    let options = ResultOptions {
+    let renders = [("json", DataFormat::Json), ("pretty", DataFormat::Pretty), ("summary", DataFormat::Summary)];
+    let options = ToolResultOptions {
         revision: revision(&mut fields)?,
         prefix: prefix(&mut fields)?,
         wrap_key: fields.string_or("wrapKey", "result")?,
         fetched_at: word(&mut fields, "fetchedAt", FetchedAt::Meta, &times)?,
         explicit_is_error: fields.bool_or("explicitIsError", false)?,
         dedupe_prefix: fields.bool_or("dedupePrefix", false)?,
-        render: word(&mut fields, "render", Render::Json, &renders)?,
+        render: word(&mut fields, "render", DataFormat::Json, &renders)?,
         text: fields.opt_string("text")?,
         output_schema: fields.take("outputSchema"),
     };
@@ -147,7 +148,7 @@ fn result_to_mcp(mut fields: Fields) -> Result<String> {
 /// `{result, tool, now?, parseText?, prefix?}` gives `{outcome: "result", result, meta?, warnings}`, or the outcome
 /// `input_required` or `task` with the `request`.
 fn result_from_mcp(mut fields: Fields) -> Result<String> {
-    let options = ReverseResultOptions {
+    let options = ReverseToolResultOptions {
         prefix: prefix(&mut fields)?,
         tool: fields.string("tool")?,
         now: fields.opt_string("now")?,

@@ -7,7 +7,7 @@ use crate::api::{One, compat, write};
 use contextweaver_base::limits;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_convert::mcp::{
-    Binary, Converted, ResultOptions, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
+    ConvertedResult, McpResultOptions, ResultBinary, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
     mcp_result_to_envelope,
 };
 use contextweaver_model::json::{self, Fields};
@@ -40,7 +40,7 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     // Two copies of an image are enough.
     drop(result);
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
-    for Binary { handle, bytes: own, media_type, label } in converted.binaries {
+    for ResultBinary { handle, bytes: own, media_type, label } in converted.binaries {
         let (offset, length) = (bytes.len(), own.len());
         places.push(json!({
             "handle": handle, "media_type": media_type, "label": label, "offset": offset, "length": length,
@@ -61,7 +61,7 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
 }
 
 /// What a result is of is named by the one field that it has.
-fn convert(result: &Value, mut fields: Fields) -> Result<Converted> {
+fn convert(result: &Value, mut fields: Fields) -> Result<ConvertedResult> {
     let limit = limits::MCP_RESULT_BYTES as u64;
     let max_bytes = fields.uint_or("max_bytes", limit, limit)? as usize;
     if let Some(id) = fields.opt_string("resource_id")? {
@@ -80,6 +80,6 @@ fn convert(result: &Value, mut fields: Fields) -> Result<Converted> {
     if let Some(compat) = compat {
         return compat.mcp_result_to_envelope(result, &tool);
     }
-    let options = ResultOptions { revision, max_bytes };
+    let options = McpResultOptions { revision, max_bytes };
     mcp_result_to_envelope(result, &tool, &options)
 }

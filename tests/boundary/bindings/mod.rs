@@ -18,7 +18,7 @@ use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
 use contextweaver_context::{CompactResult, Event, Ingested, ManagerStats, Slice, SummaryRequest};
-use contextweaver_convert::mcp::{Hints, McpTool, Session};
+use contextweaver_convert::mcp::{McpSession, McpTool, ToolHints};
 use contextweaver_model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, MemoryEntry, ProfileConfig,
     SelectableItem, Warning,
@@ -108,9 +108,9 @@ impl Declarations {
         all.visit::<Need>();
         all.visit::<Event>();
         all.visit::<ErrorCode>();
-        all.visit::<Hints>();
+        all.visit::<ToolHints>();
         all.visit::<McpTool>();
-        all.visit::<Session>();
+        all.visit::<McpSession>();
         all.visit::<Warning>();
         all.visit::<CatalogFinding>();
         all.visit::<CapabilityDiff>();

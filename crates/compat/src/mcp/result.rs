@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::base64;
 use contextweaver_base::{Result, limits};
-use contextweaver_convert::mcp::{Binary, Converted, NO_CONTENT, note_warnings};
+use contextweaver_convert::mcp::{ConvertedResult, NO_CONTENT, ResultBinary, note_warnings};
 use contextweaver_model::json::python::{is_truthy, text as text_of};
 use contextweaver_model::json::{JsonMap, to_sorted_ascii, type_name, wrong_type};
 use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
@@ -17,7 +17,7 @@ struct Reader<'a> {
     tool: &'a str,
     texts: Vec<String>,
     artifacts: Vec<ArtifactRef>,
-    binaries: Vec<Binary>,
+    binaries: Vec<ResultBinary>,
     annotations: Vec<Value>,
     warnings: Vec<Warning>,
 }
@@ -26,7 +26,7 @@ struct Reader<'a> {
 ///
 /// # Errors
 /// `INVALID_INPUT` for anything but an object.
-pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<Converted> {
+pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<ConvertedResult> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
     let mut reader = Reader {
         tool,
@@ -102,7 +102,7 @@ impl Reader<'_> {
 
     fn keep(&mut self, kind: &str, bytes: Vec<u8>, media_type: String, label: String) {
         let handle = format!("mcp:{}:{kind}", self.tool);
-        let binary = Binary { handle, bytes, media_type, label };
+        let binary = ResultBinary { handle, bytes, media_type, label };
         self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
     }
@@ -187,7 +187,7 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(self, is_error: bool) -> Converted {
+    fn finish(self, is_error: bool) -> ConvertedResult {
         let full_text = if self.texts.is_empty() { NO_CONTENT.to_owned() } else { self.texts.join("\n") };
         let is_fact = |line: &&str| line.contains(':') && line.chars().count() < limits::MCP_FACT_CHARS;
         let stated = self.texts.iter().flat_map(|text| lines(text)).map(trim).filter(is_fact);
@@ -212,6 +212,6 @@ impl Reader<'_> {
             provenance,
             firewall_stats: None,
         };
-        Converted { envelope, binaries: self.binaries, full_text, warnings: self.warnings }
+        ConvertedResult { envelope, binaries: self.binaries, full_text, warnings: self.warnings }
     }
 }

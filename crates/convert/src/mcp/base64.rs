@@ -1,4 +1,4 @@
-//! Bytes out of base64, in the forms in which servers really send it.
+//! Base64 in the forms that servers send: for URLs, without padding, with white space, as a data URI.
 
 use std::borrow::Cow;
 
@@ -12,10 +12,10 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 const STANDARD: GeneralPurpose = GeneralPurpose::new(&alphabet::STANDARD, LENIENT);
 const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT);
 
-/// What was decoded.
+/// Bytes of a base64 text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Decoded {
-    /// The bytes.
+pub struct DecodedBase64 {
+    /// The decoded bytes.
     pub bytes: Vec<u8>,
     /// What the text was beside plain base64: a data URI, or base64 with white space, for URLs, or without padding.
     pub form: Option<&'static str>,
@@ -23,12 +23,12 @@ pub struct Decoded {
     pub media_type: Option<String>,
 }
 
-/// Why nothing was decoded.
+/// Why a text was not decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum Base64Error {
     /// The text is no base64.
     Invalid,
-    /// There would be so many bytes, more than there is room for; none was decoded.
+    /// The text holds this many bytes, more than the limit.
     TooLarge(usize),
 }
 
@@ -37,7 +37,7 @@ pub enum Failure {
 /// The alphabet is that of RFC 4648 or its form for URLs, but no mixture. White space between the characters and absent
 /// padding do no harm. Of a data URI the part behind the comma is decoded, once: what comes out is bytes, whatever they
 /// look like.
-pub fn decode(text: &str, limit: usize) -> Result<Decoded, Failure> {
+pub fn decode(text: &str, limit: usize) -> Result<DecodedBase64, Base64Error> {
     let (media_type, payload) = match data_uri(text)? {
         Some((media_type, payload)) => (Some(media_type), payload),
         None => (None, text),
@@ -53,19 +53,19 @@ pub fn decode(text: &str, limit: usize) -> Result<Decoded, Failure> {
         }
     }
     if url && plain {
-        return Err(Failure::Invalid);
+        return Err(Base64Error::Invalid);
     }
     let digits = payload.len() - spaces - padding;
     let size = digits / 4 * 3 + digits % 4 * 3 / 4;
     if size > limit {
-        return Err(Failure::TooLarge(size));
+        return Err(Base64Error::TooLarge(size));
     }
     let mut digits_only = Cow::Borrowed(payload.as_bytes());
     if spaces > 0 {
         digits_only.to_mut().retain(|byte| !matches!(byte, b' ' | b'\t'..=b'\r'));
     }
     let engine = if url { URL_SAFE } else { STANDARD };
-    let bytes = engine.decode(digits_only).map_err(|_| Failure::Invalid)?;
+    let bytes = engine.decode(digits_only).map_err(|_| Base64Error::Invalid)?;
     let forms = [
         (media_type.is_some(), "a data URI"),
         (spaces > 0, "base64 with white space"),
@@ -73,7 +73,7 @@ pub fn decode(text: &str, limit: usize) -> Result<Decoded, Failure> {
         (padding == 0 && digits % 4 > 0, "base64 without padding"),
     ];
     let form = forms.into_iter().find(|(is, _)| *is).map(|(_, name)| name);
-    Ok(Decoded { bytes, form, media_type: media_type.filter(|name| !name.is_empty()).map(str::to_owned) })
+    Ok(DecodedBase64 { bytes, form, media_type: media_type.filter(|name| !name.is_empty()).map(str::to_owned) })
 }
 
 /// Writes bytes with the standard alphabet and padding.
@@ -82,14 +82,18 @@ pub fn encode(bytes: &[u8]) -> String {
 }
 
 /// Takes a data URI apart; one that is not base64 cannot be read.
-fn data_uri(text: &str) -> Result<Option<(&str, &str)>, Failure> {
+fn data_uri(text: &str) -> Result<Option<(&str, &str)>, Base64Error> {
     let text = text.trim_start();
     if !text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
         return Ok(None);
     }
-    let (header, payload) = text[5..].split_once(',').ok_or(Failure::Invalid)?;
-    let (media_type, encoding) = header.rsplit_once(';').ok_or(Failure::Invalid)?;
-    if encoding.trim().eq_ignore_ascii_case("base64") { Ok(Some((media_type, payload))) } else { Err(Failure::Invalid) }
+    let (header, payload) = text[5..].split_once(',').ok_or(Base64Error::Invalid)?;
+    let (media_type, encoding) = header.rsplit_once(';').ok_or(Base64Error::Invalid)?;
+    if encoding.trim().eq_ignore_ascii_case("base64") {
+        Ok(Some((media_type, payload)))
+    } else {
+        Err(Base64Error::Invalid)
+    }
 }
 
 #[cfg(test)]
@@ -117,7 +121,7 @@ mod tests {
         }
         assert_eq!(decode("aGVsbG8", 5).unwrap().form, Some("base64 without padding"));
         assert_eq!(decode("aGVsbG9=", 5).unwrap().bytes, b"hello");
-        assert_eq!(decode("", 0), Ok(Decoded { bytes: Vec::new(), form: None, media_type: None }));
+        assert_eq!(decode("", 0), Ok(DecodedBase64 { bytes: Vec::new(), form: None, media_type: None }));
     }
 
     #[test]
@@ -137,17 +141,17 @@ mod tests {
             "aGVs\u{a0}bG8=",
             "javascript:alert(1)",
         ] {
-            assert_eq!(decode(text, 100), Err(Failure::Invalid), "{text}");
+            assert_eq!(decode(text, 100), Err(Base64Error::Invalid), "{text}");
         }
     }
 
     #[test]
     fn sizes_are_known_before_anything_is_decoded() {
         for (text, size) in [("aGVsbG8=", 5), ("aGVsbG8", 5), ("aGVs bG8/ Pz8+", 9), ("data:;base64,aGVs", 3)] {
-            assert_eq!(decode(text, size - 1), Err(Failure::TooLarge(size)), "{text}");
+            assert_eq!(decode(text, size - 1), Err(Base64Error::TooLarge(size)), "{text}");
             assert_eq!(decode(text, size).unwrap().bytes.len(), size, "{text}");
         }
         // Nothing of this is base64, but nobody has to read it to see that it is too much.
-        assert_eq!(decode(&"!".repeat(4000), 100), Err(Failure::TooLarge(3000)));
+        assert_eq!(decode(&"!".repeat(4000), 100), Err(Base64Error::TooLarge(3000)));
     }
 }

@@ -1,16 +1,16 @@
-//! The content of a result, block by block.
+//! Reads the content blocks of a result.
 
 use serde_json::Value;
 
-use super::base64::{self, Decoded, Failure};
+use super::base64::{self, Base64Error, DecodedBase64};
 use super::facts;
-use super::reader::{Block, Reader, short};
+use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::limits;
 use contextweaver_model::json::type_name;
 use contextweaver_text::markdown::one_line;
 use contextweaver_text::unicode::{quote, sanitize};
 
-impl Reader<'_> {
+impl ResultReader<'_> {
     /// Reads the content of a result.
     pub fn content(&mut self, content: &Value) {
         let parts = self.parts("content", content);
@@ -54,7 +54,7 @@ impl Reader<'_> {
             }
             return;
         };
-        let mut block = Block { map, index, path, withheld: false };
+        let mut block = ContentBlock { map, index, path, withheld: false };
         let inner = map.get("resource").and_then(|resource| resource.get("annotations"));
         block.withheld = self.annotations(&block, map.get("annotations").or(inner));
         match map.get("type").and_then(Value::as_str) {
@@ -103,7 +103,7 @@ impl Reader<'_> {
         if value.is_null() { String::new() } else { value.to_string() }
     }
 
-    fn text(&mut self, block: &Block) {
+    fn text(&mut self, block: &ContentBlock) {
         self.extra(block, &["text"]);
         let path = block.at("text");
         let text = block.map.get("text").map_or_else(String::new, |text| self.as_text(text, &path));
@@ -120,11 +120,11 @@ impl Reader<'_> {
         }
     }
 
-    fn withhold(&mut self, block: &Block) {
+    fn withhold(&mut self, block: &ContentBlock) {
         self.list("withheld_parts", block.index.into());
     }
 
-    fn media(&mut self, block: &Block, kind: &str, default: &str) {
+    fn media(&mut self, block: &ContentBlock, kind: &str, default: &str) {
         self.extra(block, &["data", "mimeType"]);
         let label = self.label(None, kind);
         let place = format!("{kind}:{}", block.index);
@@ -144,11 +144,11 @@ impl Reader<'_> {
     }
 
     /// Keeps what base64 stands for, or the text itself where it is none.
-    fn bytes(&mut self, block: &Block, data: &str, (key, place): (&str, &str), default: &str, label: String) {
+    fn bytes(&mut self, block: &ContentBlock, data: &str, (key, place): (&str, &str), default: &str, label: String) {
         let path = block.at(key);
         let decoded = match self.attached.remove(&path) {
-            Some(bytes) if bytes.len() > self.room => Err(Failure::TooLarge(bytes.len())),
-            Some(bytes) => Ok(Decoded { bytes, form: None, media_type: None }),
+            Some(bytes) if bytes.len() > self.room => Err(Base64Error::TooLarge(bytes.len())),
+            Some(bytes) => Ok(DecodedBase64 { bytes, form: None, media_type: None }),
             None => base64::decode(data, self.room),
         };
         match decoded {
@@ -160,11 +160,11 @@ impl Reader<'_> {
                 let media_type = self.media_type(block, named.as_deref().unwrap_or(default));
                 self.store(place, decoded.bytes, &media_type, label, &path);
             }
-            Err(Failure::TooLarge(size)) => {
+            Err(Base64Error::TooLarge(size)) => {
                 let message = format!("{size} bytes, and there is room for {}", self.room);
                 self.degrade("too-large", message, path);
             }
-            Err(Failure::Invalid) => {
+            Err(Base64Error::Invalid) => {
                 self.degrade("decode-error", "not base64; kept as text", path.as_str());
                 self.list("decode_error", block.index.into());
                 self.store(place, data.as_bytes().to_vec(), "text/plain", label, &path);
@@ -173,7 +173,7 @@ impl Reader<'_> {
     }
 
     /// Reads the media type of a block, or gives the default.
-    fn media_type(&mut self, block: &Block, default: &str) -> String {
+    fn media_type(&mut self, block: &ContentBlock, default: &str) -> String {
         match block.map.get("mimeType") {
             Some(Value::String(name)) if is_media_type(name) => name.clone(),
             None => default.to_owned(),
@@ -184,19 +184,19 @@ impl Reader<'_> {
         }
     }
 
-    fn resource(&mut self, block: &Block) {
+    fn resource(&mut self, block: &ContentBlock) {
         self.extra(block, &["resource"]);
         let place = format!("resource:{}", block.index);
         let Some(Value::Object(map)) = block.map.get("resource") else {
             self.degrade("malformed-part", "`resource` is no object", block.at("resource"));
             return self.keep_json(&place, block.map, &block.path);
         };
-        let inner = Block { map, index: block.index, path: block.at("resource"), withheld: block.withheld };
+        let inner = ContentBlock { map, index: block.index, path: block.at("resource"), withheld: block.withheld };
         self.contents(&inner, &place, "resource");
     }
 
     /// Reads the text or the bytes of a resource.
-    pub fn contents(&mut self, block: &Block, place: &str, kind: &str) {
+    pub fn contents(&mut self, block: &ContentBlock, place: &str, kind: &str) {
         self.extra(block, &["uri", "mimeType", "text", "blob"]);
         if block.value("uri").is_some_and(|uri| !uri.is_string()) {
             self.degrade("malformed-part", "`uri` is not a string", block.at("uri"));
@@ -234,7 +234,7 @@ impl Reader<'_> {
         }
     }
 
-    fn link(&mut self, block: &Block) {
+    fn link(&mut self, block: &ContentBlock) {
         self.extra(block, &["uri", "name", "mimeType"]);
         let place = format!("resource_link:{}", block.index);
         let Some(uri) = block.text("uri") else {
@@ -262,7 +262,7 @@ impl Reader<'_> {
         self.show(line, "", &block.path);
     }
 
-    fn unknown(&mut self, block: &Block, kind: Option<&str>) {
+    fn unknown(&mut self, block: &ContentBlock, kind: Option<&str>) {
         let is_plain = |kind: &&str| {
             (1..=64).contains(&kind.len())
                 && kind.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))

@@ -9,7 +9,7 @@ use contextweaver_text::markdown::one_line;
 use contextweaver_text::unicode;
 
 /// One field of structured content as a line.
-pub(super) struct Line {
+pub(super) struct FactLine {
     pub text: String,
     /// Whether the value is a scalar that says something.
     pub is_fact: bool,
@@ -17,7 +17,7 @@ pub(super) struct Line {
 
 /// Writes the first fields of an object as lines, those with short values. Text stands as it is unless it would break
 /// the line; anything else is JSON.
-pub(super) fn lines_of(map: &JsonMap, keys: usize) -> Vec<Line> {
+pub(super) fn lines_of(map: &JsonMap, keys: usize) -> Vec<FactLine> {
     let lines = map.iter().take(keys).filter_map(|(key, value)| {
         let text = format!("{}: {}", within_line(key)?, rendered(value)?);
         let is_fact = match value {
@@ -25,7 +25,7 @@ pub(super) fn lines_of(map: &JsonMap, keys: usize) -> Vec<Line> {
             Value::Array(_) | Value::Object(_) => false,
             Value::Null | Value::Bool(_) | Value::Number(_) => true,
         };
-        Some(Line { is_fact: is_fact && is_short(&text), text })
+        Some(FactLine { is_fact: is_fact && is_short(&text), text })
     });
     lines.collect()
 }

@@ -1,9 +1,9 @@
-//! Resources and prompts as a server lists them become items.
+//! Resources and prompts of `resources/list` and `prompts/list` as items.
 
 use serde_json::{Value, json};
 
 use super::namespace::{infer_namespace, legal, legal_namespace};
-use super::tool::{ConvertedTool, Reading, required_text};
+use super::tool::{ConvertedTool, ToolReader, required_text};
 use super::tool_id::{prompt_id, resource_id};
 use contextweaver_base::Result;
 use contextweaver_base::order;
@@ -20,8 +20,8 @@ const NAME_CHARS: usize = 128;
 pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Result<ConvertedTool> {
     let mut map = object(resource)?;
     let uri = required_text(map.shift_remove("uri"), "resource", "uri")?;
-    let mut reading = Reading::default();
-    let mut text = |key: &str| reading.text(key, map.shift_remove(key));
+    let mut reader = ToolReader::default();
+    let mut text = |key: &str| reader.text(key, map.shift_remove(key));
     let (name, title, description) = (text("name"), text("title"), text("description"));
     let media_type = text("mimeType").unwrap_or_default();
     let part = legal_part(name.as_deref().unwrap_or_else(|| last_segment(&uri)));
@@ -33,7 +33,7 @@ pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Resu
     order::sort(&mut tags);
     tags.dedup();
     let name = name.unwrap_or_else(|| uri.clone());
-    reading.rest(map);
+    reader.rest(map);
     let item = SelectableItem {
         id: resource_id(&legal_namespace(&namespace), &part, &uri)?,
         kind: "resource".to_owned(),
@@ -45,20 +45,20 @@ pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Resu
         metadata: entries(json!({ "uri": uri, "mime_type": media_type, "primitive": "resource" })),
         ..SelectableItem::default()
     };
-    Ok(reading.finish(item))
+    Ok(reader.finish(item))
 }
 
 /// Reads one prompt of `prompts/list`; only one without a `name` is an error. Its arguments become a schema of strings.
 pub fn mcp_prompt_to_selectable(prompt: Value, server: Option<&str>) -> Result<ConvertedTool> {
     let mut map = object(prompt)?;
     let name = required_text(map.shift_remove("name"), "prompt", "name")?;
-    let mut reading = Reading::default();
-    let mut text = |key: &str| reading.text(key, map.shift_remove(key));
+    let mut reader = ToolReader::default();
+    let mut text = |key: &str| reader.text(key, map.shift_remove(key));
     let (title, description) = (text("title"), text("description"));
-    let (args_schema, names) = reading.prompt_arguments(map.shift_remove("arguments"));
+    let (args_schema, names) = reader.prompt_arguments(map.shift_remove("arguments"));
     let namespace = server.unwrap_or_else(|| infer_namespace(&name)).to_owned();
     let part = legal_part(&name);
-    reading.rest(map);
+    reader.rest(map);
     let item = SelectableItem {
         id: prompt_id(&legal_namespace(&namespace), &part, &part, &names)?,
         kind: "prompt".to_owned(),
@@ -71,10 +71,10 @@ pub fn mcp_prompt_to_selectable(prompt: Value, server: Option<&str>) -> Result<C
         name,
         ..SelectableItem::default()
     };
-    Ok(reading.finish(item))
+    Ok(reader.finish(item))
 }
 
-impl Reading {
+impl ToolReader {
     /// Reads the arguments of a prompt; returns their schema, and their names in order.
     fn prompt_arguments(&mut self, value: Option<Value>) -> (JsonMap, Vec<String>) {
         let (mut properties, mut names, mut required) = (JsonMap::new(), Vec::new(), Vec::new());

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::reader::{Block, Reader, short};
-use super::result::{Converted, finish, keep_rest, outcome, summary};
+use super::result::{ConvertedResult, finish, keep_rest, outcome, summary};
+use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_model::json::{JsonMap, type_name, wrong_type};
@@ -15,15 +15,15 @@ const READ_MESSAGES: &[&str] = &["description", "messages", "resultType", "input
 
 /// Takes the result of `resources/read` apart. Handles are `resource:<id>:<index>`. Whatever the server sent, an object
 /// becomes an envelope, as in [`super::mcp_result_to_envelope`]; a resource states no facts.
-pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<Converted> {
+pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<ConvertedResult> {
     let map = object(result)?;
-    let mut reader = Reader::of_primitive("resource", id, max_bytes);
+    let mut reader = ResultReader::of_primitive("resource", id, max_bytes);
     let stand_in = outcome(&mut reader, map);
     let contents = list(&mut reader, map, "contents", stand_in.is_none());
     for (index, content) in contents.iter().enumerate().take(limits::MCP_PARTS) {
         let path = format!("/contents/{index}");
         if let Value::Object(map) = content {
-            let block = Block { map, index, path, withheld: false };
+            let block = ContentBlock { map, index, path, withheld: false };
             reader.contents(&block, &index.to_string(), "content");
         } else {
             reader.part(index, content, path);
@@ -37,9 +37,9 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
 
 /// Takes the result of `prompts/get` apart: a text of lines `[role] text`, which is also stored as
 /// `prompt:<id>:messages`, behind the bytes of other parts, `prompt:<id>:<kind>:<index>`. The summary is the description.
-pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<Converted> {
+pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<ConvertedResult> {
     let map = object(result)?;
-    let mut reader = Reader::of_primitive("prompt", id, max_bytes);
+    let mut reader = ResultReader::of_primitive("prompt", id, max_bytes);
     let stand_in = outcome(&mut reader, map);
     let (mut lines, mut parts) = (Vec::new(), 0);
     let messages = list(&mut reader, map, "messages", stand_in.is_none());
@@ -91,7 +91,7 @@ fn object(result: &Value) -> Result<&JsonMap> {
 }
 
 /// Returns the parts of a result, which must be there unless it is none yet.
-fn list<'a>(reader: &mut Reader, map: &'a JsonMap, key: &str, expected: bool) -> &'a [Value] {
+fn list<'a>(reader: &mut ResultReader, map: &'a JsonMap, key: &str, expected: bool) -> &'a [Value] {
     let value = map.get(key).unwrap_or(&Value::Null);
     if value.is_null() && expected {
         reader.degrade("malformed-result", format!("`{key}` is missing"), format!("/{key}"));
@@ -100,7 +100,7 @@ fn list<'a>(reader: &mut Reader, map: &'a JsonMap, key: &str, expected: bool) ->
 }
 
 /// Returns who says a message.
-fn role(reader: &mut Reader, message: &Value, path: &str) -> String {
+fn role(reader: &mut ResultReader, message: &Value, path: &str) -> String {
     match message.get("role") {
         Some(Value::String(role)) => short(role).replace(['[', ']'], "_"),
         other => {
@@ -119,11 +119,11 @@ mod tests {
     use super::*;
     use contextweaver_model::Status;
 
-    fn handles(converted: &Converted) -> Vec<&str> {
+    fn handles(converted: &ConvertedResult) -> Vec<&str> {
         converted.binaries.iter().map(|binary| binary.handle.as_str()).collect()
     }
 
-    fn codes(converted: &Converted) -> Vec<(&str, &str)> {
+    fn codes(converted: &ConvertedResult) -> Vec<(&str, &str)> {
         converted.warnings.iter().map(|warning| (warning.code, warning.path.as_str())).collect()
     }
 

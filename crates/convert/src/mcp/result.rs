@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::reader::Reader;
+use super::result_reader::ResultReader;
 use super::revision::Revision;
 use super::{base64, facts};
 use contextweaver_base::Result;
@@ -15,16 +15,16 @@ use contextweaver_text::lines::lines;
 use contextweaver_text::markdown::one_line;
 use contextweaver_text::unicode::{self, quote};
 
-/// How a result is read.
+/// Options of [`mcp_result_to_envelope`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultOptions {
+pub struct McpResultOptions {
     /// The revision of the protocol that the server speaks; without one, shapes of all revisions are taken.
     pub revision: Option<Revision>,
     /// Bytes that the result may unpack to; what is beyond is left out with a warning.
     pub max_bytes: usize,
 }
 
-impl Default for ResultOptions {
+impl Default for McpResultOptions {
     fn default() -> Self {
         Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES }
     }
@@ -32,19 +32,19 @@ impl Default for ResultOptions {
 
 /// Bytes of a result, to be stored under a handle.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Binary {
+pub struct ResultBinary {
     /// The name under which to store them.
     pub handle: String,
-    /// The bytes.
+    /// The bytes, decoded.
     pub bytes: Vec<u8>,
     /// MIME type of the bytes; of a link this is not the type of what it leads to.
     pub media_type: String,
-    /// A line for people.
+    /// One line that describes the bytes.
     pub label: String,
 }
 
-impl Binary {
-    /// Returns the reference to the bytes, which nobody has stored or hashed yet.
+impl ResultBinary {
+    /// Returns the artifact of the bytes, not stored and without a hash.
     pub fn artifact_ref(&self) -> ArtifactRef {
         ArtifactRef {
             handle: self.handle.clone(),
@@ -56,40 +56,40 @@ impl Binary {
     }
 }
 
-/// A result taken apart.
+/// A result as an envelope, with its bytes apart.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Converted {
-    /// What a model and a program need to know of it.
+pub struct ConvertedResult {
+    /// Status, summary, facts and artifacts.
     pub envelope: ResultEnvelope,
     /// The bytes, in the order of the content, structured content last.
-    pub binaries: Vec<Binary>,
-    /// All the text that a model may read.
+    pub binaries: Vec<ResultBinary>,
+    /// The text of all parts that a model may read.
     pub full_text: String,
-    /// What could not be used as it was.
+    /// Malformed or oversized parts.
     pub warnings: Vec<Warning>,
 }
 
-/// What stands for a result that has no text.
+/// The text of a result without any.
 pub const NO_CONTENT: &str = "(no content)";
 
-/// Takes the result of a tool call apart.
+/// Converts the result of a tool call.
 ///
-/// Whatever the server sent, an object becomes an envelope: what is malformed is kept as well as it goes and named in
-/// the warnings, and the status is `partial` then. Nothing is validated, fetched or believed.
-pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &ResultOptions) -> Result<Converted> {
+/// Every object becomes an envelope: malformed parts are kept and named in the warnings, and make the status `partial`.
+/// Nothing is validated or fetched.
+pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &McpResultOptions) -> Result<ConvertedResult> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
-    Ok(read(map, Reader::of_tool(tool_name, options.max_bytes), options))
+    Ok(read(map, ResultReader::of_tool(tool_name, options.max_bytes), options))
 }
 
-/// Takes the result of a tool call apart, as [`mcp_result_to_envelope`] does, where base64 of images and the like was
+/// Converts the result of a tool call, as [`mcp_result_to_envelope`] does, where base64 of images and the like was
 /// decoded before: `attached` has the bytes by the JSON pointer of the text, such as `/content/0/data`, and an empty text
 /// stands there. It must have been base64 of the standard alphabet, with padding, and nothing else.
 pub fn mcp_result_with_bytes(
     mut result: Value,
     attached: Vec<(String, Vec<u8>)>,
     tool_name: &str,
-    options: &ResultOptions,
-) -> Result<Converted> {
+    options: &McpResultOptions,
+) -> Result<ConvertedResult> {
     let (mut known, mut other) = (SortedMap::new(), Vec::new());
     for (path, bytes) in attached {
         if is_media(&result, &path) {
@@ -101,7 +101,7 @@ pub fn mcp_result_with_bytes(
     }
     put_back(&mut result, &other);
     let Value::Object(map) = &result else { return Err(wrong_type("/result", "an object", &result)) };
-    let mut reader = Reader::of_tool(tool_name, options.max_bytes);
+    let mut reader = ResultReader::of_tool(tool_name, options.max_bytes);
     reader.attached = known;
     Ok(read(map, reader, options))
 }
@@ -129,7 +129,7 @@ fn is_media(result: &Value, path: &str) -> bool {
     }
 }
 
-fn read(map: &JsonMap, mut reader: Reader, options: &ResultOptions) -> Converted {
+fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> ConvertedResult {
     reader.content(map.get("content").unwrap_or(&Value::Null));
     let stand_in = outcome(&mut reader, map);
     let is_error = is_error(&mut reader, map.get("isError"));
@@ -143,7 +143,7 @@ const READ: &[&str] =
     &["content", "structuredContent", "isError", "resultType", "inputRequests", "requestState", "task"];
 
 /// Keeps the fields of a result that are not read.
-pub(super) fn keep_rest(reader: &mut Reader, map: &JsonMap, read: &[&str]) {
+pub(super) fn keep_rest(reader: &mut ResultReader, map: &JsonMap, read: &[&str]) {
     let rest: JsonMap = map.iter().filter(|(key, _)| !read.contains(&key.as_str())).map(cloned).collect();
     if !rest.is_empty() {
         reader.note("extra", Value::Object(rest), "");
@@ -156,7 +156,7 @@ pub(super) fn cloned((key, value): (&String, &Value)) -> (String, Value) {
 
 /// Reads how far the call came. A result that only asks for something, or is only promised, is none yet; the text that
 /// says so is returned.
-pub(super) fn outcome(reader: &mut Reader, map: &JsonMap) -> Option<String> {
+pub(super) fn outcome(reader: &mut ResultReader, map: &JsonMap) -> Option<String> {
     let kind = map.get("resultType").unwrap_or(&Value::Null);
     let task = map.get("task").filter(|task| task.is_object());
     match kind.as_str() {
@@ -190,7 +190,7 @@ fn stand_in(what: &str, names: &str) -> String {
     if names.is_empty() { format!("({what})") } else { format!("({what}: {names})") }
 }
 
-fn is_error(reader: &mut Reader, flag: Option<&Value>) -> bool {
+fn is_error(reader: &mut ResultReader, flag: Option<&Value>) -> bool {
     match flag.unwrap_or(&Value::Null) {
         Value::Null => false,
         Value::Bool(flag) => *flag,
@@ -203,7 +203,7 @@ fn is_error(reader: &mut Reader, flag: Option<&Value>) -> bool {
 }
 
 /// Keeps the structured content and adds its fields to the text; returns those that are facts.
-fn structured(reader: &mut Reader, map: &JsonMap, revision: Option<Revision>) -> Vec<String> {
+fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revision>) -> Vec<String> {
     const PATH: &str = "/structuredContent";
     let Some(value) = map.get("structuredContent") else { return Vec::new() };
     // Only results of revisions that allow any value say of what type they are.
@@ -248,11 +248,11 @@ fn is_the_same(text: &str, value: &Value) -> bool {
 }
 
 pub(super) fn finish(
-    mut reader: Reader,
+    mut reader: ResultReader,
     structured: Vec<String>,
     stand_in: Option<String>,
     is_error: bool,
-) -> Converted {
+) -> ConvertedResult {
     let mut facts: Vec<String> = Vec::new();
     let scraped = std::mem::take(&mut reader.facts);
     for fact in structured.into_iter().map(|fact| (fact, limits::MCP_FACT_KEYS)).chain(scraped) {
@@ -286,7 +286,7 @@ pub(super) fn finish(
         provenance,
         firewall_stats: None,
     };
-    Converted { envelope, binaries: reader.binaries, full_text, warnings: reader.warnings }
+    ConvertedResult { envelope, binaries: reader.binaries, full_text, warnings: reader.warnings }
 }
 
 /// Says in the provenance what the first [`limits::MCP_WARNINGS`] warnings are, by code and path.

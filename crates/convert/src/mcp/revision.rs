@@ -1,4 +1,4 @@
-//! The published revisions of the protocol and what differs between them: one file each, and one codec for all.
+//! The published revisions of the protocol and what differs between them, one file each.
 
 mod v2025_06_18;
 mod v2025_11_25;
@@ -19,10 +19,10 @@ pub enum Revision {
     V2026_07_28,
 }
 
-/// What a revision knows. A reader takes the shapes of all revisions; a writer keeps to those of one.
+/// The rules of a revision. A reader takes the shapes of all revisions; a writer keeps to those of one.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "a table of what differs")]
-pub struct Rules {
+pub struct RevisionRules {
     /// The name of the revision: its date.
     pub name: &'static str,
     /// The fields of a tool. Others are not taken away: servers add their own, and readers must ignore those.
@@ -63,8 +63,8 @@ impl Revision {
         })
     }
 
-    /// Returns what the revision knows.
-    pub const fn rules(self) -> &'static Rules {
+    /// Returns the rules of the revision.
+    pub const fn rules(self) -> &'static RevisionRules {
         match self {
             Self::V2025_06_18 => &v2025_06_18::RULES,
             Self::V2025_11_25 => &v2025_11_25::RULES,

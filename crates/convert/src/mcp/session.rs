@@ -13,7 +13,7 @@ use contextweaver_text::unicode::{quote, trim};
 /// Problems that an error lists; of the others it gives the number.
 const MAX_PROBLEMS: usize = 20;
 
-/// Something that is wrong with a line.
+/// A problem of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SessionProblem {
@@ -27,19 +27,19 @@ pub struct SessionProblem {
     pub path: String,
 }
 
-/// The items of a session and what was wrong with them.
+/// The items of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Session {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Session"))]
+pub struct McpSession {
     /// The items, in the order of their lines.
     pub items: Vec<ContextItem>,
-    /// What was made the best of, by line.
+    /// What was repaired, by line.
     pub warnings: Vec<SessionProblem>,
 }
 
-/// A session being read.
+/// The state of reading a session.
 #[derive(Default)]
-struct Reading {
+struct SessionReader {
     strict: bool,
     line: usize,
     items: Vec<(usize, ContextItem)>,
@@ -59,20 +59,20 @@ struct Reading {
 /// not exist, a field of the wrong type, an id that is there twice and a parent that is not there; otherwise the best is
 /// made of them, with a warning: an unknown type is a turn of the user. The error is that of the first line, and lists
 /// the others as `problems`.
-pub fn load_mcp_session_jsonl(text: &str, strict: bool) -> Result<Session> {
-    let mut reading = Reading { strict, ..Reading::default() };
+pub fn load_mcp_session_jsonl(text: &str, strict: bool) -> Result<McpSession> {
+    let mut reader = SessionReader { strict, ..SessionReader::default() };
     for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').enumerate() {
-        reading.line = index + 1;
+        reader.line = index + 1;
         // The carriage return before a line feed is white space, too.
         if !trim(line).is_empty() {
-            reading.read(line);
+            reader.read(line);
         }
     }
-    reading.check_links();
-    reading.finish()
+    reader.check_links();
+    reader.finish()
 }
 
-impl Reading {
+impl SessionReader {
     fn problem(&self, error: &Error) -> SessionProblem {
         let (code, message, path) = (error.code().as_str(), error.message().to_owned(), error.path().to_owned());
         SessionProblem { line: self.line, code, message, path }
@@ -186,11 +186,11 @@ impl Reading {
         self.items = items;
     }
 
-    fn finish(mut self) -> Result<Session> {
+    fn finish(mut self) -> Result<McpSession> {
         contextweaver_base::order::sort_by(&mut self.problems, |a, b| a.line.cmp(&b.line));
         contextweaver_base::order::sort_by(&mut self.warnings, |a, b| a.line.cmp(&b.line));
         let Some(first) = self.problems.first() else {
-            return Ok(Session {
+            return Ok(McpSession {
                 items: self.items.into_iter().map(|(_, item)| item).collect(),
                 warnings: self.warnings,
             });

@@ -1,10 +1,10 @@
-//! Tools as a server lists them become items.
+//! Tools of `tools/list` as items.
 
 use serde_json::Value;
 
-use super::hints::{HINTS, Hints};
-use super::kept::Kept;
+use super::hints::{HINTS, ToolHints};
 use super::namespace::{guess, lenient_id, name_part};
+use super::stored_tool::StoredTool;
 use super::tool_id::shape_hash;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, as_string, number_text, pointer, to_sorted_ascii, type_name, wrong_type};
@@ -15,7 +15,7 @@ use contextweaver_text::unicode::{quote, trim};
 /// Warnings of one tool; of what comes after them it is only said that there is more.
 const MAX_WARNINGS: usize = 32;
 
-/// What ids of tools look like.
+/// The form of ids of tools.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum IdForm {
     /// `mcp:<name>`, or `mcp:<server>/<name>`; it does not change with the arguments.
@@ -37,13 +37,13 @@ impl IdForm {
     }
 }
 
-/// How tools of a server are read.
+/// Options of [`mcp_tool_to_selectable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolOptions {
     /// The name the host gives the server, which becomes the namespace; otherwise the namespace is guessed from each
     /// tool's name.
     pub server: Option<String>,
-    /// What ids look like.
+    /// The form of ids.
     pub id_form: IdForm,
     /// Whether the first of three words is the guessed namespace even when it is a verb, such as `get`.
     pub verb_namespaces: bool,
@@ -55,7 +55,7 @@ impl Default for ToolOptions {
     }
 }
 
-/// An item and what of its tool, resource or prompt could not be used.
+/// An item made of a tool, a resource or a prompt.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConvertedTool {
     /// The item.
@@ -66,12 +66,12 @@ pub struct ConvertedTool {
 
 /// A tool, a resource or a prompt being read.
 #[derive(Default)]
-pub(super) struct Reading {
-    kept: Kept,
+pub(super) struct ToolReader {
+    stored: StoredTool,
     warnings: Vec<Warning>,
 }
 
-impl Reading {
+impl ToolReader {
     pub fn warn(&mut self, code: &'static str, message: &str, path: &str) {
         match self.warnings.len() {
             MAX_WARNINGS.. => {}
@@ -86,17 +86,17 @@ impl Reading {
     pub fn ignore(&mut self, key: &str, wanted: &str, value: Value) {
         let message = format!("expected {wanted}, got {}; ignored", type_name(&value));
         self.warn("field-ignored", &message, &pointer("", key));
-        self.kept.given(key, value);
+        self.stored.given(key, value);
     }
 
     /// Keeps a field as it was, of which something is ignored.
     pub fn kept_as_given(&mut self, key: &str, value: Value) {
-        self.kept.given(key, value);
+        self.stored.given(key, value);
     }
 
     /// Puts what is kept into an item that is otherwise done.
     pub fn finish(self, mut item: SelectableItem) -> ConvertedTool {
-        self.kept.put(&mut item.metadata, JsonMap::new());
+        self.stored.put(&mut item.metadata, JsonMap::new());
         ConvertedTool { item, warnings: self.warnings }
     }
 
@@ -105,7 +105,7 @@ impl Reading {
         match value? {
             Value::String(text) if !trim(&text).is_empty() => Some(text),
             blank @ Value::String(_) => {
-                self.kept.given(key, blank);
+                self.stored.given(key, blank);
                 None
             }
             other => {
@@ -142,7 +142,7 @@ impl Reading {
         let is_reserved = annotations.contains_key(RESERVED_KEY);
         let is_same = cost.is_none_or(|cost| cost_value(cost).as_ref() == annotations.get("costHint"));
         if is_reserved || !is_same || annotations.is_empty() {
-            self.kept.given("annotations", Value::Object(annotations.clone()));
+            self.stored.given("annotations", Value::Object(annotations.clone()));
         }
         if is_reserved {
             // A server does not get to write into the reserved part.
@@ -152,7 +152,7 @@ impl Reading {
         if cost.is_some() {
             annotations.shift_remove("costHint");
         }
-        self.kept.note_annotations(&annotations);
+        self.stored.note_annotations(&annotations);
         (annotations, cost.unwrap_or(0.0))
     }
 
@@ -160,7 +160,7 @@ impl Reading {
     fn icons(&mut self, value: Value) {
         let Value::Array(list) = value else { return self.ignore("icons", "a list", value) };
         if list.iter().all(is_safe_icon) {
-            self.kept.fields.insert("icons".to_owned(), Value::Array(list));
+            self.stored.fields.insert("icons".to_owned(), Value::Array(list));
             return;
         }
         for at in (0..list.len()).filter(|at| !is_safe_icon(&list[*at])) {
@@ -171,8 +171,8 @@ impl Reading {
             );
         }
         let safe = list.iter().filter(|icon| is_safe_icon(icon)).cloned().collect();
-        self.kept.fields.insert("icons".to_owned(), Value::Array(safe));
-        self.kept.given("icons", Value::Array(list));
+        self.stored.fields.insert("icons".to_owned(), Value::Array(safe));
+        self.stored.given("icons", Value::Array(list));
     }
 
     /// Keeps what an item has no field for.
@@ -182,7 +182,7 @@ impl Reading {
                 "icons" => self.icons(value),
                 "_meta" | "execution" if !value.is_object() => self.ignore(&key, "an object", value),
                 _ => {
-                    self.kept.fields.insert(key, value);
+                    self.stored.fields.insert(key, value);
                 }
             }
         }
@@ -201,7 +201,24 @@ pub(super) fn cost_value(cost: f64) -> Option<Value> {
     (cost != 0.0).then(|| if is_whole { Value::from(cost as i64) } else { Value::from(cost) })
 }
 
-/// Reads one tool, as well as it goes: only a tool without a name is an error.
+/// Takes the tools out of a `tools/list` capture: a list of tools, `{"tools": […]}`, or the JSON-RPC response around it.
+pub fn tool_list(value: Value) -> Result<Vec<Value>> {
+    match value {
+        Value::Array(list) => Ok(list),
+        Value::Object(mut map) => match (map.shift_remove("tools"), map.shift_remove("result")) {
+            (Some(Value::Array(list)), _) => Ok(list),
+            (Some(other), _) => Err(wrong_type("/tools", "an array", &other)),
+            (None, Some(Value::Object(mut result))) => match result.shift_remove("tools") {
+                Some(Value::Array(list)) => Ok(list),
+                other => Err(wrong_type("/result/tools", "an array", &other.unwrap_or_default())),
+            },
+            _ => Err(Error::new(ErrorCode::MissingField, "missing field `tools`").at("/tools")),
+        },
+        other => Err(wrong_type("", "a list of tools", &other)),
+    }
+}
+
+/// Reads one tool. Only a tool without a name is an error.
 ///
 /// What a tool has no field for, and what is not as the protocol says, is kept in the metadata below
 /// `_contextweaver.mcp`, so that [`super::selectable_to_mcp_tool`] gives the same tool back. The other metadata are the
@@ -212,20 +229,20 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         other => return Err(wrong_type("", "an object", &other)),
     };
     let name = required_text(tool.shift_remove("name"), "tool", "name")?;
-    let mut reading = Reading::default();
+    let mut reader = ToolReader::default();
     let mut take = |key: &str| tool.shift_remove(key);
-    let given_title = reading.text("title", take("title"));
+    let given_title = reader.text("title", take("title"));
     let given_description = take("description");
-    let (annotations, cost_hint) = reading.annotations(take("annotations"));
-    let (title, description) = reading.shown(&name, given_title, given_description, &annotations);
-    let args_schema = reading.arguments(take("inputSchema"));
-    let output_schema = reading.object("outputSchema", take("outputSchema"));
-    reading.rest(tool);
+    let (annotations, cost_hint) = reader.annotations(take("annotations"));
+    let (title, description) = reader.shown(&name, given_title, given_description, &annotations);
+    let args_schema = reader.arguments(take("inputSchema"));
+    let output_schema = reader.object("outputSchema", take("outputSchema"));
+    reader.rest(tool);
     let namespace = options.server.as_deref().unwrap_or_else(|| guess(&name, options.verb_namespaces));
     let declared = |key: &str| annotations.get(key) == Some(&Value::Bool(true));
     let (read_only, destructive) = (declared("readOnlyHint"), declared("destructiveHint"));
     let item = SelectableItem {
-        id: id(&name, namespace, &args_schema, &reading.kept.fields, options)?,
+        id: id(&name, namespace, &args_schema, &reader.stored.fields, options)?,
         kind: "tool".to_owned(),
         namespace: namespace.to_owned(),
         name,
@@ -239,10 +256,10 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         metadata: annotations,
         ..SelectableItem::default()
     };
-    Ok(reading.finish(item))
+    Ok(reader.finish(item))
 }
 
-impl Reading {
+impl ToolReader {
     /// Returns the title, and the description or what stands for it: the title, then the name.
     fn shown(
         &mut self,
@@ -254,11 +271,11 @@ impl Reading {
         let other = annotations.get("title").and_then(Value::as_str).filter(|text| !trim(text).is_empty());
         if title.is_some() && title.as_deref() == other {
             // Written once, it would be taken for the annotation alone.
-            self.kept.given("title", title.clone().into());
+            self.stored.given("title", title.clone().into());
         }
         let title = title.or_else(|| other.map(str::to_owned));
         if description.is_none() {
-            self.kept.absent("description");
+            self.stored.absent("description");
         }
         let description =
             self.text("description", description).unwrap_or_else(|| title.as_deref().unwrap_or(name).to_owned());
@@ -268,8 +285,8 @@ impl Reading {
     /// Reads the schema of the arguments.
     fn arguments(&mut self, value: Option<Value>) -> JsonMap {
         match value {
-            None => self.kept.absent("inputSchema"),
-            Some(Value::Object(map)) if map.is_empty() => self.kept.given("inputSchema", Value::Object(map)),
+            None => self.stored.absent("inputSchema"),
+            Some(Value::Object(map)) if map.is_empty() => self.stored.given("inputSchema", Value::Object(map)),
             value => return self.object("inputSchema", value).unwrap_or_default(),
         }
         JsonMap::new()
@@ -331,22 +348,22 @@ impl ConvertedTool {
 
     fn noting(&self, mut further: JsonMap) -> SelectableItem {
         let mut item = self.item.clone();
-        let kept = Kept::of(&item.metadata);
+        let stored = StoredTool::of(&item.metadata);
         if !self.warnings.is_empty() {
             further.insert("warnings".to_owned(), serde_json::to_value(&self.warnings).unwrap_or_default());
         }
-        kept.put(&mut item.metadata, further);
+        stored.put(&mut item.metadata, further);
         item
     }
 }
 
-/// Adds to what an item keeps of its tool, for who looks at one tool and not at a catalog: the effective `hints`, the
+/// Adds to the stored fields of an item, for readers of one tool rather than of a catalog: the effective `hints`, the
 /// `shape_hash` of canonical ids, the `schema_digest` over both schemas, which also tells when only a type changes, and
 /// the `warnings`.
 pub fn describe(converted: &ConvertedTool) -> Result<SelectableItem> {
     let item = &converted.item;
     let mut further = JsonMap::new();
-    further.insert("hints".to_owned(), serde_json::to_value(Hints::of(&item.metadata)).unwrap_or_default());
+    further.insert("hints".to_owned(), serde_json::to_value(ToolHints::of(&item.metadata)).unwrap_or_default());
     further.insert("shape_hash".to_owned(), lenient_hash(&item.name, &item.args_schema)?.into());
     further.insert("schema_digest".to_owned(), schema_digest(item).into());
     Ok(converted.noting(further))

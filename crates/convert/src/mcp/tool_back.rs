@@ -1,11 +1,11 @@
-//! Items become tools as a server lists them.
+//! Items as tools of `tools/list`.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::hints::HINTS;
-use super::kept::{Kept, is_plain_annotation};
 use super::revision::Revision;
+use super::stored_tool::{StoredTool, is_plain_annotation};
 use super::tool::{ToolOptions, cost_value, mcp_tool_to_selectable};
 use contextweaver_model::json::{JsonMap, pointer};
 use contextweaver_model::{RESERVED_KEY, SelectableItem};
@@ -16,13 +16,13 @@ const WRITTEN: &[&str] = &["name", "title", "description", "inputSchema", "outpu
 /// The name of a tool in revisions that say what names look like.
 const MAX_NAME_CHARS: usize = 128;
 
-/// A tool and what of the item it does not say.
+/// An MCP tool made of an item.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpTool {
-    /// The tool.
+    /// The tool, as a server lists it.
     pub tool: Value,
-    /// What the revision does not know.
+    /// Fields that the revision does not know.
     pub report: Vec<RevisionChange>,
 }
 
@@ -46,15 +46,15 @@ pub struct RevisionChange {
 /// and of a changed item everything that was not changed. With one, what the revision does not know is left out, and
 /// the report says so. Of an item that was no tool of MCP, the metadata stay here, but for the hints.
 pub fn selectable_to_mcp_tool(item: &SelectableItem, revision: Option<Revision>) -> McpTool {
-    let kept = Kept::of(&item.metadata);
-    let mut tool = written(item, &kept);
-    for (key, value) in &kept.fields {
+    let stored = StoredTool::of(&item.metadata);
+    let mut tool = written(item, &stored);
+    for (key, value) in &stored.fields {
         if !WRITTEN.contains(&key.as_str()) {
             tool.insert(key.clone(), value.clone());
         }
     }
-    if kept.has_notes() {
-        restore(&mut tool, item, &kept);
+    if stored.has_notes() {
+        restore(&mut tool, item, &stored);
     }
     let mut report = Vec::new();
     if let Some(revision) = revision {
@@ -64,10 +64,10 @@ pub fn selectable_to_mcp_tool(item: &SelectableItem, revision: Option<Revision>)
 }
 
 /// Writes the fields of an item.
-fn written(item: &SelectableItem, kept: &Kept) -> JsonMap {
+fn written(item: &SelectableItem, stored: &StoredTool) -> JsonMap {
     let mut tool = JsonMap::new();
     let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
-    let annotations = annotations(item, kept);
+    let annotations = annotations(item, stored);
     put("name", item.name.clone().into());
     if let Some(title) = item.title.clone().filter(|title| annotations.get("title") != Some(&title.as_str().into())) {
         put("title", title.into());
@@ -88,8 +88,8 @@ fn written(item: &SelectableItem, kept: &Kept) -> JsonMap {
 }
 
 /// Returns what the metadata, the tags and the fields of an item say as annotations.
-fn annotations(item: &SelectableItem, kept: &Kept) -> JsonMap {
-    let is_own = |key: &String| key != RESERVED_KEY && kept.annotations.contains(key);
+fn annotations(item: &SelectableItem, stored: &StoredTool) -> JsonMap {
+    let is_own = |key: &String| key != RESERVED_KEY && stored.annotations.contains(key);
     let mut out: JsonMap = item
         .metadata
         .iter()
@@ -115,15 +115,16 @@ fn annotations(item: &SelectableItem, kept: &Kept) -> JsonMap {
 }
 
 /// Puts fields back as they were, each one only if reading it gives what the item says: if not, the item was changed.
-fn restore(tool: &mut JsonMap, item: &SelectableItem, kept: &Kept) {
+fn restore(tool: &mut JsonMap, item: &SelectableItem, stored: &StoredTool) {
     let mut before = tool.clone();
-    for key in &kept.absent {
+    for key in &stored.absent {
         before.shift_remove(key);
     }
-    before.extend(kept.given.iter().filter(|(key, _)| *key != "name").map(|(key, value)| (key.clone(), value.clone())));
+    before
+        .extend(stored.given.iter().filter(|(key, _)| *key != "name").map(|(key, value)| (key.clone(), value.clone())));
     let Ok(read) = mcp_tool_to_selectable(Value::Object(before), &ToolOptions::default()) else { return };
     let read = read.item;
-    let fields = Kept::of(&read.metadata).fields;
+    let fields = StoredTool::of(&read.metadata).fields;
     let is_same = |key: &str| match key {
         "title" => read.title == item.title,
         "description" => read.description == item.description,
@@ -138,13 +139,13 @@ fn restore(tool: &mut JsonMap, item: &SelectableItem, kept: &Kept) {
             let is_same_cost = read.cost_hint.to_bits() == item.cost_hint.to_bits();
             is_same_cost && read.side_effects == item.side_effects && plain(&read) == plain(item)
         }
-        "icons" | "_meta" | "execution" => fields.get(key) == kept.fields.get(key),
+        "icons" | "_meta" | "execution" => fields.get(key) == stored.fields.get(key),
         _ => false,
     };
-    for key in kept.absent.iter().filter(|key| is_same(key)) {
+    for key in stored.absent.iter().filter(|key| is_same(key)) {
         tool.shift_remove(key);
     }
-    for (key, value) in kept.given.iter().filter(|(key, _)| is_same(key)) {
+    for (key, value) in stored.given.iter().filter(|(key, _)| is_same(key)) {
         tool.insert(key.clone(), value.clone());
     }
 }

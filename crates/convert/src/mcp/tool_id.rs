@@ -28,12 +28,12 @@ pub struct ToolId {
 }
 
 /// One part of the grammar: what may come first, what may follow, and how many characters in all.
-type Part = (&'static str, fn(u8) -> bool, fn(u8) -> bool, std::ops::RangeInclusive<usize>);
+type GrammarPart = (&'static str, fn(u8) -> bool, fn(u8) -> bool, std::ops::RangeInclusive<usize>);
 
-const NAMESPACE: Part = ("namespace", |byte| byte.is_ascii_lowercase(), is_namespace, 1..=64);
-const NAME: Part = ("name", |byte| byte == b'_' || byte.is_ascii_alphabetic(), is_version, 1..=128);
-const VERSION: Part = ("version", is_version, is_version, 1..=32);
-const HASH: Part = ("hash", is_hash, is_hash, 8..=8);
+const NAMESPACE: GrammarPart = ("namespace", |byte| byte.is_ascii_lowercase(), is_namespace, 1..=64);
+const NAME: GrammarPart = ("name", |byte| byte == b'_' || byte.is_ascii_alphabetic(), is_version, 1..=128);
+const VERSION: GrammarPart = ("version", is_version, is_version, 1..=32);
+const HASH: GrammarPart = ("hash", is_hash, is_hash, 8..=8);
 
 fn is_namespace(byte: u8) -> bool {
     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-')
@@ -47,7 +47,7 @@ fn is_hash(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'f')
 }
 
-fn check(text: &str, (what, first, rest, chars): Part) -> Result<()> {
+fn check(text: &str, (what, first, rest, chars): GrammarPart) -> Result<()> {
     let fits =
         chars.contains(&text.len()) && text.bytes().enumerate().all(|(at, b)| if at == 0 { first(b) } else { rest(b) });
     if fits { Ok(()) } else { Err(malformed(&format!("{} is no {what} of a tool id", quote(text)))) }

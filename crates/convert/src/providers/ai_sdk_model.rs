@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{
-    OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCall, ToolResult, by_message, put,
+    OriginalPart, OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put,
     take_message_fields,
 };
 use super::{into_object, optional, required, role_of, take_field};
@@ -188,15 +188,15 @@ fn write_message(role: Role, mut parts: Vec<OutgoingPart>) -> Option<Value> {
     Some(message)
 }
 
-fn tool_call(call: &ToolCall) -> Value {
+fn tool_call(call: &ToolCallPart) -> Value {
     json!({ "type": "tool-call", "toolCallId": call.id, "toolName": call.name, "input": call.object() })
 }
 
-fn tool_result(result: &ToolResult) -> Value {
+fn tool_result(result: &ToolResultPart) -> Value {
     json!({ "type": "tool-result", "toolCallId": result.call_id, "toolName": result.name, "output": output(result) })
 }
 
-fn output(result: &ToolResult) -> Value {
+fn output(result: &ToolResultPart) -> Value {
     let value = result.value();
     let kind = match (result.is_error, value.is_string()) {
         (false, true) => "text",

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::media::{MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCall, ToolResult, by_message, put};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, by_message, put};
 use super::{Format, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -241,7 +241,7 @@ fn write_part(message: &mut Value, part: OutgoingPart, results: &mut SortedMap<S
     put(message, &field, value);
 }
 
-fn new_call(call: &ToolCall) -> Value {
+fn new_call(call: &ToolCallPart) -> Value {
     let kind = format!("tool-{}", call.name);
     json!({ "type": kind, "toolCallId": call.id, "state": "input-available", "input": call.object() })
 }
@@ -267,7 +267,7 @@ fn with_result(mut call: Value, result: Option<OutgoingPart>) -> Value {
     call
 }
 
-fn new_result(map: &mut JsonMap, result: &ToolResult) {
+fn new_result(map: &mut JsonMap, result: &ToolResultPart) {
     for field in RESULT_FIELDS {
         map.shift_remove(*field);
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::media::{MEDIA_TOKENS, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::openai_chat::{read_part, result_part};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCall, by_message, put, take_message_fields};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, by_message, put, take_message_fields};
 use super::{into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -214,6 +214,6 @@ fn keeps_kind(call: &Value, id: &String, made_up: &[String]) -> bool {
     matches!(optional_kind(call), "function_call" | "custom_tool_call") || made_up.binary_search(id).is_err()
 }
 
-fn write_call(call: &ToolCall) -> Value {
+fn write_call(call: &ToolCallPart) -> Value {
     json!({ "type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.json_text() })
 }

@@ -50,9 +50,9 @@ pub enum PartContent {
     /// Text.
     Text(String),
     /// A tool call.
-    ToolCall(ToolCall),
+    ToolCall(ToolCallPart),
     /// A tool result.
-    ToolResult(ToolResult),
+    ToolResult(ToolResultPart),
     /// Reasoning; always has the original.
     Reasoning,
     /// Anything else that only this format understands; always has the original.
@@ -61,7 +61,7 @@ pub enum PartContent {
 
 /// A tool call to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
+pub struct ToolCallPart {
     /// Its id, unique and legal in the format.
     pub id: String,
     /// The tool, legal in the format.
@@ -72,7 +72,7 @@ pub struct ToolCall {
 
 /// A tool result to be written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolResult {
+pub struct ToolResultPart {
     /// The id of its call.
     pub call_id: String,
     /// The tool, legal in the format.
@@ -83,7 +83,7 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-impl ToolCall {
+impl ToolCallPart {
     /// Returns the arguments as an object: what is no JSON object is its field `input`.
     pub fn object(&self) -> JsonMap {
         let text = self.arguments.trim();
@@ -105,7 +105,7 @@ impl ToolCall {
     }
 }
 
-impl ToolResult {
+impl ToolResultPart {
     /// Returns the result as a JSON value: text that is an object or a list as that, other text as a string.
     pub fn value(&self) -> Value {
         match serde_json::from_str(&self.text) {

@@ -2,7 +2,7 @@
 
 use super::message::{Role, at};
 use super::names::{UniqueIds, legal_id, legal_name};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCall, ToolResult, restored_parts};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, restored_parts};
 use super::stored::{StoredMessage, StoredPartKind};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::{SortedMap, sort_by};
@@ -283,7 +283,7 @@ impl MessageBuilder<'_, '_> {
     }
 
     /// Makes the tool call of an item, with an id that no other call has.
-    fn tool_call(&mut self, index: usize) -> ToolCall {
+    fn tool_call(&mut self, index: usize) -> ToolCallPart {
         let given = call_id(self.item(index)).to_owned();
         let (named, text) = self.tool_of(index);
         // What came from this provider is legal there, whatever the documents say.
@@ -301,7 +301,7 @@ impl MessageBuilder<'_, '_> {
             let message = format!("the name of a tool was changed to {}", quote(&name));
             self.warn("NAME_CHANGED", message, index);
         }
-        ToolCall { id, name, arguments: text }
+        ToolCallPart { id, name, arguments: text }
     }
 
     fn is_stored_call(&self, index: usize) -> bool {
@@ -310,7 +310,7 @@ impl MessageBuilder<'_, '_> {
     }
 
     /// Writes the results of a call: several are joined, and a missing one is made up unless it may still come.
-    fn results_of(&mut self, index: usize, call: &ToolCall, may_wait: bool) -> Vec<OutgoingPart> {
+    fn results_of(&mut self, index: usize, call: &ToolCallPart, may_wait: bool) -> Vec<OutgoingPart> {
         let results = self.sources[index].results.clone();
         let Some((first, more)) = results.split_first() else {
             if may_wait {
@@ -318,7 +318,7 @@ impl MessageBuilder<'_, '_> {
             }
             self.warn("RESULT_MISSING", format!("call {} has no result; a stub stands for it", quote(&call.id)), index);
             let (call_id, name) = (call.id.clone(), call.name.clone());
-            let result = ToolResult { call_id, name, text: NO_RESULT.to_owned(), is_error: true };
+            let result = ToolResultPart { call_id, name, text: NO_RESULT.to_owned(), is_error: true };
             return vec![OutgoingPart::new(PartContent::ToolResult(result), index)];
         };
         let result = self.tool_result(*first, call);
@@ -337,10 +337,10 @@ impl MessageBuilder<'_, '_> {
         parts
     }
 
-    fn tool_result(&self, index: usize, call: &ToolCall) -> ToolResult {
+    fn tool_result(&self, index: usize, call: &ToolCallPart) -> ToolResultPart {
         let item = self.item(index);
         let is_error = item.metadata_flag("is_error");
-        ToolResult { call_id: call.id.clone(), name: call.name.clone(), text: item.text.clone(), is_error }
+        ToolResultPart { call_id: call.id.clone(), name: call.name.clone(), text: item.text.clone(), is_error }
     }
 
     /// Adds results whose calls are missing, with calls made up for them.
@@ -364,7 +364,7 @@ impl MessageBuilder<'_, '_> {
             let message =
                 format!("the call {} of a result is not there; one without arguments stands for it", quote(&given));
             self.warn("CALL_MISSING", message, index);
-            let call = ToolCall { id, name, arguments: "{}".to_owned() };
+            let call = ToolCallPart { id, name, arguments: "{}".to_owned() };
             let result = self.tool_result(index, &call);
             results.extend(self.parts(index, &PartContent::ToolResult(result)));
             calls.push(OutgoingPart::new(PartContent::ToolCall(call), index));

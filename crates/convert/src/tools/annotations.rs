@@ -1,28 +1,28 @@
-//! What a definition says of a tool's effects, as hints of MCP, and back.
+//! The effects of a tool in a definition as hints of MCP, and back.
 //!
 //! Hints are hints: nothing here or elsewhere permits or forbids anything because of one. A hint that is left out means
 //! the worst case to a client, so what is not known is left out and never called safe.
 
 use serde_json::Value;
 
-use super::definition::Definition;
+use super::definition::ToolDefinition;
 use crate::mcp::HINTS;
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer};
 
-/// What a tool does.
+/// Categories of tools, by their effect.
 pub(super) const CATEGORIES: &[&str] = &["read", "write", "analysis", "delete", "side_effect"];
-/// How grave the consequences of a call are.
+/// Levels of consequence of a call, ascending.
 pub(super) const LEVELS: &[&str] = &["low", "medium", "high"];
 
-/// Read-only, destructive, idempotent, open world; nothing for what is left out.
-type Inferred = [Option<bool>; 4];
+/// Read-only, destructive, idempotent, open world; none for a hint that is left out.
+type InferredHints = [Option<bool>; 4];
 
 const YES: Option<bool> = Some(true);
 const NO: Option<bool> = Some(false);
 
 /// Infers the hints. Where a write of little consequence asks for confirmation, the seed says both; the warning wins.
-fn inferred(category: Option<&str>, level: Option<&str>, confirm: bool) -> Inferred {
+fn inferred(category: Option<&str>, level: Option<&str>, confirm: bool) -> InferredHints {
     let is_high = level == Some("high");
     match (category, level) {
         (Some("read"), _) => [YES, NO, YES, YES],
@@ -38,7 +38,7 @@ fn inferred(category: Option<&str>, level: Option<&str>, confirm: bool) -> Infer
 }
 
 /// Returns the annotations of a definition: what it says itself, then what its category and the rest imply.
-pub(super) fn annotations(definition: &Definition, path: &str, warnings: &mut Vec<Warning>) -> JsonMap {
+pub(super) fn annotations(definition: &ToolDefinition, path: &str, warnings: &mut Vec<Warning>) -> JsonMap {
     if !definition.infer {
         return definition.annotations.clone();
     }

@@ -1,7 +1,7 @@
-//! Rules of the bag that tools get beside their input: which keys there may be, which of them are secret, what a lower
-//! level may change, and what a policy lets out.
+//! The context of tool calls, beside their arguments: which keys there may be, which of them are secret, what a lower level
+//! may change, and which entries a policy forwards.
 //!
-//! Only keys and flags come here; the values stay with the caller until a policy has let them through.
+//! Only keys and flags come here; the values stay with the caller until a policy has forwarded them.
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -10,28 +10,28 @@ use contextweaver_text::unicode::quote;
 /// Longest key, in bytes of UTF-8.
 pub const MAX_KEY_BYTES: usize = 256;
 
-/// What is known of an entry: a set of the constants below.
+/// The flags of an entry: a set of the constants below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Flags(pub u8);
+pub struct EntryFlags(pub u8);
 
-impl Flags {
+impl EntryFlags {
     /// The key is called like a secret.
     pub const NAMED: u8 = 1;
     /// The entry was declared a secret.
     pub const DECLARED: u8 = 1 << 1;
-    /// The name of the key means nothing.
+    /// The value is no secret, whatever the name of the key suggests.
     pub const DECLASSIFIED: u8 = 1 << 2;
-    /// The entry may not leave, whatever a policy says.
+    /// The entry is never forwarded, whatever a policy says.
     pub const KEPT: u8 = 1 << 3;
     /// No lower level may change the entry.
     pub const SEALED: u8 = 1 << 4;
-    /// The value is none of JSON.
+    /// The value is not JSON: a function, a handle.
     pub const LOCAL: u8 = 1 << 5;
     /// The value came from a client over the protocol.
     pub const INBOUND: u8 = 1 << 6;
-    /// All of them.
+    /// Every flag; greater numbers are refused.
     pub const ALL: u8 = (1 << 7) - 1;
-    /// What a later level cannot take away from a key.
+    /// Flags that a lower level cannot take away from a key.
     const LASTING: u8 = Self::DECLARED | Self::KEPT | Self::SEALED;
 
     /// Tells whether one of the flags is set.
@@ -45,16 +45,16 @@ impl Flags {
     }
 }
 
-/// A key and what is known of its entry.
+/// An entry of a context without its value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// The key.
+pub struct ContextEntry {
+    /// The key, as [`check_key`] accepts it.
     pub key: String,
-    /// What is known.
-    pub flags: Flags,
+    /// The flags of the entry.
+    pub flags: EntryFlags,
 }
 
-/// Makes the error of a rule that is told by its name rather than by its code.
+/// Makes an error with a `reason` and the `key` in its details.
 pub fn refused(code: ErrorCode, reason: &str, message: String, key: &str) -> Error {
     Error::new(code, message).detail("reason", reason).detail("key", key)
 }
@@ -107,15 +107,15 @@ fn has_word(key: &str, wanted: &str) -> bool {
 
 /// What happens when a lower level sets a sealed key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnConflict {
-    /// The merge fails.
+pub enum OnSealedKey {
+    /// The merge fails with the reason `SealedKeyConflict`.
     #[default]
     Throw,
     /// The value of the upper level stays.
     KeepUpper,
 }
 
-impl OnConflict {
+impl OnSealedKey {
     /// Reads the name of a choice.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
@@ -129,40 +129,40 @@ impl OnConflict {
     }
 }
 
-/// An entry of merged levels: which one its value comes from, and what is known of it now.
+/// An entry of merged levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Merged {
-    /// The level.
+pub struct MergedEntry {
+    /// Index of the level that its value comes from.
     pub level: usize,
-    /// The place of the entry in that level.
-    pub place: usize,
-    /// What is known.
-    pub flags: Flags,
+    /// Index of the entry in that level.
+    pub index: usize,
+    /// The flags after the merge.
+    pub flags: EntryFlags,
 }
 
-/// Merges levels, the uppermost first: later values win and keep the place of the first.
+/// Merges levels, the uppermost first: later values win and keep the position of the first.
 ///
-/// A declared secret stays one, what may not leave may not leave under another value either, and what is sealed stays
-/// so. That a name means nothing was said of one value, and does not hold for the next.
-pub fn merge(levels: &[Vec<Entry>], on_conflict: OnConflict) -> Result<Vec<Merged>> {
-    let mut found: Vec<Merged> = Vec::new();
-    let mut places: SortedMap<&str, usize> = SortedMap::new();
+/// Declared secrets, kept and sealed entries stay so under the value of another level. [`EntryFlags::DECLASSIFIED`] holds
+/// for the value it was set for, and not for the next.
+pub fn merge_levels(levels: &[Vec<ContextEntry>], on_conflict: OnSealedKey) -> Result<Vec<MergedEntry>> {
+    let mut found: Vec<MergedEntry> = Vec::new();
+    let mut positions: SortedMap<&str, usize> = SortedMap::new();
     for (level, entries) in levels.iter().enumerate() {
-        for (place, entry) in entries.iter().enumerate() {
-            let Some(at) = places.get(entry.key.as_str()).copied() else {
-                places.insert(&entry.key, found.len());
-                found.push(Merged { level, place, flags: entry.flags });
+        for (index, entry) in entries.iter().enumerate() {
+            let Some(at) = positions.get(entry.key.as_str()).copied() else {
+                positions.insert(&entry.key, found.len());
+                found.push(MergedEntry { level, index, flags: entry.flags });
                 continue;
             };
             let upper = &mut found[at];
-            if upper.flags.has(Flags::SEALED) && upper.level < level {
+            if upper.flags.has(EntryFlags::SEALED) && upper.level < level {
                 match on_conflict {
-                    OnConflict::KeepUpper => continue,
-                    OnConflict::Throw => return Err(sealed(&entry.key)),
+                    OnSealedKey::KeepUpper => continue,
+                    OnSealedKey::Throw => return Err(sealed(&entry.key)),
                 }
             }
-            let lasting = upper.flags.0 & Flags::LASTING;
-            *upper = Merged { level, place, flags: Flags(entry.flags.0 | lasting) };
+            let lasting = upper.flags.0 & EntryFlags::LASTING;
+            *upper = MergedEntry { level, index, flags: EntryFlags(entry.flags.0 | lasting) };
         }
     }
     Ok(found)
@@ -173,64 +173,64 @@ fn sealed(key: &str) -> Error {
     refused(ErrorCode::PolicyViolation, "SealedKeyConflict", message, key)
 }
 
-/// What may leave to another program.
+/// Which entries are forwarded to another program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Policy {
-    /// Nothing.
+pub enum ForwardPolicy {
+    /// No entry is forwarded.
     None,
     /// The named keys; of the secrets those that are named a second time.
     Allow {
-        /// The keys.
+        /// Keys that are forwarded unless they are secret.
         keys: Vec<String>,
-        /// The secrets.
+        /// Keys of secrets that are forwarded.
         secrets: Vec<String>,
     },
     /// All but the named keys and secrets.
     Deny(Vec<String>),
-    /// All but secrets, or really all.
+    /// All but secrets, or all.
     PassThrough {
-        /// Whether secrets leave, too.
+        /// Whether secrets are forwarded, too.
         include_secrets: bool,
     },
-    /// What all of these let through.
-    Compose(Vec<Policy>),
+    /// The entries that every one of these forwards.
+    Compose(Vec<ForwardPolicy>),
 }
 
-/// How a policy speaks of an entry; the more explicit the greater.
+/// How a policy forwards an entry; the more explicit, the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
+enum Admission {
     No,
-    /// Only because it is no secret and not forbidden.
+    /// Because it is neither secret nor denied.
     Any,
-    /// By its key.
+    /// Because its key is named.
     Named,
 }
 
-impl Policy {
-    fn word(&self, entry: &Entry) -> Word {
+impl ForwardPolicy {
+    fn admission(&self, entry: &ContextEntry) -> Admission {
         let is_secret = entry.flags.is_secret();
         let has = |keys: &[String]| keys.contains(&entry.key);
         match self {
-            Self::Allow { keys, secrets } if has(secrets) || has(keys) && !is_secret => Word::Named,
-            Self::Deny(keys) if !is_secret && !has(keys) => Word::Any,
-            Self::PassThrough { include_secrets } if !is_secret || *include_secrets => Word::Any,
-            Self::None | Self::Allow { .. } | Self::Deny(_) | Self::PassThrough { .. } => Word::No,
-            Self::Compose(parts) => parts.iter().map(|part| part.word(entry)).min().unwrap_or(Word::No),
+            Self::Allow { keys, secrets } if has(secrets) || has(keys) && !is_secret => Admission::Named,
+            Self::Deny(keys) if !is_secret && !has(keys) => Admission::Any,
+            Self::PassThrough { include_secrets } if !is_secret || *include_secrets => Admission::Any,
+            Self::None | Self::Allow { .. } | Self::Deny(_) | Self::PassThrough { .. } => Admission::No,
+            Self::Compose(parts) => parts.iter().map(|part| part.admission(entry)).min().unwrap_or(Admission::No),
         }
     }
 }
 
-/// Says which entries a policy lets through, by place.
+/// Returns the indices of the entries that a policy forwards.
 ///
-/// What may not leave stays, however it is named; so do functions and the like, unless the policy means just them, which
-/// is a mistake that must be told.
-pub fn gate(entries: &[Entry], policy: &Policy) -> Result<Vec<usize>> {
+/// [`EntryFlags::KEPT`] entries are never forwarded. [`EntryFlags::LOCAL`] values cannot be: where the policy admits one
+/// that is not kept, or names it, that is an error.
+pub fn forwarded_entries(entries: &[ContextEntry], policy: &ForwardPolicy) -> Result<Vec<usize>> {
     let mut through = Vec::new();
-    for (place, entry) in entries.iter().enumerate() {
-        let word = policy.word(entry);
-        let is_local = entry.flags.has(Flags::LOCAL);
-        let is_kept = entry.flags.has(Flags::KEPT);
-        if word == Word::No || is_kept && !(is_local && word == Word::Named) {
+    for (index, entry) in entries.iter().enumerate() {
+        let admission = policy.admission(entry);
+        let is_local = entry.flags.has(EntryFlags::LOCAL);
+        let is_kept = entry.flags.has(EntryFlags::KEPT);
+        if admission == Admission::No || is_kept && !(is_local && admission == Admission::Named) {
             continue;
         }
         if is_local {
@@ -238,7 +238,7 @@ pub fn gate(entries: &[Entry], policy: &Policy) -> Result<Vec<usize>> {
             return Err(refused(ErrorCode::InvalidInput, "UnserialisableContextValue", message, &entry.key)
                 .hint("leave the key out of the policy"));
         }
-        through.push(place);
+        through.push(index);
     }
     Ok(through)
 }
@@ -247,8 +247,8 @@ pub fn gate(entries: &[Entry], policy: &Policy) -> Result<Vec<usize>> {
 mod tests {
     use super::*;
 
-    fn entries(list: &[(&str, u8)]) -> Vec<Entry> {
-        list.iter().map(|(key, flags)| Entry { key: (*key).to_owned(), flags: Flags(*flags) }).collect()
+    fn entries(list: &[(&str, u8)]) -> Vec<ContextEntry> {
+        list.iter().map(|(key, flags)| ContextEntry { key: (*key).to_owned(), flags: EntryFlags(*flags) }).collect()
     }
 
     fn strings(list: &[&str]) -> Vec<String> {
@@ -302,24 +302,24 @@ mod tests {
     fn declarations_outlast_guesses() {
         for (flags, secret) in [
             (0, false),
-            (Flags::NAMED, true),
-            (Flags::DECLASSIFIED, false),
-            (Flags::NAMED | Flags::DECLASSIFIED, false),
-            (Flags::DECLARED, true),
-            (Flags::DECLARED | Flags::DECLASSIFIED, true),
-            (Flags::ALL, true),
-            (Flags::LOCAL | Flags::KEPT | Flags::SEALED, false),
+            (EntryFlags::NAMED, true),
+            (EntryFlags::DECLASSIFIED, false),
+            (EntryFlags::NAMED | EntryFlags::DECLASSIFIED, false),
+            (EntryFlags::DECLARED, true),
+            (EntryFlags::DECLARED | EntryFlags::DECLASSIFIED, true),
+            (EntryFlags::ALL, true),
+            (EntryFlags::LOCAL | EntryFlags::KEPT | EntryFlags::SEALED, false),
         ] {
-            assert_eq!(Flags(flags).is_secret(), secret, "{flags}");
+            assert_eq!(EntryFlags(flags).is_secret(), secret, "{flags}");
         }
     }
 
     #[test]
     fn later_levels_win_and_keep_the_place() {
         let merged = |levels: &[&[(&str, u8)]]| -> Vec<(usize, usize, u8)> {
-            let levels: Vec<Vec<Entry>> = levels.iter().map(|level| entries(level)).collect();
-            let merged = merge(&levels, OnConflict::Throw).unwrap();
-            merged.iter().map(|entry| (entry.level, entry.place, entry.flags.0)).collect()
+            let levels: Vec<Vec<ContextEntry>> = levels.iter().map(|level| entries(level)).collect();
+            let merged = merge_levels(&levels, OnSealedKey::Throw).unwrap();
+            merged.iter().map(|entry| (entry.level, entry.index, entry.flags.0)).collect()
         };
         assert_eq!(merged(&[]), []);
         assert_eq!(merged(&[&[], &[]]), []);
@@ -329,38 +329,43 @@ mod tests {
         );
         assert_eq!(merged(&[&[("b", 0), ("a", 0)], &[("b", 1)]]), [(1, 0, 1), (0, 1, 0)]);
         // What was declared stays; what was said of a name does not.
-        let lasting = Flags::DECLARED | Flags::KEPT;
-        let upper = lasting | Flags::DECLASSIFIED | Flags::LOCAL | Flags::INBOUND;
-        assert_eq!(merged(&[&[("a", upper)], &[("a", Flags::NAMED)]]), [(1, 0, lasting | Flags::NAMED)]);
+        let lasting = EntryFlags::DECLARED | EntryFlags::KEPT;
+        let upper = lasting | EntryFlags::DECLASSIFIED | EntryFlags::LOCAL | EntryFlags::INBOUND;
+        assert_eq!(merged(&[&[("a", upper)], &[("a", EntryFlags::NAMED)]]), [(1, 0, lasting | EntryFlags::NAMED)]);
     }
 
     #[test]
     fn sealed_keys_stay() {
-        let upper = entries(&[("tenantId", Flags::SEALED), ("x", 0)]);
+        let upper = entries(&[("tenantId", EntryFlags::SEALED), ("x", 0)]);
         let levels = [upper, entries(&[("x", 0)]), entries(&[("tenantId", 0), ("y", 0)])];
-        let error = merge(&levels, OnConflict::Throw).unwrap_err();
+        let error = merge_levels(&levels, OnSealedKey::Throw).unwrap_err();
         assert_eq!(error.code(), ErrorCode::PolicyViolation);
         assert_eq!(
             (&error.details()["reason"], &error.details()["key"]),
             (&"SealedKeyConflict".into(), &"tenantId".into())
         );
-        let kept = merge(&levels, OnConflict::KeepUpper).unwrap();
-        assert_eq!(kept.iter().map(|entry| (entry.level, entry.place)).collect::<Vec<_>>(), [(0, 0), (1, 0), (2, 1)]);
+        let kept = merge_levels(&levels, OnSealedKey::KeepUpper).unwrap();
+        assert_eq!(kept.iter().map(|entry| (entry.level, entry.index)).collect::<Vec<_>>(), [(0, 0), (1, 0), (2, 1)]);
         // A lower level may seal for those below it.
-        let levels = [entries(&[("a", 0)]), entries(&[("a", Flags::SEALED)]), entries(&[("a", 0)])];
-        assert!(merge(&levels[..2], OnConflict::Throw).unwrap()[0].flags.has(Flags::SEALED));
-        assert!(merge(&levels, OnConflict::Throw).is_err());
+        let levels = [entries(&[("a", 0)]), entries(&[("a", EntryFlags::SEALED)]), entries(&[("a", 0)])];
+        assert!(merge_levels(&levels[..2], OnSealedKey::Throw).unwrap()[0].flags.has(EntryFlags::SEALED));
+        assert!(merge_levels(&levels, OnSealedKey::Throw).is_err());
     }
 
     #[test]
     fn policies_let_through_what_they_say() {
-        let list =
-            entries(&[("authToken", Flags::NAMED), ("tenantId", 0), ("traceId", 0), ("apiKey", Flags::DECLARED)]);
-        let allow = |keys: &[&str], secrets: &[&str]| Policy::Allow { keys: strings(keys), secrets: strings(secrets) };
-        let deny = |keys: &[&str]| Policy::Deny(strings(keys));
-        let pass = |include_secrets| Policy::PassThrough { include_secrets };
+        let list = entries(&[
+            ("authToken", EntryFlags::NAMED),
+            ("tenantId", 0),
+            ("traceId", 0),
+            ("apiKey", EntryFlags::DECLARED),
+        ]);
+        let allow =
+            |keys: &[&str], secrets: &[&str]| ForwardPolicy::Allow { keys: strings(keys), secrets: strings(secrets) };
+        let deny = |keys: &[&str]| ForwardPolicy::Deny(strings(keys));
+        let pass = |include_secrets| ForwardPolicy::PassThrough { include_secrets };
         for (policy, through) in [
-            (Policy::None, vec![]),
+            (ForwardPolicy::None, vec![]),
             (allow(&["tenantId", "absent"], &[]), vec![1]),
             (allow(&["TenantId"], &[]), vec![]),
             (allow(&["authToken", "tenantId"], &[]), vec![1]),
@@ -370,31 +375,31 @@ mod tests {
             (deny(&["tenantId"]), vec![2]),
             (pass(false), vec![1, 2]),
             (pass(true), vec![0, 1, 2, 3]),
-            (Policy::Compose(vec![]), vec![]),
-            (Policy::Compose(vec![pass(true), deny(&["traceId"])]), vec![1]),
-            (Policy::Compose(vec![pass(true), allow(&["apiKey"], &["apiKey"])]), vec![3]),
-            (Policy::Compose(vec![allow(&["apiKey"], &["apiKey"]), pass(false)]), vec![]),
+            (ForwardPolicy::Compose(vec![]), vec![]),
+            (ForwardPolicy::Compose(vec![pass(true), deny(&["traceId"])]), vec![1]),
+            (ForwardPolicy::Compose(vec![pass(true), allow(&["apiKey"], &["apiKey"])]), vec![3]),
+            (ForwardPolicy::Compose(vec![allow(&["apiKey"], &["apiKey"]), pass(false)]), vec![]),
         ] {
-            assert_eq!(gate(&list, &policy).unwrap(), through, "{policy:?}");
+            assert_eq!(forwarded_entries(&list, &policy).unwrap(), through, "{policy:?}");
         }
     }
 
     #[test]
     fn what_cannot_leave_is_an_error_only_when_it_is_meant() {
-        let named = |key: &str| Policy::Allow { keys: strings(&[key]), secrets: vec![] };
-        let all = Policy::PassThrough { include_secrets: true };
+        let named = |key: &str| ForwardPolicy::Allow { keys: strings(&[key]), secrets: vec![] };
+        let all = ForwardPolicy::PassThrough { include_secrets: true };
         for (flags, by_name, by_all) in [
-            (Flags::LOCAL, None, None),
-            (Flags::LOCAL | Flags::KEPT, None, Some(vec![])),
-            (Flags::KEPT, Some(vec![]), Some(vec![])),
-            (Flags::SEALED | Flags::INBOUND, Some(vec![0]), Some(vec![0])),
+            (EntryFlags::LOCAL, None, None),
+            (EntryFlags::LOCAL | EntryFlags::KEPT, None, Some(vec![])),
+            (EntryFlags::KEPT, Some(vec![]), Some(vec![])),
+            (EntryFlags::SEALED | EntryFlags::INBOUND, Some(vec![0]), Some(vec![0])),
         ] {
             let list = entries(&[("handle", flags)]);
-            assert_eq!(gate(&list, &named("handle")).ok(), by_name, "{flags}");
-            assert_eq!(gate(&list, &all).ok(), by_all, "{flags}");
-            assert_eq!(gate(&list, &named("other")).ok(), Some(vec![]), "{flags}");
+            assert_eq!(forwarded_entries(&list, &named("handle")).ok(), by_name, "{flags}");
+            assert_eq!(forwarded_entries(&list, &all).ok(), by_all, "{flags}");
+            assert_eq!(forwarded_entries(&list, &named("other")).ok(), Some(vec![]), "{flags}");
         }
-        let error = gate(&entries(&[("handle", Flags::LOCAL)]), &all).unwrap_err();
+        let error = forwarded_entries(&entries(&[("handle", EntryFlags::LOCAL)]), &all).unwrap_err();
         assert_eq!(error.details()["reason"], "UnserialisableContextValue");
     }
 }

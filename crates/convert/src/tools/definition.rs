@@ -4,18 +4,19 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::annotations::{CATEGORIES, LEVELS, annotations};
-use super::carried::Prefix;
+use super::meta_prefix::MetaPrefix;
 use super::names::{humanized, is_mcp_name, is_snake_case};
-use super::schema::{Role, SchemaOptions, normalized};
-use crate::mcp::revision::Rules;
+use super::schema::{SchemaOptions, SchemaRole, normalized};
+use crate::mcp::revision::RevisionRules;
+use crate::mcp::{ConvertedTool, IdForm, ToolOptions, mcp_tool_to_selectable};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{Fields, JsonMap, pointer};
 use contextweaver_text::unicode::{quote, trim};
 
-/// What of a definition travels in `_meta`: MCP has no field for it.
-pub(super) const CARRIED: &[&str] = &[
+/// Fields of a definition that are written into `_meta`, as MCP has none for them.
+pub(super) const META_FIELDS: &[&str] = &[
     "category",
     "consequenceLevel",
     "requiresConfirmation",
@@ -29,22 +30,24 @@ pub(super) const CARRIED: &[&str] = &[
     "inferAnnotations",
     "examples",
 ];
-/// What a definition and a tool have both, under whatever name.
+/// Fields of an MCP tool that a definition has, too, under the same name or another.
 pub(super) const SHARED: &[&str] =
     &["name", "title", "description", "inputSchema", "outputSchema", "icons", "annotations"];
-/// What is noted beside the carried fields, so that the way back finds the title and the description as they were.
+/// Key beside the fields in `_meta`: the title was made of the name, and the definition had none.
 pub(super) const TITLE_MADE: &str = "titleMade";
+/// Key beside the fields in `_meta`: the last line of the description is the tags.
 pub(super) const TAGS_SHOWN: &str = "tagsShown";
+/// Key beside the fields in `_meta`: icons, for a revision whose tools have none.
 pub(super) const ICONS: &str = "icons";
 
-/// How definitions become tools.
+/// Options of [`to_mcp_tool`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardOptions {
-    /// Schemas, and the revision to write for.
+    /// How schemas are normalized, and the revision to write for.
     pub schema: SchemaOptions,
-    /// Whose keys in `_meta` are.
-    pub prefix: Prefix,
-    /// Whether what MCP has no field for travels in `_meta`.
+    /// The prefix of keys in `_meta`.
+    pub prefix: MetaPrefix,
+    /// Whether fields that MCP does not have are written into `_meta`.
     pub meta: bool,
     /// Whether a tool without a title gets one made of its name.
     pub humanize_title: bool,
@@ -55,13 +58,13 @@ pub struct ForwardOptions {
 impl Default for ForwardOptions {
     fn default() -> Self {
         let schema = SchemaOptions::default();
-        Self { schema, prefix: Prefix::default(), meta: true, humanize_title: false, tags_in_description: false }
+        Self { schema, prefix: MetaPrefix::default(), meta: true, humanize_title: false, tags_in_description: false }
     }
 }
 
-/// A definition that was read.
+/// The fields of a tool definition.
 #[derive(Debug, Clone)]
-pub(super) struct Definition {
+pub(super) struct ToolDefinition {
     pub(super) name: String,
     pub(super) description: String,
     pub(super) title: Option<String>,
@@ -81,20 +84,20 @@ pub(super) struct Definition {
     pub(super) infer: bool,
     /// Fields of a tool of MCP that are no fields of a definition.
     pub(super) mcp: JsonMap,
-    /// The fields that travel in `_meta`, as they were given.
-    pub(super) carried: JsonMap,
+    /// The fields for `_meta`, as they were given.
+    pub(super) meta_fields: JsonMap,
 }
 
 fn fault(code: ErrorCode, reason: &'static str, message: String) -> Error {
     Error::new(code, message).detail("reason", reason)
 }
 
-impl Definition {
-    /// Reads a definition; what is not understood of it is a warning, what is needed and missing an error.
+impl ToolDefinition {
+    /// Reads a definition. Unknown fields are warnings, missing ones errors.
     pub(super) fn read(value: &Value, path: &str, warnings: &mut Vec<Warning>) -> Result<Self> {
         let mut fields = Fields::open(value.clone(), path)?;
-        let carried = CARRIED.iter().filter_map(|key| Some(((*key).to_owned(), fields.peek(key)?.clone())));
-        let carried: JsonMap = carried.filter(|(_, value)| !value.is_null()).collect();
+        let meta_fields = META_FIELDS.iter().filter_map(|key| Some(((*key).to_owned(), fields.peek(key)?.clone())));
+        let meta_fields: JsonMap = meta_fields.filter(|(_, value)| !value.is_null()).collect();
         let name = read_name(&mut fields, warnings)?;
         let description = fields.opt_string("description")?.unwrap_or_default();
         if trim(&description).is_empty() {
@@ -127,7 +130,7 @@ impl Definition {
             annotations: fields.object("annotations")?,
             infer: fields.bool_or("inferAnnotations", true)?,
             mcp: fields.object("mcp")?,
-            carried,
+            meta_fields,
         };
         fields.opt_string("version")?;
         fields.take("execute");
@@ -166,7 +169,7 @@ fn read_timeout(fields: &mut Fields) -> Result<u64> {
     }
 }
 
-/// Takes one of several words; another one counts as none.
+/// Takes a field that must be one of `known`; another value is a warning and counts as absent.
 fn one_of(
     fields: &mut Fields,
     key: &str,
@@ -183,23 +186,23 @@ fn one_of(
     Ok(found)
 }
 
-/// What a host needs to run a tool and MCP does not say.
+/// How a host runs a tool, which MCP does not say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Handler {
+pub struct ToolHandler {
     /// The name of the tool.
     pub name: String,
-    /// Milliseconds it may run.
+    /// Time limit of a call, in milliseconds.
     pub timeout: u64,
 }
 
-/// A tool of MCP and what goes with it.
+/// An MCP tool made of a definition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ForwardTool {
     /// The tool as a server lists it.
     pub tool: Value,
-    /// How to run it.
-    pub handler: Handler,
-    /// What was passed over or stands in contradiction.
+    /// The name and the time limit of the tool.
+    pub handler: ToolHandler,
+    /// Fields that were ignored, and contradictions.
     pub warnings: Vec<Warning>,
 }
 
@@ -209,20 +212,20 @@ pub struct ForwardTool {
 /// `remote_ref`, `schema_too_large`, `invalid_timeout`.
 pub fn to_mcp_tool(definition: &Value, path: &str, options: &ForwardOptions) -> Result<ForwardTool> {
     let mut warnings = Vec::new();
-    let definition = Definition::read(definition, path, &mut warnings)?;
+    let definition = ToolDefinition::read(definition, path, &mut warnings)?;
     let tool = written(&definition, path, options, &mut warnings)?;
-    let handler = Handler { name: definition.name, timeout: definition.timeout };
+    let handler = ToolHandler { name: definition.name, timeout: definition.timeout };
     Ok(ForwardTool { tool, handler, warnings })
 }
 
 pub(super) fn written(
-    definition: &Definition,
+    definition: &ToolDefinition,
     path: &str,
     options: &ForwardOptions,
     warnings: &mut Vec<Warning>,
 ) -> Result<Value> {
     let rules = options.schema.revision.rules();
-    let mut notes = definition.carried.clone();
+    let mut notes = definition.meta_fields.clone();
     let mut tool = JsonMap::new();
     let mut put = |key: &str, value: Value| tool.insert(key.to_owned(), value);
     put("name", definition.name.clone().into());
@@ -247,10 +250,10 @@ pub(super) fn written(
         }
     }
     let at = pointer(path, "schema");
-    put("inputSchema", normalized(&definition.schema, &at, Role::Input, &options.schema, warnings)?);
+    put("inputSchema", normalized(&definition.schema, &at, SchemaRole::Input, &options.schema, warnings)?);
     if let Some(schema) = &definition.output_schema {
         let at = pointer(path, "outputSchema");
-        put("outputSchema", normalized(schema, &at, Role::Output, &options.schema, warnings)?);
+        put("outputSchema", normalized(schema, &at, SchemaRole::Output, &options.schema, warnings)?);
     }
     let annotations = annotations(definition, path, warnings);
     if !annotations.is_empty() {
@@ -266,11 +269,11 @@ pub(super) fn written(
     Ok(Value::Object(tool))
 }
 
-/// Puts back what a tool of MCP had and a definition has no field for; returns what was in its `_meta`.
+/// Adds the fields of an MCP tool that a definition keeps below `mcp`; returns those of `_meta`.
 fn foreign(
-    definition: &Definition,
+    definition: &ToolDefinition,
     path: &str,
-    rules: &Rules,
+    rules: &RevisionRules,
     tool: &mut JsonMap,
     warnings: &mut Vec<Warning>,
 ) -> JsonMap {
@@ -302,16 +305,16 @@ pub(super) fn tag_line(tags: &[String]) -> String {
     format!("\nTags: {}", tags.join(", "))
 }
 
-/// What became of a list of definitions.
+/// MCP tools made of a list of definitions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ForwardTools {
     /// The tools, in the order of their definitions.
     pub tools: Vec<Value>,
-    /// How to run each of them.
-    pub handlers: Vec<Handler>,
-    /// Why the others are missing: records of errors, with the `index` of the definition.
+    /// Name and time limit of each tool.
+    pub handlers: Vec<ToolHandler>,
+    /// The errors of the other definitions, with their `index`.
     pub errors: Vec<Value>,
-    /// What was passed over or stands in contradiction.
+    /// Fields that were ignored, and contradictions.
     pub warnings: Vec<Warning>,
 }
 
@@ -320,7 +323,7 @@ pub struct ForwardTools {
 pub fn to_mcp_tools(definitions: &[Value], options: &ForwardOptions, strict: bool) -> Result<ForwardTools> {
     let mut out = ForwardTools::default();
     let mut indices: Vec<usize> = Vec::new();
-    let mut names = super::dependencies::Names::default();
+    let mut names = super::dependencies::ToolIndices::default();
     for (index, value) in definitions.iter().enumerate() {
         let path = format!("/{index}");
         let converted = to_mcp_tool(value, &path, options).and_then(|converted| {
@@ -353,9 +356,54 @@ fn duplicate(name: &str, first: usize, second: usize) -> Error {
         .at(format!("/{second}/name"))
 }
 
-/// Returns the record of an error with the place of the definition or tool in its list.
+/// Returns an error as JSON, with the index of the definition or tool in its list.
 pub(super) fn indexed(error: &Error, index: usize) -> Value {
     let mut record = error.to_json();
     record["index"] = index.into();
     record
+}
+
+/// Maps a definition to an item: the item of the tool it becomes on a server, with its tags, examples and dependencies.
+///
+/// With a `namespace` the item is in that group, whatever its name looks like; its id stays that of the tool.
+pub fn tool_definition_to_selectable(
+    definition: &Value,
+    path: &str,
+    forward: &ForwardOptions,
+    tool: &ToolOptions,
+    namespace: Option<String>,
+) -> Result<ConvertedTool> {
+    let mut warnings: Vec<Warning> = Vec::new();
+    let definition = ToolDefinition::read(definition, path, &mut warnings)?;
+    let mcp_tool = written(&definition, path, forward, &mut warnings)?;
+    let examples = examples(&definition);
+    let mut converted = mcp_tool_to_selectable(mcp_tool, tool).map_err(|error| error.under(path))?;
+    converted.warnings.splice(0..0, warnings);
+    let item = &mut converted.item;
+    for tag in definition.tags {
+        if !item.tags.contains(&tag) {
+            item.tags.push(tag);
+        }
+    }
+    if let Some(namespace) = namespace {
+        item.namespace = namespace;
+    }
+    item.examples = examples;
+    // Other ids have the hash of the other tool's arguments in them, which is not known here.
+    if !definition.depends_on.is_empty() && tool.id_form == IdForm::Name {
+        let start = &item.id[..item.id.len() - item.name.len()];
+        let ids = definition.depends_on.iter().map(|name| format!("{start}{name}"));
+        item.depends_on = Some(ids.collect());
+    }
+    Ok(converted)
+}
+
+/// Returns the examples of a definition, or else those of its schema.
+fn examples(definition: &ToolDefinition) -> Vec<String> {
+    if !definition.examples.is_empty() {
+        return definition.examples.clone();
+    }
+    let schema = definition.schema.as_object().and_then(|schema: &JsonMap| schema.get("examples"));
+    let examples = schema.and_then(Value::as_array).into_iter().flatten();
+    examples.map(|example| example.as_str().map_or_else(|| example.to_string(), str::to_owned)).collect()
 }

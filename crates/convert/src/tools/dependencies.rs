@@ -10,11 +10,11 @@ use contextweaver_text::unicode::quote;
 /// Names of one cycle that a message shows.
 const SHOWN: usize = 8;
 
-/// The tools by name, with their places among those that could be used.
-pub(super) type Names = SortedMap<String, usize>;
+/// Indices of the tools by name, among those that could be used.
+pub(super) type ToolIndices = SortedMap<String, usize>;
 
 /// Warns of tools that depend on unknown ones and, round a circle, on themselves.
-pub(super) fn check(definitions: &[Value], indices: &[usize], names: &Names, warnings: &mut Vec<Warning>) {
+pub(super) fn check(definitions: &[Value], indices: &[usize], names: &ToolIndices, warnings: &mut Vec<Warning>) {
     let edges: Vec<Vec<usize>> = indices
         .iter()
         .map(|index| {

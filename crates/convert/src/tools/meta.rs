@@ -1,10 +1,10 @@
-//! What a policy let through becomes `_meta` of a request, legal under every revision of the protocol; and what comes in
-//! there becomes entries, as far as the receiver asked for it.
+//! Forwarded entries of a context as `_meta` of a request, legal under every revision of the protocol, and entries that a
+//! receiver takes from `_meta`.
 
 use serde_json::Value;
 
 use super::call_context::{check_key, is_secret_name, refused};
-use super::meta_name::{self, Invalid};
+use super::meta_name::{self, OnInvalidKey};
 use super::trace;
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -17,13 +17,13 @@ pub const MAX_META_BYTES: u64 = 8 * 1024;
 /// Bytes of one string that is taken from `_meta`.
 pub const MAX_INBOUND_STRING_BYTES: usize = 4 * 1024;
 
-/// How entries become `_meta`.
+/// Options of [`to_meta`].
 #[derive(Debug, Clone, Default)]
-pub struct MetaOptions {
-    /// Stands before keys that have no prefix, with its stroke.
+pub struct ToMetaOptions {
+    /// Prefix of keys that have none, with its `/`.
     pub prefix: String,
     /// What happens to keys outside the grammar.
-    pub on_invalid: Invalid,
+    pub on_invalid: OnInvalidKey,
     /// Bytes that may be added.
     pub max_bytes: u64,
 }
@@ -31,7 +31,7 @@ pub struct MetaOptions {
 /// Puts entries beside what `_meta` has; a key that is taken keeps its value.
 ///
 /// Fails with the reason `ReservedMetaKey`, `InvalidMetaKey` or `MetaTooLarge`.
-pub fn to_meta(values: JsonMap, existing: JsonMap, options: &MetaOptions) -> Result<(JsonMap, Vec<Warning>)> {
+pub fn to_meta(values: JsonMap, existing: JsonMap, options: &ToMetaOptions) -> Result<(JsonMap, Vec<Warning>)> {
     check_prefix(&options.prefix)?;
     let (mut meta, mut added, mut warnings) = (existing, JsonMap::new(), Vec::new());
     for (key, value) in values {
@@ -65,7 +65,7 @@ fn dropped(code: &'static str, key: &str, why: &str) -> Warning {
 }
 
 /// Returns the name a key has in `_meta`; none when it has none and is to be dropped.
-fn wire_name(key: &str, options: &MetaOptions) -> Result<Option<String>> {
+fn wire_name(key: &str, options: &ToMetaOptions) -> Result<Option<String>> {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) if meta_name::is_prefix(prefix) => (prefix, name),
         // What stands before a stroke and is no prefix is part of the name, which cannot be one as it is.
@@ -134,12 +134,12 @@ fn check_size(added: &JsonMap, limit: u64) -> Result<()> {
     .hint("send less, or raise maxBytes"))
 }
 
-/// What is taken from `_meta`.
+/// Options of [`from_meta`].
 #[derive(Debug, Clone, Default)]
-pub struct Inbound {
+pub struct FromMetaOptions {
     /// Keys of the context that are asked for.
     pub allow: Vec<String>,
-    /// The prefix that stands before those without one.
+    /// Prefix of keys that have none, with its `/`.
     pub prefix: String,
     /// Whether a client may say who it is.
     pub trust_identity: bool,
@@ -165,7 +165,7 @@ fn is_identity(key: &str) -> bool {
 ///
 /// Fails with the reason `IdentityNotTrusted` when who the client is would be taken from it: that comes from the
 /// transport. What is unusable is left out with a warning.
-pub fn from_meta(meta: &JsonMap, inbound: &Inbound) -> Result<(JsonMap, Vec<Warning>)> {
+pub fn from_meta(meta: &JsonMap, inbound: &FromMetaOptions) -> Result<(JsonMap, Vec<Warning>)> {
     check_prefix(&inbound.prefix)?;
     let (mut found, mut warnings) = (JsonMap::new(), Vec::new());
     for (place, key) in inbound.allow.iter().enumerate() {
@@ -191,7 +191,8 @@ pub fn from_meta(meta: &JsonMap, inbound: &Inbound) -> Result<(JsonMap, Vec<Warn
 /// Returns how a key is called in `_meta` by who sends it with the same prefix.
 fn inbound_name(key: &str, prefix: &str) -> String {
     let labels = prefix.trim_end_matches('/');
-    let name = meta_name::spelled(labels, key, Invalid::Encode).ok().flatten().filter(|_| labels == meta_name::MARKER);
+    let name =
+        meta_name::spelled(labels, key, OnInvalidKey::Encode).ok().flatten().filter(|_| labels == meta_name::MARKER);
     [prefix, name.as_deref().unwrap_or(key)].concat()
 }
 
@@ -247,15 +248,15 @@ mod tests {
         value.as_object().cloned().unwrap_or_default()
     }
 
-    fn options(prefix: &str, on_invalid: Invalid) -> MetaOptions {
-        MetaOptions { prefix: prefix.to_owned(), on_invalid, max_bytes: MAX_META_BYTES }
+    fn options(prefix: &str, on_invalid: OnInvalidKey) -> ToMetaOptions {
+        ToMetaOptions { prefix: prefix.to_owned(), on_invalid, max_bytes: MAX_META_BYTES }
     }
 
     /// The result and the codes of the warnings, or the reason of the error.
     fn sent(
         values: &Value,
         prefix: &str,
-        on_invalid: Invalid,
+        on_invalid: OnInvalidKey,
     ) -> std::result::Result<(Value, Vec<&'static str>), String> {
         match to_meta(map(values), JsonMap::new(), &options(prefix, on_invalid)) {
             Ok((meta, warnings)) => Ok((Value::Object(meta), warnings.iter().map(|warning| warning.code).collect())),
@@ -265,7 +266,7 @@ mod tests {
 
     #[test]
     fn entries_become_meta() {
-        use Invalid::{Drop, Encode, Error};
+        use OnInvalidKey::{Drop, Encode, Error};
         let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
         for (values, prefix, on_invalid, wanted) in [
             (
@@ -324,7 +325,7 @@ mod tests {
     fn what_was_there_stays() {
         let existing = map(&json!({"progressToken": 7, "tenantId": "theirs"}));
         let values = map(&json!({"tenantId": "ours", "locale": "de"}));
-        let (meta, warnings) = to_meta(values, existing, &options("", Invalid::Error)).unwrap();
+        let (meta, warnings) = to_meta(values, existing, &options("", OnInvalidKey::Error)).unwrap();
         assert_eq!(Value::Object(meta), json!({"progressToken": 7, "tenantId": "theirs", "locale": "de"}));
         assert_eq!((warnings[0].code, warnings[0].path.as_str()), ("meta_key_taken", "/tenantId"));
         assert!(!warnings[0].message.contains("ours"));
@@ -333,16 +334,16 @@ mod tests {
     #[test]
     fn the_size_is_bounded() {
         let of = |bytes: usize| map(&json!({"k": "x".repeat(bytes - r#"{"k":""}"#.len())}));
-        let all = options("", Invalid::Error);
+        let all = options("", OnInvalidKey::Error);
         assert!(to_meta(of(8192), map(&json!({"big": "x".repeat(9000)})), &all).is_ok());
         let error = to_meta(of(8193), JsonMap::new(), &all).unwrap_err();
         assert_eq!((error.code(), &error.details()["reason"]), (ErrorCode::TooLarge, &"MetaTooLarge".into()));
-        assert!(to_meta(JsonMap::new(), JsonMap::new(), &MetaOptions { max_bytes: 0, ..all }).is_ok());
+        assert!(to_meta(JsonMap::new(), JsonMap::new(), &ToMetaOptions { max_bytes: 0, ..all }).is_ok());
     }
 
     fn taken(meta: &Value, allow: &[&str], prefix: &str) -> (Value, Vec<&'static str>) {
         let allow = allow.iter().map(|key| (*key).to_owned()).collect();
-        let inbound = Inbound { allow, prefix: prefix.to_owned(), trust_identity: false };
+        let inbound = FromMetaOptions { allow, prefix: prefix.to_owned(), trust_identity: false };
         let (found, warnings) = from_meta(&map(meta), &inbound).unwrap();
         (Value::Object(found), warnings.iter().map(|warning| warning.code).collect())
     }
@@ -390,7 +391,11 @@ mod tests {
 
     #[test]
     fn nobody_says_who_they_are() {
-        let of = |key: &str, trust_identity| Inbound { allow: vec![key.into()], prefix: String::new(), trust_identity };
+        let of = |key: &str, trust_identity| FromMetaOptions {
+            allow: vec![key.into()],
+            prefix: String::new(),
+            trust_identity,
+        };
         for key in
             ["userId", "tenantId", "tenant_id", "authToken", "com.example/userId", "role", "sessionId", "onBehalfOf"]
         {

@@ -8,10 +8,10 @@ use contextweaver_text::unicode::quote;
 /// The prefix under which every name is spelled so that it can be read back.
 pub const MARKER: &str = "contextweaver.encoded";
 
-/// What happens to a key that the grammar does not allow.
+/// What happens to a key outside the grammar of `_meta`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Invalid {
-    /// The whole fails.
+pub enum OnInvalidKey {
+    /// The call fails with the reason `InvalidMetaKey`.
     #[default]
     Error,
     /// The entry is left out.
@@ -20,7 +20,7 @@ pub enum Invalid {
     Encode,
 }
 
-impl Invalid {
+impl OnInvalidKey {
     /// Reads the name of a choice.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
@@ -55,15 +55,15 @@ fn is_well_formed(key: &str) -> bool {
 }
 
 /// Returns the name to write; none when the entry is to be dropped.
-pub fn spelled(prefix: &str, name: &str, on_invalid: Invalid) -> Result<Option<String>> {
-    let reversible = prefix == MARKER && on_invalid == Invalid::Encode;
+pub fn spelled(prefix: &str, name: &str, on_invalid: OnInvalidKey) -> Result<Option<String>> {
+    let reversible = prefix == MARKER && on_invalid == OnInvalidKey::Encode;
     if is_name(name) && !reversible {
         return Ok(Some(name.to_owned()));
     }
     match on_invalid {
-        Invalid::Error => Err(invalid(name)),
-        Invalid::Drop => Ok(None),
-        Invalid::Encode => Ok(Some(encode(name, reversible))),
+        OnInvalidKey::Error => Err(invalid(name)),
+        OnInvalidKey::Drop => Ok(None),
+        OnInvalidKey::Encode => Ok(Some(encode(name, reversible))),
     }
 }
 
@@ -109,12 +109,12 @@ mod tests {
             ("9bad/x", "9bad.2Fx"),
             ("😀", "x.F0.9F.98.80"),
         ] {
-            let spelled = spelled("", name, Invalid::Encode).unwrap().unwrap();
+            let spelled = spelled("", name, OnInvalidKey::Encode).unwrap().unwrap();
             assert_eq!(spelled, wanted);
             assert!(is_name(&spelled));
         }
-        assert_eq!(spelled("", "a b", Invalid::Drop).unwrap(), None);
-        let error = spelled("", "a b", Invalid::Error).unwrap_err();
+        assert_eq!(spelled("", "a b", OnInvalidKey::Drop).unwrap(), None);
+        let error = spelled("", "a b", OnInvalidKey::Error).unwrap_err();
         assert_eq!(error.details()["reason"], "InvalidMetaKey");
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn under_the_marker_every_name_has_its_own_spelling() {
         let names = ["a.b", "a.2Eb", "x.C3.A9", "é", "", "x", "a_", "_", ".", "a b", "a.20b"];
         let mut spelled: Vec<String> =
-            names.iter().map(|name| super::spelled(MARKER, name, Invalid::Encode).unwrap().unwrap()).collect();
+            names.iter().map(|name| super::spelled(MARKER, name, OnInvalidKey::Encode).unwrap().unwrap()).collect();
         assert!(spelled.iter().all(|name| is_name(name)), "{spelled:?}");
         contextweaver_base::order::sort_distinct(&mut spelled);
         assert_eq!(spelled.len(), names.len());

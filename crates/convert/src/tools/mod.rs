@@ -3,25 +3,25 @@
 
 mod annotations;
 pub mod call_context;
-mod carried;
 mod definition;
 mod dependencies;
 pub mod meta;
 pub mod meta_name;
+mod meta_prefix;
 mod names;
 mod render;
 mod results;
 mod reverse;
 pub mod schema;
-mod selectable;
 mod trace;
 pub mod validate;
 
-pub use carried::{DEFAULT_PREFIX, Prefix};
-pub use definition::{ForwardOptions, ForwardTool, ForwardTools, Handler, to_mcp_tool, to_mcp_tools};
-pub use render::Render;
+pub use definition::{
+    ForwardOptions, ForwardTool, ForwardTools, ToolHandler, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable,
+};
+pub use meta_prefix::{DEFAULT_PREFIX, MetaPrefix};
+pub use render::DataFormat;
 pub use results::{
-    FetchedAt, ForwardResult, Outcome, ResultOptions, ReverseResultOptions, from_mcp_result, to_mcp_result,
+    CallOutcome, FetchedAt, ForwardResult, ReverseToolResultOptions, ToolResultOptions, from_mcp_result, to_mcp_result,
 };
 pub use reverse::{ReverseOptions, ReverseTool, ReverseTools, from_mcp_tool, from_mcp_tools};
-pub use selectable::tool_definition_to_selectable;

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::names::{capitalized, words};
 use contextweaver_model::json::JsonMap;
 
-/// How data becomes text.
+/// The form in which data are written as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Render {
+pub enum DataFormat {
     /// As JSON without spaces.
     #[default]
     Json,
@@ -20,16 +20,18 @@ pub enum Render {
 /// Fields of a summary; what has more is shown as JSON.
 const MAX_FIELDS: usize = 20;
 
-/// Writes data as text.
-pub(super) fn rendered(data: &Value, render: Render) -> String {
+/// Returns data as text of a form.
+pub(super) fn rendered(data: &Value, render: DataFormat) -> String {
     match (render, data) {
-        (Render::Pretty, _) => {
+        (DataFormat::Pretty, _) => {
             let mut out = String::new();
             pretty(&mut out, data, 0);
             out
         }
-        (Render::Summary, Value::String(text)) => one_line(text),
-        (Render::Summary, Value::Object(map)) if (1..=MAX_FIELDS).contains(&map.len()) && map.values().all(is_flat) => {
+        (DataFormat::Summary, Value::String(text)) => one_line(text),
+        (DataFormat::Summary, Value::Object(map))
+            if (1..=MAX_FIELDS).contains(&map.len()) && map.values().all(is_flat) =>
+        {
             summary(map)
         }
         _ => data.to_string(),
@@ -104,8 +106,8 @@ mod tests {
     #[test]
     fn data_become_text() {
         let weather = json!({ "temp": 72, "conditions": "sunny\n  and dry" });
-        assert_eq!(rendered(&weather, Render::Json), r#"{"temp":72,"conditions":"sunny\n  and dry"}"#);
-        assert_eq!(rendered(&weather, Render::Summary), "Temp: 72, Conditions: sunny and dry");
+        assert_eq!(rendered(&weather, DataFormat::Json), r#"{"temp":72,"conditions":"sunny\n  and dry"}"#);
+        assert_eq!(rendered(&weather, DataFormat::Summary), "Temp: 72, Conditions: sunny and dry");
         let cases = [
             (
                 json!({ "maxTemp": 1.5, "is_on": true, "x-y": null, "list": [1, "a"], "o": { "a": 1 } }),
@@ -119,12 +121,12 @@ mod tests {
             (json!({ "user.firstName": "é" }), "First name: é"),
         ];
         for (data, wanted) in cases {
-            assert_eq!(rendered(&data, Render::Summary), wanted);
+            assert_eq!(rendered(&data, DataFormat::Summary), wanted);
         }
         let many: JsonMap = (0..21).map(|n| (format!("k{n}"), n.into())).collect();
-        assert!(rendered(&Value::Object(many), Render::Summary).starts_with('{'));
+        assert!(rendered(&Value::Object(many), DataFormat::Summary).starts_with('{'));
         for data in [json!({ "a": [1, { "b": "x\"" }], "e": {}, "l": [] }), json!([]), json!(5)] {
-            assert_eq!(rendered(&data, Render::Pretty), serde_json::to_string_pretty(&data).unwrap());
+            assert_eq!(rendered(&data, DataFormat::Pretty), serde_json::to_string_pretty(&data).unwrap());
         }
     }
 }

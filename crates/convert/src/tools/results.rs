@@ -1,10 +1,10 @@
-//! What a tool returns: its result, and the result of MCP.
+//! Results of tools as MCP results, and back.
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::carried::Prefix;
-use super::render::{Render, rendered};
+use super::meta_prefix::MetaPrefix;
+use super::render::{DataFormat, rendered};
 use super::validate::validate_args;
 use crate::mcp::Revision;
 use contextweaver_base::Result;
@@ -14,63 +14,63 @@ use contextweaver_model::json::{Fields, JsonMap, pointer, type_name};
 use contextweaver_text::time::parse_iso;
 use contextweaver_text::unicode::quote;
 
-/// Where the time of a result goes.
+/// Where the time of a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FetchedAt {
-    /// Into `_meta`.
+    /// `_meta`.
     #[default]
     Meta,
-    /// Into `_meta` and, where that is an object, into the structured content.
+    /// `_meta` and, where that is an object, the structured content.
     Structured,
-    /// Nowhere.
+    /// The time is left out.
     Omit,
 }
 
-/// How results become results of MCP.
+/// Options of [`to_mcp_result`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct ResultOptions {
+pub struct ToolResultOptions {
     /// The revision to write for.
     pub revision: Revision,
-    /// Whose keys in `_meta` are.
-    pub prefix: Prefix,
+    /// The prefix of keys in `_meta`.
+    pub prefix: MetaPrefix,
     /// The key around data that are no object, where structured content must be one.
     pub wrap_key: String,
-    /// Where the time goes.
+    /// Where the time is written.
     pub fetched_at: FetchedAt,
     /// Whether a success says `isError: false`.
     pub explicit_is_error: bool,
     /// Whether a text that begins with `Error: ` gets no second one.
     pub dedupe_prefix: bool,
-    /// How the data become text.
-    pub render: Render,
+    /// How data are written as text.
+    pub render: DataFormat,
     /// The text of the data, if the caller has made it.
     pub text: Option<String>,
     /// The schema of the structured content, if it is to be checked.
     pub output_schema: Option<Value>,
 }
 
-impl Default for ResultOptions {
+impl Default for ToolResultOptions {
     fn default() -> Self {
         Self {
             revision: Revision::default(),
-            prefix: Prefix::default(),
+            prefix: MetaPrefix::default(),
             wrap_key: "result".to_owned(),
             fetched_at: FetchedAt::Meta,
             explicit_is_error: false,
             dedupe_prefix: false,
-            render: Render::Json,
+            render: DataFormat::Json,
             text: None,
             output_schema: None,
         }
     }
 }
 
-/// A result and what of it was passed over.
+/// An MCP result made of the result of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ForwardResult {
-    /// The result of MCP.
+    /// The MCP result.
     pub result: Value,
-    /// What was passed over.
+    /// Fields that were ignored.
     pub warnings: Vec<Warning>,
 }
 
@@ -83,7 +83,7 @@ fn text_part(text: &str) -> Value {
 
 /// Maps a result `{tool, fetchedAt, data?, error?}` to a result of MCP. The paths of errors and warnings begin with
 /// `path`.
-pub fn to_mcp_result(result: &Value, path: &str, options: &ResultOptions) -> Result<ForwardResult> {
+pub fn to_mcp_result(result: &Value, path: &str, options: &ToolResultOptions) -> Result<ForwardResult> {
     let mut warnings = Vec::new();
     let mut fields = Fields::open(result.clone(), path)?;
     let data = fields.peek("data").cloned();
@@ -99,7 +99,7 @@ pub fn to_mcp_result(result: &Value, path: &str, options: &ResultOptions) -> Res
         let message = format!("a result has no field {}; ignored", quote(key));
         warnings.push(Warning::new("unknown_field", message, pointer(path, key)));
     }
-    let mut out = Outgoing { options, map: JsonMap::new(), meta: JsonMap::new(), warnings };
+    let mut out = McpResultWriter { options, map: JsonMap::new(), meta: JsonMap::new(), warnings };
     if options.fetched_at != FetchedAt::Omit
         && let Some(time) = &time
     {
@@ -122,14 +122,14 @@ pub fn to_mcp_result(result: &Value, path: &str, options: &ResultOptions) -> Res
     Ok(out.done())
 }
 
-struct Outgoing<'o> {
-    options: &'o ResultOptions,
+struct McpResultWriter<'o> {
+    options: &'o ToolResultOptions,
     map: JsonMap,
     meta: JsonMap,
     warnings: Vec<Warning>,
 }
 
-impl Outgoing<'_> {
+impl McpResultWriter<'_> {
     fn put(&mut self, key: &str, value: Value) {
         self.map.insert(key.to_owned(), value);
     }
@@ -218,11 +218,11 @@ impl Outgoing<'_> {
     }
 }
 
-/// How results of MCP are read.
+/// Options of [`from_mcp_result`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReverseResultOptions {
-    /// Whose keys in `_meta` are looked at.
-    pub prefix: Prefix,
+pub struct ReverseToolResultOptions {
+    /// The prefix of the keys that are read from `_meta`.
+    pub prefix: MetaPrefix,
     /// The tool that was called: results do not name it.
     pub tool: String,
     /// The time, for results that do not say theirs.
@@ -231,18 +231,18 @@ pub struct ReverseResultOptions {
     pub parse_text: bool,
 }
 
-/// What came of a call.
+/// What a server answered to a call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// A result, of success or failure.
     Result {
         /// `{tool, fetchedAt, data?, error?}`.
         result: Value,
-        /// What else the server noted in `_meta`.
+        /// The rest of `_meta`.
         #[serde(skip_serializing_if = "JsonMap::is_empty")]
         meta: JsonMap,
-        /// What was passed over.
+        /// Content that was ignored.
         warnings: Vec<Warning>,
     },
     /// The server wants answers before it goes on; `request` is what it sent.
@@ -258,14 +258,14 @@ pub enum Outcome {
 }
 
 /// Maps a result of MCP to a result. The paths of errors and warnings begin with `path`.
-pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseResultOptions) -> Result<Outcome> {
+pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseToolResultOptions) -> Result<CallOutcome> {
     let Value::Object(map) = result else { return Err(json::wrong_type(path, "an object", result)) };
     let kind = map.get("resultType");
     if kind.is_some_and(|kind| kind == "input_required") {
-        return Ok(Outcome::InputRequired { request: result.clone() });
+        return Ok(CallOutcome::InputRequired { request: result.clone() });
     }
     if map.get("task").is_some_and(Value::is_object) {
-        return Ok(Outcome::Task { request: result.clone() });
+        return Ok(CallOutcome::Task { request: result.clone() });
     }
     let mut warnings = Vec::new();
     if kind.is_some_and(|kind| kind != "complete" && !kind.is_null()) {
@@ -278,7 +278,7 @@ pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseResultOption
     let time = noted("fetched-at").filter(|time| parse_iso(time).is_some());
     let wrap_key = noted("wrapped");
     noted("tool");
-    let incoming = Incoming { map, path, parse_text: options.parse_text };
+    let incoming = McpResultReader { map, path, parse_text: options.parse_text };
     let mut out = JsonMap::new();
     out.insert("tool".to_owned(), options.tool.as_str().into());
     if let Some(time) = time.or_else(|| options.now.clone()) {
@@ -289,16 +289,16 @@ pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseResultOption
     } else if let Some(data) = incoming.data(wrap_key.as_deref(), &mut warnings) {
         out.insert("data".to_owned(), data);
     }
-    Ok(Outcome::Result { result: Value::Object(out), meta, warnings })
+    Ok(CallOutcome::Result { result: Value::Object(out), meta, warnings })
 }
 
-struct Incoming<'r> {
+struct McpResultReader<'r> {
     map: &'r JsonMap,
     path: &'r str,
     parse_text: bool,
 }
 
-impl Incoming<'_> {
+impl McpResultReader<'_> {
     /// Returns the texts and the other parts.
     fn parts(&self, warnings: &mut Vec<Warning>) -> (Vec<&str>, Vec<Value>) {
         let (mut texts, mut others) = (Vec::new(), Vec::new());

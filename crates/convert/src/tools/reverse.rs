@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::annotations::guessed;
-use super::carried::Prefix;
-use super::definition::{CARRIED, Definition, ICONS, SHARED, TAGS_SHOWN, TITLE_MADE, indexed, tag_line};
+use super::definition::{ICONS, META_FIELDS, SHARED, TAGS_SHOWN, TITLE_MADE, ToolDefinition, indexed, tag_line};
+use super::meta_prefix::MetaPrefix;
 use super::names::{is_mcp_name, is_snake_case, snake_case};
 use super::schema::{check_local, check_size};
 use crate::mcp::HINTS;
@@ -16,11 +16,11 @@ use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, type_name, wrong_type};
 use contextweaver_text::unicode::quote;
 
-/// How tools become definitions.
+/// Options of [`from_mcp_tool`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReverseOptions {
     /// Whose keys in `_meta` are looked at.
-    pub prefix: Prefix,
+    pub prefix: MetaPrefix,
     /// Whether `_meta` may say what the definition was. A server can write there what it likes.
     pub trusted: bool,
     /// Whether names are brought into snake case.
@@ -35,7 +35,7 @@ pub struct ReverseTool {
     /// The name the server knows the tool by, where that is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mcp_name: Option<String>,
-    /// What was passed over or guessed.
+    /// Fields that were ignored or guessed.
     pub warnings: Vec<Warning>,
 }
 
@@ -46,19 +46,19 @@ pub struct ReverseTool {
 /// and the annotations are kept as they are: mapped back, the tool has the same ones.
 pub fn from_mcp_tool(tool: &Value, path: &str, options: &ReverseOptions) -> Result<ReverseTool> {
     let Value::Object(tool) = tool else { return Err(wrong_type(path, "an object", tool)) };
-    let mut reading = Reading { tool, path, warnings: Vec::new(), out: JsonMap::new() };
-    let name = reading.name()?;
+    let mut reader = DefinitionReader { tool, path, warnings: Vec::new(), out: JsonMap::new() };
+    let name = reader.name()?;
     let mut mcp_name = None;
-    reading.put("name", name.into());
+    reader.put("name", name.into());
     if options.snake_case && !is_snake_case(name) {
         let renamed = snake_case(name).map_err(|message| invalid_name(message, path))?;
-        reading.put("name", renamed.into());
+        reader.put("name", renamed.into());
         mcp_name = Some(name.to_owned());
     }
-    reading.texts();
-    reading.schemas();
-    reading.rest(options);
-    let Reading { mut warnings, mut out, .. } = reading;
+    reader.texts();
+    reader.schemas();
+    reader.rest(options);
+    let DefinitionReader { mut warnings, mut out, .. } = reader;
     let notes = tool.get("_meta").and_then(|meta| meta.get(options.prefix.definition()));
     let restored = notes.filter(|_| options.trusted).and_then(|notes| restored(&out, notes, path, &mut warnings));
     match restored {
@@ -72,14 +72,14 @@ fn invalid_name(message: String, path: &str) -> Error {
     Error::new(ErrorCode::InvalidInput, message).detail("reason", "invalid_name").at(format!("{path}/name"))
 }
 
-struct Reading<'t> {
+struct DefinitionReader<'t> {
     tool: &'t JsonMap,
     path: &'t str,
     warnings: Vec<Warning>,
     out: JsonMap,
 }
 
-impl<'t> Reading<'t> {
+impl<'t> DefinitionReader<'t> {
     fn put(&mut self, key: &str, value: Value) {
         self.out.insert(key.to_owned(), value);
     }
@@ -156,7 +156,7 @@ impl<'t> Reading<'t> {
     }
 }
 
-/// Fills in what the hints tell.
+/// Fills in category, level and confirmation by the hints.
 fn guess(tool: &JsonMap, path: &str, out: &mut JsonMap, warnings: &mut Vec<Warning>) {
     let at = format!("{path}/annotations");
     let annotations = tool.get("annotations").and_then(Value::as_object);
@@ -184,13 +184,13 @@ fn guess(tool: &JsonMap, path: &str, out: &mut JsonMap, warnings: &mut Vec<Warni
     put("inferAnnotations", false.into());
 }
 
-/// Returns the definition that was written down in `_meta`; nothing if what is there is none.
+/// Returns the definition with its fields from `_meta`; none where they cannot be read.
 fn restored(out: &JsonMap, notes: &Value, path: &str, warnings: &mut Vec<Warning>) -> Option<JsonMap> {
     let mut definition = out.clone();
     let mut is_whole = false;
     if let Value::Object(notes) = notes {
-        let carried = notes.iter().filter(|(key, _)| CARRIED.contains(&key.as_str()) || *key == ICONS);
-        definition.extend(carried.map(|(key, value)| (key.clone(), value.clone())));
+        let fields = notes.iter().filter(|(key, _)| META_FIELDS.contains(&key.as_str()) || *key == ICONS);
+        definition.extend(fields.map(|(key, value)| (key.clone(), value.clone())));
         let is_noted = |key: &str| notes.get(key) == Some(&Value::Bool(true));
         if is_noted(TITLE_MADE) {
             definition.shift_remove("title");
@@ -200,7 +200,7 @@ fn restored(out: &JsonMap, notes: &Value, path: &str, warnings: &mut Vec<Warning
         for key in ["name", "description"] {
             sample.insert(key.to_owned(), "x".into());
         }
-        if let Ok(read) = Definition::read(&Value::Object(sample), path, &mut Vec::new()) {
+        if let Ok(read) = ToolDefinition::read(&Value::Object(sample), path, &mut Vec::new()) {
             is_whole = true;
             let description = out.get("description").and_then(Value::as_str).unwrap_or_default();
             let without = description.strip_suffix(&tag_line(&read.tags)).filter(|_| is_noted(TAGS_SHOWN));
@@ -214,16 +214,16 @@ fn restored(out: &JsonMap, notes: &Value, path: &str, warnings: &mut Vec<Warning
     is_whole.then_some(definition)
 }
 
-/// What became of a list of tools.
+/// Definitions made of a list of MCP tools.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct ReverseTools {
     /// The definitions, in the order of their tools.
     pub definitions: Vec<Value>,
     /// Of renamed tools, the names the server knows them by.
     pub names: JsonMap,
-    /// Why the others are missing: records of errors, with the `index` of the tool.
+    /// The errors of the other tools, with their `index`.
     pub errors: Vec<Value>,
-    /// What was passed over or guessed.
+    /// Fields that were ignored or guessed.
     pub warnings: Vec<Warning>,
 }
 

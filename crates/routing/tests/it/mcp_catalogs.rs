@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use contextweaver_convert::mcp::{
-    IdForm, ResultOptions, Revision, ToolOptions, describe, mcp_prompt_to_envelope, mcp_prompt_to_selectable,
+    IdForm, McpResultOptions, Revision, ToolOptions, describe, mcp_prompt_to_envelope, mcp_prompt_to_selectable,
     mcp_resource_to_envelope, mcp_result_to_envelope, mcp_tool_to_capability, mcp_tool_to_selectable,
     selectable_to_mcp_tool, tool_list,
 };
@@ -128,7 +128,7 @@ fn examples_of_the_specification_are_read_in_every_revision() {
                 count += 1;
             }
             if let Some(result) = input.get("result") {
-                let options = ResultOptions { revision: Some(*revision), ..ResultOptions::default() };
+                let options = McpResultOptions { revision: Some(*revision), ..McpResultOptions::default() };
                 let converted = mcp_result_to_envelope(result, "tool", &options).unwrap();
                 let is_error = result["isError"] == true;
                 assert_eq!(converted.envelope.status == Status::Error, is_error, "{name} in {}", revision.name());

@@ -1,9 +1,9 @@
 //! The revision of 2025-06-18: titles, structured content, links to resources.
 
-use super::{Rules, is_own_label};
+use super::{RevisionRules, is_own_label};
 
-/// What the revision knows.
-pub const RULES: Rules = Rules {
+/// The rules of the revision.
+pub const RULES: RevisionRules = RevisionRules {
     name: "2025-06-18",
     tool_fields: &["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"],
     foreign_tool_fields: &["icons", "execution"],

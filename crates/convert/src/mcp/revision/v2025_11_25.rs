@@ -1,9 +1,9 @@
 //! The revision of 2025-11-25: icons, tasks, and prefixes of `_meta` in the order of host names reversed.
 
-use super::{Rules, is_reserved_second};
+use super::{RevisionRules, is_reserved_second};
 
-/// What the revision knows.
-pub const RULES: Rules = Rules {
+/// The rules of the revision.
+pub const RULES: RevisionRules = RevisionRules {
     name: "2025-11-25",
     tool_fields: &[
         "name",

@@ -1,10 +1,10 @@
 //! The revision of 2026-07-28: schemas and structured content of any form, results that say whether they are complete,
 //! and tasks as an extension.
 
-use super::{Rules, is_reserved_second};
+use super::{RevisionRules, is_reserved_second};
 
-/// What the revision knows.
-pub const RULES: Rules = Rules {
+/// The rules of the revision.
+pub const RULES: RevisionRules = RevisionRules {
     name: "2026-07-28",
     tool_fields: &["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta", "icons"],
     foreign_tool_fields: &["execution"],

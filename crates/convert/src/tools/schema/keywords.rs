@@ -8,7 +8,7 @@ use contextweaver_model::json::{JsonMap, pointer};
 
 /// How schemas stand below a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Below {
+pub(crate) enum SubschemaKind {
     /// Not at all: what is there is data.
     Nothing,
     /// One schema.
@@ -22,32 +22,32 @@ pub(crate) enum Below {
 }
 
 /// The keywords with schemas below them.
-const WITH_SCHEMAS: &[(&str, Below)] = &[
-    ("properties", Below::Map),
-    ("items", Below::OneOrList),
-    ("$defs", Below::Map),
-    ("definitions", Below::Map),
-    ("additionalProperties", Below::One),
-    ("anyOf", Below::List),
-    ("oneOf", Below::List),
-    ("allOf", Below::List),
-    ("not", Below::One),
-    ("patternProperties", Below::Map),
-    ("prefixItems", Below::List),
-    ("additionalItems", Below::One),
-    ("if", Below::One),
-    ("then", Below::One),
-    ("else", Below::One),
-    ("contains", Below::One),
-    ("propertyNames", Below::One),
-    ("dependentSchemas", Below::Map),
-    ("unevaluatedProperties", Below::One),
-    ("unevaluatedItems", Below::One),
+const WITH_SCHEMAS: &[(&str, SubschemaKind)] = &[
+    ("properties", SubschemaKind::Map),
+    ("items", SubschemaKind::OneOrList),
+    ("$defs", SubschemaKind::Map),
+    ("definitions", SubschemaKind::Map),
+    ("additionalProperties", SubschemaKind::One),
+    ("anyOf", SubschemaKind::List),
+    ("oneOf", SubschemaKind::List),
+    ("allOf", SubschemaKind::List),
+    ("not", SubschemaKind::One),
+    ("patternProperties", SubschemaKind::Map),
+    ("prefixItems", SubschemaKind::List),
+    ("additionalItems", SubschemaKind::One),
+    ("if", SubschemaKind::One),
+    ("then", SubschemaKind::One),
+    ("else", SubschemaKind::One),
+    ("contains", SubschemaKind::One),
+    ("propertyNames", SubschemaKind::One),
+    ("dependentSchemas", SubschemaKind::Map),
+    ("unevaluatedProperties", SubschemaKind::One),
+    ("unevaluatedItems", SubschemaKind::One),
 ];
 
 /// Tells how schemas stand below a keyword.
-pub(crate) fn below(keyword: &str) -> Below {
-    WITH_SCHEMAS.iter().find(|(known, _)| *known == keyword).map_or(Below::Nothing, |(_, below)| *below)
+pub(crate) fn below(keyword: &str) -> SubschemaKind {
+    WITH_SCHEMAS.iter().find(|(known, _)| *known == keyword).map_or(SubschemaKind::Nothing, |(_, below)| *below)
 }
 
 /// Calls a function with every schema that is an object, from the outside in, and with where it stands.
@@ -64,12 +64,12 @@ pub(crate) fn each_schema<'s>(
         for (keyword, value) in map {
             let at = || pointer(&path, keyword);
             match (below(keyword), value) {
-                (Below::One | Below::OneOrList, Value::Object(_)) => waiting.push((value, at())),
-                (Below::List | Below::OneOrList, Value::Array(list)) => {
+                (SubschemaKind::One | SubschemaKind::OneOrList, Value::Object(_)) => waiting.push((value, at())),
+                (SubschemaKind::List | SubschemaKind::OneOrList, Value::Array(list)) => {
                     let base = at();
                     waiting.extend(list.iter().enumerate().map(|(index, one)| (one, format!("{base}/{index}"))));
                 }
-                (Below::Map, Value::Object(schemas)) => {
+                (SubschemaKind::Map, Value::Object(schemas)) => {
                     let base = at();
                     waiting.extend(schemas.iter().map(|(name, one)| (one, pointer(&base, name))));
                 }

@@ -14,12 +14,12 @@ use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer, type_name};
 use contextweaver_text::unicode::quote;
 
-/// How a schema is written.
+/// The notation of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemaFormat {
-    /// As JSON Schema.
+    /// JSON Schema.
     JsonSchema,
-    /// As `{field: {type, description, optional, enum, default, items}}`.
+    /// `{field: {type, description, optional, enum, default, items}}`.
     Shorthand,
 }
 
@@ -37,23 +37,23 @@ impl SchemaFormat {
     }
 }
 
-/// What a schema describes.
+/// The value that a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum SchemaRole {
     /// The arguments of a tool.
     Input,
     /// The structured content of its result.
     Output,
 }
 
-/// How schemas are brought into the form of the wire.
+/// Options of schema normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SchemaOptions {
     /// The revision the schema is for.
     pub revision: Revision,
-    /// How it is written; recognised if absent.
+    /// The notation; recognised where there is none.
     pub format: Option<SchemaFormat>,
-    /// Whether local references are replaced by what they lead to.
+    /// Whether local `$ref`s are replaced by their targets.
     pub inline_refs: bool,
 }
 
@@ -64,7 +64,7 @@ pub struct SchemaOptions {
 pub fn normalized(
     schema: &Value,
     path: &str,
-    role: Role,
+    role: SchemaRole,
     options: &SchemaOptions,
     warnings: &mut Vec<Warning>,
 ) -> Result<Value> {
@@ -77,11 +77,11 @@ pub fn normalized(
     refs::check_local(&schema, path)?;
     if let Value::Object(map) = &mut schema {
         drop_dialect(map);
-        if map.is_empty() && role == Role::Input {
+        if map.is_empty() && role == SchemaRole::Input {
             return Ok(json!({ "type": "object", "additionalProperties": false }));
         }
     }
-    if role == Role::Input || !options.revision.rules().any_output_schema {
+    if role == SchemaRole::Input || !options.revision.rules().any_output_schema {
         schema = with_object_root(schema, path, warnings)?;
         if !options.revision.rules().any_output_schema
             && let Some(key) = ["anyOf", "oneOf", "allOf"].into_iter().find(|key| schema.get(*key).is_some())

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::keywords::{Below, below, check_size, each_schema};
+use super::keywords::{SubschemaKind, below, check_size, each_schema};
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -158,11 +158,11 @@ impl Inliner<'_> {
         let mut rest = JsonMap::new();
         for (key, value) in map {
             let value = match (below(key), value) {
-                (Below::One | Below::OneOrList, Value::Object(_)) => self.schema(value, depth + 1)?,
-                (Below::List | Below::OneOrList, Value::Array(list)) => {
+                (SubschemaKind::One | SubschemaKind::OneOrList, Value::Object(_)) => self.schema(value, depth + 1)?,
+                (SubschemaKind::List | SubschemaKind::OneOrList, Value::Array(list)) => {
                     Value::Array(list.iter().map(|one| self.schema(one, depth + 2)).collect::<Result<_>>()?)
                 }
-                (Below::Map, Value::Object(schemas)) if !DEFINITIONS.contains(&key.as_str()) => {
+                (SubschemaKind::Map, Value::Object(schemas)) if !DEFINITIONS.contains(&key.as_str()) => {
                     let each = schemas.iter().map(|(name, one)| Ok((name.clone(), self.schema(one, depth + 2)?)));
                     Value::Object(each.collect::<Result<_>>()?)
                 }

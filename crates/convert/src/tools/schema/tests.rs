@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn run(schema: &Value, role: Role, options: SchemaOptions) -> Result<(Value, Vec<&'static str>)> {
+fn run(schema: &Value, role: SchemaRole, options: SchemaOptions) -> Result<(Value, Vec<&'static str>)> {
     let mut warnings = Vec::new();
     let schema = normalized(schema, "/schema", role, &options, &mut warnings)?;
     Ok((schema, warnings.iter().map(|warning| warning.code).collect()))
@@ -66,18 +66,18 @@ fn roots_become_objects() {
         ),
     ];
     for (schema, wanted, codes) in cases {
-        let (found, warnings) = run(&schema, Role::Input, older()).unwrap();
+        let (found, warnings) = run(&schema, SchemaRole::Input, older()).unwrap();
         assert_eq!((found.to_string(), warnings.as_slice()), (wanted.to_string(), codes), "{schema}");
         // What was brought into the form is in the form.
-        assert_eq!(run(&found, Role::Input, older()).unwrap().0, found);
+        assert_eq!(run(&found, SchemaRole::Input, older()).unwrap().0, found);
     }
-    let (_, warnings) = run(&json!({ "anyOf": [] }), Role::Input, SchemaOptions::default()).unwrap();
+    let (_, warnings) = run(&json!({ "anyOf": [] }), SchemaRole::Input, SchemaOptions::default()).unwrap();
     assert!(warnings.is_empty());
     let any = json!({ "type": "array" });
-    assert_eq!(run(&any, Role::Output, SchemaOptions::default()).unwrap().0, any);
+    assert_eq!(run(&any, SchemaRole::Output, SchemaOptions::default()).unwrap().0, any);
     let forced = SchemaOptions { format: Some(SchemaFormat::Shorthand), ..older() };
     assert_eq!(
-        run(&json!({ "type": { "type": "number" } }), Role::Input, forced).unwrap().0["properties"]["type"]["type"],
+        run(&json!({ "type": { "type": "number" } }), SchemaRole::Input, forced).unwrap().0["properties"]["type"]["type"],
         "number"
     );
 }
@@ -113,14 +113,14 @@ fn bad_schemas_say_why() {
         (json!({ "description": "x".repeat(1 << 20) }), older(), "schema_too_large"),
         (json!({ "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": doubling }), inline, "schema_too_large"),
     ] {
-        let error = run(&schema, Role::Input, options).unwrap_err();
+        let error = run(&schema, SchemaRole::Input, options).unwrap_err();
         assert_eq!(error.details()["reason"], reason, "{}", quote(&schema.to_string()));
         assert!(error.path().starts_with("/schema"));
     }
-    assert!(run(&json!({ "type": "array" }), Role::Output, older()).is_err());
+    assert!(run(&json!({ "type": "array" }), SchemaRole::Output, older()).is_err());
     // A property may be called like a keyword.
     let odd = json!({ "type": "object", "properties": { "$ref": { "type": "string" }, "__proto__": { "const": { "$ref": "x" } } } });
-    assert_eq!(run(&odd, Role::Input, older()).unwrap().0, odd);
+    assert_eq!(run(&odd, SchemaRole::Input, older()).unwrap().0, odd);
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn references_are_replaced_where_that_ends() {
         },
         "$defs": { "Tag": { "type": "string", "description": "a tag" }, "Tree": tree, "Unused": {} },
     });
-    let (found, _) = run(&schema, Role::Input, inline).unwrap();
+    let (found, _) = run(&schema, SchemaRole::Input, inline).unwrap();
     assert_eq!(
         found,
         json!({
@@ -151,5 +151,5 @@ fn references_are_replaced_where_that_ends() {
             "$defs": { "Tag": { "type": "string", "description": "a tag" }, "Tree": tree },
         })
     );
-    assert_eq!(run(&found, Role::Input, inline).unwrap().0["$defs"]["Tree"], tree);
+    assert_eq!(run(&found, SchemaRole::Input, inline).unwrap().0["$defs"]["Tree"], tree);
 }

@@ -10,16 +10,16 @@ use contextweaver_base::{Error, ErrorCode, Result};
 /// filled into it, so that a schema that contains itself comes to an end.
 pub(super) fn filled(schema: &Value, value: &Value) -> Result<Value> {
     let mut value = value.clone();
-    Filler { root: schema, steps: 0 }.fill(schema, &mut value, 0)?;
+    DefaultFiller { root: schema, steps: 0 }.fill(schema, &mut value, 0)?;
     Ok(value)
 }
 
-struct Filler<'s> {
+struct DefaultFiller<'s> {
     root: &'s Value,
     steps: usize,
 }
 
-impl<'s> Filler<'s> {
+impl<'s> DefaultFiller<'s> {
     fn fill(&mut self, schema: &'s Value, value: &mut Value, depth: usize) -> Result<()> {
         self.spend(1)?;
         if depth > limits::MAX_SCHEMA_DEPTH {

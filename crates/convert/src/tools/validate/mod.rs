@@ -21,24 +21,24 @@ use contextweaver_model::json::{JsonMap, pointer};
 use contextweaver_text::pattern::{Dialect, Pattern};
 use contextweaver_text::unicode::{quote, truncate};
 
-/// One difference between a value and its schema.
+/// A place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Failure {
+pub struct SchemaMismatch {
     /// JSON pointer of the place in the value.
     pub path: String,
     /// The keyword of the schema.
     pub keyword: String,
-    /// What it wants there.
+    /// What the keyword expects there, in words.
     pub expected: String,
 }
 
-/// What came of a check.
+/// The result of a validation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Validation {
     /// Whether the value fits.
     pub valid: bool,
     /// The first differences, at most ten.
-    pub errors: Vec<Failure>,
+    pub errors: Vec<SchemaMismatch>,
     /// Parts of the schema that were not enforced.
     pub warnings: Vec<Warning>,
     /// The value with defaults filled in, if that was asked for.
@@ -57,7 +57,7 @@ pub fn validate_args(schema: &Value, path: &str, value: &Value, use_defaults: bo
     }
     check_size(schema, path)?;
     check_local(schema, path)?;
-    let mut checker = Checker::new(schema);
+    let mut checker = SchemaChecker::new(schema);
     let warnings = checker.survey(path)?;
     let filled = use_defaults.then(|| defaults::filled(schema, value)).transpose().map_err(|error| error.at(path))?;
     let valid = checker.check(schema, filled.as_ref().unwrap_or(value), true).map_err(|error| error.at(path))?;
@@ -71,22 +71,22 @@ const UNSUPPORTED: &[&str] =
 
 /// One step from a value to a part of it.
 #[derive(Debug, Clone, Copy)]
-enum Step<'v> {
+enum PathStep<'v> {
     Key(&'v str),
     Index(usize),
 }
 
-struct Checker<'s, 'v> {
+struct SchemaChecker<'s, 'v> {
     root: &'s Value,
     /// Every pattern of the schema; nothing for one that cannot be used.
     patterns: SortedMap<&'s str, Option<Pattern>>,
-    failures: Vec<Failure>,
-    place: Vec<Step<'v>>,
+    failures: Vec<SchemaMismatch>,
+    place: Vec<PathStep<'v>>,
     depth: usize,
     steps: usize,
 }
 
-impl<'s, 'v> Checker<'s, 'v> {
+impl<'s, 'v> SchemaChecker<'s, 'v> {
     fn new(root: &'s Value) -> Self {
         let patterns = SortedMap::new();
         Self { root, patterns, failures: Vec::new(), place: Vec::new(), depth: 0, steps: 0 }
@@ -251,7 +251,7 @@ impl<'s, 'v> Checker<'s, 'v> {
     }
 
     /// Checks a part of the present value.
-    fn part(&mut self, step: Step<'v>, schema: &'s Value, value: &'v Value, report: bool) -> Result<bool> {
+    fn part(&mut self, step: PathStep<'v>, schema: &'s Value, value: &'v Value, report: bool) -> Result<bool> {
         self.place.push(step);
         let fits = self.check(schema, value, report);
         self.place.pop();
@@ -263,16 +263,16 @@ impl<'s, 'v> Checker<'s, 'v> {
         if report && self.failures.len() < limits::MAX_SCHEMA_FAILURES {
             let path = self.place.iter().fold(String::new(), |path, step| match step {
                 // Names come from the value too.
-                Step::Key(name) => pointer(&path, &truncate(name, 80)),
-                Step::Index(index) => format!("{path}/{index}"),
+                PathStep::Key(name) => pointer(&path, &truncate(name, 80)),
+                PathStep::Index(index) => format!("{path}/{index}"),
             });
-            self.failures.push(Failure { path, keyword: keyword.to_owned(), expected: expected() });
+            self.failures.push(SchemaMismatch { path, keyword: keyword.to_owned(), expected: expected() });
         }
         false
     }
 }
 
-/// Compiles a pattern once.
+/// Compiles a pattern of the schema, or warns that it cannot be used.
 fn compile<'s>(
     patterns: &mut SortedMap<&'s str, Option<Pattern>>,
     text: &'s str,

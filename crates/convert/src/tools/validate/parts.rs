@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Checker, Step, values, words};
+use super::{PathStep, SchemaChecker, values, words};
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::quote;
@@ -11,7 +11,7 @@ fn list_of(rule: &Value) -> &[Value] {
     rule.as_array().map_or(&[], Vec::as_slice)
 }
 
-impl<'s, 'v> Checker<'s, 'v> {
+impl<'s, 'v> SchemaChecker<'s, 'v> {
     pub(super) fn array(
         &mut self,
         schema: &'s JsonMap,
@@ -54,7 +54,7 @@ impl<'s, 'v> Checker<'s, 'v> {
                 (Some(_), Some(_)) | (None, None) => continue,
                 (Some(schema), None) | (None, Some(schema)) => schema,
             };
-            fits &= self.part(Step::Index(index), schema, item, report)?;
+            fits &= self.part(PathStep::Index(index), schema, item, report)?;
             if self.is_done(fits, report) {
                 break;
             }
@@ -115,7 +115,7 @@ impl<'s, 'v> Checker<'s, 'v> {
         let mut fits = true;
         for (name, wanted) in all {
             if let Some((name, value)) = object.get_key_value(name) {
-                fits &= self.part(Step::Key(name), wanted, value, report)?;
+                fits &= self.part(PathStep::Key(name), wanted, value, report)?;
             }
         }
         Ok(fits)
@@ -135,7 +135,7 @@ impl<'s, 'v> Checker<'s, 'v> {
         let mut fits = true;
         for (pattern, wanted) in all {
             if self.matches(pattern, name)? == Some(true) {
-                fits &= self.part(Step::Key(name), wanted, value, report)?;
+                fits &= self.part(PathStep::Key(name), wanted, value, report)?;
             }
         }
         Ok(fits)
@@ -161,9 +161,9 @@ impl<'s, 'v> Checker<'s, 'v> {
             }
         }
         if rule != &Value::Bool(false) {
-            return self.part(Step::Key(name), rule, value, report);
+            return self.part(PathStep::Key(name), rule, value, report);
         }
-        self.place.push(Step::Key(name));
+        self.place.push(PathStep::Key(name));
         let fits = self.fail(report, "additionalProperties", || "no such property".to_owned());
         self.place.pop();
         Ok(fits)
@@ -173,7 +173,7 @@ impl<'s, 'v> Checker<'s, 'v> {
         let value = Value::from(name);
         let patterns = std::mem::take(&mut self.patterns);
         // Lives as long as the name.
-        let mut inner = Checker {
+        let mut inner = SchemaChecker {
             root: self.root,
             patterns,
             failures: Vec::new(),

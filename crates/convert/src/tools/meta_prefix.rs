@@ -1,23 +1,23 @@
-//! What travels in `_meta` because MCP has no field for it.
+//! The prefix of keys that this library writes into `_meta`.
 
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 
-/// Whose keys these are, unless the caller says otherwise: a domain turned round, as MCP asks for.
+/// The prefix unless the caller sets one: a reversed domain, as MCP asks for.
 pub const DEFAULT_PREFIX: &str = "dev.contextweaver";
 
 /// A prefix of keys in `_meta` that MCP leaves to others.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prefix(String);
+pub struct MetaPrefix(String);
 
-impl Default for Prefix {
+impl Default for MetaPrefix {
     fn default() -> Self {
         Self(DEFAULT_PREFIX.to_owned())
     }
 }
 
-impl Prefix {
+impl MetaPrefix {
     /// Takes a prefix that no revision reserves; otherwise `INVALID_INPUT` with the reason `reserved_prefix`.
     pub fn new(prefix: &str) -> Result<Self> {
         let own = Self(prefix.to_owned());
@@ -49,9 +49,9 @@ mod tests {
 
     #[test]
     fn prefixes_of_the_protocol_are_refused() {
-        assert!(Prefix::new(DEFAULT_PREFIX).is_ok() && Prefix::new("com.example.mcp-tools").is_ok());
+        assert!(MetaPrefix::new(DEFAULT_PREFIX).is_ok() && MetaPrefix::new("com.example.mcp-tools").is_ok());
         for bad in ["io.modelcontextprotocol", "dev.mcp.x", "com.MCP.tools", "mcp.dev", "", "a b", "a/b", ".a", "1a"] {
-            let error = Prefix::new(bad).unwrap_err();
+            let error = MetaPrefix::new(bad).unwrap_err();
             assert_eq!(error.details()["reason"], "reserved_prefix", "{bad}");
         }
     }

@@ -1,4 +1,4 @@
-//! What an item keeps of the tool it was made of, so that the way back loses nothing.
+//! Fields of an MCP tool that its item stores in the metadata, so that writing the tool back loses nothing.
 
 use serde_json::Value;
 
@@ -6,12 +6,12 @@ use super::hints::HINTS;
 use contextweaver_model::RESERVED_KEY;
 use contextweaver_model::json::JsonMap;
 
-/// The part of the reserved key that is ours.
+/// Key below the reserved key of metadata.
 const PART: &str = "mcp";
 
-/// What the fields of an item do not say of a tool; in the metadata, below `_contextweaver.mcp`.
+/// The fields of a tool that an item has no field for; in the metadata, below `_contextweaver.mcp`.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Kept {
+pub(super) struct StoredTool {
     /// Fields of the tool that an item has no field for: `icons`, `execution`, `_meta`, and the server's own.
     pub fields: JsonMap,
     /// Fields as they were, where writing them anew from the item would not give the same. Not for use: what was
@@ -19,17 +19,17 @@ pub(super) struct Kept {
     pub given: JsonMap,
     /// Fields that were not there and would be written.
     pub absent: Vec<String>,
-    /// Annotations that are the server's own or malformed; other metadata is nobody's business.
+    /// Keys of annotations that are the server's own or malformed; other metadata are not annotations.
     pub annotations: Vec<String>,
 }
 
-impl Kept {
-    /// Says that a field was not there.
+impl StoredTool {
+    /// Notes that a field was absent.
     pub fn absent(&mut self, key: &str) {
         self.absent.push(key.to_owned());
     }
 
-    /// Keeps a field as it was.
+    /// Stores a field as it was.
     pub fn given(&mut self, key: &str, value: Value) {
         self.given.insert(key.to_owned(), value);
     }
@@ -40,7 +40,7 @@ impl Kept {
         self.annotations.extend(own.map(|(key, _)| key.clone()));
     }
 
-    /// Puts it into the metadata of an item, with further entries.
+    /// Writes the fields into the metadata of an item, with further entries.
     pub fn put(self, metadata: &mut JsonMap, further: JsonMap) {
         let mut record = JsonMap::new();
         let lists = [("absent", self.absent), ("annotations", self.annotations)];
@@ -62,7 +62,7 @@ impl Kept {
         }
     }
 
-    /// Reads it from the metadata of an item; what has another form counts as nothing.
+    /// Reads the fields from the metadata of an item; malformed ones count as absent.
     pub fn of(metadata: &JsonMap) -> Self {
         let record = metadata.get(RESERVED_KEY).and_then(|own| own.get(PART));
         let part = |key: &str| record.and_then(|record| record.get(key));

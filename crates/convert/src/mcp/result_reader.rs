@@ -1,8 +1,8 @@
-//! What is found in a result, and how much of it there may be.
+//! The state of reading a result: what was found, and the limits of it.
 
 use serde_json::{Value, json};
 
-use super::result::{Binary, cloned};
+use super::result::{ResultBinary, cloned};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
@@ -13,18 +13,18 @@ use contextweaver_text::unicode;
 /// Characters of a label, a name or an address where people or models read it.
 const LABEL_CHARS: usize = 200;
 
-/// What is found in a result.
-pub(super) struct Reader<'a> {
+/// Collects texts, facts and bytes of a result.
+pub(super) struct ResultReader<'a> {
     /// The name of the tool, or the id of what was read.
     pub source: &'a str,
-    /// What handles begin with.
+    /// Prefix of handles.
     prefix: String,
     /// Texts for the model, in order, everything in them visible.
     pub texts: Vec<String>,
     /// Facts stated by lines of texts, and how many facts there may be for one more of them.
     pub facts: Vec<(String, usize)>,
     pub artifacts: Vec<ArtifactRef>,
-    pub binaries: Vec<Binary>,
+    pub binaries: Vec<ResultBinary>,
     /// Bytes that came beside the JSON, by the place where their base64 stood.
     pub attached: SortedMap<String, Vec<u8>>,
     pub warnings: Vec<Warning>,
@@ -38,8 +38,8 @@ pub(super) struct Reader<'a> {
     note_room: usize,
 }
 
-/// A block with where it stands.
-pub(super) struct Block<'a> {
+/// A content block and its place.
+pub(super) struct ContentBlock<'a> {
     pub map: &'a JsonMap,
     pub index: usize,
     pub path: String,
@@ -47,7 +47,7 @@ pub(super) struct Block<'a> {
     pub withheld: bool,
 }
 
-impl Block<'_> {
+impl ContentBlock<'_> {
     pub fn at(&self, key: &str) -> String {
         format!("{}/{key}", self.path)
     }
@@ -62,7 +62,7 @@ impl Block<'_> {
     }
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ResultReader<'a> {
     /// Reads the result of a tool.
     pub fn of_tool(tool: &'a str, room: usize) -> Self {
         Self::new(tool, format!("mcp:{tool}"), room, &[("tool", tool), ("protocol", "mcp")])
@@ -93,12 +93,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says that something was not as it should be, and that it did no harm.
+    /// Adds a warning about something malformed that loses nothing.
     pub fn warn(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
         self.warnings.push(Warning::new(code, message, path));
     }
 
-    /// Says that something did not come through as it was meant.
+    /// Adds a warning and marks the result as partial.
     pub fn degrade(&mut self, code: &'static str, message: impl Into<String>, path: impl Into<String>) {
         self.is_partial = true;
         self.warn(code, message, path);
@@ -112,7 +112,7 @@ impl<'a> Reader<'a> {
         };
         self.room = room;
         let handle = format!("{}:{kind}", self.prefix);
-        let binary = Binary { handle, bytes, media_type: media_type.to_owned(), label };
+        let binary = ResultBinary { handle, bytes, media_type: media_type.to_owned(), label };
         self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
         true
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps the annotations of a block; tells whether it is meant for the user only.
-    pub fn annotations(&mut self, block: &Block, given: Option<&Value>) -> bool {
+    pub fn annotations(&mut self, block: &ContentBlock, given: Option<&Value>) -> bool {
         let path = block.at("annotations");
         let map = match given {
             None | Some(Value::Null) => return false,
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Keeps the fields of a block that nothing else of the result shows.
-    pub fn extra(&mut self, block: &Block, read: &[&str]) {
+    pub fn extra(&mut self, block: &ContentBlock, read: &[&str]) {
         let known = |key: &str| read.contains(&key) || matches!(key, "type" | "annotations");
         let rest: JsonMap = block.map.iter().filter(|(key, _)| !known(key)).map(cloned).collect();
         if !rest.is_empty() {
