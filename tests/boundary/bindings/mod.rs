@@ -18,7 +18,7 @@ use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
 use contextweaver_context::{CompactResult, Event, Ingested, ManagerStats, Slice, SummaryRequest};
-use contextweaver_convert::mcp::{McpSession, McpTool, ToolHints};
+use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, MemoryEntry, ProfileConfig,
     SelectableItem, Warning,
@@ -108,7 +108,7 @@ impl Declarations {
         all.visit::<Need>();
         all.visit::<Event>();
         all.visit::<ErrorCode>();
-        all.visit::<ToolHints>();
+        all.visit::<McpHints>();
         all.visit::<McpTool>();
         all.visit::<McpSession>();
         all.visit::<Warning>();

@@ -214,11 +214,11 @@ export const records: { readonly [Name in keyof Records]: true } = {
   RoutingImpact: same<Records["RoutingImpact"], RoutingImpact["impact"]>(),
   CatalogDiff: same<Records["CatalogDiff"], CatalogDiff>(),
   CatalogFinding: same<Records["CatalogFinding"], CatalogFinding>(),
-  Hints: same<Records["Hints"], McpHints>(),
+  McpHints: same<Records["McpHints"], McpHints>(),
   // The engine has a tool as any value.
   McpTool: fits<WrittenMcpTool, DeepReadonly<Records["McpTool"]>>(),
   RevisionChange: same<Records["RevisionChange"], RevisionChange>(),
-  Session: same<Records["Session"], McpSession>(),
+  McpSession: same<Records["McpSession"], McpSession>(),
   SessionProblem: same<Records["SessionProblem"], SessionProblem>(),
   TermOrigin: same<Records["TermOrigin"], RouteMatch["terms"][number]["origin"]>(),
   ToolChange: same<Records["ToolChange"], ChangedTool["changes"][number]>(),

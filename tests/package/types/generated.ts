@@ -279,13 +279,6 @@ export type HandoffEntry = {
   token_estimate: number,
 };
 
-export type Hints = {
-  readOnlyHint: boolean,
-  destructiveHint: boolean,
-  idempotentHint: boolean,
-  openWorldHint: boolean,
-};
-
 export type HydrationResult = {
   item: SelectableItem,
   args_schema: JsonObject,
@@ -346,6 +339,18 @@ export type MatchedTerm = {
   idf: number,
   contribution: number,
   fields: Array<MatchedField>,
+};
+
+export type McpHints = {
+  readOnlyHint: boolean,
+  destructiveHint: boolean,
+  idempotentHint: boolean,
+  openWorldHint: boolean,
+};
+
+export type McpSession = {
+  items: Array<ContextItem>,
+  warnings: Array<SessionProblem>,
 };
 
 export type McpTool = {
@@ -598,11 +603,6 @@ export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
 
 export type SensitivityAction = "drop" | "redact";
 
-export type Session = {
-  items: Array<ContextItem>,
-  warnings: Array<SessionProblem>,
-};
-
 export type SessionProblem = {
   line: number,
   code: string,
@@ -707,7 +707,6 @@ export interface Records {
   FirewallStats: FirewallStats;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
-  Hints: Hints;
   HydrationResult: HydrationResult;
   ImpactExample: ImpactExample;
   Ingested: Ingested;
@@ -715,6 +714,8 @@ export interface Records {
   ManagerStats: ManagerStats;
   MatchedField: MatchedField;
   MatchedTerm: MatchedTerm;
+  McpHints: McpHints;
+  McpSession: McpSession;
   McpTool: McpTool;
   MemoryEntry: MemoryEntry;
   Mode: Mode;
@@ -746,7 +747,6 @@ export interface Records {
   SelectionValidation: SelectionValidation;
   Sensitivity: Sensitivity;
   SensitivityAction: SensitivityAction;
-  Session: Session;
   SessionProblem: SessionProblem;
   SkippedCard: SkippedCard;
   Slice: Slice;

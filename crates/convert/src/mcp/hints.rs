@@ -10,10 +10,10 @@ pub const HINTS: &[&str] = &["readOnlyHint", "destructiveHint", "idempotentHint"
 
 /// The effects of a tool as the protocol reads its annotations: what is not declared has its default, which is the worse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Hints"))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 #[allow(clippy::struct_excessive_bools, reason = "the protocol has four hints")]
-pub struct ToolHints {
+pub struct McpHints {
     /// Whether it changes nothing; never when it is also declared destructive.
     pub read_only_hint: bool,
     /// Whether it may destroy something.
@@ -24,7 +24,7 @@ pub struct ToolHints {
     pub open_world_hint: bool,
 }
 
-impl ToolHints {
+impl McpHints {
     /// Reads the annotations of a tool, which are also the metadata of its item. Only true and false count.
     pub fn of(annotations: &JsonMap) -> Self {
         let declared = |place: usize| annotations.get(HINTS[place]).and_then(Value::as_bool);
@@ -60,7 +60,7 @@ mod tests {
                 [false, true, false, true],
             ),
         ] {
-            let hints = json!(ToolHints::of(annotations.as_object().unwrap()));
+            let hints = json!(McpHints::of(annotations.as_object().unwrap()));
             let found: Vec<bool> = HINTS.iter().map(|key| hints[key].as_bool().unwrap()).collect();
             assert_eq!(found, expected, "{annotations}");
         }

@@ -20,7 +20,7 @@ mod tool_back;
 mod tool_id;
 
 pub use capability::mcp_tool_to_capability;
-pub use hints::{HINTS, ToolHints};
+pub use hints::{HINTS, McpHints};
 pub use namespace::{infer_namespace, name_part};
 pub use primitive::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 pub use primitive_result::{mcp_prompt_to_envelope, mcp_resource_to_envelope};

@@ -29,7 +29,7 @@ pub struct SessionProblem {
 
 /// The items of a session.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Session"))]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct McpSession {
     /// The items, in the order of their lines.
     pub items: Vec<ContextItem>,

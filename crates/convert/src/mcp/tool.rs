@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::hints::{HINTS, ToolHints};
+use super::hints::{HINTS, McpHints};
 use super::namespace::{guess, lenient_id, name_part};
 use super::stored_tool::StoredTool;
 use super::tool_id::shape_hash;
@@ -363,7 +363,7 @@ impl ConvertedTool {
 pub fn describe(converted: &ConvertedTool) -> Result<SelectableItem> {
     let item = &converted.item;
     let mut further = JsonMap::new();
-    further.insert("hints".to_owned(), serde_json::to_value(ToolHints::of(&item.metadata)).unwrap_or_default());
+    further.insert("hints".to_owned(), serde_json::to_value(McpHints::of(&item.metadata)).unwrap_or_default());
     further.insert("shape_hash".to_owned(), lenient_hash(&item.name, &item.args_schema)?.into());
     further.insert("schema_digest".to_owned(), schema_digest(item).into());
     Ok(converted.noting(further))
