@@ -6,7 +6,7 @@ use contextweaver_context::callbacks::CallbackAnswers;
 use contextweaver_context::compat::stages;
 use contextweaver_context::store::EventLog;
 use contextweaver_model::{
-    ArtifactRef, ContextBudget, ContextItem, ContextPack, ContextPolicy, Phase, ProfileConfig, ReferenceWeights,
+    ArtifactRef, CompatWeights, ContextBudget, ContextItem, ContextPack, ContextPolicy, Phase, ProfileConfig,
     ResultEnvelope, RoutingConfig,
 };
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets, redact_value};
@@ -24,7 +24,7 @@ pub fn run(input: &Value) -> std::result::Result<Value, String> {
         "tokenize" => Ok(tokens(input)),
         "jaccard" => Ok(jaccard(input)),
         "scrub" | "scrub_list" | "scrub_obj" => Ok(scrub(op, input)),
-        "detect" => Ok(json!(stages::detect_level(text(input, "text"), SecretRules::Reference, true))),
+        "detect" => Ok(json!(stages::detect_level(text(input, "text"), SecretRules::Compat, true))),
         "classify" => classify(input),
         "filter" => filter(input),
         "mask" | "secret_hook" => one_hook(op, input),
@@ -127,7 +127,7 @@ fn jaccard(input: &Value) -> Value {
 }
 
 fn scrub(op: &str, input: &Value) -> Value {
-    let rules = SecretRules::Reference;
+    let rules = SecretRules::Compat;
     let mask = input["mask"].as_str().unwrap_or(SECRET_MASK);
     match op {
         "scrub" => {
@@ -145,14 +145,14 @@ fn scrub(op: &str, input: &Value) -> Value {
 
 fn classify(input: &Value) -> Result<Value> {
     let item = item(&input["item"])?;
-    Ok(json!(item.sensitivity.max(stages::detect_level(&item.text, SecretRules::Reference, true))))
+    Ok(json!(item.sensitivity.max(stages::detect_level(&item.text, SecretRules::Compat, true))))
 }
 
 fn policy(value: &Value) -> Result<ContextPolicy> {
     if value.is_null() {
-        return Ok(ContextPolicy::reference());
+        return Ok(ContextPolicy::compat());
     }
-    ContextPolicy::from_value(value.clone(), "/policy", ContextPolicy::reference(), false)
+    ContextPolicy::from_value(value.clone(), "/policy", ContextPolicy::compat(), false)
 }
 
 fn filter(input: &Value) -> Result<Value> {
@@ -165,16 +165,16 @@ fn one_hook(op: &str, input: &Value) -> Result<Value> {
     let mut item = item(&input["item"])?;
     match op {
         "mask" => stages::mask(&mut item, &Estimator::V2),
-        _ => stages::mask_item_secrets(&mut item, SecretRules::Reference),
+        _ => stages::mask_item_secrets(&mut item, SecretRules::Compat),
     }
     Ok(json!(item))
 }
 
-fn weights(value: &Value) -> Result<ReferenceWeights> {
+fn weights(value: &Value) -> Result<CompatWeights> {
     if value.is_null() {
-        return Ok(ReferenceWeights::default());
+        return Ok(CompatWeights::default());
     }
-    ReferenceWeights::from_value(value.clone(), "/config", false)
+    CompatWeights::from_value(value.clone(), "/config", false)
 }
 
 fn wanted(input: &Value) -> stages::CompatQuery {
@@ -201,9 +201,9 @@ fn score_candidates(input: &Value) -> Result<Value> {
 fn config(input: &Value) -> Result<Value> {
     let data = input["data"].clone();
     match text(input, "type") {
-        "ScoringConfig" => ReferenceWeights::from_value(data, "", false).map(|v| json!(v)),
+        "ScoringConfig" => CompatWeights::from_value(data, "", false).map(|v| json!(v)),
         "ContextBudget" => ContextBudget::from_value(data, "", false).map(|v| json!(v)),
-        "ContextPolicy" => ContextPolicy::from_value(data, "", ContextPolicy::reference(), false).map(|v| json!(v)),
+        "ContextPolicy" => ContextPolicy::from_value(data, "", ContextPolicy::compat(), false).map(|v| json!(v)),
         "ProfileConfig" => ProfileConfig::from_value(data, "").map(|v| json!(v)),
         "RoutingConfig" => RoutingConfig::from_value(data, "").map(|v| json!(v)),
         "ContextItem" => ContextItem::from_value(data, "").map(|v| json!(v)),

@@ -238,7 +238,7 @@ fn run_compact(input: &Value) -> Result<Value> {
 }
 
 fn scrub(text: &str) -> Value {
-    let rules = SecretRules::Reference;
+    let rules = SecretRules::Compat;
     let scrubbed: Vec<char> = redact_secrets(text, rules, SECRET_MASK).chars().collect();
     let parts: Vec<String> = scrubbed.chunks(7).map(|chunk| chunk.iter().collect()).collect();
     json!({ "scrubbed_parts": parts, "contains": contains_secret(text, rules) })

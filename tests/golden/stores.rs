@@ -149,7 +149,7 @@ fn quota(input: &Value) -> Value {
         store_bytes: bound("max_bytes", default.store_bytes),
         max_artifacts: bound("max_artifacts", default.max_artifacts),
         ttl_seconds: config["ttl_seconds"].as_f64(),
-        redact_secrets: (config["redact_secrets"] == true).then_some(SecretRules::Reference),
+        redact_secrets: (config["redact_secrets"] == true).then_some(SecretRules::Compat),
         strict_handles: true,
         ..default
     };

@@ -68,30 +68,30 @@ pub const MAX_MEMORY_ENTRIES: usize = 10_000;
 pub const MAX_SEQUENCE: u64 = 1 << 53;
 
 /// Results above this many tokens are kept out of the prompt as a whole: the artifact keeps the bytes,
-/// the prompt gets a summary or an excerpt. About 2,000 characters of English, the reference's threshold.
+/// the prompt gets a summary or an excerpt. About 2,000 characters of English, the threshold of 0.18.
 pub const FIREWALL_THRESHOLD_TOKENS: u64 = 500;
 /// Tokens of the summary that stands for a large result.
 pub const SUMMARY_TOKENS: u64 = 160;
-/// Threshold of the reference, in characters.
-pub const REFERENCE_THRESHOLD_CHARS: usize = 2000;
+/// Threshold of the compat mode, in characters.
+pub const COMPAT_THRESHOLD_CHARS: usize = 2000;
 /// Newest results since the last user turn that a store does not evict.
 pub const LIVE_HANDLES: usize = 16;
 /// Results handed out at a time for a summary, with their texts.
 pub const SUMMARY_REQUESTS: u64 = 16;
 /// Facts of one envelope that the caller's summarizer may give.
 pub const MAX_FACTS: usize = 256;
-/// Tokens of what the reference's `compact_tool_result` returns of a text.
+/// Tokens of what `compact_tool_result` of 0.18 returns of a text.
 pub const COMPACT_TOKENS: u64 = 800;
-/// Characters of the reference's default summary.
+/// Characters of the default summary of 0.18.
 pub const SUMMARY_CHARS: usize = 500;
 
 /// Newest episodes shown in the prompt's header.
 pub const HEADER_EPISODES: usize = 3;
-/// Characters of one episode or fact line in the header (the reference has no cap on episodes).
+/// Characters of one episode or fact line in the header (0.18 has no cap on episodes).
 pub const HEADER_LINE_CHARS: usize = 400;
 /// Facts shown in the prompt's header.
 pub const HEADER_FACTS: usize = 64;
-/// Characters of the fact section, as in the reference.
+/// Characters of the fact section, as in 0.18.
 pub const HEADER_FACT_CHARS: usize = 2000;
 
 /// Episodes a search returns.
@@ -100,8 +100,8 @@ pub const SEARCH_EPISODES: u64 = 5;
 /// Words of a query that are looked for; who pastes a document means its beginning.
 pub const MAX_QUERY_WORDS: usize = 512;
 
-/// Items of one kind in one reference-scored prompt, as in the reference.
-pub const REFERENCE_ITEMS_PER_KIND: usize = 50;
+/// Items of one kind in one prompt of the compat mode, as in 0.18.
+pub const COMPAT_ITEMS_PER_KIND: usize = 50;
 
 /// Tokens of a session handoff.
 pub const HANDOFF_TOKENS: u64 = 1500;
@@ -120,9 +120,9 @@ pub const MCP_PARTS: usize = 1000;
 pub const MCP_NOTE_BYTES: usize = 16 * 1024;
 /// Keys of structured content that become lines and facts.
 pub const MCP_FACT_KEYS: usize = 100;
-/// Facts of one MCP result up to which lines of its text are looked at, as in the reference.
+/// Facts of one MCP result up to which lines of its text are looked at, as in 0.18.
 pub const MCP_FACTS: usize = 20;
-/// Characters that a fact, or a value that becomes a line, must stay below, as in the reference.
+/// Characters that a fact, or a value that becomes a line, must stay below, as in 0.18.
 pub const MCP_FACT_CHARS: usize = 200;
 /// Warnings of one MCP result that its provenance repeats.
 pub const MCP_WARNINGS: usize = 20;

@@ -22,7 +22,7 @@ pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> Js
         ScoringConfig::Bm25n(weights) => {
             json!({ "kind_weight": weights.kind_weight, "recency_weight": weights.recency_weight })
         }
-        ScoringConfig::Reference(base) => {
+        ScoringConfig::Compat(base) => {
             let weights = base.for_phase(phase);
             json!({
                 "recency_weight": weights.recency_weight,

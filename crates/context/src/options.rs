@@ -250,7 +250,7 @@ impl ManagerOptions {
 
     /// A profile fills what the options leave out. A preset name sets budgets; a whole profile sets what it names.
     fn read_profile(&mut self, fields: &mut Fields) -> Result<()> {
-        let scores_as_compat = self.scoring.method() == ScoringMethod::Reference;
+        let scores_as_compat = self.scoring.method() == ScoringMethod::Compat;
         match fields.take("profile") {
             None => {}
             Some(Value::String(name)) => {
@@ -265,7 +265,7 @@ impl ManagerOptions {
                     self.policy = profile.policy;
                 }
                 if scores_as_compat {
-                    self.scoring = ScoringConfig::Reference(profile.scoring);
+                    self.scoring = ScoringConfig::Compat(profile.scoring);
                 }
             }
         }

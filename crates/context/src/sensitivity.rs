@@ -61,7 +61,7 @@ pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[
 
 /// Returns the label of a text by the built-in patterns.
 pub fn detect_level(text: &str, secrets: SecretRules, pii: bool) -> Sensitivity {
-    match detect(text, ClassifierRules { reference: secrets != SecretRules::Full, pii }) {
+    match detect(text, ClassifierRules { compat: secrets != SecretRules::Full, pii }) {
         DetectedLevel::Public => Sensitivity::Public,
         DetectedLevel::Confidential => Sensitivity::Confidential,
         DetectedLevel::Restricted => Sensitivity::Restricted,

@@ -29,7 +29,7 @@ impl Default for ContextBudget {
 }
 
 impl ContextBudget {
-    /// Reads a budget; numeric strings count, as the reference coerces them. Closed options pass `strict`.
+    /// Reads a budget; numeric strings count, as 0.18 coerces them. Closed options pass `strict`.
     pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut budget = Self::default();

@@ -125,13 +125,13 @@ string_enum! {
 }
 
 string_enum! {
-    /// The reference's run mode; all three behave the same, no randomness exists.
+    /// The run mode of 0.18; all three behave the same, no randomness exists.
     Mode, "mode" {
         /// No variation.
         Strict = "strict",
-        /// Kept for profiles of the reference.
+        /// Kept for profiles of 0.18.
         Seeded = "seeded",
-        /// Kept for profiles of the reference.
+        /// Kept for profiles of 0.18.
         Adaptive = "adaptive",
     }
 }

@@ -1,4 +1,4 @@
-//! What a tool result becomes: a summary with references to the bytes it stands for.
+//! What a tool result becomes: a summary with handles of the bytes it stands for.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::json::python::is_truthy;
 use crate::json::{Fields, as_uint};
 use contextweaver_base::Result;
 
-/// A reference to stored bytes.
+/// The handle of stored bytes, and what they are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ArtifactRef {
@@ -27,7 +27,7 @@ pub struct ArtifactRef {
 }
 
 impl ArtifactRef {
-    /// Reads a reference; `size_bytes` may be a numeric string or have a fraction, as Python's `int` takes them.
+    /// Reads an artifact; `size_bytes` may be a numeric string or have a fraction, as Python's `int` takes them.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let handle = fields.string("handle")?;
@@ -42,7 +42,7 @@ impl ArtifactRef {
         })
     }
 
-    /// Takes an optional reference from a field; an empty object counts as none.
+    /// Takes an optional artifact from a field; an empty object counts as none.
     pub fn take(fields: &mut Fields, key: &str) -> Result<Option<Self>> {
         match fields.take(key) {
             None => Ok(None),
@@ -212,7 +212,7 @@ impl FirewallSummary {
     }
 }
 
-/// A tool result as the model sees it, with references to what was left out.
+/// A tool result as the model sees it, with handles of what was left out.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ResultEnvelope {

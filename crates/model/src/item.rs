@@ -47,7 +47,7 @@ impl ContextItem {
         }
     }
 
-    /// Reads an item; unknown fields are ignored, as the reference does. `token_estimate` may be a number in text.
+    /// Reads an item; unknown fields are ignored, as in 0.18. `token_estimate` may be a number in text.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {

@@ -74,7 +74,7 @@ fn check_depth(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Escapes one reference token of a JSON pointer.
+/// Escapes one token of a JSON pointer.
 pub fn pointer(base: &str, key: &str) -> String {
     format!("{base}/{}", key.replace('~', "~0").replace('/', "~1"))
 }
@@ -333,7 +333,7 @@ pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
 
 /// Writes JSON with sorted keys, non-ASCII escaped; `indent` spaces per level, or one line with `", "` and `": "`.
 ///
-/// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of the reference contain.
+/// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of contextweaver 0.18 contain.
 pub fn to_sorted_ascii(value: &Value, indent: Option<usize>) -> String {
     let mut out = String::new();
     write_ascii(&mut out, value, Layout { indent, sorted: true }, 0);

@@ -26,7 +26,7 @@ pub use memory::{Episode, Fact, MemoryEntry};
 pub use pack::{ContextPack, PrefixReport, RenderedItem};
 pub use policy::ContextPolicy;
 pub use profile::{ProfileConfig, RoutingConfig};
-pub use scoring::{Bm25nWeights, ReferenceWeights, ScoringConfig, ScoringMethod};
+pub use scoring::{Bm25nWeights, CompatWeights, ScoringConfig, ScoringMethod};
 pub use stats::{BuildStats, DroppedItem};
 pub use tool::{HydrationResult, RESERVED_KEY, SelectableItem, TOOL_KINDS};
 pub use warning::Warning;

@@ -59,7 +59,7 @@ pub struct ContextPack {
     pub phase: Phase,
     /// Digests of results in the prompt.
     pub envelopes: Vec<ResultEnvelope>,
-    /// The items of the prompt in prompt order; absent in packs of the reference.
+    /// The items of the prompt in prompt order; absent in packs of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub items: Option<Vec<RenderedItem>>,
@@ -78,7 +78,7 @@ pub struct ContextPack {
 }
 
 impl ContextPack {
-    /// Reads a pack as the reference writes it; unknown fields are ignored.
+    /// Reads a pack as 0.18 writes it; unknown fields are ignored.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let prompt = fields.string("prompt")?;

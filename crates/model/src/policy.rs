@@ -65,9 +65,9 @@ impl Default for ContextPolicy {
 }
 
 impl ContextPolicy {
-    /// Returns the default policy of the reference, which admits 50 items of each kind.
-    pub fn reference() -> Self {
-        let cap = limits::REFERENCE_ITEMS_PER_KIND as u64;
+    /// Returns the default policy of 0.18, which admits 50 items of each kind.
+    pub fn compat() -> Self {
+        let cap = limits::COMPAT_ITEMS_PER_KIND as u64;
         Self { max_items_per_kind: ItemKind::ALL.iter().map(|kind| (*kind, cap)).collect(), ..Self::default() }
     }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ContextBudget, ContextPolicy, Mode, ReferenceWeights};
+use super::{CompatWeights, ContextBudget, ContextPolicy, Mode};
 use crate::json::Fields;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
@@ -51,14 +51,14 @@ impl RoutingConfig {
 pub struct ProfileConfig {
     /// Run mode; all behave the same.
     pub mode: Mode,
-    /// Seed of the reference's seeded mode; unused, kept.
+    /// Seed of the `seeded` mode of 0.18; unused, kept.
     pub seed: Option<i64>,
     /// Tokens per phase.
     pub budget: ContextBudget,
     /// Who may enter.
     pub policy: ContextPolicy,
-    /// Weights of the reference's scoring.
-    pub scoring: ReferenceWeights,
+    /// Weights of the compat scoring.
+    pub scoring: CompatWeights,
     /// Settings of the router.
     pub routing: RoutingConfig,
 }
@@ -69,8 +69,8 @@ impl Default for ProfileConfig {
             mode: Mode::Strict,
             seed: None,
             budget: ContextBudget::default(),
-            policy: ContextPolicy::reference(),
-            scoring: ReferenceWeights::default(),
+            policy: ContextPolicy::compat(),
+            scoring: CompatWeights::default(),
             routing: RoutingConfig::default(),
         }
     }
@@ -95,7 +95,7 @@ impl ProfileConfig {
         })
     }
 
-    /// Reads a profile as the reference writes it; unknown fields are ignored.
+    /// Reads a profile as 0.18 writes it; unknown fields are ignored.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();
@@ -110,9 +110,9 @@ impl ProfileConfig {
         let mut sub = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
         let budget = sub("budget").map(|(v, at)| ContextBudget::from_value(v, &at, false)).transpose()?;
         let policy = sub("policy")
-            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::reference(), false))
+            .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::compat(), false))
             .transpose()?;
-        let scoring = sub("scoring").map(|(v, at)| ReferenceWeights::from_value(v, &at, false)).transpose()?;
+        let scoring = sub("scoring").map(|(v, at)| CompatWeights::from_value(v, &at, false)).transpose()?;
         let routing = sub("routing").map(|(v, at)| RoutingConfig::from_value(v, &at)).transpose()?;
         Ok(Self {
             mode,

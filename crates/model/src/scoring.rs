@@ -13,8 +13,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 pub enum ScoringMethod {
     /// BM25 over the log with neighbours and context terms; the default.
     Bm25n,
-    /// The weighted sum of the Python reference.
-    Reference,
+    /// The weighted sum of contextweaver 0.18.
+    Compat,
 }
 
 impl ScoringMethod {
@@ -22,7 +22,7 @@ impl ScoringMethod {
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "bm25n" => Ok(Self::Bm25n),
-            "reference" => Ok(Self::Reference),
+            "reference" => Ok(Self::Compat),
             other => Err(Error::new(
                 ErrorCode::InvalidInput,
                 format!("unknown scoring method {}", contextweaver_text::unicode::quote(other)),
@@ -35,7 +35,7 @@ impl ScoringMethod {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Bm25n => "bm25n",
-            Self::Reference => "reference",
+            Self::Compat => "reference",
         }
     }
 }
@@ -50,10 +50,10 @@ pub struct Bm25nWeights {
     pub recency_weight: f64,
 }
 
-/// Weights of the reference's scoring.
+/// Weights of the compat scoring.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct ReferenceWeights {
+pub struct CompatWeights {
     /// Weight of the position in the log.
     pub recency_weight: f64,
     /// Weight of shared tags or words.
@@ -68,11 +68,11 @@ pub struct ReferenceWeights {
     #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<ItemKind, f64>>", optional))]
     pub kind_priority: Option<Vec<(ItemKind, f64)>>,
     /// Whole replacements per phase; the threshold is always the base's.
-    #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<Phase, ReferenceWeights>>", optional))]
-    pub phase_overrides: Option<Vec<(Phase, ReferenceWeights)>>,
+    #[cfg_attr(feature = "ts", ts(as = "Option<std::collections::BTreeMap<Phase, CompatWeights>>", optional))]
+    pub phase_overrides: Option<Vec<(Phase, CompatWeights)>>,
 }
 
-impl Default for ReferenceWeights {
+impl Default for CompatWeights {
     fn default() -> Self {
         Self {
             recency_weight: 0.3,
@@ -86,7 +86,7 @@ impl Default for ReferenceWeights {
     }
 }
 
-const REFERENCE_FIELDS: &[&str] = &[
+const COMPAT_FIELDS: &[&str] = &[
     "tag_match_weight",
     "kind_priority_weight",
     "token_cost_penalty",
@@ -95,8 +95,8 @@ const REFERENCE_FIELDS: &[&str] = &[
     "phase_overrides",
 ];
 
-impl ReferenceWeights {
-    /// Reads weights as the reference writes them.
+impl CompatWeights {
+    /// Reads weights as 0.18 writes them.
     pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
         Self::read(Fields::open(value, path)?, strict, false)
     }
@@ -145,14 +145,14 @@ impl ReferenceWeights {
     }
 }
 
-fn read_overrides(map: Fields, strict: bool) -> Result<Vec<(Phase, ReferenceWeights)>> {
+fn read_overrides(map: Fields, strict: bool) -> Result<Vec<(Phase, CompatWeights)>> {
     let base = map.path().to_owned();
     map.rest()
         .into_iter()
         .map(|(key, value)| {
             let at = pointer(&base, &key);
             let phase = Phase::parse(&key).map_err(|e| e.at(&at))?;
-            Ok((phase, ReferenceWeights::read(Fields::open(value, &at)?, strict, true)?))
+            Ok((phase, CompatWeights::read(Fields::open(value, &at)?, strict, true)?))
         })
         .collect()
 }
@@ -169,7 +169,7 @@ fn read_priorities(map: Fields) -> Result<Vec<(ItemKind, f64)>> {
         .collect()
 }
 
-impl Serialize for ReferenceWeights {
+impl Serialize for CompatWeights {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = s.serialize_map(None)?;
         map.serialize_entry("recency_weight", &self.recency_weight)?;
@@ -192,8 +192,8 @@ impl Serialize for ReferenceWeights {
 pub enum ScoringConfig {
     /// The default.
     Bm25n(Bm25nWeights),
-    /// The reference's.
-    Reference(ReferenceWeights),
+    /// The weighted sum of contextweaver 0.18.
+    Compat(CompatWeights),
 }
 
 impl Default for ScoringConfig {
@@ -209,14 +209,14 @@ impl ScoringConfig {
     pub fn from_value(value: Value, path: &str, default_method: ScoringMethod) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         match fields.parsed_or("method", default_method, ScoringMethod::parse)? {
-            ScoringMethod::Reference => {
+            ScoringMethod::Compat => {
                 if fields.has("kind_weight") {
                     return Err(foreign(&fields, "kind_weight", "bm25n"));
                 }
-                ReferenceWeights::read(fields, true, false).map(Self::Reference)
+                CompatWeights::read(fields, true, false).map(Self::Compat)
             }
             ScoringMethod::Bm25n => {
-                if let Some(key) = REFERENCE_FIELDS.iter().find(|key| fields.has(key)) {
+                if let Some(key) = COMPAT_FIELDS.iter().find(|key| fields.has(key)) {
                     return Err(foreign(&fields, key, "reference"));
                 }
                 let weights = Bm25nWeights {
@@ -233,7 +233,7 @@ impl ScoringConfig {
     pub const fn method(&self) -> ScoringMethod {
         match self {
             Self::Bm25n(_) => ScoringMethod::Bm25n,
-            Self::Reference(_) => ScoringMethod::Reference,
+            Self::Compat(_) => ScoringMethod::Compat,
         }
     }
 }

@@ -19,11 +19,11 @@ pub struct DroppedItem {
     pub item_id: String,
     /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget` or `pair` (what it belongs to was dropped).
     pub reason: Cow<'static, str>,
-    /// The stage that decided; absent in records of the reference.
+    /// The stage that decided; absent in records of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub stage: Option<Stage>,
-    /// Tokens it would have cost as rendered; absent in records of the reference.
+    /// Tokens it would have cost as rendered; absent in records of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub tokens: Option<u64>,
@@ -59,11 +59,11 @@ pub struct BuildStats {
     pub token_estimator: String,
     /// What the firewall did.
     pub firewall_events: Vec<FirewallStats>,
-    /// Tokens of the whole prompt; absent in records of the reference, where it is derived.
+    /// Tokens of the whole prompt; absent in records of 0.18, where it is derived.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub prompt_tokens: Option<u64>,
-    /// Tokens the prompt may have; absent in records of the reference.
+    /// Tokens the prompt may have; absent in records of 0.18.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub budget_tokens: Option<u64>,
@@ -109,7 +109,7 @@ impl BuildStats {
         })
     }
 
-    /// Returns the tokens of the prompt: measured, or the reference's sum of sections, header and footer.
+    /// Returns the tokens of the prompt: measured, or the sum that 0.18 records of sections, header and footer.
     pub fn prompt_tokens(&self) -> u64 {
         self.prompt_tokens.unwrap_or_else(|| {
             self.tokens_per_section.iter().map(|(_, n)| n).fold(self.header_footer_tokens, |a, b| a.saturating_add(*b))

@@ -1,7 +1,7 @@
 //! Tells how sensitive a text is.
 //!
-//! A secret makes a text restricted; personal data makes it confidential. The reference treats any
-//! run of 13 to 16 digits as a card number and any e-mail address as confidential, which labels
+//! A secret makes a text restricted; personal data makes it confidential. With [`ClassifierRules::compat`] any
+//! run of 13 to 16 digits counts as a card number and any e-mail address as confidential, which labels
 //! time stamps and most correspondence. The full rules check cards and social security numbers
 //! and leave e-mail addresses to the caller's choice.
 
@@ -44,25 +44,25 @@ impl DetectedLevel {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClassifierRules {
     /// Takes exactly the decisions of contextweaver 0.18.2, whatever `pii` says.
-    pub reference: bool,
+    pub compat: bool,
     /// Treats an e-mail address as confidential.
     pub pii: bool,
 }
 
-/// Lengths of the numbers that the reference takes for cards.
-const REFERENCE_CARD: std::ops::RangeInclusive<usize> = 13..=16;
+/// Lengths of the numbers that contextweaver 0.18 takes for cards.
+const COMPAT_CARD: std::ops::RangeInclusive<usize> = 13..=16;
 /// Longest card number.
 const MAX_CARD: usize = 19;
 
 /// Returns the level that the content of a text calls for.
 #[must_use]
 pub fn detect(text: &str, rules: ClassifierRules) -> DetectedLevel {
-    let secrets = if rules.reference { SecretRules::Reference } else { SecretRules::Full };
+    let secrets = if rules.compat { SecretRules::Compat } else { SecretRules::Full };
     if contains_secret(text, secrets) {
         return DetectedLevel::Restricted;
     }
-    let email = rules.reference || rules.pii;
-    let personal = |text: &str| email && has_email(text) || has_number(text, rules.reference);
+    let email = rules.compat || rules.pii;
+    let personal = |text: &str| email && has_email(text) || has_number(text, rules.compat);
     let found = read(text, secrets).any(|text| personal(&text));
     if found { DetectedLevel::Confidential } else { DetectedLevel::Public }
 }
@@ -91,7 +91,7 @@ fn has_email(text: &str) -> bool {
 /// Reports whether a text contains a card number or a social security number.
 ///
 /// Every number starts at a digit behind a word edge and is examined over a bounded length.
-fn has_number(text: &str, reference: bool) -> bool {
+fn has_number(text: &str, compat: bool) -> bool {
     let mut previous = None;
     text.char_indices().any(|(at, c)| {
         let inside = previous.is_some_and(is_word);
@@ -100,7 +100,7 @@ fn has_number(text: &str, reference: bool) -> bool {
             return false;
         }
         let tail = text.get(at..).unwrap_or("");
-        if reference { is_reference_ssn(tail) || is_reference_card(tail) } else { is_ssn(text, at) || is_card(tail) }
+        if compat { is_compat_ssn(tail) || is_compat_card(tail) } else { is_ssn(text, at) || is_card(tail) }
     })
 }
 
@@ -120,7 +120,7 @@ fn ssn_parts(tail: &str) -> Option<([u32; 3], &str)> {
     (!left.starts_with(is_word)).then_some((numbers, left))
 }
 
-fn is_reference_ssn(tail: &str) -> bool {
+fn is_compat_ssn(tail: &str) -> bool {
     ssn_parts(tail).is_some()
 }
 
@@ -159,8 +159,8 @@ fn any_number(tail: &str, mut accept: impl FnMut(&[u8], &[usize]) -> bool) -> bo
     false
 }
 
-fn is_reference_card(tail: &str) -> bool {
-    any_number(tail, |digits, _| REFERENCE_CARD.contains(&digits.len()))
+fn is_compat_card(tail: &str) -> bool {
+    any_number(tail, |digits, _| COMPAT_CARD.contains(&digits.len()))
 }
 
 /// Reports whether a plausible card number with a correct check digit starts here.
@@ -200,13 +200,13 @@ mod tests {
     use super::DetectedLevel::{Confidential, Public, Restricted};
     use super::*;
 
-    const REFERENCE: ClassifierRules = ClassifierRules { reference: true, pii: false };
-    const FULL: ClassifierRules = ClassifierRules { reference: false, pii: false };
-    const PII: ClassifierRules = ClassifierRules { reference: false, pii: true };
+    const COMPAT: ClassifierRules = ClassifierRules { compat: true, pii: false };
+    const FULL: ClassifierRules = ClassifierRules { compat: false, pii: false };
+    const PII: ClassifierRules = ClassifierRules { compat: false, pii: true };
 
     #[test]
     fn levels_by_rule_set() {
-        for (text, reference, full, pii) in [
+        for (text, compat, full, pii) in [
             ("", Public, Public, Public),
             ("hello there", Public, Public, Public),
             ("password=hunter22", Restricted, Restricted, Restricted),
@@ -236,7 +236,7 @@ mod tests {
             ("\u{1b}[32m4111 1111 1111 1111\u{1b}[0m", Public, Confidential, Confidential),
             ("\u{1b}[1m123-\u{1b}[0m45-6789", Public, Confidential, Confidential),
         ] {
-            assert_eq!(detect(text, REFERENCE), reference, "reference {text:?}");
+            assert_eq!(detect(text, COMPAT), compat, "compat {text:?}");
             assert_eq!(detect(text, FULL), full, "full {text:?}");
             assert_eq!(detect(text, PII), pii, "pii {text:?}");
         }

@@ -49,7 +49,7 @@ pub fn join_lines(text: &str, range: Range<usize>) -> String {
     out
 }
 
-/// Places a slice on a sequence of `len` elements as the reference does: a negative bound counts from the end, a bound
+/// Places a slice on a sequence of `len` elements as Python does: a negative bound counts from the end, a bound
 /// beyond an end is that end, and an end before the start gives an empty range.
 pub fn slice_range(len: usize, start: Option<i64>, end: Option<i64>) -> Range<usize> {
     let place = |bound: i64| {

@@ -1,4 +1,4 @@
-//! Text as Python writes it, where the reference's output shows it.
+//! Text as Python writes it, where output of contextweaver 0.18 shows it.
 
 use std::fmt::Write as _;
 

@@ -19,7 +19,7 @@ const OPENINGS: Openings = {
 };
 
 /// Tells whether a lower-case word of at least two letters carries no topic: articles, pronouns, auxiliaries, prepositions, conjunctions,
-/// question words, negations and a few fillers. "get" and "now" do, unlike in the reference: they name tools and times.
+/// question words, negations and a few fillers. "get" and "now" do, unlike in contextweaver 0.18: they name tools and times.
 fn is_stopword(word: &str) -> bool {
     OPENINGS.may_start(word.as_bytes())
         && ((tokenize::is_stopword(word) && !matches!(word, "get" | "now")) || MORE_STOPWORDS.contains(&word))

@@ -1,9 +1,9 @@
-//! The reference's similarity tokens, for compatibility: ASCII words with their compounds.
+//! Similarity tokens of contextweaver 0.18: ASCII words with their compounds.
 
 use super::openings::Openings;
 use contextweaver_base::order::WordSet;
 
-/// English function words that similarity ignores, sorted (the reference's 128).
+/// English function words that similarity ignores, sorted (the 128 of contextweaver 0.18).
 #[rustfmt::skip]
 const STOPWORDS: &[&str] = &[
     "a", "about", "above", "after", "again", "against", "all", "am", "an", "and", "any", "are", "as", "at", "be",
@@ -49,7 +49,7 @@ pub(super) const STOPWORD_OPENINGS: Openings = {
     openings
 };
 
-/// Tells whether a lower-case word is one of the reference's stop words.
+/// Tells whether a lower-case word is one of these stop words.
 pub fn is_stopword(word: &str) -> bool {
     let letter = usize::from(word.bytes().next().unwrap_or(0).wrapping_sub(b'a'));
     match STARTS.get(letter..letter + 2) {

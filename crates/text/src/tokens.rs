@@ -25,7 +25,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 pub enum Estimator {
     /// `heuristic/chardiv4`: code points over four.
     CharDiv4,
-    /// `heuristic/v2`: the reference's, in which dense East Asian text counts one token a code point.
+    /// `heuristic/v2`: of contextweaver 0.18, in which dense East Asian text counts one token a code point.
     V2,
     /// `heuristic/v3`: the default, with a rate per script.
     V3,
@@ -77,7 +77,7 @@ impl Estimator {
     }
 }
 
-/// The reference's ranges of code points that count one token each.
+/// Ranges of code points that count one token each.
 const fn is_wide(ch: char) -> bool {
     matches!(ch as u32,
         0x1100..=0x11FF | 0x2600..=0x27BF | 0x3000..=0x9FFF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF

@@ -275,7 +275,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   PromotedFact: same<Records["PromotedFact"], Consolidation["promoted"][number]>(),
   ProviderTools: same<Omit<Records["ProviderTools"], "provider" | "tools">, Omit<ProviderTools, "provider" | "tools">>(),
   // Overrides hold weights without overrides; `options` below compares their presence.
-  ReferenceWeights: same<Required<Omit<Records["ReferenceWeights"], "phase_overrides">>, Required<ReferenceWeights>>(),
+  CompatWeights: same<Required<Omit<Records["CompatWeights"], "phase_overrides">>, Required<ReferenceWeights>>(),
   RenderedAs: same<Records["RenderedAs"], RenderedAs>(),
   RenderedItem: same<Records["RenderedItem"], RenderedItem>(),
   ResultEnvelope: same<Records["ResultEnvelope"], ResultEnvelope>(),
@@ -333,8 +333,8 @@ export const options: readonly true[] = [
     NonNullable<Records["HydrationResult"]["context_used"]>[number]
   >(),
   fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
-  same<keyof Records["ReferenceWeights"], Exclude<keyof ReferenceScoring, "method">>(),
-  same<keyof NonNullable<Records["ReferenceWeights"]["phase_overrides"]>, Phase>(),
+  same<keyof Records["CompatWeights"], Exclude<keyof ReferenceScoring, "method">>(),
+  same<keyof NonNullable<Records["CompatWeights"]["phase_overrides"]>, Phase>(),
   same<Records["Event"]["hook"], keyof Hooks>(),
 ];
 

@@ -135,6 +135,16 @@ export type CompactResult = {
   stats: FirewallStats,
 };
 
+export type CompatWeights = {
+  recency_weight: number,
+  tag_match_weight: number,
+  kind_priority_weight: number,
+  token_cost_penalty: number,
+  dedup_threshold: number,
+  kind_priority?: { [key in ItemKind]?: number },
+  phase_overrides?: { [key in Phase]?: CompatWeights },
+};
+
 export type ConsolidationPolicy = {
   min_occurrences: number,
   min_sessions: number,
@@ -419,7 +429,7 @@ export type ProfileConfig = {
   seed: number | null,
   budget: ContextBudget,
   policy: ContextPolicy,
-  scoring: ReferenceWeights,
+  scoring: CompatWeights,
   routing: RoutingConfig,
 };
 
@@ -441,16 +451,6 @@ export type ProviderTools = {
   tools: Array<JsonValue>,
   name_to_tool_id: Record<string, string>,
   report: Array<SchemaChange>,
-};
-
-export type ReferenceWeights = {
-  recency_weight: number,
-  tag_match_weight: number,
-  kind_priority_weight: number,
-  token_cost_penalty: number,
-  dedup_threshold: number,
-  kind_priority?: { [key in ItemKind]?: number },
-  phase_overrides?: { [key in Phase]?: ReferenceWeights },
 };
 
 export type RenderedAs = "whole" | "excerpt" | "stub" | "redacted";
@@ -691,6 +691,7 @@ export interface Records {
   ChangedItem: ChangedItem;
   ChoiceCard: ChoiceCard;
   CompactResult: CompactResult;
+  CompatWeights: CompatWeights;
   ConsolidationPolicy: ConsolidationPolicy;
   ConsolidationReport: ConsolidationReport;
   ContextBudget: ContextBudget;
@@ -728,7 +729,6 @@ export interface Records {
   ProfileConfig: ProfileConfig;
   PromotedFact: PromotedFact;
   ProviderTools: ProviderTools;
-  ReferenceWeights: ReferenceWeights;
   RenderedAs: RenderedAs;
   RenderedItem: RenderedItem;
   ResultEnvelope: ResultEnvelope;

@@ -75,7 +75,7 @@ impl CompactOptions {
         };
         let max_chars = limits::MAX_STRING_BYTES as u64;
         let options = Self {
-            threshold_chars: fields.uint_or("threshold_chars", limits::REFERENCE_THRESHOLD_CHARS as u64, max_chars)?,
+            threshold_chars: fields.uint_or("threshold_chars", limits::COMPAT_THRESHOLD_CHARS as u64, max_chars)?,
             budget_tokens: fields.uint_or("budget", limits::COMPACT_TOKENS, limits::MAX_BUDGET_TOKENS)?,
             strategy,
             keep: fields.strings("keep")?,

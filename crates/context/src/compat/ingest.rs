@@ -22,7 +22,7 @@ pub struct Gate {
 
 impl Default for Gate {
     fn default() -> Self {
-        Self { threshold_chars: limits::REFERENCE_THRESHOLD_CHARS as u64, keep: Vec::new() }
+        Self { threshold_chars: limits::COMPAT_THRESHOLD_CHARS as u64, keep: Vec::new() }
     }
 }
 
@@ -105,9 +105,9 @@ pub(super) fn mcp_result(
     item.metadata.shift_remove("media_type");
     item.metadata.insert("protocol".into(), "mcp".into());
     let rules = FirewallRules::of(&manager.options);
-    let is_large = text.chars().count() > limits::REFERENCE_THRESHOLD_CHARS;
+    let is_large = text.chars().count() > limits::COMPAT_THRESHOLD_CHARS;
     let mut reduced = if is_large {
-        let gate = limits::REFERENCE_THRESHOLD_CHARS as u64;
+        let gate = limits::COMPAT_THRESHOLD_CHARS as u64;
         reduce(item, text, &FirewallRules { threshold_chars: gate, ..rules }, &manager.answers)?
     } else {
         item.text = mask_secrets(text, &manager.options).into_owned();

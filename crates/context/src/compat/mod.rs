@@ -26,8 +26,8 @@ use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{
-    BuildStats, CandidateExplanation, ContextItem, ContextPack, ContextPolicy, DroppedItem, Explanation, ItemKind,
-    ReferenceWeights, ResultEnvelope, ScoringConfig, Sensitivity,
+    BuildStats, CandidateExplanation, CompatWeights, ContextItem, ContextPack, ContextPolicy, DroppedItem, Explanation,
+    ItemKind, ResultEnvelope, ScoringConfig, Sensitivity,
 };
 use contextweaver_text::redact::SecretRules;
 use contextweaver_text::tokens::Estimator;
@@ -63,7 +63,7 @@ pub struct CompatBuild {
 }
 
 /// What 0.18 takes for a secret.
-const SECRETS: SecretRules = SecretRules::Reference;
+const SECRETS: SecretRules = SecretRules::Compat;
 
 /// The strategy of contextweaver 0.18 for Python.
 #[derive(Debug, Clone, Copy)]
@@ -74,8 +74,8 @@ pub fn options() -> ManagerOptions {
     ManagerOptions {
         strategy: Some(&Compat),
         rules: ManagerRules { secrets: SECRETS, memory_words: MemoryWords::Ascii, text_form: TextForm::Verbatim },
-        policy: ContextPolicy::reference(),
-        scoring: ScoringConfig::Reference(ReferenceWeights::default()),
+        policy: ContextPolicy::compat(),
+        scoring: ScoringConfig::Compat(CompatWeights::default()),
         trim_active_turn: false,
         redact_secrets: false,
         estimator: Estimator::V2,
@@ -186,8 +186,8 @@ fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static 
 pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<CompatBuild> {
     let BuildInputs { events, options, answers, .. } = *sources;
     let weights = match &options.scoring {
-        ScoringConfig::Reference(weights) => weights.for_phase(request.phase),
-        ScoringConfig::Bm25n(_) => ReferenceWeights::default(),
+        ScoringConfig::Compat(weights) => weights.for_phase(request.phase),
+        ScoringConfig::Bm25n(_) => CompatWeights::default(),
     };
     let mut trace = Trace::default();
     let chosen = stages::candidates(events.items(), request.phase, &options.policy);

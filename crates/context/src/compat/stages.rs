@@ -14,7 +14,7 @@ use crate::render::{body, join_sections};
 use crate::store::{EpisodicStore, EventLog, FactStore};
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_base::{Result, limits};
-use contextweaver_model::{ContextItem, ContextPolicy, ItemKind, ReferenceWeights};
+use contextweaver_model::{CompatWeights, ContextItem, ContextPolicy, ItemKind};
 use contextweaver_text::first_fit::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
 use contextweaver_text::tokens::Estimator;
@@ -46,7 +46,7 @@ pub fn ancestors(log: &EventLog, candidates: &[usize]) -> (Vec<usize>, Vec<usize
 pub fn score_all<'a>(
     items: &'a [ContextItem],
     wanted: &CompatQuery,
-    weights: &ReferenceWeights,
+    weights: &CompatWeights,
 ) -> Vec<(f64, &'a ContextItem)> {
     let total = items.len();
     let mut scored: Vec<(f64, &ContextItem)> = items
@@ -141,7 +141,7 @@ pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, est
     let mut counts = [0_u64; ItemKind::ALL.len()];
     let mut used = 0;
     for item in ordered {
-        let cap = policy.cap_of(item.kind).unwrap_or(limits::REFERENCE_ITEMS_PER_KIND as u64);
+        let cap = policy.cap_of(item.kind).unwrap_or(limits::COMPAT_ITEMS_PER_KIND as u64);
         let count = &mut counts[item.kind.index()];
         if *count >= cap {
             out.dropped.push((item, "kind_limit"));

@@ -1,7 +1,7 @@
 //! The weighted sum of 0.18: position, shared words or tags, kind, size.
 
 use contextweaver_base::order::WordSet;
-use contextweaver_model::{ContextItem, ItemKind, ReferenceWeights};
+use contextweaver_model::{CompatWeights, ContextItem, ItemKind};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::token_set;
 
@@ -24,7 +24,7 @@ pub fn score_item(
     wanted: &CompatQuery,
     position: usize,
     total: usize,
-    weights: &ReferenceWeights,
+    weights: &CompatWeights,
 ) -> f64 {
     let recency = (position as f64 + 1.0) / total.max(1) as f64;
     let matching = if wanted.tags.is_empty() {
@@ -49,7 +49,7 @@ fn tags_of(item: &ContextItem) -> WordSet {
 }
 
 /// Returns what tags alone add to an item's score.
-pub fn tag_part(item: &ContextItem, wanted: &CompatQuery, weights: &ReferenceWeights) -> f64 {
+pub fn tag_part(item: &ContextItem, wanted: &CompatQuery, weights: &CompatWeights) -> f64 {
     weights.tag_match_weight * jaccard(&tags_of(item), &wanted.tags)
 }
 

@@ -4,7 +4,7 @@ pub mod bm25n;
 pub mod compat;
 
 use super::build_state::BuildState;
-use contextweaver_model::{Bm25nWeights, ReferenceWeights, ScoreParts, ScoringConfig};
+use contextweaver_model::{Bm25nWeights, CompatWeights, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
 pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
@@ -17,7 +17,7 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
     let scope = bm25n::ScoreScope { items: state.items(), index: sources.index, visible: &visible, costs: &costs };
     let weights = match &sources.options.scoring {
         ScoringConfig::Bm25n(weights) => *weights,
-        ScoringConfig::Reference(_) => Bm25nWeights::default(),
+        ScoringConfig::Compat(_) => Bm25nWeights::default(),
     };
     let query =
         bm25n::ScoreQuery { text: &request.query, tags: &request.tags, item_scores: &request.item_scores, weights };
@@ -30,14 +30,14 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         state.rows[*index].text_score = scores.parts[rank].text;
     }
     state.work += scores.work;
-    if let ScoringConfig::Reference(weights) = &sources.options.scoring {
+    if let ScoringConfig::Compat(weights) = &sources.options.scoring {
         score_by_compat(state, &weights.for_phase(request.phase));
     }
     scores.terms
 }
 
 /// The weights of 0.18 over our units. Every item is charged its real cost, and tags add to words.
-fn score_by_compat(state: &mut BuildState, weights: &ReferenceWeights) {
+fn score_by_compat(state: &mut BuildState, weights: &CompatWeights) {
     let (items, request) = (state.items(), state.request);
     let words = compat::CompatQuery::new(&request.query, &[]);
     let tags = compat::CompatQuery::new("", &request.tags);

@@ -251,7 +251,7 @@ impl ResultReader<'_> {
         if self.store(&place, uri.as_bytes().to_vec(), "text/uri-list", label, &block.path)
             && let Some(artifact) = self.artifacts.last_mut()
         {
-            // The reference speaks of what the link leads to, the bytes are the link.
+            // The artifact has the type of the target of the link, the bytes are the link.
             artifact.media_type = media_type;
         }
         if block.withheld {

@@ -1,4 +1,4 @@
-//! JSON values as Python sees them, where the reference's decisions and output show it. Depth is bounded by the parser.
+//! JSON values as Python sees them, where decisions and output of contextweaver 0.18 show it. Depth is bounded by the parser.
 
 use serde_json::{Number, Value};
 

@@ -7,11 +7,11 @@ use super::chars::{
 use super::keys::{MAX_KEY, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind};
 use super::scan::Scanner;
 
-/// Key words of the reference; `?` stands for an optional hyphen or underscore.
-const REFERENCE_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
+/// Key words of contextweaver 0.18; `?` stands for an optional hyphen or underscore.
+const COMPAT_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
 
 impl Scanner<'_> {
-    /// Finds the value after a separator as the reference does.
+    /// Finds the value after a separator as contextweaver 0.18 does.
     ///
     /// The key part of its pattern can only be the whole run of key characters before the
     /// separator, and a key word anywhere in that run is enough; so no backtracking is needed.
@@ -227,11 +227,11 @@ fn skip_scheme(text: &str, start: usize) -> usize {
     scheme.map_or(start, |scheme| skip_space(text, start + scheme.len()))
 }
 
-/// Reports whether a run of key characters contains a key word of the reference.
+/// Reports whether a run of key characters contains one of [`COMPAT_WORDS`].
 fn has_reference_word(key: &str) -> bool {
     tick(key.len());
     key.char_indices().any(|(at, c)| {
-        matches!(fold(c), 'a' | 's' | 't' | 'p') && REFERENCE_WORDS.iter().any(|word| folds_to(rest(key, at), word))
+        matches!(fold(c), 'a' | 's' | 't' | 'p') && COMPAT_WORDS.iter().any(|word| folds_to(rest(key, at), word))
     })
 }
 

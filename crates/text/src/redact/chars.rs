@@ -1,6 +1,6 @@
 //! Character classes shared by the secret scanners and the classifier.
 //!
-//! The reference implementation uses Python regular expressions over Unicode text, so its `\w`,
+//! contextweaver 0.18 uses Python regular expressions over Unicode text, so its `\w`,
 //! `\d` and `\s` differ slightly from the standard library predicates. The differences live here,
 //! as compact tables, and nowhere else.
 

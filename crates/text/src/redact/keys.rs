@@ -101,7 +101,7 @@ const DESCRIPTIONS: [&str; 32] = [
 
 /// Starts of values that refer to a secret kept elsewhere, in lower case.
 #[rustfmt::skip]
-const REFERENCES: [&str; 17] = [
+const EXTERNAL_SECRETS: [&str; 17] = [
     "process.env", "os.environ", "os.getenv", "getenv(", "import.meta.env", "system.getenv",
     "env.", "env[", "env(", "secrets.", "secrets[", "var.", "op://", "vault:", "optional[",
     "option<", "secretstr",
@@ -214,7 +214,7 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || framed("%", "%")
         || framed("[", "]") && value.bytes().all(|b| name(b) || matches!(b, b'[' | b']' | b'-' | b' '))
         || value.strip_prefix('$').is_some_and(|rest| rest.bytes().all(name))
-        || REFERENCES.iter().any(|start| starts_ignoring_case(value, 0, start))
+        || EXTERNAL_SECRETS.iter().any(|start| starts_ignoring_case(value, 0, start))
         || DESCRIPTIONS.iter().any(|word| word.eq_ignore_ascii_case(value.trim_end_matches('.')))
         || value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '-' | '_' | '#' | '•' | '…'))
 }

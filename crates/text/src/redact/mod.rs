@@ -1,6 +1,6 @@
 //! Masks credentials in text and in JSON values.
 //!
-//! Two rule sets exist. [`SecretRules::Reference`] takes the decisions of contextweaver 0.18.2,
+//! Two rule sets exist. [`SecretRules::Compat`] takes the decisions of contextweaver 0.18.2,
 //! known gaps included, so that recorded results can be reproduced. [`SecretRules::Full`] is the
 //! default: it also covers JSON-quoted keys, basic authentication, quoted values with spaces and
 //! more token formats, sees through colours and zero-width characters, and it leaves alone what only sounds like a
@@ -42,7 +42,7 @@ const MAX_DEPTH: usize = 128;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SecretRules {
     /// Takes exactly the decisions of contextweaver 0.18.2.
-    Reference,
+    Compat,
     /// Finds more secrets with fewer false alarms.
     #[default]
     Full,

@@ -14,8 +14,8 @@ pub(super) const AUTH: u32 = 1 << 13;
 pub(super) const ASSIGN: u32 = 1 << 14;
 /// Bits of all rules.
 pub(super) const ALL: u32 = 0xffff;
-/// Bits of the rules that the reference has.
-const REFERENCE: u32 = 0x7fff;
+/// Bits of the rules that contextweaver 0.18 has.
+const COMPAT: u32 = 0x7fff;
 
 /// Rules that each byte can reveal.
 const TRIGGERS: [u32; 256] = triggers();
@@ -77,7 +77,7 @@ impl<'a> Scanner<'a> {
     /// Nothing before `floor` is part of a match, though it may decide whether a word starts
     /// there.
     pub(super) fn next(&mut self, from: usize, floor: usize, active: u32) -> Option<Hit> {
-        let active = active & if self.full { ALL } else { REFERENCE };
+        let active = active & if self.full { ALL } else { COMPAT };
         let bytes = self.text.as_bytes().get(from..)?;
         for (offset, &byte) in bytes.iter().enumerate() {
             let rules = TRIGGERS[usize::from(byte)] & active;

@@ -71,9 +71,9 @@ fn prefixed_tokens_need_their_full_length() {
         let long = long.as_str();
         check(SecretRules::Full, &[(long, "use # now")]);
         if full_only {
-            check_clean(SecretRules::Reference, &[long]);
+            check_clean(SecretRules::Compat, &[long]);
         } else {
-            check(SecretRules::Reference, &[(long, "use # now")]);
+            check(SecretRules::Compat, &[(long, "use # now")]);
         }
         // A generic `sk-` token also covers `sk-proj-` and `sk-ant-` bodies that are a bit shorter.
         if !matches!(prefix, "sk-proj-") {
@@ -81,18 +81,18 @@ fn prefixed_tokens_need_their_full_length() {
             if prefix != "sk-ant-" {
                 check_clean(SecretRules::Full, &[&short]);
             }
-            check_clean(SecretRules::Reference, &[&short]);
+            check_clean(SecretRules::Compat, &[&short]);
         }
         let inside = format!("use x{} now", token(prefix, least));
-        check_clean(SecretRules::Reference, &[&inside]);
+        check_clean(SecretRules::Compat, &[&inside]);
         check_clean(SecretRules::Full, &[&inside]);
     }
 }
 
 #[test]
-fn reference_gaps_are_kept() {
+fn compat_gaps_are_kept() {
     check(
-        SecretRules::Reference,
+        SecretRules::Compat,
         &[
             ("max_tokens: 100000", "max_tokens: #"),
             ("tokenizer: heuristic", "tokenizer: #"),
@@ -105,7 +105,7 @@ fn reference_gaps_are_kept() {
         ],
     );
     check_clean(
-        SecretRules::Reference,
+        SecretRules::Compat,
         &[
             "{\"password\": \"hunter2hunter2\"}",
             "Authorization: Basic dXNlcjpwYXNzd29yZA==",
@@ -115,8 +115,8 @@ fn reference_gaps_are_kept() {
             "redis://:pw@host",
         ],
     );
-    // A combining vowel sign is alphabetic in Unicode but no word character in the reference.
-    check(SecretRules::Reference, &[("\u{93e}AKIAABCDEFGHIJKLMNOP", "\u{93e}#")]);
+    // A combining vowel sign is alphabetic in Unicode but no word character in contextweaver 0.18.
+    check(SecretRules::Compat, &[("\u{93e}AKIAABCDEFGHIJKLMNOP", "\u{93e}#")]);
 }
 
 #[test]
@@ -295,8 +295,8 @@ fn what_is_hidden_parts_words() {
             &[&format!("{hidden}error{hidden}: the {hidden}token{hidden} has {hidden}expired{hidden}\n{hidden}done")],
         );
     }
-    // The reference does not see through any of it.
-    check_clean(SecretRules::Reference, &[&format!("\u{1b}[32m{github}")]);
+    // contextweaver 0.18 does not see through any of it.
+    check_clean(SecretRules::Compat, &[&format!("\u{1b}[32m{github}")]);
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn what_is_no_sequence_hides_nothing() {
 #[test]
 fn masks_are_literal() {
     for mask in ["***", "$1", "\\1\\g<0>", ""] {
-        for rules in [SecretRules::Reference, SecretRules::Full] {
+        for rules in [SecretRules::Compat, SecretRules::Full] {
             let found = redact_secrets("password=hunter22 AKIAABCDEFGHIJKLMNOP", rules, mask);
             assert_eq!(found, format!("password={mask} {mask}"));
         }
@@ -348,9 +348,9 @@ fn values_are_masked_by_content_and_by_key() {
     });
     assert_eq!(redact_value(&value, SecretRules::Full, M), full);
     assert_eq!(redact_value(&full, SecretRules::Full, M), full);
-    let reference = redact_value(&value, SecretRules::Reference, M);
-    assert_eq!(reference["password"], "hunter 22");
-    assert_eq!(reference["a"], full["a"]);
+    let compat = redact_value(&value, SecretRules::Compat, M);
+    assert_eq!(compat["password"], "hunter 22");
+    assert_eq!(compat["a"], full["a"]);
     let mut deep = json!("password=hunter22");
     for _ in 0..500 {
         deep = json!([deep]);
@@ -386,7 +386,7 @@ fn every_input_takes_linear_time() {
     ];
     let mut worst = (0.0, String::new());
     for piece in pieces {
-        for rules in [SecretRules::Reference, SecretRules::Full] {
+        for rules in [SecretRules::Compat, SecretRules::Full] {
             let cost = |size| {
                 let text = fill(piece, size);
                 STEPS.with(|steps| steps.set(0));
@@ -456,13 +456,13 @@ proptest! {
     fn detection_and_masking_agree(text in pieces()) {
         let masked = redact_secrets(&text, SecretRules::Full, M);
         prop_assert_eq!(contains_secret(&text, SecretRules::Full), masked != text.as_str());
-        let borrowed = matches!(redact_secrets(&text, SecretRules::Reference, M), Cow::Borrowed(_));
-        prop_assert_eq!(contains_secret(&text, SecretRules::Reference), !borrowed);
+        let borrowed = matches!(redact_secrets(&text, SecretRules::Compat, M), Cow::Borrowed(_));
+        prop_assert_eq!(contains_secret(&text, SecretRules::Compat), !borrowed);
     }
 
     #[test]
     fn only_whole_spans_are_replaced(text in pieces()) {
-        for rules in [SecretRules::Reference, SecretRules::Full] {
+        for rules in [SecretRules::Compat, SecretRules::Full] {
             let masked = redact_secrets(&text, rules, "\u{0}");
             let mut left = text.as_str();
             for kept in masked.split('\u{0}') {

@@ -50,7 +50,7 @@ const fn wild(rule: u32, prefix: &'static str, set: &'static str, class: u8, sha
     Row { rule, prefix, pivot, mark, wild: set, class, shape }
 }
 
-/// Rule number of the rows that the reference does not have.
+/// Rule number of the rows that contextweaver 0.18 does not have.
 const EXTRA: u32 = 15;
 
 const BY_UPPER_A: [Row; 10] = [
@@ -145,7 +145,7 @@ impl Scanner<'_> {
 
     /// Reports whether a word may start at an offset.
     ///
-    /// The reference asks for a Unicode word edge. Scripts without spaces write a token right
+    /// contextweaver 0.18 asks for a Unicode word edge. Scripts without spaces write a token right
     /// after a letter, and text inside JSON strings has it after `\n`, so the full rules accept
     /// both.
     pub(super) fn opens_word(&self, at: usize) -> bool {

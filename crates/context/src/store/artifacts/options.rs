@@ -77,7 +77,7 @@ impl StoreOptions {
             store_bytes: bound(&mut fields, "max_bytes", limits::MAX_STORE_BYTES)?,
             max_artifacts: bound(&mut fields, "max_artifacts", limits::MAX_ARTIFACTS)?,
             ttl_seconds: fields.opt_number("ttl_seconds", f64::MIN, f64::MAX)?,
-            redact_secrets: fields.bool_or("redact_secrets", false)?.then_some(SecretRules::Reference),
+            redact_secrets: fields.bool_or("redact_secrets", false)?.then_some(SecretRules::Compat),
             strict_handles: true,
             ..Self::default()
         };

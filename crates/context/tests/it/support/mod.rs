@@ -8,7 +8,7 @@ use contextweaver_context::{
     BuildRequest, Classifier, ContextManager, DrilldownRequest, Ingested, ManagerOptions, Slice, ToolResult,
 };
 use contextweaver_model::{
-    ArtifactRef, ContextItem, ContextPack, Episode, Fact, ItemKind, JsonMap, Phase, ReferenceWeights, ScoringConfig,
+    ArtifactRef, CompatWeights, ContextItem, ContextPack, Episode, Fact, ItemKind, JsonMap, Phase, ScoringConfig,
     Sensitivity, SensitivityAction,
 };
 use contextweaver_text::tokens::Estimator;
@@ -229,7 +229,7 @@ pub fn setup() -> impl Strategy<Value = Setup> {
                 options.policy.sensitivity_action = SensitivityAction::Redact;
             }
             if bits & 0x02 != 0 {
-                options.scoring = ScoringConfig::Reference(ReferenceWeights::default());
+                options.scoring = ScoringConfig::Compat(CompatWeights::default());
             }
             if bits & 0x1c == 0x04 {
                 options.append = true;

@@ -108,11 +108,11 @@ fn drop_dialect(map: &mut JsonMap) {
 
 /// Makes `type: "object"` visible at the root.
 fn with_object_root(mut schema: Value, path: &str, warnings: &mut Vec<Warning>) -> Result<Value> {
-    // A reference to a reference and so on, but not for ever.
+    // A `$ref` to a `$ref` and so on, but not for ever.
     let mut rounds = 0;
-    while let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
+    while let Some(ref_text) = schema.get("$ref").and_then(Value::as_str) {
         let at = || pointer(path, "$ref");
-        let target = refs::resolve(&schema, reference).filter(|target| *target != &schema && rounds < 64);
+        let target = refs::resolve(&schema, ref_text).filter(|target| *target != &schema && rounds < 64);
         let Some(target) = target.cloned() else {
             return Err(invalid("the reference at the root leads nowhere".to_owned(), &at()));
         };

@@ -1,4 +1,4 @@
-//! References within a schema.
+//! `$ref`s within a schema.
 
 use serde_json::Value;
 
@@ -24,9 +24,9 @@ const ANNOTATIONS: &[&str] = &[
 /// Where schemas are kept to be referred to.
 pub(super) const DEFINITIONS: &[&str] = &["$defs", "definitions"];
 
-/// Finds what a local reference leads to.
-pub(crate) fn resolve<'s>(root: &'s Value, reference: &str) -> Option<&'s Value> {
-    let place = reference.strip_prefix('#')?;
+/// Finds the target of a local `$ref`.
+pub(crate) fn resolve<'s>(root: &'s Value, ref_text: &str) -> Option<&'s Value> {
+    let place = ref_text.strip_prefix('#')?;
     if place.contains('%') { root.pointer(&percent_decoded(place)?) } else { root.pointer(place) }
 }
 
@@ -44,7 +44,7 @@ fn percent_decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// Refuses references to other documents: they are never fetched.
+/// Refuses `$ref`s to other documents: they are never fetched.
 pub(crate) fn check_local(schema: &Value, path: &str) -> Result<()> {
     each_schema(schema, path, &mut |map, at| {
         let remote = ["$ref", "$dynamicRef"].into_iter().find(|key| is_remote(map.get(*key)));
@@ -58,11 +58,11 @@ pub(crate) fn check_local(schema: &Value, path: &str) -> Result<()> {
     })
 }
 
-fn is_remote(reference: Option<&Value>) -> bool {
-    reference.and_then(Value::as_str).is_some_and(|text| !text.starts_with('#'))
+fn is_remote(ref_text: Option<&Value>) -> bool {
+    ref_text.and_then(Value::as_str).is_some_and(|text| !text.starts_with('#'))
 }
 
-/// Puts a schema in the place of a reference to it, beside which there are `siblings`.
+/// Puts a schema in the place of a `$ref` to it, beside which there are `siblings`.
 pub(super) fn merged(target: Value, siblings: JsonMap) -> Value {
     let Value::Object(mut target) = target else {
         return if siblings.is_empty() { target } else { apart(target, siblings) };
@@ -87,7 +87,7 @@ fn apart(target: Value, mut siblings: JsonMap) -> Value {
     Value::Object(siblings)
 }
 
-/// Replaces local references by what they lead to. A schema that contains itself is still referred to, and only such
+/// Replaces local `$ref`s by their targets. A schema that contains itself is still referred to, and only such
 /// definitions stay.
 pub(super) fn inlined(root: &Value, path: &str) -> Result<Value> {
     let mut inliner = Inliner { root, active: vec!["#".to_owned()], nodes: 0, path };
@@ -123,9 +123,9 @@ fn needed(whole: &Value, root: &Value) -> Result<WordSet> {
     let mut waiting = vec![whole];
     while let Some(schema) = waiting.pop() {
         each_schema(schema, "", &mut |map, _| {
-            let Some(reference) = map.get("$ref").and_then(Value::as_str) else { return Ok(()) };
+            let Some(ref_text) = map.get("$ref").and_then(Value::as_str) else { return Ok(()) };
             // `#/$defs/A/properties/b` needs all of A.
-            let mut parts = reference.splitn(4, '/');
+            let mut parts = ref_text.splitn(4, '/');
             let (Some("#"), Some(key), Some(name)) = (parts.next(), parts.next(), parts.next()) else { return Ok(()) };
             let definition = format!("#/{key}/{name}");
             if DEFINITIONS.contains(&key) && !found.contains(&definition) {
@@ -140,7 +140,7 @@ fn needed(whole: &Value, root: &Value) -> Result<WordSet> {
 
 struct Inliner<'s> {
     root: &'s Value,
-    /// The references being replaced, from the outermost.
+    /// The `$ref`s being replaced, from the outermost.
     active: Vec<String>,
     nodes: usize,
     path: &'s str,
@@ -170,12 +170,12 @@ impl Inliner<'_> {
             };
             rest.insert(key.clone(), value);
         }
-        let Some(reference) = map.get("$ref").and_then(Value::as_str) else { return Ok(Value::Object(rest)) };
-        let Some(target) = resolve(self.root, reference) else { return Ok(Value::Object(rest)) };
-        if self.active.iter().any(|active| active == reference) {
+        let Some(ref_text) = map.get("$ref").and_then(Value::as_str) else { return Ok(Value::Object(rest)) };
+        let Some(target) = resolve(self.root, ref_text) else { return Ok(Value::Object(rest)) };
+        if self.active.iter().any(|active| active == ref_text) {
             return Ok(Value::Object(rest));
         }
-        self.active.push(reference.to_owned());
+        self.active.push(ref_text.to_owned());
         let target = self.schema(target, depth)?;
         self.active.pop();
         rest.shift_remove("$ref");

@@ -63,7 +63,7 @@ impl<'s> DefaultFiller<'s> {
     /// Returns the default of a schema or of what it refers to.
     fn default_of(&self, schema: &'s Value) -> Option<&'s Value> {
         let mut schema = schema;
-        // References may go in circles.
+        // `$ref`s may go in circles.
         for _ in 0..8 {
             if let Some(default) = schema.get("default") {
                 return Some(default);
