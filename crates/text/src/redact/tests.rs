@@ -1,5 +1,6 @@
 //! Tables of secrets and near misses, running time, and idempotence.
 
+use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -442,7 +443,7 @@ fn pieces() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn masking_twice_changes_nothing(text in pieces()) {
