@@ -127,10 +127,10 @@ impl ErrorCode {
 
 /// A failure of any operation; a failed operation has changed nothing.
 #[derive(Debug, Clone)]
-pub struct Error(Box<Inner>);
+pub struct Error(Box<ErrorInner>);
 
 #[derive(Debug, Clone)]
-struct Inner {
+struct ErrorInner {
     code: ErrorCode,
     message: String,
     path: String,
@@ -141,7 +141,13 @@ struct Inner {
 impl Error {
     /// Makes an error from a code and one sentence (lower-case start, no final stop).
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self(Box::new(Inner { code, message: message.into(), path: String::new(), hint: None, details: Map::new() }))
+        Self(Box::new(ErrorInner {
+            code,
+            message: message.into(),
+            path: String::new(),
+            hint: None,
+            details: Map::new(),
+        }))
     }
 
     /// Sets the JSON pointer of the offending field; the innermost caller's path wins.

@@ -53,11 +53,11 @@ macro_rules! string_enum {
 string_enum! {
     /// How far a text may travel, in ascending order.
     Sensitivity, "sensitivity" {
-        /// No restriction.
+        /// May be shown to everyone.
         Public = "public",
-        /// For the organisation.
+        /// May be shown within the organisation.
         Internal = "internal",
-        /// For few; dropped by default.
+        /// May be shown to few; dropped by default.
         Confidential = "confidential",
         /// For nobody's prompt; dropped by default.
         Restricted = "restricted",
@@ -67,13 +67,13 @@ string_enum! {
 string_enum! {
     /// What an item of the event log is.
     ItemKind, "kind" {
-        /// What the user said.
+        /// A message of the user.
         UserTurn = "user_turn",
-        /// What the assistant said.
+        /// A message of the assistant.
         AgentMsg = "agent_msg",
-        /// A tool invocation.
+        /// A tool call; its text is the arguments, or the call as logs write it.
         ToolCall = "tool_call",
-        /// What a tool returned; its `parent_id` is the call.
+        /// The result of a tool; its `parent_id` is the call.
         ToolResult = "tool_result",
         /// A piece of a document the caller put in.
         DocSnippet = "doc_snippet",
@@ -113,13 +113,13 @@ impl ItemKind {
 string_enum! {
     /// What the prompt is for.
     Phase, "phase" {
-        /// Choose a tool.
+        /// Choosing a tool.
         Route = "route",
-        /// Fill in the arguments of a chosen tool.
+        /// Filling in the arguments of a chosen tool.
         Call = "call",
-        /// Understand a result.
+        /// Interpreting a tool result.
         Interpret = "interpret",
-        /// Answer the user.
+        /// Answering the user.
         Answer = "answer",
     }
 }
@@ -127,7 +127,7 @@ string_enum! {
 string_enum! {
     /// The run mode of 0.18; all three behave the same, no randomness exists.
     Mode, "mode" {
-        /// No variation.
+        /// The only behaviour there is.
         Strict = "strict",
         /// Kept for profiles of 0.18.
         Seeded = "seeded",
@@ -161,9 +161,9 @@ string_enum! {
 string_enum! {
     /// Outcome of a tool.
     Status, "status" {
-        /// Complete.
+        /// The result is complete.
         Ok = "ok",
-        /// Something is missing.
+        /// A part of the result is missing or malformed.
         Partial = "partial",
         /// The tool failed.
         Error = "error",
@@ -173,7 +173,7 @@ string_enum! {
 string_enum! {
     /// How the firewall treated a result.
     Strategy, "strategy" {
-        /// Nothing happened.
+        /// No result was treated.
         Noop = "noop",
         /// Below the threshold, unchanged.
         Passthrough = "passthrough",
@@ -193,21 +193,21 @@ string_enum! {
 string_enum! {
     /// The stage of a build that decided about an item.
     Stage, "stage" {
-        /// Kinds allowed in the phase.
+        /// Admits the kinds of the phase.
         Candidates = "candidates",
-        /// Parents, calls and results that belong together.
+        /// Adds parents, calls and results that belong together.
         Closure = "closure",
-        /// Labels at or above the floor.
+        /// Drops or redacts what is at or above the floor.
         Sensitivity = "sensitivity",
-        /// Large results.
+        /// Shortens large results.
         Firewall = "firewall",
-        /// Relevance.
+        /// Scores relevance to the query.
         Score = "score",
-        /// Repeats.
+        /// Drops exact repeats.
         Dedup = "dedup",
-        /// Budget and kind limits.
+        /// Applies the token budget and the limits per kind.
         Select = "select",
-        /// Output.
+        /// Writes the prompt.
         Render = "render",
     }
 }
@@ -215,9 +215,9 @@ string_enum! {
 string_enum! {
     /// In which form an included item stands in the prompt.
     RenderedAs, "form" {
-        /// Its whole text.
+        /// The whole text.
         Whole = "whole",
-        /// The pieces that matter for the query, gaps marked.
+        /// The passages that match the query, gaps marked.
         Excerpt = "excerpt",
         /// One line saying that it exists, because its kind is not shown in this phase.
         Stub = "stub",

@@ -13,27 +13,27 @@ use contextweaver_base::Result;
 pub struct ScoreParts {
     /// Words of the query and of the current turn found in the item, relative to the best item.
     pub text: f64,
-    /// What its neighbours add.
+    /// Share of the score of neighbours in the log.
     pub neighbours: f64,
     /// What the caller's weights and scores add.
     pub caller: f64,
 }
 
-/// One candidate's fate.
+/// One candidate: its score, and the stage that decided.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CandidateExplanation {
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
-    /// Its kind.
+    /// Kind of the item.
     pub kind: ItemKind,
-    /// Its label after classification.
+    /// Sensitivity after classification.
     pub sensitivity: Sensitivity,
     /// Its score, 4 decimals; none when it left before scoring.
     pub score: Option<f64>,
     /// Whether it is in the prompt.
     pub included: bool,
-    /// Why not; empty when included.
+    /// Drop reason; empty when included.
     pub drop_reason: String,
     /// Whether it came in because another item needs it.
     pub dependency_closure: bool,
@@ -53,7 +53,7 @@ pub struct CandidateDetail {
     pub tokens: u64,
     /// The items that enter and leave with it share this number.
     pub unit: u32,
-    /// Its form in the prompt.
+    /// The form in which the item is shown.
     pub rendered_as: Option<RenderedAs>,
     /// What the score is made of.
     pub parts: ScoreParts,
@@ -67,28 +67,28 @@ pub struct CandidateDetail {
 pub struct Explanation {
     /// Version of this record.
     pub version: u32,
-    /// The phase.
+    /// The phase the prompt was made for.
     pub phase: Phase,
     /// The query as given, secrets redacted.
     pub query: String,
-    /// Items considered.
+    /// Count of items that were considered.
     pub total_candidates: u64,
-    /// Items in the prompt.
+    /// Count of items in the prompt.
     pub included_count: u64,
-    /// Items not in the prompt.
+    /// Count of items that were considered and left out.
     pub dropped_count: u64,
-    /// Drops per reason.
+    /// Count of dropped items by reason.
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: JsonMap,
     /// Items brought in because another one needs them.
     pub dependency_closures: u64,
-    /// Drops for sensitivity.
+    /// Count of items dropped for their sensitivity.
     pub sensitivity_drops: u64,
-    /// Drops as repeats.
+    /// Count of items dropped as repeats of another.
     pub dedup_removed: u64,
     /// Tokens left for items after header and footer.
     pub budget_tokens: u64,
-    /// The weights in force.
+    /// The scoring method and its weights.
     pub resolved_weights: JsonMap,
     /// Included first, then by score descending, then by id.
     pub candidates: Vec<CandidateExplanation>,

@@ -14,11 +14,11 @@ use contextweaver_base::limits;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextItem {
-    /// Unique in the log.
+    /// Id, unique in the log.
     pub id: String,
-    /// What the entry is.
+    /// Kind, which decides phases and the place in the prompt.
     pub kind: ItemKind,
-    /// What the model may read.
+    /// Text for the model.
     pub text: String,
     /// Tokens of the text as the caller counted them; 0 means unknown, then it is estimated.
     pub token_estimate: u64,

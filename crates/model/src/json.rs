@@ -336,24 +336,24 @@ pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
 /// The same bytes as Python's `json.dumps(value, sort_keys=True, indent=indent)`, which prompts of contextweaver 0.18 contain.
 pub fn to_sorted_ascii(value: &Value, indent: Option<usize>) -> String {
     let mut out = String::new();
-    write_ascii(&mut out, value, Layout { indent, sorted: true }, 0);
+    write_ascii(&mut out, value, JsonLayout { indent, sorted: true }, 0);
     out
 }
 
 /// Writes JSON on one line as [`to_sorted_ascii`] does, keys in their order.
 pub fn to_ascii(value: &Value) -> String {
     let mut out = String::new();
-    write_ascii(&mut out, value, Layout { indent: None, sorted: false }, 0);
+    write_ascii(&mut out, value, JsonLayout { indent: None, sorted: false }, 0);
     out
 }
 
 #[derive(Clone, Copy)]
-struct Layout {
+struct JsonLayout {
     indent: Option<usize>,
     sorted: bool,
 }
 
-fn write_ascii(out: &mut String, value: &Value, layout: Layout, level: usize) {
+fn write_ascii(out: &mut String, value: &Value, layout: JsonLayout, level: usize) {
     let indent = layout.indent;
     match value {
         Value::Null => out.push_str("null"),

@@ -13,11 +13,11 @@ use contextweaver_base::Result;
 pub struct Episode {
     /// Names the episode; need not be unique.
     pub episode_id: String,
-    /// What happened.
+    /// Summary of what happened, shown in the prompt.
     pub summary: String,
-    /// Free tags.
+    /// Labels of the caller.
     pub tags: Vec<String>,
-    /// Anything the caller wants kept.
+    /// Data of the caller, returned as they are.
     pub metadata: JsonMap,
     /// How far the summary may travel.
     pub sensitivity: Sensitivity,
@@ -37,19 +37,19 @@ impl Episode {
     }
 }
 
-/// A remembered key and value.
+/// A fact that is remembered: a key and a value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Fact {
-    /// Unique in the store.
+    /// Id, unique in the store.
     pub fact_id: String,
-    /// What the value is of.
+    /// Key that the value belongs to; several facts may have the same.
     pub key: String,
     /// The value, as text.
     pub value: String,
-    /// Free tags.
+    /// Labels of the caller.
     pub tags: Vec<String>,
-    /// Anything the caller wants kept.
+    /// Data of the caller, returned as they are.
     pub metadata: JsonMap,
     /// How far the value may travel.
     pub sensitivity: Sensitivity,
@@ -87,13 +87,13 @@ impl Fact {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MemoryEntry {
-    /// Unique among the entries.
+    /// Id, unique among the entries.
     pub id: String,
-    /// What is remembered.
+    /// The remembered text.
     pub text: String,
-    /// Where it was learned.
+    /// Source of the text, such as a session.
     pub source: String,
-    /// When, in the caller's unit.
+    /// Time, in the caller's unit.
     pub timestamp: f64,
     /// What it is about; each phase prefers certain scopes.
     pub scope: String,
@@ -105,7 +105,7 @@ pub struct MemoryEntry {
     pub expires_at: Option<f64>,
     /// Free tags; they count for matching.
     pub tags: Vec<String>,
-    /// Anything the caller wants kept.
+    /// Data of the caller, returned as they are.
     pub metadata: JsonMap,
 }
 

@@ -11,15 +11,15 @@ use contextweaver_base::Result;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RenderedItem {
-    /// The item.
+    /// Id of the item.
     pub id: String,
-    /// Its form.
+    /// The form in which the item is shown.
     pub rendered_as: RenderedAs,
     /// Tokens with heading and separator.
     pub tokens: u64,
     /// First byte of the section in the prompt (UTF-8).
     pub start: u64,
-    /// Byte after the section.
+    /// Offset of the first byte after the section.
     pub end: u64,
     /// Characters of the item that the excerpt leaves out.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct RenderedItem {
 pub struct PrefixReport {
     /// Bytes shared with the previous prompt of the phase.
     pub shared_bytes: u64,
-    /// Bytes of the previous prompt.
+    /// Length of the previous prompt, in bytes of UTF-8.
     pub previous_bytes: u64,
     /// Why they part: `none`, `first`, `header`, `footer`, `overflow`, `changed` (an item was redacted, dropped or edited) or `options`.
     #[cfg_attr(
@@ -51,11 +51,11 @@ pub struct PrefixReport {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextPack {
-    /// The text for the model.
+    /// The prompt.
     pub prompt: String,
-    /// The numbers.
+    /// Counts, token sums and dropped items.
     pub stats: BuildStats,
-    /// The phase.
+    /// The phase the prompt was made for.
     pub phase: Phase,
     /// Digests of results in the prompt.
     pub envelopes: Vec<ResultEnvelope>,
@@ -63,7 +63,7 @@ pub struct ContextPack {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub items: Option<Vec<RenderedItem>>,
-    /// What the caller should know.
+    /// Repairs and overflows, one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "ts", ts(as = "Option<_>", optional))]
     pub warnings: Vec<String>,

@@ -12,15 +12,15 @@ use contextweaver_text::unicode::quote;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RoutingConfig {
-    /// Paths followed at once.
+    /// Paths that a search of the tree follows at once.
     pub beam_width: u64,
-    /// Deepest level.
+    /// Levels of the tree below its root, at most.
     pub max_depth: u64,
-    /// Tools returned.
+    /// Tools that a route returns, at most.
     pub top_k: u64,
     /// Distance of the first score to the second below which a choice is ambiguous.
     pub confidence_gap: f64,
-    /// Children of one node.
+    /// Children of one node of the tree, at most.
     pub max_children: u64,
 }
 
@@ -53,9 +53,9 @@ pub struct ProfileConfig {
     pub mode: Mode,
     /// Seed of the `seeded` mode of 0.18; unused, kept.
     pub seed: Option<i64>,
-    /// Tokens per phase.
+    /// Token budget of each phase.
     pub budget: ContextBudget,
-    /// Who may enter.
+    /// Kinds and sensitivity that a prompt admits.
     pub policy: ContextPolicy,
     /// Weights of the compat scoring.
     pub scoring: CompatWeights,

@@ -178,10 +178,10 @@ impl Serialize for CompatWeights {
         map.serialize_entry("token_cost_penalty", &self.token_cost_penalty)?;
         map.serialize_entry("dedup_threshold", &self.dedup_threshold)?;
         if let Some(priorities) = &self.kind_priority {
-            map.serialize_entry("kind_priority", &Pairs(priorities))?;
+            map.serialize_entry("kind_priority", &PairMap(priorities))?;
         }
         if let Some(overrides) = &self.phase_overrides {
-            map.serialize_entry("phase_overrides", &Pairs(overrides))?;
+            map.serialize_entry("phase_overrides", &PairMap(overrides))?;
         }
         map.end()
     }
@@ -247,10 +247,10 @@ fn foreign(fields: &Fields, key: &str, owner: &str) -> Error {
     .hint(format!("set scoring.method to \"{owner}\""))
 }
 
-/// Pairs that stand as an object on the wire.
-struct Pairs<'a, K, V>(&'a [(K, V)]);
+/// Pairs that are an object on the wire.
+struct PairMap<'a, K, V>(&'a [(K, V)]);
 
-impl<K: Serialize, V: Serialize> Serialize for Pairs<'_, K, V> {
+impl<K: Serialize, V: Serialize> Serialize for PairMap<'_, K, V> {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         s.collect_map(self.0.iter().map(|(key, value)| (key, value)))
     }

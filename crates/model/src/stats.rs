@@ -15,7 +15,7 @@ use contextweaver_base::Result;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct DroppedItem {
-    /// The item.
+    /// Id of the item.
     pub item_id: String,
     /// Why: `sensitivity`, `dedup`, `kind_limit`, `budget` or `pair` (what it belongs to was dropped).
     pub reason: Cow<'static, str>,
@@ -29,7 +29,7 @@ pub struct DroppedItem {
     pub tokens: Option<u64>,
 }
 
-/// The numbers of one build.
+/// Counts and token sums of one build.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BuildStats {
@@ -37,19 +37,19 @@ pub struct BuildStats {
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub tokens_per_section: Vec<(String, u64)>,
-    /// Items considered.
+    /// Count of items that were considered.
     pub total_candidates: u64,
-    /// Items in the prompt.
+    /// Count of items in the prompt.
     pub included_count: u64,
-    /// Items not in the prompt.
+    /// Count of items that were considered and left out.
     pub dropped_count: u64,
-    /// Drops per reason.
+    /// Count of dropped items by reason.
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: Vec<(String, u64)>,
-    /// Every drop.
+    /// Every dropped item with its reason.
     pub dropped_items: Vec<DroppedItem>,
-    /// Drops as repeats.
+    /// Count of items dropped as repeats of another.
     pub dedup_removed: u64,
     /// Items brought in because another one needs them.
     pub dependency_closures: u64,

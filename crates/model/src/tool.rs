@@ -8,7 +8,7 @@ use crate::json::Fields;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 
-/// What can be chosen.
+/// A tool, agent, skill or resource that a router can choose.
 pub const TOOL_KINDS: &[&str] = &["tool", "agent", "skill", "internal", "flow", "resource", "prompt"];
 
 /// The key of metadata that belongs to this library.
@@ -18,7 +18,7 @@ pub const RESERVED_KEY: &str = "_contextweaver";
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SelectableItem {
-    /// Unique in a catalog.
+    /// Id, unique in a catalog.
     pub id: String,
     /// One of [`TOOL_KINDS`].
     pub kind: String,
@@ -28,9 +28,9 @@ pub struct SelectableItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub title: Option<String>,
-    /// What it does.
+    /// Description for the model; routing searches it.
     pub description: String,
-    /// Free tags.
+    /// Labels of the caller; routing searches them.
     pub tags: Vec<String>,
     /// Group, with dots between its levels.
     pub namespace: String,

@@ -51,7 +51,7 @@ pub struct ClassifierRules {
 
 /// Lengths of the numbers that contextweaver 0.18 takes for cards.
 const COMPAT_CARD: std::ops::RangeInclusive<usize> = 13..=16;
-/// Longest card number.
+/// Most digits of a card number.
 const MAX_CARD: usize = 19;
 
 /// Returns the level that the content of a text calls for.

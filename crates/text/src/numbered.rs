@@ -13,7 +13,7 @@ pub enum Term<'a> {
 
 /// Where the text of a word is, or the numbers of the two words of a pair.
 #[derive(Debug, Clone, Copy)]
-enum Key {
+enum TermKey {
     Word { start: u32, len: u32 },
     Pair(u32, u32),
 }
@@ -24,7 +24,7 @@ enum Key {
 pub struct Terms {
     /// Numbers by hash, one higher; 0 is free. The length is a power of two.
     table: Vec<u32>,
-    keys: Vec<Key>,
+    keys: Vec<TermKey>,
     text: String,
 }
 
@@ -42,8 +42,8 @@ impl Terms {
     /// Returns a term by its number.
     pub fn term(&self, id: u32) -> Term<'_> {
         match self.keys.get(id as usize) {
-            Some(Key::Word { start, len }) => Term::Word(&self.text[*start as usize..(*start + *len) as usize]),
-            Some(Key::Pair(first, second)) => Term::Pair(*first, *second),
+            Some(TermKey::Word { start, len }) => Term::Word(&self.text[*start as usize..(*start + *len) as usize]),
+            Some(TermKey::Pair(first, second)) => Term::Pair(*first, *second),
             None => Term::Word(""),
         }
     }
@@ -81,11 +81,11 @@ impl Terms {
             return id;
         }
         let key = match term {
-            Term::Pair(first, second) => Key::Pair(first, second),
+            Term::Pair(first, second) => TermKey::Pair(first, second),
             Term::Word(word) => {
                 let start = self.text.len() as u32;
                 self.text.push_str(word);
-                Key::Word { start, len: word.len() as u32 }
+                TermKey::Word { start, len: word.len() as u32 }
             }
         };
         self.keys.push(key);
@@ -109,8 +109,8 @@ impl Terms {
     /// Tells whether a number is that of a term.
     fn is(&self, id: u32, term: Term) -> bool {
         match (self.keys[id as usize], term) {
-            (Key::Pair(first, second), Term::Pair(one, other)) => first == one && second == other,
-            (Key::Word { start, len }, Term::Word(word)) => {
+            (TermKey::Pair(first, second), Term::Pair(one, other)) => first == one && second == other,
+            (TermKey::Word { start, len }, Term::Word(word)) => {
                 len as usize == word.len() && self.text.as_bytes()[start as usize..][..len as usize] == *word.as_bytes()
             }
             _ => false,

@@ -4,7 +4,7 @@
 pub struct Openings([u32; 26]);
 
 impl Openings {
-    /// Knows no words.
+    /// The beginnings of no words, to start from.
     pub const NONE: Self = Self([0; 26]);
 
     /// Adds a word, which starts with two lower-case letters.

@@ -150,22 +150,22 @@ fn parse_time(bytes: &[u8]) -> Option<(i64, i64)> {
 }
 
 #[derive(Default)]
-struct Clock {
+struct ClockTime {
     hour: i64,
     minute: i64,
     second: i64,
     micro: i64,
 }
 
-impl Clock {
+impl ClockTime {
     const fn micros(&self) -> i64 {
         ((self.hour * 60 + self.minute) * 60 + self.second) * MICROS + self.micro
     }
 }
 
 /// Reads `HH[:MM[:SS[.f]]]`, with or without all colons.
-fn parse_clock(bytes: &[u8]) -> Option<Clock> {
-    let mut clock = Clock::default();
+fn parse_clock(bytes: &[u8]) -> Option<ClockTime> {
+    let mut clock = ClockTime::default();
     let (hour, rest) = number(bytes, 2)?;
     clock.hour = hour;
     if rest.is_empty() {

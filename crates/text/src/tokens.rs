@@ -20,7 +20,7 @@
 use crate::unicode::quote;
 use contextweaver_base::{Error, ErrorCode, Result};
 
-/// A way to count tokens.
+/// An estimator of tokens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Estimator {
     /// `heuristic/chardiv4`: code points over four.

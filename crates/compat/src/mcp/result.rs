@@ -13,7 +13,7 @@ use contextweaver_text::lines::lines;
 use contextweaver_text::unicode::{prefix, trim};
 
 /// What is found in a result.
-struct Reader<'a> {
+struct CompatResultReader<'a> {
     tool: &'a str,
     texts: Vec<String>,
     artifacts: Vec<ArtifactRef>,
@@ -28,7 +28,7 @@ struct Reader<'a> {
 /// `INVALID_INPUT` for anything but an object.
 pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<ConvertedResult> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
-    let mut reader = Reader {
+    let mut reader = CompatResultReader {
         tool,
         texts: Vec::new(),
         artifacts: Vec::new(),
@@ -43,7 +43,7 @@ pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<ConvertedRes
     Ok(reader.finish(map.get("isError").is_some_and(is_truthy)))
 }
 
-impl Reader<'_> {
+impl CompatResultReader<'_> {
     fn warn(&mut self, message: String, path: String) {
         self.warnings.push(Warning::new("malformed-part", message, path));
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::grouped::groups;
-use super::{Announced, as_object, invalid, item, metadata, missing, one_of, or_default, present, text_of_parts};
+use super::{KnownCalls, as_object, invalid, item, metadata, missing, one_of, or_default, present, text_of_parts};
 use contextweaver_base::Result;
 use contextweaver_model::json::python::{is_truthy, text};
 use contextweaver_model::json::{JsonMap, pointer, to_sorted_ascii, type_name};
@@ -16,7 +16,7 @@ use contextweaver_model::{ContextItem, ItemKind};
 /// `NOT_FOUND` for a result without an earlier call.
 pub fn from_anthropic(messages: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
-    let mut announced = Announced::default();
+    let mut announced = KnownCalls::default();
     for (index, message) in super::as_list(messages, path)?.iter().enumerate() {
         let path = format!("{path}/{index}");
         let message = as_object(message, &path)?;
@@ -26,13 +26,19 @@ pub fn from_anthropic(messages: &Value, path: &str) -> Result<Vec<ContextItem>> 
             None | Some(Value::Null) => {}
             Some(Value::String(text)) => {
                 let block = metadata([("type", "text".into()), ("text", text.as_str().into())]);
-                items.push(decode_text(&Block { role, message: index, place: 0, shorthand: true, fields: &block }));
+                items.push(decode_text(&PlacedBlock {
+                    role,
+                    message: index,
+                    place: 0,
+                    shorthand: true,
+                    fields: &block,
+                }));
             }
             Some(Value::Array(blocks)) => {
                 for (place, block) in blocks.iter().enumerate() {
                     let path = format!("{path}/{place}");
                     let fields = as_object(block, &path)?;
-                    let block = Block { role, message: index, place, shorthand: false, fields };
+                    let block = PlacedBlock { role, message: index, place, shorthand: false, fields };
                     items.push(decode_block(&mut announced, &block, &path)?);
                 }
             }
@@ -45,7 +51,7 @@ pub fn from_anthropic(messages: &Value, path: &str) -> Result<Vec<ContextItem>> 
 }
 
 /// A content block and where it is.
-struct Block<'a> {
+struct PlacedBlock<'a> {
     role: &'a str,
     message: usize,
     place: usize,
@@ -53,7 +59,7 @@ struct Block<'a> {
     fields: &'a JsonMap,
 }
 
-impl Block<'_> {
+impl PlacedBlock<'_> {
     fn metadata(&self, block_type: &str) -> JsonMap {
         metadata([
             ("role", self.role.into()),
@@ -73,7 +79,7 @@ impl Block<'_> {
     }
 }
 
-fn decode_block(announced: &mut Announced, block: &Block, path: &str) -> Result<ContextItem> {
+fn decode_block(announced: &mut KnownCalls, block: &PlacedBlock, path: &str) -> Result<ContextItem> {
     match one_of(block.fields, "type", &["text", "tool_use", "tool_result"], path)? {
         "text" => Ok(decode_text(block)),
         "tool_use" => {
@@ -87,14 +93,14 @@ fn decode_block(announced: &mut Announced, block: &Block, path: &str) -> Result<
     }
 }
 
-fn decode_text(block: &Block) -> ContextItem {
+fn decode_text(block: &PlacedBlock) -> ContextItem {
     let kind = if block.role == "user" { ItemKind::UserTurn } else { ItemKind::AgentMsg };
     let id = format!("anthropic:{}:{}:{}", block.role, block.message, block.place);
     let shown = block.fields.get("text").map_or_else(String::new, text);
     item(id, kind, shown, block.metadata("text"))
 }
 
-fn decode_call(announced: &mut Announced, block: &Block, path: &str) -> Result<ContextItem> {
+fn decode_call(announced: &mut KnownCalls, block: &PlacedBlock, path: &str) -> Result<ContextItem> {
     let id = announced.add(block.fields, path)?;
     let input = or_default(block.fields, "input", json!({}));
     let shown = to_sorted_ascii(&input, None);
@@ -107,7 +113,7 @@ fn decode_call(announced: &mut Announced, block: &Block, path: &str) -> Result<C
     Ok(item(format!("anthropic:tool_use:{}", text(id)), ItemKind::ToolCall, shown, data))
 }
 
-fn decode_result(announced: &Announced, block: &Block, path: &str) -> Result<ContextItem> {
+fn decode_result(announced: &KnownCalls, block: &PlacedBlock, path: &str) -> Result<ContextItem> {
     let id = announced.answered(block.fields, "tool_use_id", path)?;
     let content = or_default(block.fields, "content", Value::Null);
     let shown = match &content {

@@ -20,7 +20,7 @@ const ROLES: &[&str] = &["user", "model", "function"];
 /// response without an earlier call of its name.
 pub fn from_gemini(contents: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
-    let mut calls = Calls::default();
+    let mut calls = CallQueues::default();
     for (message, content) in as_list(contents, path)?.iter().enumerate() {
         let path = format!("{path}/{message}");
         let content = as_object(content, &path)?;
@@ -29,7 +29,7 @@ pub fn from_gemini(contents: &Value, path: &str) -> Result<Vec<ContextItem>> {
         let path = pointer(&path, "parts");
         for (place, part) in as_list(parts, &path)?.iter().enumerate() {
             let path = format!("{path}/{place}");
-            let part = Part { role, message, place, fields: as_object(part, &path)? };
+            let part = PlacedPart { role, message, place, fields: as_object(part, &path)? };
             items.push(part.decode(&mut calls, &path)?);
         }
     }
@@ -38,14 +38,14 @@ pub fn from_gemini(contents: &Value, path: &str) -> Result<Vec<ContextItem>> {
 
 /// Calls by name; each response answers the oldest call of its name that has no answer.
 #[derive(Default)]
-struct Calls {
+struct CallQueues {
     made: SortedMap<String, usize>,
     answered: SortedMap<String, usize>,
     /// The id of the n-th call of a name, by `n:name`.
     ids: SortedMap<String, String>,
 }
 
-impl Calls {
+impl CallQueues {
     fn make(&mut self, name: &str, id: &str) {
         let made = self.made.get_or_insert(&name.to_owned(), 0);
         self.ids.insert(format!("{made}:{name}"), id.to_owned());
@@ -61,15 +61,15 @@ impl Calls {
 }
 
 /// A part and where it is.
-struct Part<'a> {
+struct PlacedPart<'a> {
     role: &'a str,
     message: usize,
     place: usize,
     fields: &'a JsonMap,
 }
 
-impl Part<'_> {
-    fn decode(&self, calls: &mut Calls, path: &str) -> Result<ContextItem> {
+impl PlacedPart<'_> {
+    fn decode(&self, calls: &mut CallQueues, path: &str) -> Result<ContextItem> {
         if let Some(shown) = self.fields.get("text") {
             let (kind, role) =
                 if self.role == "user" { (ItemKind::UserTurn, "user") } else { (ItemKind::AgentMsg, "model") };
@@ -107,7 +107,7 @@ impl Part<'_> {
         Ok((fields, name))
     }
 
-    fn decode_call(&self, calls: &mut Calls, call: &Value, path: &str) -> Result<ContextItem> {
+    fn decode_call(&self, calls: &mut CallQueues, call: &Value, path: &str) -> Result<ContextItem> {
         let (fields, name) = self.open("model", call, path)?;
         let id = format!("{name}:{}:{}", self.message, self.place);
         calls.make(name, &id);
@@ -122,7 +122,7 @@ impl Part<'_> {
         Ok(item(format!("gemini:functionCall:{id}"), ItemKind::ToolCall, shown, data))
     }
 
-    fn decode_response(&self, calls: &mut Calls, response: &Value, path: &str) -> Result<ContextItem> {
+    fn decode_response(&self, calls: &mut CallQueues, response: &Value, path: &str) -> Result<ContextItem> {
         let (fields, name) = self.open("function", response, path)?;
         let id = calls.answer(name).ok_or_else(|| {
             let message = format!("no earlier call of {} is without an answer", quote(name));

@@ -78,9 +78,9 @@ fn text_of_parts(parts: &[Value]) -> String {
 
 /// The ids of the calls seen so far, as keys.
 #[derive(Default)]
-struct Announced(SortedMap<String, usize>);
+struct KnownCalls(SortedMap<String, usize>);
 
-impl Announced {
+impl KnownCalls {
     /// Adds the id of a call; returns it.
     fn add<'a>(&mut self, call: &'a JsonMap, path: &str) -> Result<&'a Value> {
         let (id, key) = id_and_key(call, "id", path)?;

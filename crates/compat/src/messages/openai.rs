@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{
-    Announced, as_list, as_object, invalid, item, metadata, missing, one_of, or_default, present, text_of_parts,
+    KnownCalls, as_list, as_object, invalid, item, metadata, missing, one_of, or_default, present, text_of_parts,
 };
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::python::{is_equal, is_truthy, text};
@@ -20,7 +20,7 @@ const RESULT_PREFIX: &str = "openai:tool_result:";
 /// `INVALID_INPUT`, `MISSING_FIELD`, and `NOT_FOUND` for a result without an earlier call.
 pub fn from_openai(messages: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
-    let mut announced = Announced::default();
+    let mut announced = KnownCalls::default();
     for (index, message) in as_list(messages, path)?.iter().enumerate() {
         let path = format!("{path}/{index}");
         let message = as_object(message, &path)?;
@@ -60,7 +60,7 @@ fn content_text(message: &JsonMap, path: &str) -> Result<String> {
 
 fn decode_assistant(
     items: &mut Vec<ContextItem>,
-    announced: &mut Announced,
+    announced: &mut KnownCalls,
     message: &JsonMap,
     index: usize,
     path: &str,
@@ -83,7 +83,7 @@ fn decode_assistant(
     Ok(())
 }
 
-fn decode_call(announced: &mut Announced, call: &JsonMap, index: usize, path: &str) -> Result<ContextItem> {
+fn decode_call(announced: &mut KnownCalls, call: &JsonMap, index: usize, path: &str) -> Result<ContextItem> {
     let id = announced.add(call, path)?;
     let empty = JsonMap::new();
     let function = match present(call, "function") {

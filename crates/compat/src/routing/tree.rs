@@ -30,10 +30,10 @@ impl Default for TreeOptions {
 }
 
 /// Places of tools by the key of their group.
-type Groups = SortedMap<String, Vec<usize>>;
+type NamedGroups = SortedMap<String, Vec<usize>>;
 
 /// Tools in the order of their ids, with their words.
-struct Builder<'a> {
+struct TreeBuilder<'a> {
     items: Vec<&'a SelectableItem>,
     words: Vec<Vec<u32>>,
     options: TreeOptions,
@@ -61,7 +61,7 @@ pub fn build(items: &[&SelectableItem], options: TreeOptions, catalog_hash: &str
     sort_by(&mut sorted, |a, b| a.id.cmp(&b.id));
     let mut numbers = Vocabulary::default();
     let words = sorted.iter().map(|item| numbers.of(item)).collect();
-    let builder = Builder { items: sorted, words, options };
+    let builder = TreeBuilder { items: sorted, words, options };
     let mut graph = builder.grow()?;
     let manifest = GraphManifest {
         catalog_hash,
@@ -76,7 +76,7 @@ pub fn build(items: &[&SelectableItem], options: TreeOptions, catalog_hash: &str
     Ok(graph)
 }
 
-impl Builder<'_> {
+impl TreeBuilder<'_> {
     fn grow(&self) -> Result<ChoiceGraph> {
         let mut graph = ChoiceGraph::new(self.options.max_children as u64);
         let root = graph.root_id.clone();
@@ -114,13 +114,13 @@ impl Builder<'_> {
         Ok(graph)
     }
 
-    fn split(&self, places: &[usize]) -> Groups {
+    fn split(&self, places: &[usize]) -> NamedGroups {
         let groups = self.by_namespace(places).or_else(|| self.by_likeness(places));
         groups.unwrap_or_else(|| self.by_name(places))
     }
 
     /// Merges the last two groups until there are few enough.
-    fn merge_last(&self, groups: Groups) -> Vec<(String, Vec<usize>)> {
+    fn merge_last(&self, groups: NamedGroups) -> Vec<(String, Vec<usize>)> {
         let mut groups: Vec<(String, Vec<usize>)> = groups.into_entries().collect();
         while groups.len() > self.options.max_children {
             let Some((last_key, last)) = groups.pop() else { break };
@@ -135,7 +135,7 @@ impl Builder<'_> {
         groups
     }
 
-    fn by_namespace(&self, places: &[usize]) -> Option<Groups> {
+    fn by_namespace(&self, places: &[usize]) -> Option<NamedGroups> {
         let named = places.iter().filter(|place| !self.items[**place].namespace.is_empty()).count();
         if named * 2 < places.len() {
             return None;
@@ -148,7 +148,7 @@ impl Builder<'_> {
         if groups.len() < 2 {
             return None;
         }
-        let mut result = Groups::new();
+        let mut result = NamedGroups::new();
         for (key, group) in groups.into_entries() {
             if group.len() <= self.options.max_children {
                 result.insert(key, group);
@@ -160,7 +160,7 @@ impl Builder<'_> {
         (result.len() <= self.options.max_children).then_some(result)
     }
 
-    fn by_next_segment(&self, places: &[usize], prefix: &str) -> Groups {
+    fn by_next_segment(&self, places: &[usize], prefix: &str) -> NamedGroups {
         let next = |place: &usize| {
             let rest = self.items[*place].namespace.strip_prefix(prefix).unwrap_or_default();
             let segment = rest.trim_start_matches('.').split('.').next().filter(|segment| !segment.is_empty());
@@ -170,11 +170,11 @@ impl Builder<'_> {
         if groups.len() < 2 { self.by_name(places) } else { groups }
     }
 
-    fn by_likeness(&self, places: &[usize]) -> Option<Groups> {
+    fn by_likeness(&self, places: &[usize]) -> Option<NamedGroups> {
         let TreeOptions { max_children, target_group_size } = self.options;
         let count = places.len().div_ceil(target_group_size).max(2).min(max_children);
         let words: Vec<&[u32]> = places.iter().map(|place| self.words[*place].as_slice()).collect();
-        let mut groups = Groups::new();
+        let mut groups = NamedGroups::new();
         for cluster in cluster_words(&words, count) {
             let cluster: Vec<usize> = cluster.into_iter().map(|index| places[index]).collect();
             for chunk in even_chunks(&cluster, max_children) {
@@ -184,10 +184,10 @@ impl Builder<'_> {
         (groups.len() >= 2).then_some(groups)
     }
 
-    fn by_name(&self, places: &[usize]) -> Groups {
+    fn by_name(&self, places: &[usize]) -> NamedGroups {
         let mut sorted = places.to_vec();
         sort_by(&mut sorted, |a, b| self.lower_name(*a).cmp(&self.lower_name(*b)));
-        let mut groups = Groups::new();
+        let mut groups = NamedGroups::new();
         for chunk in even_chunks(&sorted, self.options.max_children) {
             let [first, last] = [chunk.first(), chunk.last()].map(|place| self.initial(place.copied().unwrap_or(0)));
             let base = if first == last { first } else { format!("{first}-{last}") };
@@ -212,8 +212,8 @@ impl Builder<'_> {
 }
 
 /// Puts places into groups by key.
-fn grouped(places: &[usize], key: impl Fn(&usize) -> String) -> Groups {
-    let mut groups = Groups::new();
+fn grouped(places: &[usize], key: impl Fn(&usize) -> String) -> NamedGroups {
+    let mut groups = NamedGroups::new();
     for place in places {
         groups.get_or_insert(&key(place), Vec::new()).push(*place);
     }

@@ -15,7 +15,7 @@ const SECTIONS: [&str; 4] = ["name", "description", "schema", "metadata"];
 
 /// A tool in the index.
 #[derive(Debug, Clone)]
-struct Entry {
+struct IndexedItem {
     text: String,
     vector: SparseVector,
     sections: [WordSet; 4],
@@ -25,11 +25,11 @@ struct Entry {
 #[derive(Debug, Clone, Default)]
 pub struct VectorIndex {
     hashing: HashingEmbedding,
-    entries: SortedMap<String, Entry>,
+    entries: SortedMap<String, IndexedItem>,
 }
 
 /// A tool found, how like the query it is, and the part of its text that says so.
-pub type Found = (String, f64, &'static str);
+pub type SimilarItem = (String, f64, &'static str);
 
 impl VectorIndex {
     /// Makes an empty index.
@@ -49,7 +49,7 @@ impl VectorIndex {
                 Some(known) if known.text == text => known.clone(),
                 _ => {
                     read += 1;
-                    Entry {
+                    IndexedItem {
                         vector: self.hashing.embed(&text),
                         sections: parts.each_ref().map(|part| token_set(part)),
                         text,
@@ -66,12 +66,12 @@ impl VectorIndex {
     }
 
     /// Returns the tools most like a text, the best first, equal ones by id.
-    pub fn query(&self, text: &str, top_k: usize) -> Vec<Found> {
+    pub fn query(&self, text: &str, top_k: usize) -> Vec<SimilarItem> {
         if text.trim().is_empty() || top_k == 0 {
             return Vec::new();
         }
         let (vector, words) = (self.hashing.embed(text), token_set(text));
-        let mut found: Vec<(&String, &Entry, f64)> =
+        let mut found: Vec<(&String, &IndexedItem, f64)> =
             self.entries.iter().map(|(id, entry)| (id, entry, similarity(&vector, &entry.vector))).collect();
         sort_by(&mut found, |a, b| b.2.total_cmp(&a.2));
         found.truncate(top_k);
@@ -83,7 +83,7 @@ impl VectorIndex {
         if !(0.0..=1.0).contains(&threshold) {
             return Err(Error::new(ErrorCode::OutOfRange, "the threshold must be from 0 to 1").at("/threshold"));
         }
-        let entries: Vec<(&String, &Entry)> = self.entries.iter().collect();
+        let entries: Vec<(&String, &IndexedItem)> = self.entries.iter().collect();
         let mut pairs = Vec::new();
         for (index, (id, entry)) in entries.iter().enumerate() {
             for (other_id, other) in &entries[index + 1..] {
@@ -97,7 +97,7 @@ impl VectorIndex {
     }
 }
 
-fn evidence(entry: &Entry, words: &WordSet) -> &'static str {
+fn evidence(entry: &IndexedItem, words: &WordSet) -> &'static str {
     let (mut best, mut most) = ("semantic", 0);
     for (name, section) in SECTIONS.iter().zip(&entry.sections) {
         let shared = words.shared(section);

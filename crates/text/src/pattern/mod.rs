@@ -10,7 +10,7 @@
 
 mod parse;
 
-use self::parse::Parser;
+use self::parse::PatternParser;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// Bytes of a pattern, instructions it may become, and steps of one search.
@@ -27,12 +27,12 @@ pub enum Dialect {
     Whole,
 }
 
-/// What to look for.
+/// A text or an expression to search for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pattern(Kind);
+pub struct Pattern(PatternKind);
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum PatternKind {
     Literal(String),
     Program { code: Vec<Op>, fold: bool, dialect: Dialect },
 }
@@ -53,9 +53,9 @@ impl Pattern {
     pub fn text(source: &str, fold: bool) -> Result<Self> {
         check_length(source)?;
         if !fold {
-            return Ok(Self(Kind::Literal(source.to_owned())));
+            return Ok(Self(PatternKind::Literal(source.to_owned())));
         }
-        let parser = Parser::new("", Dialect::Lines, true);
+        let parser = PatternParser::new("", Dialect::Lines, true);
         Self::program(Some(source.chars().map(|ch| parser.one(ch)).collect()), Dialect::Lines, true)
     }
 
@@ -63,12 +63,12 @@ impl Pattern {
     /// one that is too long or repeats too much.
     pub fn expression(source: &str, dialect: Dialect, fold: bool) -> Result<Self> {
         check_length(source)?;
-        Self::program(Parser::new(source, dialect, fold).whole(), dialect, fold)
+        Self::program(PatternParser::new(source, dialect, fold).whole(), dialect, fold)
     }
 
     fn program(code: Option<Vec<Op>>, dialect: Dialect, fold: bool) -> Result<Self> {
         match code {
-            Some(code) if code.len() <= MAX_PROGRAM => Ok(Self(Kind::Program { code, fold, dialect })),
+            Some(code) if code.len() <= MAX_PROGRAM => Ok(Self(PatternKind::Program { code, fold, dialect })),
             Some(_) => Err(Error::new(ErrorCode::TooLarge, "the pattern repeats too much")),
             None => {
                 let message = "the pattern is not a regular expression of the supported kind";
@@ -80,8 +80,8 @@ impl Pattern {
     /// Returns how many steps a search in so many bytes may take.
     pub fn steps(&self, bytes: usize) -> usize {
         match &self.0 {
-            Kind::Literal(_) => bytes,
-            Kind::Program { code, .. } => bytes.saturating_mul(code.len()),
+            PatternKind::Literal(_) => bytes,
+            PatternKind::Program { code, .. } => bytes.saturating_mul(code.len()),
         }
     }
 
@@ -97,11 +97,11 @@ impl Pattern {
     /// Finds the first match at or after a byte of the text; linear in the text.
     pub fn find(&self, text: &str, from: usize) -> Option<(usize, usize)> {
         match &self.0 {
-            Kind::Literal(literal) => {
+            PatternKind::Literal(literal) => {
                 let at = from + text.get(from..)?.find(literal.as_str())?;
                 Some((at, at + literal.len()))
             }
-            Kind::Program { code, fold, dialect } => Machine::new(code, *fold, *dialect).find(text, from),
+            PatternKind::Program { code, fold, dialect } => Machine::new(code, *fold, *dialect).find(text, from),
         }
     }
 }

@@ -3,26 +3,26 @@
 use super::{Dialect, MAX_PROGRAM, Op, lower};
 use contextweaver_base::order;
 
-/// Groups in groups.
+/// Levels of groups within groups, at most.
 const MAX_GROUPS: usize = 50;
 
 /// Characters from one to another, both included.
-type Ranges = Vec<(char, char)>;
+type CharRanges = Vec<(char, char)>;
 
 /// What an escape or a place in a set stands for.
-enum Sign {
+enum SetMember {
     One(char),
-    Any(Ranges),
+    Any(CharRanges),
 }
 
-pub(super) struct Parser<'a> {
+pub(super) struct PatternParser<'a> {
     rest: &'a str,
     depth: usize,
     dialect: Dialect,
     fold: bool,
 }
 
-impl<'a> Parser<'a> {
+impl<'a> PatternParser<'a> {
     pub(super) fn new(rest: &'a str, dialect: Dialect, fold: bool) -> Self {
         Self { rest, depth: 0, dialect, fold }
     }
@@ -95,8 +95,8 @@ impl<'a> Parser<'a> {
             '\\' if self.eat("b") => Op::Border(true),
             '\\' if self.eat("B") => Op::Border(false),
             '\\' => match self.escape()? {
-                Sign::One(ch) => self.one(ch),
-                Sign::Any(ranges) => any(ranges),
+                SetMember::One(ch) => self.one(ch),
+                SetMember::Any(ranges) => any(ranges),
             },
             '*' | '+' | '?' | ')' => return None,
             // Not what JavaScript would take it for.
@@ -114,8 +114,8 @@ impl<'a> Parser<'a> {
         }
         while ranges.is_empty() || !self.eat("]") {
             let low = match self.place()? {
-                Sign::One(low) => low,
-                Sign::Any(more) => {
+                SetMember::One(low) => low,
+                SetMember::Any(more) => {
                     ranges.extend(more);
                     continue;
                 }
@@ -124,7 +124,7 @@ impl<'a> Parser<'a> {
             let high = if is_range {
                 self.next();
                 match self.place()? {
-                    Sign::One(high) if high >= low => high,
+                    SetMember::One(high) if high >= low => high,
                     _ => return None,
                 }
             } else {
@@ -139,15 +139,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Takes one character of a set, or an escape that stands for several.
-    fn place(&mut self) -> Option<Sign> {
+    fn place(&mut self) -> Option<SetMember> {
         match self.next()? {
             '\\' => self.escape(),
-            ch => Some(Sign::One(ch)),
+            ch => Some(SetMember::One(ch)),
         }
     }
 
     /// Takes what follows a backslash.
-    fn escape(&mut self) -> Option<Sign> {
+    fn escape(&mut self) -> Option<SetMember> {
         let ch = self.next()?;
         let one = match ch {
             't' => '\t',
@@ -164,12 +164,12 @@ impl<'a> Parser<'a> {
             'u' => self.unit()?,
             'd' | 'D' | 'w' | 'W' | 's' | 'S' => {
                 let ranges = class(ch.to_ascii_lowercase(), self.dialect);
-                return Some(Sign::Any(if ch.is_ascii_uppercase() { others(ranges) } else { ranges }));
+                return Some(SetMember::Any(if ch.is_ascii_uppercase() { others(ranges) } else { ranges }));
             }
             other if other.is_ascii_alphanumeric() => return None,
             other => other,
         };
-        Some(Sign::One(one))
+        Some(SetMember::One(one))
     }
 
     fn hex(&mut self, digits: usize) -> Option<u32> {
@@ -237,7 +237,7 @@ fn number(digits: &str) -> Option<u32> {
 }
 
 /// Returns the characters of `\d`, `\w` or `\s`.
-fn class(name: char, dialect: Dialect) -> Ranges {
+fn class(name: char, dialect: Dialect) -> CharRanges {
     match name {
         'd' => vec![('0', '9')],
         'w' => {
@@ -263,7 +263,7 @@ fn class(name: char, dialect: Dialect) -> Ranges {
 }
 
 /// Returns all characters but these.
-fn others(mut ranges: Ranges) -> Ranges {
+fn others(mut ranges: CharRanges) -> CharRanges {
     order::sort(&mut ranges);
     let mut rest = Vec::new();
     let mut free = Some('\0');

@@ -17,40 +17,40 @@ const STRING_END: char = '\u{9c}';
 
 /// How a text is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
-    /// As it is.
+pub(super) enum HiddenReading {
+    /// Every character counts.
     Plain,
-    /// Without what is hidden.
+    /// Escape sequences and zero-width characters are skipped.
     Joined,
     /// With a space for each hidden piece. The text of a link's target is no hidden piece here, as it may hold a secret.
     Parted,
 }
 
 /// Returns the ways in which a text has to be read to see all of it.
-pub(super) fn readings(text: &str, full: bool) -> &'static [Reading] {
-    let two = full && find(text, 0, Reading::Joined).is_some();
-    if two { &[Reading::Joined, Reading::Parted] } else { &[Reading::Plain] }
+pub(super) fn readings(text: &str, full: bool) -> &'static [HiddenReading] {
+    let two = full && find(text, 0, HiddenReading::Joined).is_some();
+    if two { &[HiddenReading::Joined, HiddenReading::Parted] } else { &[HiddenReading::Plain] }
 }
 
 /// A text in one reading.
-pub(super) struct Shown<'a> {
+pub(super) struct VisibleText<'a> {
     pub(super) text: Cow<'a, str>,
-    reading: Reading,
+    reading: HiddenReading,
     /// Where a piece of the text goes on behind a hidden one: its offset here, and in the source.
     pieces: Vec<(usize, usize)>,
 }
 
-impl<'a> Shown<'a> {
+impl<'a> VisibleText<'a> {
     /// Reads a text.
-    pub(super) fn new(source: &'a str, reading: Reading) -> Self {
+    pub(super) fn new(source: &'a str, reading: HiddenReading) -> Self {
         let mut shown = Self { text: Cow::Borrowed(source), reading, pieces: Vec::new() };
-        if reading == Reading::Plain {
+        if reading == HiddenReading::Plain {
             return shown;
         }
         let (mut text, mut at) = (String::new(), 0);
         while let Some((start, end)) = find(source, at, reading) {
             text.push_str(source.get(at..start).unwrap_or_default());
-            if reading == Reading::Parted {
+            if reading == HiddenReading::Parted {
                 text.push(' ');
             }
             shown.pieces.push((text.len(), end));
@@ -70,7 +70,7 @@ impl<'a> Shown<'a> {
 
     /// Returns where in the source something ends that ends here: before a hidden piece, unless it holds the space for it.
     pub(super) fn end(&self, at: usize) -> usize {
-        self.source(at, |piece| piece < at || piece == at && self.reading == Reading::Parted)
+        self.source(at, |piece| piece < at || piece == at && self.reading == HiddenReading::Parted)
     }
 
     fn source(&self, at: usize, is_before: impl Fn(usize) -> bool) -> usize {
@@ -99,7 +99,7 @@ const fn starts() -> [bool; 256] {
 }
 
 /// Finds the next hidden piece at or after an offset.
-fn find(text: &str, from: usize, reading: Reading) -> Option<(usize, usize)> {
+fn find(text: &str, from: usize, reading: HiddenReading) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
         let step = text.as_bytes().get(at..)?.iter().position(|&b| STARTS[usize::from(b)]);
@@ -146,14 +146,14 @@ fn escaped(text: &str, at: usize) -> Option<(char, usize)> {
 }
 
 /// Returns the end of the sequence that a control character starts, or its own end.
-fn sequence_end(text: &str, c: char, end: usize, reading: Reading) -> usize {
+fn sequence_end(text: &str, c: char, end: usize, reading: HiddenReading) -> usize {
     let next = byte(text, end);
     let found = match (c, next) {
         (CSI, _) => control_end(text, end),
         (ESCAPE, Some(b'[')) => control_end(text, end + 1),
         (ESCAPE, Some(b']' | b'P' | b'X' | b'^' | b'_')) => {
             let whole = string_end(text, end + 1);
-            whole.map(|whole| if reading == Reading::Joined { whole } else { end + 1 })
+            whole.map(|whole| if reading == HiddenReading::Joined { whole } else { end + 1 })
         }
         // A character set, as `tput sgr0` switches to one.
         (ESCAPE, Some(b'#' | b'%' | b'('..=b'/')) => byte(text, end + 1).filter(u8::is_ascii_graphic).map(|_| end + 2),
@@ -207,7 +207,7 @@ mod tests {
             let mut bytes = [0; 4];
             let text = c.encode_utf8(&mut bytes);
             let end = text.len();
-            let found = find(text, 0, Reading::Joined);
+            let found = find(text, 0, HiddenReading::Joined);
             assert_eq!(found, is_hidden(c).then_some((0, end)), "{c:?}");
         }
     }

@@ -17,7 +17,7 @@ pub(super) const MAX_KEY: usize = 64;
 
 /// What a key says about its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum KeyKind {
     /// A chosen secret, which may be short or numeric.
     Password,
     /// A password, or the working directory that shells call by the same name.
@@ -32,7 +32,7 @@ pub(super) enum Kind {
 
 /// How a key word has to sit in a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fit {
+enum WordFit {
     /// It ends the key, also inside a longer word such as `dbpassword`.
     Suffix,
     /// It is the last whole segment of the key.
@@ -40,27 +40,27 @@ enum Fit {
 }
 
 /// Key words of the full rules, lower case and without separators.
-const WORDS: [(&str, Fit, Kind); 20] = [
-    ("password", Fit::Suffix, Kind::Password),
-    ("passwd", Fit::Suffix, Kind::Password),
-    ("passphrase", Fit::Suffix, Kind::Password),
-    ("passcode", Fit::Suffix, Kind::Password),
-    ("pwd", Fit::Suffix, Kind::Password),
-    ("pass", Fit::Segment, Kind::Password),
-    ("pw", Fit::Segment, Kind::Password),
-    ("secret", Fit::Suffix, Kind::Secret),
-    ("apikey", Fit::Suffix, Kind::Secret),
-    ("accesskey", Fit::Suffix, Kind::Secret),
-    ("secretkey", Fit::Suffix, Kind::Secret),
-    ("privatekey", Fit::Suffix, Kind::Secret),
-    ("accountkey", Fit::Suffix, Kind::Secret),
-    ("encryptionkey", Fit::Suffix, Kind::Secret),
-    ("signingkey", Fit::Suffix, Kind::Secret),
-    ("authkey", Fit::Suffix, Kind::Secret),
-    ("token", Fit::Suffix, Kind::Token),
-    ("authorization", Fit::Segment, Kind::Strict),
-    ("credential", Fit::Suffix, Kind::Strict),
-    ("sig", Fit::Segment, Kind::Strict),
+const WORDS: [(&str, WordFit, KeyKind); 20] = [
+    ("password", WordFit::Suffix, KeyKind::Password),
+    ("passwd", WordFit::Suffix, KeyKind::Password),
+    ("passphrase", WordFit::Suffix, KeyKind::Password),
+    ("passcode", WordFit::Suffix, KeyKind::Password),
+    ("pwd", WordFit::Suffix, KeyKind::Password),
+    ("pass", WordFit::Segment, KeyKind::Password),
+    ("pw", WordFit::Segment, KeyKind::Password),
+    ("secret", WordFit::Suffix, KeyKind::Secret),
+    ("apikey", WordFit::Suffix, KeyKind::Secret),
+    ("accesskey", WordFit::Suffix, KeyKind::Secret),
+    ("secretkey", WordFit::Suffix, KeyKind::Secret),
+    ("privatekey", WordFit::Suffix, KeyKind::Secret),
+    ("accountkey", WordFit::Suffix, KeyKind::Secret),
+    ("encryptionkey", WordFit::Suffix, KeyKind::Secret),
+    ("signingkey", WordFit::Suffix, KeyKind::Secret),
+    ("authkey", WordFit::Suffix, KeyKind::Secret),
+    ("token", WordFit::Suffix, KeyKind::Token),
+    ("authorization", WordFit::Segment, KeyKind::Strict),
+    ("credential", WordFit::Suffix, KeyKind::Strict),
+    ("sig", WordFit::Segment, KeyKind::Strict),
 ];
 
 /// The last two letters of all key words and qualifiers, read backwards; most keys end differently.
@@ -108,14 +108,14 @@ const EXTERNAL_SECRETS: [&str; 17] = [
 ];
 
 /// A key in lower case and without separators.
-struct Name {
+struct KeyName {
     bytes: [u8; MAX_KEY],
     length: usize,
     /// One bit per byte that starts a segment.
     segments: u64,
 }
 
-impl Name {
+impl KeyName {
     /// Normalises the end of a key, which is where the key word is.
     fn new(key: &[u8]) -> Self {
         let mut name = Self { bytes: [0; MAX_KEY], length: 0, segments: 0 };
@@ -139,11 +139,11 @@ impl Name {
         self.bytes.get(..self.length).unwrap_or_default()
     }
 
-    fn fits(&self, word: &str, fit: Fit) -> bool {
+    fn fits(&self, word: &str, fit: WordFit) -> bool {
         let Some(head) = self.bytes().strip_suffix(word.as_bytes()) else {
             return false;
         };
-        fit == Fit::Suffix || self.segments & (1 << head.len()) != 0
+        fit == WordFit::Suffix || self.segments & (1 << head.len()) != 0
     }
 }
 
@@ -158,7 +158,7 @@ fn trim_key(key: &[u8]) -> &[u8] {
 }
 
 /// Returns what a key says about its value under the full rules.
-pub(super) fn key_kind(key: &str) -> Option<Kind> {
+pub(super) fn key_kind(key: &str) -> Option<KeyKind> {
     tick(key.len());
     let key = trim_key(key.as_bytes());
     let [.., before, last] = key else { return None };
@@ -166,23 +166,23 @@ pub(super) fn key_kind(key: &str) -> Option<Kind> {
     if !is_separator(*before) && !ENDINGS.may_start(&[*last, *before]) {
         return None;
     }
-    let mut name = Name::new(key);
-    if let Some(word) = QUALIFIERS.iter().find(|word| name.fits(word, Fit::Segment)) {
+    let mut name = KeyName::new(key);
+    if let Some(word) = QUALIFIERS.iter().find(|word| name.fits(word, WordFit::Segment)) {
         name.length -= word.len();
         name.length = trim_key(name.bytes()).len();
     }
     if matches!(name.bytes(), b"pwd" | b"oldpwd") {
-        return Some(Kind::Directory);
+        return Some(KeyKind::Directory);
     }
     let &(_, _, kind) = WORDS.iter().find(|(word, fit, _)| name.fits(word, *fit))?;
     let head = name.bytes().strip_suffix(b"token").unwrap_or_default();
     let harmless = HARMLESS_TOKENS.iter().any(|word| head.ends_with(word.as_bytes()));
-    (kind != Kind::Token || !harmless).then_some(kind)
+    (kind != KeyKind::Token || !harmless).then_some(kind)
 }
 
 /// Reports whether a value assigned to a key of some kind has to be masked.
-pub(super) fn is_secret(kind: Kind, value: &str, quoted: bool) -> bool {
-    let least = if quoted && kind == Kind::Password { MIN_QUOTED_PASSWORD } else { MIN_VALUE };
+pub(super) fn is_secret(kind: KeyKind, value: &str, quoted: bool) -> bool {
+    let least = if quoted && kind == KeyKind::Password { MIN_QUOTED_PASSWORD } else { MIN_VALUE };
     tick(value.len());
     let plain = |b: u8| b.is_ascii_digit() || matches!(b, b'.' | b',' | b'-' | b'+' | b'_' | b'%');
     let has_digit = || value.bytes().any(|b| b.is_ascii_digit());
@@ -190,10 +190,10 @@ pub(super) fn is_secret(kind: Kind, value: &str, quoted: bool) -> bool {
         && value.chars().any(char::is_alphanumeric)
         && !is_placeholder(value)
         && match kind {
-            Kind::Password | Kind::Secret => true,
-            Kind::Directory => !is_path(value),
-            Kind::Token => !value.bytes().all(plain),
-            Kind::Strict => value.len() >= MAX_KEY || value.len() >= 16 && has_digit(),
+            KeyKind::Password | KeyKind::Secret => true,
+            KeyKind::Directory => !is_path(value),
+            KeyKind::Token => !value.bytes().all(plain),
+            KeyKind::Strict => value.len() >= MAX_KEY || value.len() >= 16 && has_digit(),
         }
 }
 

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
-use hidden::{Shown, readings};
+use hidden::{VisibleText, readings};
 use scan::{ALL, ASSIGN, Scanner};
 
 /// Replacement for a secret unless the caller chooses another one.
@@ -74,7 +74,7 @@ pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
 
 /// Returns a text in each way in which it has to be read to see all of it.
 pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'_, str>> {
-    readings(text, rules == SecretRules::Full).iter().map(move |&reading| Shown::new(text, reading).text)
+    readings(text, rules == SecretRules::Full).iter().map(move |&reading| VisibleText::new(text, reading).text)
 }
 
 /// Replaces every secret in the string leaves of a JSON value by a mask.
@@ -87,7 +87,7 @@ pub fn redact_value(value: &Value, rules: SecretRules, mask: &str) -> Value {
     redact_leaf(value, rules, mask, None, MAX_DEPTH)
 }
 
-fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys::Kind>, depth: usize) -> Value {
+fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys::KeyKind>, depth: usize) -> Value {
     let Some(below) = depth.checked_sub(1) else {
         return Value::String(mask.to_owned());
     };
@@ -113,7 +113,7 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
 fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> u32 {
     let mut found = 0;
     for &reading in readings(text, full) {
-        let (shown, mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+        let (shown, mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
         let mut scanner = Scanner::new(&shown.text, full, &mask.text);
         let mut from = 0;
         while let Some(hit) = scanner.next(from, 0, wanted & !found) {
@@ -173,11 +173,11 @@ fn mask_rules(text: &str, full: bool, mask: &str, rules: u32) -> Option<String> 
 }
 
 /// Masks every match of the given rules from left to right.
-fn mask_reading(text: &str, reading: hidden::Reading, full: bool, mask: &str, rules: u32) -> Option<String> {
+fn mask_reading(text: &str, reading: hidden::HiddenReading, full: bool, mask: &str, rules: u32) -> Option<String> {
     if rules == 0 {
         return None;
     }
-    let (shown, shown_mask) = (Shown::new(text, reading), Shown::new(mask, reading));
+    let (shown, shown_mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
     let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
     let mut masked = String::new();
     let (mut copied, mut from) = (0, 0);

@@ -36,7 +36,7 @@ const fn triggers() -> [u32; 256] {
 
 /// A span to be masked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit {
+pub(super) struct SecretSpan {
     /// Bit of the rule that matched.
     pub(super) rule: u32,
     /// Offset of the byte that revealed the secret.
@@ -76,7 +76,7 @@ impl<'a> Scanner<'a> {
     ///
     /// Nothing before `floor` is part of a match, though it may decide whether a word starts
     /// there.
-    pub(super) fn next(&mut self, from: usize, floor: usize, active: u32) -> Option<Hit> {
+    pub(super) fn next(&mut self, from: usize, floor: usize, active: u32) -> Option<SecretSpan> {
         let active = active & if self.full { ALL } else { COMPAT };
         let bytes = self.text.as_bytes().get(from..)?;
         for (offset, &byte) in bytes.iter().enumerate() {
@@ -93,8 +93,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Tries the rules that one byte can reveal.
-    fn at(&mut self, trigger: usize, floor: usize, rules: u32) -> Option<Hit> {
-        let hit = |rule, (start, end)| Hit { rule, trigger, start, end };
+    fn at(&mut self, trigger: usize, floor: usize, rules: u32) -> Option<SecretSpan> {
+        let hit = |rule, (start, end)| SecretSpan { rule, trigger, start, end };
         if rules & PEM != 0
             && let Some(span) = self.pem_at(trigger)
         {

@@ -8,7 +8,7 @@ use super::scan::Scanner;
 
 /// What has to follow the prefix of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
+enum TokenShape {
     /// Exactly this many characters, ending at a word edge.
     Exact(usize),
     /// At least this many characters.
@@ -21,8 +21,8 @@ enum Shape {
     Jwt,
 }
 
-/// One recognisable token.
-struct Row {
+/// The form of one kind of token, told by its prefix.
+struct TokenRule {
     rule: u32,
     /// Literal prefix in which `?` stands for one byte of `wild`.
     prefix: &'static str,
@@ -32,14 +32,14 @@ struct Row {
     mark: u8,
     wild: &'static str,
     class: u8,
-    shape: Shape,
+    shape: TokenShape,
 }
 
-const fn row(rule: u32, prefix: &'static str, class: u8, shape: Shape) -> Row {
+const fn row(rule: u32, prefix: &'static str, class: u8, shape: TokenShape) -> TokenRule {
     wild(rule, prefix, "", class, shape)
 }
 
-const fn wild(rule: u32, prefix: &'static str, set: &'static str, class: u8, shape: Shape) -> Row {
+const fn wild(rule: u32, prefix: &'static str, set: &'static str, class: u8, shape: TokenShape) -> TokenRule {
     let bytes = prefix.as_bytes();
     let mut pivot = 0;
     let mut mark = b'?';
@@ -47,59 +47,60 @@ const fn wild(rule: u32, prefix: &'static str, set: &'static str, class: u8, sha
         mark = bytes[pivot];
         pivot += 1;
     }
-    Row { rule, prefix, pivot, mark, wild: set, class, shape }
+    TokenRule { rule, prefix, pivot, mark, wild: set, class, shape }
 }
 
 /// Rule number of the rows that contextweaver 0.18 does not have.
 const EXTRA: u32 = 15;
 
-const BY_UPPER_A: [Row; 10] = [
-    row(1, "A3T", UPPER, Shape::Exact(17)),
-    row(1, "AKIA", UPPER, Shape::Exact(16)),
-    row(1, "AGPA", UPPER, Shape::Exact(16)),
-    row(1, "AIDA", UPPER, Shape::Exact(16)),
-    row(1, "AROA", UPPER, Shape::Exact(16)),
-    row(1, "AIPA", UPPER, Shape::Exact(16)),
-    row(1, "ANPA", UPPER, Shape::Exact(16)),
-    row(1, "ANVA", UPPER, Shape::Exact(16)),
-    row(1, "ASIA", UPPER, Shape::Exact(16)),
-    row(2, "AIza", URLSAFE, Shape::Exact(35)),
+const BY_UPPER_A: [TokenRule; 10] = [
+    row(1, "A3T", UPPER, TokenShape::Exact(17)),
+    row(1, "AKIA", UPPER, TokenShape::Exact(16)),
+    row(1, "AGPA", UPPER, TokenShape::Exact(16)),
+    row(1, "AIDA", UPPER, TokenShape::Exact(16)),
+    row(1, "AROA", UPPER, TokenShape::Exact(16)),
+    row(1, "AIPA", UPPER, TokenShape::Exact(16)),
+    row(1, "ANPA", UPPER, TokenShape::Exact(16)),
+    row(1, "ANVA", UPPER, TokenShape::Exact(16)),
+    row(1, "ASIA", UPPER, TokenShape::Exact(16)),
+    row(2, "AIza", URLSAFE, TokenShape::Exact(35)),
 ];
 
-const BY_UNDERSCORE: [Row; 10] = [
-    wild(3, "gh?_", "pousr", ALNUM, Shape::Edge(36)),
-    row(7, "github_pat_", ALNUM_UNDER, Shape::Least(22)),
-    wild(9, "?k_live_", "sr", ALNUM, Shape::Least(16)),
-    wild(EXTRA, "?k_test_", "sr", ALNUM, Shape::Least(16)),
-    row(EXTRA, "hf_", ALNUM, Shape::Least(20)),
-    row(EXTRA, "npm_", ALNUM, Shape::Least(20)),
-    row(EXTRA, "gsk_", ALNUM, Shape::Least(20)),
-    row(EXTRA, "whsec_", ALNUM, Shape::Least(20)),
-    row(EXTRA, "shpat_", ALNUM, Shape::Least(32)),
-    row(EXTRA, "dop_v1_", ALNUM, Shape::Least(40)),
+const BY_UNDERSCORE: [TokenRule; 10] = [
+    wild(3, "gh?_", "pousr", ALNUM, TokenShape::Edge(36)),
+    row(7, "github_pat_", ALNUM_UNDER, TokenShape::Least(22)),
+    wild(9, "?k_live_", "sr", ALNUM, TokenShape::Least(16)),
+    wild(EXTRA, "?k_test_", "sr", ALNUM, TokenShape::Least(16)),
+    row(EXTRA, "hf_", ALNUM, TokenShape::Least(20)),
+    row(EXTRA, "npm_", ALNUM, TokenShape::Least(20)),
+    row(EXTRA, "gsk_", ALNUM, TokenShape::Least(20)),
+    row(EXTRA, "whsec_", ALNUM, TokenShape::Least(20)),
+    row(EXTRA, "shpat_", ALNUM, TokenShape::Least(32)),
+    row(EXTRA, "dop_v1_", ALNUM, TokenShape::Least(40)),
 ];
 
-const BY_DASH: [Row; 8] = [
-    wild(4, "xox?-", "baprs", ALNUM_DASH, Shape::Edge(10)),
-    row(5, "sk-ant-", URLSAFE, Shape::Least(20)),
-    row(6, "sk-", URLSAFE, Shape::Least(20)),
-    wild(8, "xapp-?-", "0123456789", ALNUM_DASH, Shape::Least(10)),
-    row(EXTRA, "glpat-", URLSAFE, Shape::Least(20)),
-    row(EXTRA, "xai-", ALNUM, Shape::Least(40)),
-    row(EXTRA, "pplx-", ALNUM, Shape::Least(40)),
-    row(EXTRA, "pypi-AgE", URLSAFE, Shape::Least(40)),
+const BY_DASH: [TokenRule; 8] = [
+    wild(4, "xox?-", "baprs", ALNUM_DASH, TokenShape::Edge(10)),
+    row(5, "sk-ant-", URLSAFE, TokenShape::Least(20)),
+    row(6, "sk-", URLSAFE, TokenShape::Least(20)),
+    wild(8, "xapp-?-", "0123456789", ALNUM_DASH, TokenShape::Least(10)),
+    row(EXTRA, "glpat-", URLSAFE, TokenShape::Least(20)),
+    row(EXTRA, "xai-", ALNUM, TokenShape::Least(40)),
+    row(EXTRA, "pplx-", ALNUM, TokenShape::Least(40)),
+    row(EXTRA, "pypi-AgE", URLSAFE, TokenShape::Least(40)),
 ];
 
-const BY_DOT: [Row; 2] = [row(10, "SG.", URLSAFE, Shape::Pair(16)), row(EXTRA, "ya29.", URLSAFE, Shape::Least(20))];
+const BY_DOT: [TokenRule; 2] =
+    [row(10, "SG.", URLSAFE, TokenShape::Pair(16)), row(EXTRA, "ya29.", URLSAFE, TokenShape::Least(20))];
 
-const BY_UPPER_J: [Row; 1] = [row(11, "eyJ", URLSAFE, Shape::Jwt)];
+const BY_UPPER_J: [TokenRule; 1] = [row(11, "eyJ", URLSAFE, TokenShape::Jwt)];
 
 /// Rule number and span of a found token.
-pub(super) type Found = (u32, usize, usize);
+pub(super) type TokenMatch = (u32, usize, usize);
 
 impl Scanner<'_> {
     /// Finds a token whose pivot is the byte at an offset.
-    pub(super) fn token_at(&mut self, pivot: usize, floor: usize, active: u32) -> Option<Found> {
+    pub(super) fn token_at(&mut self, pivot: usize, floor: usize, active: u32) -> Option<TokenMatch> {
         let (letter, rows) = self.rows_at(pivot)?;
         for row in rows {
             let possible = row.mark == letter || row.mark == b'?';
@@ -119,10 +120,10 @@ impl Scanner<'_> {
     }
 
     /// Returns the byte before a pivot and the rows that the neighbours leave possible.
-    fn rows_at(&self, pivot: usize) -> Option<(u8, &'static [Row])> {
+    fn rows_at(&self, pivot: usize) -> Option<(u8, &'static [TokenRule])> {
         let bytes = self.text.as_bytes();
         let letter = pivot.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
-        let rows: &[Row] = match bytes.get(pivot)? {
+        let rows: &[TokenRule] = match bytes.get(pivot)? {
             b'A' if matches!(bytes.get(pivot + 1)?, b'3' | b'G' | b'I' | b'K' | b'N' | b'R' | b'S') => &BY_UPPER_A,
             b'_' if letter.is_ascii_lowercase() => &BY_UNDERSCORE,
             b'-' if letter.is_ascii_lowercase() => &BY_DASH,
@@ -134,7 +135,7 @@ impl Scanner<'_> {
     }
 
     /// Matches the prefix of a row behind a word edge and returns where the body starts.
-    fn prefix_at(&self, row: &Row, start: usize) -> Option<usize> {
+    fn prefix_at(&self, row: &TokenRule, start: usize) -> Option<usize> {
         let bytes = self.text.as_bytes().get(start..start + row.prefix.len())?;
         let matches = bytes
             .iter()
@@ -167,17 +168,17 @@ impl Scanner<'_> {
         before(self.text, at).is_some_and(word) != after(self.text, at).is_some_and(word)
     }
 
-    fn body_end(&mut self, row: &Row, body: usize) -> Option<usize> {
+    fn body_end(&mut self, row: &TokenRule, body: usize) -> Option<usize> {
         match row.shape {
-            Shape::Exact(size) if !self.full || row.class == UPPER => {
+            TokenShape::Exact(size) if !self.full || row.class == UPPER => {
                 let end = run(self.text, body, row.class, size);
                 (end == body + size && self.edge(end)).then_some(end)
             }
-            Shape::Edge(least) if !self.full => {
+            TokenShape::Edge(least) if !self.full => {
                 let end = run(self.text, body, row.class, usize::MAX);
                 self.last_edge(body + least, end)
             }
-            Shape::Exact(least) | Shape::Least(least) | Shape::Edge(least) => {
+            TokenShape::Exact(least) | TokenShape::Least(least) | TokenShape::Edge(least) => {
                 if !self.full && row.prefix == "sk-" && rest(self.text, body).starts_with("ant-") {
                     return None;
                 }
@@ -195,7 +196,7 @@ impl Scanner<'_> {
                 }
                 Some(end)
             }
-            Shape::Pair(least) => {
+            TokenShape::Pair(least) => {
                 let dot = run(self.text, body, row.class, usize::MAX);
                 if dot < body + least || byte(self.text, dot) != Some(b'.') {
                     return None;
@@ -203,7 +204,7 @@ impl Scanner<'_> {
                 let end = run(self.text, dot + 1, row.class, usize::MAX);
                 (end > dot + least).then_some(end)
             }
-            Shape::Jwt => self.jwt_end(body),
+            TokenShape::Jwt => self.jwt_end(body),
         }
     }
 
