@@ -127,7 +127,7 @@ fn looks(text: &str, is_json: bool) -> Shape {
     if lines.len() >= 3 && share(is_match) >= 0.7 {
         return Shape::Matches;
     }
-    if lines.iter().any(|line| begins_trace(line)) && share(is_frame) >= 0.3 {
+    if share(is_frame) >= 0.3 && lines.iter().any(|line| begins_trace(line)) {
         return Shape::Trace;
     }
     if lines.len() >= 3 && share(is_event) >= 0.4 {

@@ -3,7 +3,6 @@
 //! Maintained as items come in, so that a build only touches the words of the query and of the current turn.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::callbacks::CallbackAnswers;
 use super::options::ManagerOptions;
@@ -11,6 +10,7 @@ use super::render::{self, SectionMark};
 use super::{dedup, digest_note, firewall};
 use crate::store::ArtifactStore;
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::numbered::{Term, Terms};
 use contextweaver_text::terms::{for_each_term, is_identifier};
 
 /// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
@@ -90,7 +90,7 @@ impl IndexEntry {
 /// The inverted index of a log.
 #[derive(Debug, Clone, Default)]
 pub struct LogIndex {
-    vocabulary: HashMap<Box<str>, u32>,
+    vocabulary: Terms,
     postings: Vec<Vec<PassagePosting>>,
     identifiers: Vec<bool>,
     /// Where the last item counted keeps each term; checked before use, so never cleared.
@@ -116,7 +116,7 @@ impl LogIndex {
 
     /// Returns the id of a term that occurs in the log.
     pub fn term(&self, term: &str) -> Option<u32> {
-        self.vocabulary.get(term).copied()
+        self.vocabulary.get(Term::Word(term))
     }
 
     /// Tells whether a term looks like an identifier.
@@ -171,14 +171,12 @@ impl LogIndex {
     fn terms_of(&mut self, text: &str) -> Vec<u32> {
         let mut found = Vec::new();
         for_each_term(text, |term| {
-            let id = self.vocabulary.get(term).copied().unwrap_or_else(|| {
-                let id = self.postings.len() as u32;
-                self.vocabulary.insert(term.into(), id);
+            let id = self.vocabulary.intern(Term::Word(term));
+            if id as usize == self.postings.len() {
                 self.postings.push(Vec::new());
                 self.identifiers.push(is_identifier(term));
                 self.slots.push(0);
-                id
-            });
+            }
             found.push(id);
         });
         found

@@ -38,17 +38,42 @@ pub fn for_each_text(item: &SelectableItem, each: &mut dyn FnMut(usize, &str)) {
     each(3, &item.description);
     // Names and descriptions come mixed; each field has its words in order all the same.
     let mut left = SCHEMA_NODES;
-    walk(&item.args_schema, 1, &mut left, each);
+    walk(&SchemaKeywords::of(&item.args_schema), 1, &mut left, each);
     for example in &item.examples {
         each(6, example);
     }
 }
 
-fn walk(schema: &JsonMap, level: usize, left: &mut usize, each: &mut dyn FnMut(usize, &str)) {
+/// The keywords of a schema that are read, found in one pass: looking each up hashes it anew.
+#[derive(Default)]
+struct SchemaKeywords<'a> {
+    description: Option<&'a Value>,
+    choices: Option<&'a Value>,
+    properties: Option<&'a Value>,
+    items: Option<&'a Value>,
+}
+
+impl<'a> SchemaKeywords<'a> {
+    fn of(schema: &'a JsonMap) -> Self {
+        let mut found = Self::default();
+        for (keyword, value) in schema {
+            match keyword.as_str() {
+                "description" => found.description = Some(value),
+                "enum" => found.choices = Some(value),
+                "properties" => found.properties = Some(value),
+                "items" => found.items = Some(value),
+                _ => {}
+            }
+        }
+        found
+    }
+}
+
+fn walk(schema: &SchemaKeywords, level: usize, left: &mut usize, each: &mut dyn FnMut(usize, &str)) {
     if level > SCHEMA_LEVELS {
         return;
     }
-    if let Some(Value::Object(properties)) = schema.get("properties") {
+    if let Some(Value::Object(properties)) = schema.properties {
         for (name, property) in properties {
             if *left == 0 {
                 return;
@@ -56,19 +81,20 @@ fn walk(schema: &JsonMap, level: usize, left: &mut usize, each: &mut dyn FnMut(u
             *left -= 1;
             each(4, name);
             let Value::Object(property) = property else { continue };
-            if let Some(Value::String(text)) = property.get("description") {
+            let property = SchemaKeywords::of(property);
+            if let Some(Value::String(text)) = property.description {
                 each(5, text);
             }
-            if let Some(Value::Array(values)) = property.get("enum") {
+            if let Some(Value::Array(values)) = property.choices {
                 for value in values.iter().filter_map(Value::as_str) {
                     each(5, value);
                 }
             }
-            walk(property, level + 1, left, each);
+            walk(&property, level + 1, left, each);
         }
     }
-    if let Some(Value::Object(items)) = schema.get("items") {
-        walk(items, level + 1, left, each);
+    if let Some(Value::Object(items)) = schema.items {
+        walk(&SchemaKeywords::of(items), level + 1, left, each);
     }
 }
 
