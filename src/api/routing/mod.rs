@@ -269,8 +269,12 @@ fn schema(mut fields: Fields) -> Result<String> {
     let property = fields.string_or("property_name", base.property_name)?;
     let name = fields.string_or("schema_name", base.schema_name)?;
     fields.finish()?;
-    let options =
-        SelectionSchemaOptions { provider: &provider, property_name: &property, schema_name: &name, compat: false };
+    let options = SelectionSchemaOptions {
+        provider: &provider,
+        property_name: &property,
+        schema_name: &name,
+        described_as: None,
+    };
     done(&selection_schema(candidates.ids.iter().map(String::as_str), &options)?)
 }
 
@@ -288,8 +292,12 @@ fn selection(router: &mut Router, mut fields: Fields) -> Result<String> {
     };
     let is_destructive =
         |id: &str| catalog.find(id).is_some_and(|item| ChoiceCard::of(item, None, false).safety == "destructive");
-    let options =
-        ValidateOptions { repair, resolve: Some(&resolve), is_destructive: Some(&is_destructive), compat: false };
+    let options = ValidateOptions {
+        repair,
+        resolve: Some(&resolve),
+        is_destructive: Some(&is_destructive),
+        ..ValidateOptions::default()
+    };
     let ids: Vec<&str> = candidates.ids.iter().map(String::as_str).collect();
     done(&validate_selection(selected.as_deref(), &ids, &options))
 }
@@ -348,7 +356,7 @@ fn explain(result: Value) -> Result<Value> {
         context_boost_applied,
         excluded_count,
         gated_count,
-        compat: false,
+        ..RouteExplanation::default()
     };
     Ok(json!({ "data": explanation.to_json(), "markdown": explanation.to_markdown() }))
 }

@@ -12,7 +12,7 @@ use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_model::{ContextItem, SelectableItem};
 use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{
-    self, BrowseBounds, CardOptions, ChoiceCard, SchemaSource, SelectionSchemaOptions, ValidateOptions,
+    self, BrowseBounds, CardOptions, ChoiceCard, PrefixRepair, SchemaSource, SelectionSchemaOptions, ValidateOptions,
 };
 use contextweaver_routing::router::{
     FeedbackWeights, RouteHistory, ToolFeedback, adjust_by_feedback, aggregate_feedback,
@@ -113,7 +113,7 @@ fn selection(input: &Value) -> Value {
         input["candidate_ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     if text(input, "op") == "validate" {
         let repair = input["repair"].as_bool().unwrap_or(true);
-        let options = ValidateOptions { repair, compat: true, ..ValidateOptions::default() };
+        let options = ValidateOptions { repair, prefixes: PrefixRepair::Any, ..ValidateOptions::default() };
         return json!(cards::validate_selection(input["selected_id"].as_str(), &candidates, &options));
     }
     let base = SelectionSchemaOptions::default();
@@ -121,7 +121,7 @@ fn selection(input: &Value) -> Value {
         provider: input["provider"].as_str().unwrap_or(base.provider),
         property_name: input["property_name"].as_str().unwrap_or(base.property_name),
         schema_name: input["schema_name"].as_str().unwrap_or(base.schema_name),
-        compat: true,
+        described_as: Some("tool_id"),
     };
     answer(cards::selection_schema(candidates.into_iter(), &options), |error| match error.code() {
         ErrorCode::NoCandidates => "RouteError",

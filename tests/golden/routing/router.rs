@@ -7,7 +7,7 @@ use contextweaver_compat::routing::router_options;
 use contextweaver_model::RoutingConfig;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::Catalog;
-use contextweaver_routing::cards::{ValidateOptions, make_choice_cards, validate_selection};
+use contextweaver_routing::cards::{PrefixRepair, ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::router::{
     DecisionParts, FilterVerdict, RankedCandidate, RouteExplanation, RouteOptions, Router, RouterOptions,
@@ -117,10 +117,11 @@ fn explanation(input: &Value) -> Value {
         context_boost_applied: answer.context_boost_applied,
         excluded_count: answer.excluded_count as usize,
         gated_count: answer.gated_count as usize,
-        compat: true,
+        compares_first_two: true,
+        is_verbatim: true,
     };
     let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();
-    let choice = ValidateOptions { compat: true, ..ValidateOptions::default() };
+    let choice = ValidateOptions { prefixes: PrefixRepair::Any, ..ValidateOptions::default() };
     let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &choice);
     let score = |id: &str| candidates.iter().find(|(known, _)| known == id).map(|(_, score)| *score);
     let offered = ids.iter().filter_map(|id| router.catalog().find(id));

@@ -26,5 +26,6 @@ pub use pack::{PackedCards, pack_cards};
 pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, tools_for};
 pub use render::{CardStyle, card_line, format_card_for_prompt, render_cards};
 pub use selection::{
-    ResolveName, SelectionSchemaOptions, SelectionValidation, ValidateOptions, selection_schema, validate_selection,
+    PrefixRepair, ResolveName, SelectionSchemaOptions, SelectionValidation, ValidateOptions, selection_schema,
+    validate_selection,
 };

@@ -21,15 +21,15 @@ pub struct SelectionSchemaOptions<'a> {
     pub provider: &'a str,
     /// The property that holds the chosen id.
     pub property_name: &'a str,
-    /// The name of the schema.
+    /// The name of the schema: 1 to 64 letters, digits, `_` and `-`.
     pub schema_name: &'a str,
-    /// Writes what 0.18 writes, which does not know `gemini` and always calls the property `tool_id`.
-    pub compat: bool,
+    /// What the description for `anthropic` asks for; the property's name unless given.
+    pub described_as: Option<&'a str>,
 }
 
 impl Default for SelectionSchemaOptions<'_> {
     fn default() -> Self {
-        Self { provider: "json_schema", property_name: "tool_id", schema_name: "tool_selection", compat: false }
+        Self { provider: "json_schema", property_name: "tool_id", schema_name: "tool_selection", described_as: None }
     }
 }
 
@@ -41,15 +41,14 @@ pub fn selection_schema<'a>(
     candidates: impl Iterator<Item = &'a str>,
     options: &SelectionSchemaOptions,
 ) -> Result<Value> {
-    let SelectionSchemaOptions { provider, property_name, schema_name, compat } = *options;
-    let known = if compat { &PROVIDERS[..3] } else { PROVIDERS };
-    if !known.contains(&provider) {
+    let SelectionSchemaOptions { provider, property_name, schema_name, described_as } = *options;
+    if !PROVIDERS.contains(&provider) {
         let message = format!("no provider is called {}", quote(provider));
-        let hint = format!("one of {}", known.join(", "));
+        let hint = format!("one of {}", PROVIDERS.join(", "));
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/provider").hint(hint));
     }
     let is_name = (1..=64).contains(&schema_name.len()) && schema_name.chars().all(is_name_char);
-    if !compat && !is_name {
+    if !is_name {
         let message = format!("{} is no name of a schema", quote(schema_name));
         let hint = "1 to 64 letters, digits, _ and -";
         return Err(Error::new(ErrorCode::InvalidInput, message).at("/schema_name").hint(hint));
@@ -70,7 +69,7 @@ pub fn selection_schema<'a>(
             "json_schema": { "name": schema_name, "strict": true, "schema": schema },
         }),
         "anthropic" => {
-            let named = if compat { "tool_id" } else { property_name };
+            let named = described_as.unwrap_or(property_name);
             let description = format!("Select exactly one {named} from the routed candidates.");
             json!({ "name": schema_name, "description": description, "input_schema": schema })
         }
@@ -113,6 +112,16 @@ pub struct SelectionValidation {
 /// Finds the tool of a name that was given to a provider.
 pub type ResolveName<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
+/// Which beginnings of an id may stand for it, where no other candidate has them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum PrefixRepair {
+    /// Whole segments of four characters or more, unless the tool is destructive.
+    #[default]
+    Segments,
+    /// Any, down to a single letter, as in contextweaver 0.18. A candidate that is given twice is ambiguous.
+    Any,
+}
+
 /// How an answer is read.
 #[derive(Clone, Copy)]
 pub struct ValidateOptions<'a> {
@@ -122,13 +131,13 @@ pub struct ValidateOptions<'a> {
     pub resolve: Option<&'a ResolveName<'a>>,
     /// Tells whether a tool destroys something: such a tool is never guessed from the beginning of its id.
     pub is_destructive: Option<&'a dyn Fn(&str) -> bool>,
-    /// Reads as 0.18 does, which takes a single letter for an id.
-    pub compat: bool,
+    /// Which beginnings of an id stand for it.
+    pub prefixes: PrefixRepair,
 }
 
 impl Default for ValidateOptions<'_> {
     fn default() -> Self {
-        Self { repair: true, resolve: None, is_destructive: None, compat: false }
+        Self { repair: true, resolve: None, is_destructive: None, prefixes: PrefixRepair::Segments }
     }
 }
 
@@ -162,12 +171,12 @@ pub fn validate_selection(
     if !options.repair {
         return rejected("not_a_candidate");
     }
-    let named = options.resolve.filter(|_| !options.compat).and_then(|resolve| resolve(wanted));
+    let named = options.resolve.and_then(|resolve| resolve(wanted));
     if let Some(id) = named.and_then(|named| candidates.iter().find(|id| **id == named)) {
         return repaired(id, "provider_name");
     }
-    // A candidate given twice is ambiguous to 0.18.
-    let distinct = if options.compat { candidates.to_vec() } else { distinct(candidates.iter().copied()) };
+    let takes_any = options.prefixes == PrefixRepair::Any;
+    let distinct = if takes_any { candidates.to_vec() } else { distinct(candidates.iter().copied()) };
     let folded = wanted.to_lowercase();
     let lower: Vec<String> = distinct.iter().map(|id| id.to_lowercase()).collect();
     let only = |holds: &dyn Fn(&str) -> bool| {
@@ -185,7 +194,7 @@ pub fn validate_selection(
     let is_short = folded.chars().count() < LEAST_PREFIX || !ends_a_segment(&folded, &lower[at]);
     if more {
         rejected("ambiguous_prefix")
-    } else if options.compat {
+    } else if takes_any {
         repaired(distinct[at], "prefix")
     } else if is_short {
         rejected("not_a_candidate")
@@ -255,7 +264,7 @@ mod tests {
         assert_eq!(schema(anthropic).unwrap()["description"], "Select exactly one pick from the routed candidates.");
         for options in [
             SelectionSchemaOptions { schema_name: "with space", ..SelectionSchemaOptions::default() },
-            SelectionSchemaOptions { provider: "gemini", compat: true, ..SelectionSchemaOptions::default() },
+            SelectionSchemaOptions { provider: "unknown", ..SelectionSchemaOptions::default() },
         ] {
             assert_eq!(schema(options).unwrap_err().code(), ErrorCode::InvalidInput);
         }

@@ -31,16 +31,17 @@ pub struct RouteExplanation<'a> {
     pub excluded_count: usize,
     /// Tools outside the namespaces or tags allowed.
     pub gated_count: usize,
-    /// Tells it as 0.18 does: the first two of the list are compared even if one was pinned there, and texts
-    /// stand as they are.
-    pub compat: bool,
+    /// Compares the first two of the list, even if one was pinned there, instead of those with the best scores.
+    pub compares_first_two: bool,
+    /// Writes texts into the Markdown as they are, whatever they mean there.
+    pub is_verbatim: bool,
 }
 
 impl RouteExplanation<'_> {
-    /// Returns the two candidates to compare: the best two, or in the form of 0.18 the first two.
+    /// Returns the two candidates to compare: those with the best scores, or the first two.
     fn best(&self) -> [Option<&(String, f64)>; 2] {
         let mut best: [Option<&(String, f64)>; 2] = [self.candidates.first(), self.candidates.get(1)];
-        if !self.compat {
+        if !self.compares_first_two {
             best = [None, None];
             let beats = |a: &(String, f64), b: Option<&(String, f64)>| b.is_none_or(|b| a.1 > b.1);
             for candidate in self.candidates {
@@ -87,8 +88,8 @@ impl RouteExplanation<'_> {
 
     /// Returns the explanation as Markdown.
     pub fn to_markdown(&self) -> String {
-        let code = |text: &str| if self.compat { format!("`{text}`") } else { code_span(text) };
-        let plain = |text: &str| if self.compat { text.to_owned() } else { inline(text) };
+        let code = |text: &str| if self.is_verbatim { format!("`{text}`") } else { code_span(text) };
+        let plain = |text: &str| if self.is_verbatim { text.to_owned() } else { inline(text) };
         let mut out = format!(
             "### Routing explanation for query {}\n\n_Retriever engine: {}._\n",
             code(if self.query.is_empty() { "(no query)" } else { self.query }),
@@ -101,7 +102,7 @@ impl RouteExplanation<'_> {
         };
         for (index, (id, score)) in self.candidates.iter().enumerate() {
             // A cell ends at a bar even inside code.
-            let id = if self.compat { code(id) } else { code(id).replace('|', "\\|") };
+            let id = if self.is_verbatim { code(id) } else { code(id).replace('|', "\\|") };
             let _ = writeln!(out, "| {} | {id} | {} |", index + 1, fixed(*score, 4));
         }
         let shown = |candidate: &(String, f64)| format!("{} ({})", code(&candidate.0), fixed(candidate.1, 4));

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use contextweaver_base::ErrorCode;
 use contextweaver_model::SelectableItem;
 use contextweaver_routing::cards::{
-    CardOptions, CardStyle, ChoiceCard, ProviderOptions, SelectionValidation, ToolNames, ValidateOptions, card_line,
-    format_card_for_prompt, make_choice_cards, pack_cards, render_cards, tools_for, validate_selection,
+    CardOptions, CardStyle, ChoiceCard, PrefixRepair, ProviderOptions, SelectionValidation, ToolNames, ValidateOptions,
+    card_line, format_card_for_prompt, make_choice_cards, pack_cards, render_cards, tools_for, validate_selection,
 };
 use contextweaver_routing::router::{DecisionParts, RouteExplanation, RoutingDecision};
 use contextweaver_text::tokens::Estimator;
@@ -83,7 +83,8 @@ fn recorded_explanations_and_decisions_are_told_alike() {
                 context_boost_applied: told["context_boost_applied"].as_bool().unwrap(),
                 excluded_count: told["excluded_count"].as_u64().unwrap() as usize,
                 gated_count: told["gated_count"].as_u64().unwrap() as usize,
-                compat,
+                compares_first_two: compat,
+                is_verbatim: compat,
             };
             // Gaps of recorded scores that were rounded before they are compared again.
             let mut actual = explanation.to_json();
@@ -101,7 +102,7 @@ fn recorded_explanations_and_decisions_are_told_alike() {
             .map(|card| ChoiceCard::from_value(card.clone(), "").unwrap())
             .collect();
         let ids: Vec<&str> = candidates.iter().map(|(id, _)| id.as_str()).collect();
-        let options = ValidateOptions { compat: true, ..ValidateOptions::default() };
+        let options = ValidateOptions { prefixes: PrefixRepair::Any, ..ValidateOptions::default() };
         let selection = validate_selection(input["selected_item_id"].as_str(), &ids, &options);
         let decision = RoutingDecision::new(DecisionParts {
             id: "d1".to_owned(),
@@ -126,13 +127,18 @@ fn recorded_explanations_and_decisions_are_told_alike() {
 #[test]
 fn a_pinned_candidate_does_not_make_the_gap_negative() {
     let candidates = [("pinned".to_owned(), 0.0), ("best".to_owned(), 0.9), ("next".to_owned(), 0.4)];
-    let told =
-        |compat| RouteExplanation { query: "`\n# x", candidates: &candidates, compat, ..RouteExplanation::default() };
+    let told = |compat| RouteExplanation {
+        query: "`\n# x",
+        candidates: &candidates,
+        compares_first_two: compat,
+        is_verbatim: compat,
+        ..RouteExplanation::default()
+    };
     assert_eq!(told(true).to_json()["confidence_gap"], -0.9);
     assert_eq!(told(false).to_json()["confidence_gap"], 0.5);
     assert!(told(true).to_markdown().lines().any(|line| line == "# x`"));
     assert!(!told(false).to_markdown().lines().any(|line| line.starts_with("# ")));
-    let empty = RouteExplanation { compat: true, ..RouteExplanation::default() };
+    let empty = RouteExplanation { is_verbatim: true, ..RouteExplanation::default() };
     assert_eq!(
         empty.to_markdown(),
         "### Routing explanation for query `(no query)`\n\n_Retriever engine: ``._\n\n**Top candidates**\n\n\
@@ -294,14 +300,15 @@ proptest! {
     }
 
     #[test]
-    fn only_candidates_are_selected(ids in proptest::collection::vec(hostile(), 0..8), answer in hostile(), compat: bool) {
+    fn only_candidates_are_selected(ids in proptest::collection::vec(hostile(), 0..8), answer in hostile(), takes_any: bool) {
+        let prefixes = if takes_any { PrefixRepair::Any } else { PrefixRepair::Segments };
         let candidates: Vec<&str> = ids.iter().map(String::as_str).collect();
         let names = ToolNames::new(candidates.iter().copied());
         let resolve = |name: &str| names.resolve(name).ok().map(str::to_owned);
         let options = ValidateOptions {
             resolve: Some(&resolve),
             is_destructive: Some(&|id| id.len() % 2 == 0),
-            compat,
+            prefixes,
             ..ValidateOptions::default()
         };
         let mut answers = vec![answer];
@@ -314,7 +321,7 @@ proptest! {
             let found = validate_selection(Some(&answer), &candidates, &options);
             prop_assert_eq!(found.selected_id.is_some(), found.reason.is_none());
             prop_assert!(found.selected_id.is_none_or(|id| candidates.contains(&id.as_str())));
-            if found.repair.as_deref() == Some("prefix") && !compat {
+            if found.repair.as_deref() == Some("prefix") && !takes_any {
                 prop_assert!(answer.trim().chars().count() >= 4);
             }
         }
