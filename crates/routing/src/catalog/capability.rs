@@ -37,11 +37,11 @@ pub struct CapabilitySnapshot {
     capabilities: Vec<Value>,
 }
 
-/// A capability that differs.
+/// A capability that differs between two snapshots.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CapabilityChange {
-    /// Its id.
+    /// Id of the capability.
     pub id: String,
     /// `documentation_only`, `contract_changed` or `metadata_or_behavior_changed`.
     #[cfg_attr(
@@ -52,7 +52,7 @@ pub struct CapabilityChange {
     /// `none`, `review_required` or `potentially_breaking`: by the place of the change alone.
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"potentially_breaking\" | \"review_required\""))]
     pub risk: &'static str,
-    /// What differs.
+    /// JSON pointers of the fields that differ.
     pub paths: Vec<String>,
     /// Which way the change goes, one of [`super::RISKS`]; nothing when it is no tool.
     #[cfg_attr(
@@ -62,11 +62,11 @@ pub struct CapabilityChange {
     pub effect: Option<&'static str>,
 }
 
-/// What differs between two snapshots.
+/// The difference between two snapshots of capabilities.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CapabilityDiff {
-    /// [`CAPABILITY_DIFF_SCHEMA`].
+    /// Always [`CAPABILITY_DIFF_SCHEMA`].
     pub schema: &'static str,
     /// Digest of the capabilities before.
     pub before_digest: String,
@@ -74,11 +74,11 @@ pub struct CapabilityDiff {
     pub after_digest: String,
     /// Whether the source differs in any byte.
     pub source_changed: bool,
-    /// Ids that are new.
+    /// Ids only the later snapshot has.
     pub added: Vec<String>,
-    /// Ids that are gone.
+    /// Ids only the earlier snapshot has.
     pub removed: Vec<String>,
-    /// What differs in the others.
+    /// Capabilities of both that differ.
     pub changed: Vec<CapabilityChange>,
     /// Whether anything was added, removed or changed.
     pub has_changes: bool,

@@ -23,10 +23,10 @@ pub const COLLISION_KINDS: &[&str] = &["exact_name", "near_name", "similar_descr
 /// Names above this many characters are not compared for being near: the comparison is quadratic in them.
 const MAX_COMPARED_CHARS: usize = 2048;
 
-/// How much alike two tools must be.
+/// Least similarity at which two tools collide, from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CollisionThresholds {
-    /// Least ratio of the names.
+    /// Least share of equal characters in both names, as `difflib` counts it.
     pub near_name: f64,
     /// Least Jaccard similarity of the descriptions.
     pub description: f64,
@@ -47,22 +47,22 @@ impl Default for CollisionThresholds {
 pub struct Collision {
     /// One of [`COLLISION_KINDS`].
     pub kind: &'static str,
-    /// The tools, sorted.
+    /// Ids of the tools that collide, sorted.
     pub item_ids: Vec<String>,
     /// How much alike they are, with four decimals.
     pub score: f64,
     /// `namespace`, `rename`, `consolidate`, `deprecate` or `review`.
     pub recommendation: &'static str,
-    /// What is alike.
+    /// The name, or the words, that they share.
     pub evidence: String,
 }
 
-/// The collisions of a catalog.
+/// The collisions in a list of tools.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CollisionReport {
-    /// Sorted by kind and tools.
+    /// Collisions by kind, then by ids.
     pub findings: Vec<Collision>,
-    /// Collisions of each kind.
+    /// Number of collisions of each kind.
     pub counts: SortedMap<&'static str, usize>,
     /// The kinds of which there may be more: tools were not compared for them any further.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -262,7 +262,7 @@ fn jaccard(a: &[u32], b: &[u32], threshold: f64) -> Option<f64> {
 }
 
 impl CollisionReport {
-    /// Writes the report for people.
+    /// Returns the report as Markdown.
     pub fn to_markdown(&self) -> String {
         let mut out = String::from("# Catalog Collision Report\n\n## Counts\n\n");
         for (kind, count) in self.counts.iter() {

@@ -11,7 +11,7 @@ use contextweaver_model::SelectableItem;
 pub struct UnresolvedDependency {
     /// Id of the tool that needs it.
     pub item_id: String,
-    /// `depends_on` or `requires`.
+    /// The field that names it: `depends_on` or `requires`.
     pub field: &'static str,
     /// The id that no tool has, or what no tool provides.
     pub missing: String,
@@ -20,7 +20,7 @@ pub struct UnresolvedDependency {
 /// What the tools of a catalog need and no tool provides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct DependencyReport {
-    /// Tools looked at.
+    /// Number of tools in the catalog.
     pub items_processed: usize,
     /// Sorted by tool, field and what is missing.
     pub findings: Vec<UnresolvedDependency>,

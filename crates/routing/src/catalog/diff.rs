@@ -18,14 +18,14 @@ const PROBE_WORDS: usize = 6;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ChangedItem {
-    /// The tool.
+    /// Id of the tool.
     pub id: String,
     /// Its fields that differ, sorted.
     pub fields: Vec<String>,
     /// The worst of what the changes may break.
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
-    /// What changed within the fields.
+    /// Changes within those fields.
     pub changes: Vec<ToolChange>,
 }
 
@@ -33,13 +33,13 @@ pub struct ChangedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CatalogDiff {
-    /// Version of this record.
+    /// Version of this record's form.
     pub version: u32,
-    /// Ids of tools that are new, sorted.
+    /// Ids only the later catalog has, sorted.
     pub added: Vec<String>,
-    /// Ids of tools that are gone, sorted.
+    /// Ids only the earlier catalog has, sorted.
     pub removed: Vec<String>,
-    /// Tools that differ, by id.
+    /// Tools of both that differ, by id.
     pub changed: Vec<ChangedItem>,
     /// Hash of contextweaver 0.18 of the first catalog.
     pub hash_before: String,
@@ -99,7 +99,7 @@ fn changed_fields(before: &SelectableItem, after: &SelectableItem) -> Vec<String
 }
 
 impl CatalogDiff {
-    /// Writes the difference for people.
+    /// Returns the difference as Markdown.
     pub fn to_markdown(&self) -> String {
         let Self { added, removed, changed, hash_before, hash_after, .. } = self;
         let mut out = format!(

@@ -8,7 +8,7 @@ use contextweaver_model::json::Fields;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::unicode::{quote, sanitize, truncate};
 
-/// How bad a finding is.
+/// Severities of findings, the worst first.
 pub const SEVERITIES: &[&str] = &["error", "warning", "info"];
 
 /// Characters of the evidence that is shown.
@@ -50,7 +50,7 @@ pub const RULES: &[(&str, &str, &str)] = &[
     ("pin-new", "warning", "the tool was not there when the others were pinned"),
 ];
 
-/// One finding about a tool.
+/// A finding about one tool of a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CatalogFinding {
@@ -67,7 +67,7 @@ pub struct CatalogFinding {
     pub index: Option<usize>,
     /// JSON pointer of the field within the tool.
     pub path: String,
-    /// One sentence.
+    /// The finding as a sentence.
     pub message: String,
     /// What was found, made safe to show; of a credential, nothing.
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -9,10 +9,10 @@ use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, parse_float, wrong_type};
 use contextweaver_text::unicode::{quote, trim};
 
-/// What becomes of tools that are not usable.
+/// What happens to tools that cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum InvalidTools {
-    /// They are reported and left out.
+    /// They are left out and reported.
     #[default]
     Report,
     /// They, and dependencies that no tool provides, are an error; nothing is loaded.
@@ -20,7 +20,11 @@ pub enum InvalidTools {
 }
 
 impl InvalidTools {
-    /// Reads a mode.
+    /// Reads `report`, with `warn` and `ignore` as other words for it, or `raise`.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "report" | "warn" | "ignore" => Ok(Self::Report),
@@ -31,10 +35,10 @@ impl InvalidTools {
     }
 }
 
-/// A catalog and what was found while it was read.
+/// A catalog read from foreign input, with findings about it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LoadedCatalog {
-    /// The tools that are usable.
+    /// The tools that could be read.
     pub catalog: Catalog,
     /// Tools left out, and dependencies that no tool provides.
     pub findings: Vec<CatalogFinding>,

@@ -92,7 +92,7 @@ impl Catalog {
             .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
     }
 
-    /// Returns a tool, if it is there.
+    /// Returns the tool with an id, none where there is no such tool.
     pub fn find(&self, id: &str) -> Option<&SelectableItem> {
         self.items.get(id).map(Rc::as_ref)
     }
@@ -107,7 +107,7 @@ impl Catalog {
         self.items.len()
     }
 
-    /// Tells whether there is no tool.
+    /// Tells whether the catalog has no tools.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }

@@ -7,7 +7,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_text::unicode::{is_space, quote, trim};
 
-/// How tools are evened out.
+/// Options of [`normalise`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NormaliseOptions {
     /// Whether a blank or repeated id is an error; otherwise the tool is left out and reported.
@@ -22,11 +22,11 @@ impl Default for NormaliseOptions {
     }
 }
 
-/// What was changed.
+/// Counts of what [`normalise`] changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct NormaliseReport {
-    /// Tools looked at.
+    /// Number of tools given.
     pub items_processed: usize,
     /// Tools whose list of tags changed in any way.
     pub tag_dedup_count: usize,
@@ -34,7 +34,7 @@ pub struct NormaliseReport {
     pub description_filled_count: usize,
     /// Tools whose name, description or namespace lost white space.
     pub whitespace_normalized_count: usize,
-    /// Ids of the tools left out.
+    /// Ids of the tools that were left out: blank or repeated.
     pub invalid_ids: Vec<String>,
 }
 

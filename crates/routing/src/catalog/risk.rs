@@ -10,20 +10,20 @@ use contextweaver_model::json::{JsonMap, pointer};
 /// What a change may break, the harmless first.
 pub const RISKS: &[&str] = &["none", "documentation", "compatible", "review", "breaking"];
 
-/// One change within a tool.
+/// A change of one field of a tool, and what it means for callers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ToolChange {
-    /// JSON pointer within the tool.
+    /// JSON pointer within the tool, or within its schema.
     pub path: String,
     /// One of [`RISKS`].
     #[cfg_attr(feature = "ts", ts(type = "\"none\" | \"documentation\" | \"compatible\" | \"review\" | \"breaking\""))]
     pub risk: &'static str,
-    /// What happened, in a few words.
+    /// The change in a few words.
     pub effect: &'static str,
 }
 
-/// Returns the worst risk of changes.
+/// Returns the highest risk among changes, `none` without any.
 pub fn worst(changes: &[ToolChange]) -> &'static str {
     let rank = |change: &ToolChange| RISKS.iter().position(|risk| *risk == change.risk).unwrap_or(0);
     RISKS[changes.iter().map(rank).max().unwrap_or(0)]
@@ -132,7 +132,7 @@ const LIMITS: &[&str] =
 const NAMED: &[&str] = &["properties", "$defs", "definitions", "patternProperties", "dependentSchemas"];
 const TYPES: &[&str] = &["string", "number", "boolean", "object", "array", "null"];
 
-/// A walk along two schemas.
+/// Compares two JSON schemas place by place and collects what values they take.
 struct SchemaComparison<'a> {
     input: bool,
     changes: &'a mut Vec<ToolChange>,

@@ -20,12 +20,12 @@ pub const MAX_PAGE_SIZE: u64 = 200;
 /// Levels of namespaces that have a page of their own.
 const MAX_LEVELS: usize = 32;
 
-/// Which children a page shows.
+/// Part of the children that a page shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOptions {
-    /// Children before the first shown.
+    /// Number of children that are skipped.
     pub offset: u64,
-    /// Most children shown.
+    /// Most children, up to [`MAX_PAGE_SIZE`].
     pub limit: u64,
 }
 
@@ -44,14 +44,14 @@ impl PageOptions {
     }
 }
 
-/// One thing on a page.
+/// A node or a tool on a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BrowseChild {
     /// `node` or `item`.
     #[cfg_attr(feature = "ts", ts(type = "\"node\" | \"item\""))]
     pub kind: &'static str,
-    /// Where the page of a node is.
+    /// Path of the page of a node; absent for a tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub path: Option<String>,
@@ -59,23 +59,23 @@ pub struct BrowseChild {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub id: Option<String>,
-    /// The name people read.
+    /// Name for people.
     pub label: String,
     /// Tools below, 1 for a tool.
     pub items: u64,
 }
 
-/// Some of the children of a node, or a single tool.
+/// One page of the children of a node, or a single tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BrowsePage {
-    /// Where the page is.
+    /// Path of this page.
     pub path: String,
-    /// The name people read.
+    /// Name for people.
     pub label: String,
-    /// What is to be found here.
+    /// One sentence about the tools below.
     pub hint: String,
-    /// The children shown.
+    /// The children from `offset` on.
     pub children: Vec<BrowseChild>,
     /// How many children there are.
     pub total: u64,

@@ -22,16 +22,16 @@ use serde_json::Value;
 /// Largest number of children that can be asked for.
 const MOST_CHILDREN: u64 = 1 << 20;
 
-/// How tools are put into groups.
+/// How tools are grouped into nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupingStrategy {
     /// By namespace where at least half of the tools have one, else by likeness.
     Auto,
     /// By namespace, and where it ends by name.
     Namespace,
-    /// By the words they have in common.
+    /// By the terms of name and description they share.
     Cluster,
-    /// By name.
+    /// By name, in stretches of the alphabet.
     Alphabetical,
 }
 
@@ -43,7 +43,11 @@ impl GroupingStrategy {
         ("alphabetical", Self::Alphabetical),
     ];
 
-    /// Finds a strategy by name.
+    /// Reads the name of a strategy.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a name that is none.
     pub fn parse(name: &str) -> Result<Self> {
         let found = Self::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, strategy)| *strategy).ok_or_else(|| {
@@ -52,18 +56,18 @@ impl GroupingStrategy {
         })
     }
 
-    /// Returns the name.
+    /// Returns the name in options and in `build_meta`.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(_, known)| *known == self).map_or("auto", |(name, _)| name)
     }
 }
 
-/// How a tree is to be built.
+/// Options of [`build`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// How tools are put into groups.
+    /// How tools are grouped.
     pub strategy: GroupingStrategy,
-    /// Most children of a node.
+    /// Most children of a node, at least 2.
     pub max_children: usize,
     /// Tools wanted in a group that is split by name or likeness.
     pub target_group_size: usize,

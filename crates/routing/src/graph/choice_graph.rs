@@ -14,17 +14,18 @@ pub const ROOT: &str = "root";
 /// Navigation nodes over a catalog's items. Edges never close a cycle.
 #[derive(Debug, Clone)]
 pub struct ChoiceGraph {
-    /// Id of the node one starts at.
+    /// Id of the root.
     pub root_id: String,
     /// Most children of one node, as the builder was told.
     pub max_children: u64,
-    /// How the graph came to be.
+    /// Who built the graph, how and of which catalog.
     pub build_meta: JsonMap,
+    /// Returns the number of places; they are numbered from 0.
     places: SortedMap<String, usize>,
     entries: Vec<NodeRecord>,
 }
 
-/// All that is known of one id.
+/// A node, an item, or both: what is known of one id.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NodeRecord {
     pub id: String,

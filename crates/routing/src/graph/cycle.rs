@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 
 use super::choice_graph::NodeRecord;
 
-/// The depth of what cannot be reached.
+/// Depth of nodes that no path from the root reaches.
 pub const UNREACHED: u32 = u32::MAX;
 
 /// Returns the cycle an edge would close, from its source round to its source: the shortest, over sorted successors.

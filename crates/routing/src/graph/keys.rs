@@ -4,7 +4,7 @@ use contextweaver_base::order::SortedMap;
 
 /// Bytes of the keys on the way to a node, so that its id stays within 256.
 const PATH_BYTES: usize = 240;
-/// Longest key.
+/// Most bytes of a key.
 const KEY_BYTES: usize = 48;
 
 /// Returns the depth a tree over so many items needs, at least one.

@@ -4,7 +4,7 @@ use super::ChoiceGraph;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 
-/// Longest segment.
+/// Most bytes of a segment.
 const SEGMENT_BYTES: usize = 64;
 
 /// Splits a path into its segments.

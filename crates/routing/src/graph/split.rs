@@ -11,7 +11,7 @@ use contextweaver_base::order::sort_by;
 use contextweaver_model::SelectableItem;
 use contextweaver_text::unicode::truncate;
 
-/// Characters of a label.
+/// Most characters of a label.
 const LABEL_CHARS: usize = 100;
 /// Characters of one name within a label.
 const NAME_CHARS: usize = 32;

@@ -6,10 +6,10 @@ use serde::Serialize;
 use super::choice_graph::{ChoiceGraph, NodeRecord};
 use super::cycle;
 
-/// The shape of a graph.
+/// The shape of a graph in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GraphStats {
-    /// Items.
+    /// Number of items.
     pub total_items: u64,
     /// Navigation nodes: those that are no items.
     pub total_nodes: u64,

@@ -8,14 +8,14 @@ use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
 
-/// A way to score.
+/// How the beam navigator scores a text for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScoringMethod {
-    /// Words a document has, weighed by how few others have them.
+    /// Distinct terms, weighted by their inverse document frequency.
     TfIdf,
-    /// The same with repeats and lengths.
+    /// BM25: with repeats and lengths of texts.
     Bm25,
-    /// Characters in common.
+    /// Similarity of characters, for queries with typing errors.
     Fuzzy,
     /// Embeddings and words, as [`HybridScorer`] does without options.
     Hybrid,
@@ -45,7 +45,7 @@ impl ScoringMethod {
     }
 }
 
-/// Documents that can be scored for a query.
+/// A corpus that can be scored for a query.
 #[derive(Debug, Clone)]
 pub enum Scorer {
     /// By [`TfIdf`].
@@ -58,19 +58,19 @@ pub enum Scorer {
     Hybrid(HybridScorer),
 }
 
-/// What a scorer needs to know of a query.
+/// A query, analysed once for a whole corpus.
 #[derive(Debug, Clone)]
 pub enum PreparedQuery {
-    /// Its known words.
+    /// Weighted terms that the corpus knows.
     Terms(WeightedTerms),
-    /// All its words.
+    /// All distinct words.
     Words(FuzzyWords),
-    /// Its known words and its vector.
+    /// Weighted terms and the feature vector.
     Hybrid((WeightedTerms, SparseVector)),
 }
 
 impl Scorer {
-    /// Reads a corpus.
+    /// Analyses a corpus; the scores are by place in it.
     pub fn fit<T: AsRef<str>>(method: ScoringMethod, corpus: &[T]) -> Self {
         let hybrid = || HybridScorer::fit(corpus, HashingEmbedding::default(), EMBEDDING_WEIGHT).ok().map(Self::Hybrid);
         match method {
