@@ -83,7 +83,7 @@ pub fn is_dense(word: &str) -> bool {
     !word.is_ascii() && word.chars().any(|ch| matches!(ch as u32, 0x3040..=0x30FF | 0x3400..=0x9FFF | 0xAC00..=0xD7AF))
 }
 
-/// Words that are left out.
+/// Words too frequent to tell tools apart.
 #[derive(Debug, Clone)]
 pub struct StopWords {
     words: Terms,

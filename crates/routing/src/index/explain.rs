@@ -8,7 +8,7 @@ use super::rank::{LengthNorms, coverage_factor, rarity, saturate};
 use super::{ToolIndex, not_found};
 use contextweaver_base::Result;
 
-/// How a term came into the query.
+/// How a term became part of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -31,7 +31,7 @@ pub enum TermOrigin {
 pub struct MatchedField {
     /// Name of the field.
     pub field: &'static str,
-    /// How often the term occurs in it.
+    /// Occurrences of the term in the field.
     pub count: u32,
 }
 
@@ -47,13 +47,13 @@ pub struct MatchedTerm {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub from: Option<String>,
-    /// How much it counts in the query.
+    /// Weight in the query, lower for generic words and for terms that were not in it.
     pub weight: f64,
     /// How much it says: the fewer tools have it, the more.
     pub idf: f64,
-    /// Its part of the score.
+    /// Summand of the tool's score.
     pub contribution: f64,
-    /// Where the tool has it.
+    /// Fields of the tool that hold the term.
     pub fields: Vec<MatchedField>,
 }
 

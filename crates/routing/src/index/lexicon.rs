@@ -19,12 +19,12 @@ pub fn stop_words() -> StopWords {
     StopWords::new(section("stop"), section("request"))
 }
 
-/// How the words of a group are related, which says how much one stands for another.
+/// How the words of a group are related, which decides their weight for each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WordRelation {
-    /// Actions that are much the same.
+    /// Synonymous actions.
     Verb,
-    /// Things that are much the same.
+    /// Synonymous things.
     Noun,
     /// A word and its short forms.
     Abbreviation,
@@ -55,7 +55,7 @@ pub struct LexiconPhrase {
     pub terms: Vec<u32>,
 }
 
-/// What queries are widened by.
+/// Synonyms and phrases that queries are expanded with.
 #[derive(Debug, Clone)]
 pub struct Lexicon {
     terms: Terms,
@@ -73,7 +73,7 @@ impl Default for Lexicon {
 }
 
 impl Lexicon {
-    /// Makes a lexicon that knows no word.
+    /// Makes an empty lexicon: queries are not expanded.
     pub fn none() -> Self {
         Self {
             terms: Terms::default(),
@@ -84,7 +84,7 @@ impl Lexicon {
         }
     }
 
-    /// Makes the default lexicon.
+    /// Makes the built-in lexicon of tool vocabulary.
     pub fn english() -> Self {
         let mut lexicon = Self::none();
         lexicon.add_generic(section("generic"));
@@ -142,7 +142,7 @@ impl Lexicon {
         &self.terms
     }
 
-    /// Tells whether a term says little.
+    /// Tells whether a term is too general to count in full.
     pub fn is_generic(&self, term: u32) -> bool {
         self.generic.binary_search(&term).is_ok()
     }

@@ -37,7 +37,7 @@ pub use rank::{RankScope, RankedTool, Ranking};
 /// No place, no term.
 const NONE: u32 = u32::MAX;
 
-/// How an index reads queries.
+/// Options of a [`ToolIndex`].
 #[derive(Debug, Clone)]
 pub struct IndexOptions {
     /// Related words and turns of phrase; [`Lexicon::none`] switches them off.
@@ -54,10 +54,10 @@ impl Default for IndexOptions {
     }
 }
 
-/// One tool as the index knows it.
+/// What the index keeps of a tool beside its postings.
 #[derive(Debug, Clone)]
 struct IndexedTool {
-    /// Number of its id.
+    /// Number of its id among the interned ids.
     id: u32,
     /// The name as it is.
     name: Box<str>,
@@ -67,7 +67,7 @@ struct IndexedTool {
     vector: Box<[f32]>,
 }
 
-/// Tools, searchable.
+/// An inverted index over the texts of tools.
 #[derive(Debug, Clone)]
 pub struct ToolIndex {
     options: IndexOptions,
@@ -77,7 +77,7 @@ pub struct ToolIndex {
     /// Tools that hold each term, those removed since the last packing included.
     frequencies: Vec<u32>,
     ids: Terms,
-    /// Place of each id, or none.
+    /// By number of an id: the place of its tool, or [`NONE`].
     places: Vec<u32>,
     items: Vec<IndexedTool>,
     /// Terms in each field of each tool.
@@ -92,7 +92,7 @@ pub struct ToolIndex {
     totals: [(u64, u32); FIELDS],
     /// Numbers of entries of the caller's vectors, while a tool has one.
     dimensions: usize,
-    /// Tools that have one.
+    /// Number of tools with a vector.
     vectors: u32,
     fuzzy: Option<FuzzyVocabulary>,
     /// Number in `terms` of each term of the lexicon, as of that many terms.
@@ -212,7 +212,7 @@ impl ToolIndex {
         Ok(())
     }
 
-    /// Tells whether a tool has a vector.
+    /// Tells whether any tool has a vector.
     pub fn has_vectors(&self) -> bool {
         self.vectors > 0
     }

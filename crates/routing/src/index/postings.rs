@@ -2,10 +2,10 @@
 
 use super::NONE;
 
-/// One term in one field of one tool.
+/// Occurrences of a term in one field of one tool.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TermPosting {
-    /// Place of the tool.
+    /// Place of the tool in the index.
     pub item: u32,
     packed: u32,
 }
@@ -44,7 +44,7 @@ pub struct PostingLists {
     added: Vec<UnpackedPosting>,
 }
 
-/// An entry that is not packed yet.
+/// A posting added since the last packing.
 #[derive(Debug, Clone, Copy)]
 struct UnpackedPosting {
     entry: TermPosting,
@@ -53,7 +53,7 @@ struct UnpackedPosting {
     before: u32,
 }
 
-/// Walks over the entries of one term.
+/// The postings of one term, packed ones first.
 pub struct TermPostings<'a> {
     packed: std::slice::Iter<'a, TermPosting>,
     head: u32,
@@ -74,7 +74,7 @@ impl Iterator for TermPostings<'_> {
 }
 
 impl PostingLists {
-    /// Returns the number of entries.
+    /// Returns the number of postings.
     pub fn len(&self) -> usize {
         self.packed.len() + self.added.len()
     }

@@ -12,16 +12,16 @@ use contextweaver_text::numbered::{Term, Terms};
 const FUZZY_CHARS: usize = 4;
 /// Words shorter than this are similar to none.
 const FUZZY_VOCABULARY_CHARS: usize = 3;
-/// Words longer than this are data.
+/// Longer words are data, such as hashes, and have no similar ones.
 const FUZZY_MAX_CHARS: usize = 64;
-/// How similar two words must be.
+/// Least Dice coefficient of the trigrams of two similar words.
 const FUZZY_DICE: f64 = 0.55;
 const FUZZY_WEIGHT: f64 = 0.6;
 const FUZZY_MATCHES: usize = 3;
 const GENERIC_WEIGHT: f64 = 0.5;
 const PHRASE_WEIGHT: f64 = 0.5;
 
-/// How a term came into the query.
+/// How a term became part of the query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TermSource {
     /// It is a word of the query.
@@ -36,20 +36,20 @@ pub enum TermSource {
     Neighbour(u32),
 }
 
-/// One term that is looked for.
+/// A weighted term of a query.
 #[derive(Debug, Clone, Copy)]
 pub struct QueryTerm {
     /// Number of the term.
     pub term: u32,
-    /// How much it counts.
+    /// Weight in the query, lower for generic words and for terms that were not in it.
     pub weight: f64,
-    /// Where it comes from.
+    /// How it became part of the query.
     pub source: TermSource,
-    /// Tools that hold it.
+    /// Number of tools that hold it.
     pub frequency: u32,
 }
 
-/// A query, read.
+/// A query as weighted terms.
 pub struct ParsedQuery {
     /// Its words and terms.
     pub text: QueryText,
@@ -64,7 +64,7 @@ impl ParsedQuery {
     }
 }
 
-/// Pieces of three characters of the words, for similar ones.
+/// Trigrams of the terms of the index, to find words like a misspelt one.
 #[derive(Debug, Clone, Default)]
 pub struct FuzzyVocabulary {
     pieces: Terms,

@@ -21,7 +21,7 @@ const COVERAGE: f64 = 0.3;
 /// Up to so many tools are picked out of a long list without sorting it.
 const FEW: usize = 256;
 
-/// What a ranking is limited to.
+/// The tools that are ranked, and how many are returned.
 #[derive(Clone, Copy)]
 pub struct RankScope<'a> {
     /// Says by id which tools may be ranked; all without it.
@@ -29,14 +29,14 @@ pub struct RankScope<'a> {
     /// The caller's vector of the query, to be compared with those of [`ToolIndex::set_embedding`]; nothing where no tool
     /// has one.
     pub embedding: Option<&'a [f32]>,
-    /// Tools returned at most.
+    /// Most tools that are returned.
     pub limit: usize,
 }
 
-/// One tool in its place.
+/// A tool in a ranking.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedTool {
-    /// The tool.
+    /// Id of the tool.
     pub id: String,
     /// Its score; that of the best near-duplicate for the one that stands for all.
     pub score: f64,
@@ -72,19 +72,19 @@ pub(super) struct RankScratch {
     pub touched: Vec<u32>,
 }
 
-/// A tool with a score.
+/// Place of a tool in the index, with its score.
 #[derive(Debug, Clone, Copy)]
 struct ScoredPlace {
     place: u32,
     score: f64,
 }
 
-/// The candidates of one group of near-duplicates.
+/// The candidates of one group of near-duplicates, of which one stands for all.
 #[derive(Debug, Clone, Copy)]
 struct VariantGroup {
-    /// The one that stands for all.
+    /// Place of the tool that stands for the group.
     place: u32,
-    /// The score of the best.
+    /// Best score in the group.
     score: f64,
     folded: u32,
 }

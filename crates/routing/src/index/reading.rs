@@ -10,7 +10,7 @@ const LEFT_OUT: u32 = u32::MAX;
 /// The word has several terms.
 const SEVERAL: u32 = u32::MAX - 1;
 
-/// What is known of a word.
+/// Term and signature of a word that was read before.
 #[derive(Clone, Copy)]
 struct CachedWord {
     /// Number of its term.
@@ -28,14 +28,14 @@ pub struct WordCache {
     pub fields: [Vec<u32>; FIELDS],
 }
 
-/// A tool being read.
+/// Reads the words of one tool into terms by field.
 pub struct ToolReader<'a> {
     stop: &'a StopWords,
     terms: &'a mut Terms,
     cache: &'a mut WordCache,
     /// What it has in common with its near-duplicates.
     pub kinship: VariantSignature,
-    /// Words read.
+    /// Number of words read.
     pub work: u64,
 }
 

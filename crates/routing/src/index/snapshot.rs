@@ -17,7 +17,7 @@ use contextweaver_text::numbered::Term;
 
 /// What the bytes begin with; the last one changes with the layout and with the reading of texts.
 const MAGIC: &[u8; 5] = b"CWIX\x01";
-/// Bytes of a hash.
+/// Bytes of the hash at the end.
 const HASH: usize = 16;
 /// Fewest bytes of a tool: two empty texts, a hash of words, its version words, another hash, the lengths of its fields.
 const LEAST_ITEM: usize = 2 + HASH + 2 + HASH + FIELDS;

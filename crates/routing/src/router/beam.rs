@@ -7,11 +7,11 @@ use super::shortlist::RankedCandidate;
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::json::numbers::round;
 
-/// The graph as the navigator sees it.
+/// The graph and its scores, as the beam walks over them.
 pub struct BeamGraph<'a> {
-    /// Where to start.
+    /// Id of the root.
     pub root: &'a str,
-    /// Successors of a node, sorted.
+    /// Returns the ids of a node's children, sorted.
     pub children: &'a dyn Fn(&str) -> Vec<&'a str>,
     /// Score of a node or a tool for the query.
     pub score: &'a dyn Fn(&str) -> f64,
@@ -21,14 +21,14 @@ pub struct BeamGraph<'a> {
     pub is_eligible: &'a dyn Fn(&str) -> bool,
 }
 
-/// How far and how wide to look.
+/// Bounds of the walk.
 #[derive(Debug, Clone, Copy)]
 pub struct BeamLimits {
-    /// Branches followed at once.
+    /// Branches that are followed at each level.
     pub beam_width: usize,
-    /// Levels.
+    /// Levels below the root that are opened.
     pub max_depth: usize,
-    /// Tools to find.
+    /// Tools to find before the walk may end.
     pub top_k: usize,
     /// Distance of the best two below which one more branch is followed.
     pub confidence_gap: f64,

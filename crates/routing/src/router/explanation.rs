@@ -15,21 +15,21 @@ const VERSION: u32 = 1;
 pub struct RouteExplanation<'a> {
     /// The query as it was asked.
     pub query: &'a str,
-    /// What ranked the tools.
+    /// Name of the scorer, such as `bm25f`.
     pub retriever_engine: &'a str,
-    /// The short list with its scores.
+    /// Ids of the short list with their scores.
     pub candidates: &'a [(String, f64)],
-    /// Whether the best are too close to each other.
+    /// Whether the best two scores are too close to choose by.
     pub is_ambiguous: bool,
-    /// What to ask back.
+    /// A question that tells the best tools apart.
     pub clarifying_question: Option<&'a str>,
     /// Hints that came with the query.
     pub context_hints: &'a [String],
-    /// Whether a hint was used.
+    /// Whether a hint became part of the query.
     pub context_boost_applied: bool,
-    /// Tools excluded by id or tag.
+    /// Number of tools excluded by id or tag.
     pub excluded_count: usize,
-    /// Tools outside the namespaces or tags allowed.
+    /// Number of tools outside the allowed namespaces or tags.
     pub gated_count: usize,
     /// Compares the first two of the list, even if one was pinned there, instead of those with the best scores.
     pub compares_first_two: bool,

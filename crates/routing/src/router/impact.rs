@@ -20,10 +20,10 @@ const MAX_EXAMPLES: usize = 10;
 /// Tools a route returns, unless the caller says otherwise.
 pub const IMPACT_TOP_K: u64 = 5;
 
-/// A query, and the tool it should find if that is known.
+/// A query to compare routes by, with the tool it should find if that is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RouteProbe {
-    /// What is asked.
+    /// The query.
     pub query: String,
     /// The tool that should be among those returned.
     pub expected: Option<String>,
@@ -43,11 +43,11 @@ impl RouteProbe {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ImpactExample {
-    /// What is asked.
+    /// The query.
     pub query: String,
     /// The first tool before; none where nothing fits.
     pub before_top1: Option<String>,
-    /// The first tool after.
+    /// The first tool over the later catalog; none where nothing fits.
     pub after_top1: Option<String>,
 }
 
@@ -55,9 +55,9 @@ pub struct ImpactExample {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RoutingImpact {
-    /// Version of this record.
+    /// Version of this record's form.
     pub version: u32,
-    /// Queries asked.
+    /// Number of queries.
     pub probes_total: usize,
     /// Queries with another first tool than before.
     pub top1_changed: usize,
@@ -67,7 +67,7 @@ pub struct RoutingImpact {
     pub recall_before: Option<f64>,
     /// Share of the expected tools that are returned after.
     pub recall_after: Option<f64>,
-    /// Tools a route returned.
+    /// Number of tools that each route returned.
     pub top_k: u64,
     /// Whether queries and ids are escaped in the Markdown, and what is left out is counted.
     #[serde(skip)]
@@ -137,7 +137,7 @@ pub fn routing_impact(
 }
 
 impl RoutingImpact {
-    /// Writes the impact for people.
+    /// Returns the impact as Markdown.
     pub fn to_markdown(&self) -> String {
         let share = |share: Option<f64>| share.map_or_else(|| "n/a".to_owned(), |share| fixed(share, 4));
         let mut out = format!(

@@ -50,7 +50,9 @@ const LOOKED_AT: usize = 3;
 /// share a word with it. The graph is built when it is first needed, in near-linear time.
 #[derive(Debug, Clone)]
 pub struct Router {
+    /// Returns the catalog it routes over.
     catalog: Catalog,
+    /// Returns its options.
     options: RouterOptions,
     index: Option<ToolIndex>,
     graph: Option<ChoiceGraph>,
@@ -63,17 +65,17 @@ pub struct Router {
     names: Option<ToolNames>,
 }
 
-/// What a navigator found.
+/// Candidates of a navigator, before filters of the short list.
 #[derive(Debug, Default)]
 struct NavigatorResult {
-    /// Best first.
+    /// All candidates, best first.
     ranked: Vec<RankedCandidate>,
     steps: Vec<RouteStep>,
     /// Near-duplicates behind a tool, for those that stand for some.
     folded: JsonMap,
     /// Those of them that are near-duplicates of others.
     variants: WordSet,
-    /// What history added to scores.
+    /// What history added to the score of each tool.
     history: JsonMap,
     /// What each tool of the short list was found by, if asked for.
     matches: Vec<RouteMatch>,
@@ -83,7 +85,7 @@ struct NavigatorResult {
     is_hybrid: bool,
 }
 
-/// Which tools take part in one route.
+/// The tools that the filters of one route leave.
 struct ActiveTools<'a> {
     catalog: &'a Catalog,
     filters: &'a RouteFilters,

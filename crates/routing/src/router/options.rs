@@ -20,7 +20,7 @@ pub const MAX_TOP_K: u64 = 10_000;
 /// Ratio of the second score to the first from which a choice is ambiguous.
 pub const AMBIGUITY_RATIO: f64 = 0.9;
 
-/// How tools are found.
+/// How candidates are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Navigator {
     /// Every tool is scored, through the inverted index.
@@ -29,24 +29,24 @@ pub enum Navigator {
     Beam,
 }
 
-/// Settings of a router.
+/// Options of a [`Router`](super::Router).
 #[derive(Debug, Clone)]
 pub struct RouterOptions {
-    /// What is decided beside the search.
+    /// What differs between the default and the compat mode beside the search.
     pub rules: RouteRules,
-    /// How tools are found.
+    /// How candidates are found.
     pub navigator: Navigator,
-    /// What the beam navigator scores with.
+    /// Scorer of the beam navigator.
     pub scorer: ScoringMethod,
-    /// Sizes of the beam, the graph and the short list.
+    /// Sizes of the short list, the beam and the graph.
     pub config: RoutingConfig,
     /// Ratio of the second score to the first from which a choice is ambiguous.
     pub ambiguity_ratio: f64,
-    /// Scores below are no match.
+    /// Tools with lower scores are left out.
     pub min_score: f64,
-    /// How the exact navigator's index reads queries.
+    /// Options of the exact navigator's index.
     pub index: IndexOptions,
-    /// How the graph puts tools into groups.
+    /// Options of the graph.
     pub tree: BuildOptions,
 }
 
@@ -184,7 +184,7 @@ fn one_of<T: Copy>(text: &str, what: &str, all: &[(&str, T)]) -> Result<T> {
     })
 }
 
-/// Settings of one route.
+/// Options of one route.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RouteOptions {
     /// Tools to return, in place of the router's number.
@@ -193,7 +193,7 @@ pub struct RouteOptions {
     pub debug: bool,
     /// Whether the result carries the tools themselves.
     pub include_items: bool,
-    /// Which tools take part.
+    /// Tools that may be chosen.
     pub filters: RouteFilters,
     /// Words that the query is to be read with.
     pub context_hints: Vec<String>,
@@ -201,20 +201,20 @@ pub struct RouteOptions {
     pub pin_ids: WordSet,
     /// Tools of one namespace in the short list, pinned ones not counted.
     pub namespace_quota: Option<u64>,
-    /// What was called before.
+    /// Earlier calls of the same session.
     pub history: Option<RouteHistory>,
-    /// How earlier calls went.
+    /// Outcomes of earlier calls.
     pub feedback: Option<RouteFeedback>,
-    /// The caller's vector of the query.
+    /// The caller's embedding of the query, of the same model as those of the tools.
     pub query_embedding: Option<Vec<f32>>,
 }
 
-/// How earlier calls went, by tool, and how much that weighs.
+/// Outcomes of earlier calls, and how much they weigh.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouteFeedback {
-    /// Summed up by tool.
+    /// Sums by tool id.
     pub tools: SortedMap<String, ToolFeedback>,
-    /// What each part of it weighs.
+    /// Weight of each part of the feedback.
     pub weights: FeedbackWeights,
 }
 

@@ -18,13 +18,13 @@ pub struct RouteResult {
     pub is_ambiguous: bool,
     /// A question that tells the best ones apart.
     pub clarifying_question: Option<String>,
-    /// Tools left out by id or tag.
+    /// Number of tools excluded by id or tag.
     pub excluded_count: u64,
     /// Tools outside the allowed namespaces or tags.
     pub gated_count: u64,
-    /// The hints that were used.
+    /// Hints that became part of the query.
     pub context_hints: Vec<String>,
-    /// Whether there was one.
+    /// Whether any hint became part of the query.
     pub context_boost_applied: bool,
     /// What history added to or took from a score, by tool; in the compat mode also of tools that are not shown.
     #[cfg_attr(feature = "ts", ts(type = "Record<string, number>"))]
@@ -33,7 +33,7 @@ pub struct RouteResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub no_match: Option<bool>,
-    /// How it came about.
+    /// The steps and numbers behind the result.
     pub trace: RouteTrace,
     /// The tools themselves, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,11 +41,11 @@ pub struct RouteResult {
     pub candidate_items: Option<Vec<SelectableItem>>,
 }
 
-/// How a route came about.
+/// The steps and numbers behind a route.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RouteTrace {
-    /// 1.
+    /// Version of this record's form: 1.
     pub trace_version: u64,
     /// The query as given.
     pub query: String,
@@ -53,11 +53,11 @@ pub struct RouteTrace {
     pub confidence_gap: f64,
     /// Score of the best tool, 0 if there is none.
     pub top_score: f64,
-    /// Score of the second.
+    /// Score of the second best tool, none if there is none.
     pub runner_up_score: Option<f64>,
     /// Whether the best two are too close to call.
     pub is_ambiguous: bool,
-    /// Tools left out by id or tag.
+    /// Number of tools excluded by id or tag.
     pub excluded_count: u64,
     /// Tools outside the allowed namespaces or tags.
     pub gated_count: u64,
@@ -73,26 +73,26 @@ pub struct RouteTrace {
     pub extra: JsonMap,
 }
 
-/// One node the beam navigator opened.
+/// A node that the beam navigator opened.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RouteStep {
-    /// Levels below the root.
+    /// Levels below the root; 0 for the root.
     pub depth: u64,
-    /// The node.
+    /// Id of the node.
     pub node: String,
     /// Its children, best first, scores rounded to four decimals.
     pub scored_children: Vec<ScoredChild>,
-    /// Those that were followed.
+    /// Ids of the children that were followed.
     pub kept: Vec<String>,
 }
 
-/// A child with its score.
+/// A child of an opened node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ScoredChild {
-    /// The node or tool.
+    /// Id of the node or tool.
     pub id: String,
-    /// Its score.
+    /// Score for the query, rounded to four decimals.
     pub score: f64,
 }

@@ -32,7 +32,7 @@ fn confidence(ratio: f64) -> f64 {
     from + (to - from) * (ratio - low) / (high - low)
 }
 
-/// Everything a result is made of.
+/// Everything a [`RouteResult`] is made of.
 pub(super) struct ResultBuilder<'a> {
     pub router: &'a RouterOptions,
     pub options: &'a RouteOptions,

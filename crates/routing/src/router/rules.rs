@@ -13,7 +13,7 @@ pub type OutlineGraph = fn(&[&SelectableItem], BuildOptions) -> Result<ChoiceGra
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent decisions, each a setting by itself")]
 pub struct RouteRules {
-    /// Builds the graph.
+    /// Function that builds the graph of a catalog.
     pub build_graph: BuildGraph,
     /// Builds it faster for routes of the exact navigator; without it, the whole graph is built for these, too.
     pub outline_graph: Option<OutlineGraph>,

@@ -5,7 +5,7 @@ use contextweaver_base::order::{SortedMap, WordSet};
 /// A tool with its score and its path in the graph.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RankedCandidate {
-    /// The tool.
+    /// Id of the tool.
     pub id: String,
     /// Its score; scores of different queries do not compare.
     pub score: f64,
@@ -16,7 +16,7 @@ pub struct RankedCandidate {
 /// How many are shown, and of which namespace.
 #[derive(Debug, Clone, Copy)]
 pub struct ShortlistLimits<'a> {
-    /// Tools in all.
+    /// Most tools in the short list, pinned ones included.
     pub top_k: usize,
     /// Tools that are shown whatever their score.
     pub pinned: &'a WordSet,
