@@ -10,8 +10,8 @@ use contextweaver_routing::Catalog;
 use contextweaver_routing::cards::{PrefixRepair, ValidateOptions, make_choice_cards, validate_selection};
 use contextweaver_routing::graph::ChoiceGraph;
 use contextweaver_routing::router::{
-    DecisionParts, FilterVerdict, RankedCandidate, RouteExplanation, RouteOptions, Router, RouterOptions,
-    RoutingDecision, ShortlistLimits, clarifying_question, shortlist, with_hints,
+    ComparedCandidates, DecisionParts, FilterVerdict, RankedCandidate, RouteExplanation, RouteOptions, Router,
+    RouterOptions, RoutingDecision, ShortlistLimits, clarifying_question, shortlist, with_hints,
 };
 use contextweaver_text::tokens::Estimator;
 use serde_json::{Map, Value, json};
@@ -117,7 +117,7 @@ fn explanation(input: &Value) -> Value {
         context_boost_applied: answer.context_boost_applied,
         excluded_count: answer.excluded_count as usize,
         gated_count: answer.gated_count as usize,
-        compares_first_two: true,
+        compared: ComparedCandidates::FirstTwo,
         is_verbatim: true,
     };
     let ids: Vec<&str> = answer.candidate_ids.iter().map(String::as_str).collect();

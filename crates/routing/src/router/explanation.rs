@@ -10,6 +10,16 @@ use contextweaver_text::markdown::{code_span, inline};
 /// Version of the explanation's form.
 const VERSION: u32 = 1;
 
+/// The two candidates whose scores make the gap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ComparedCandidates {
+    /// Those with the best scores, wherever pinned tools stand.
+    #[default]
+    BestScores,
+    /// The first two of the list, as in contextweaver 0.18.
+    FirstTwo,
+}
+
 /// What an explanation tells of a route.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RouteExplanation<'a> {
@@ -31,8 +41,8 @@ pub struct RouteExplanation<'a> {
     pub excluded_count: usize,
     /// Number of tools outside the allowed namespaces or tags.
     pub gated_count: usize,
-    /// Compares the first two of the list, even if one was pinned there, instead of those with the best scores.
-    pub compares_first_two: bool,
+    /// The two candidates whose scores make the gap.
+    pub compared: ComparedCandidates,
     /// Writes texts into the Markdown as they are, whatever they mean there.
     pub is_verbatim: bool,
 }
@@ -41,7 +51,7 @@ impl RouteExplanation<'_> {
     /// Returns the two candidates to compare: those with the best scores, or the first two.
     fn best(&self) -> [Option<&(String, f64)>; 2] {
         let mut best: [Option<&(String, f64)>; 2] = [self.candidates.first(), self.candidates.get(1)];
-        if !self.compares_first_two {
+        if self.compared == ComparedCandidates::BestScores {
             best = [None, None];
             let beats = |a: &(String, f64), b: Option<&(String, f64)>| b.is_none_or(|b| a.1 > b.1);
             for candidate in self.candidates {

@@ -18,7 +18,7 @@ mod rules;
 mod shortlist;
 
 pub use decision::{DecisionParts, RoutingDecision};
-pub use explanation::RouteExplanation;
+pub use explanation::{ComparedCandidates, RouteExplanation};
 pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_feedback};
 pub use filter::{FilterVerdict, RouteFilters, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};

@@ -13,7 +13,7 @@ use contextweaver_routing::cards::{
     CardOptions, CardStyle, ChoiceCard, PrefixRepair, ProviderOptions, SelectionValidation, ToolNames, ValidateOptions,
     card_line, format_card_for_prompt, make_choice_cards, pack_cards, render_cards, tools_for, validate_selection,
 };
-use contextweaver_routing::router::{DecisionParts, RouteExplanation, RoutingDecision};
+use contextweaver_routing::router::{ComparedCandidates, DecisionParts, RouteExplanation, RoutingDecision};
 use contextweaver_text::tokens::Estimator;
 
 fn count(text: &str) -> u64 {
@@ -83,7 +83,7 @@ fn recorded_explanations_and_decisions_are_told_alike() {
                 context_boost_applied: told["context_boost_applied"].as_bool().unwrap(),
                 excluded_count: told["excluded_count"].as_u64().unwrap() as usize,
                 gated_count: told["gated_count"].as_u64().unwrap() as usize,
-                compares_first_two: compat,
+                compared: if compat { ComparedCandidates::FirstTwo } else { ComparedCandidates::BestScores },
                 is_verbatim: compat,
             };
             // Gaps of recorded scores that were rounded before they are compared again.
@@ -130,7 +130,7 @@ fn a_pinned_candidate_does_not_make_the_gap_negative() {
     let told = |compat| RouteExplanation {
         query: "`\n# x",
         candidates: &candidates,
-        compares_first_two: compat,
+        compared: if compat { ComparedCandidates::FirstTwo } else { ComparedCandidates::BestScores },
         is_verbatim: compat,
         ..RouteExplanation::default()
     };
