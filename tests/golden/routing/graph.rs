@@ -16,7 +16,7 @@ use contextweaver_routing::graph::labels::label_group;
 use contextweaver_routing::graph::path;
 use contextweaver_routing::scorers::embeddings::{HashingEmbedding, HybridScorer, similarity};
 use contextweaver_routing::scorers::tfidf::TfIdf;
-use contextweaver_routing::scorers::{Scorer, ScoringMethod};
+use contextweaver_routing::scorers::{Scorer, ScorerKind};
 use contextweaver_text::similarity::jaccard;
 use contextweaver_text::tokenize::{token_set, tokenize};
 
@@ -40,7 +40,7 @@ pub fn run(file: &str, input: &Value) -> Option<Result<Value, String>> {
         "tfidf" => tfidf(input),
         "bm25" => bm25(input),
         "fuzzy" => {
-            let scorer = Scorer::fit(ScoringMethod::Fuzzy, &texts(&input["documents"]));
+            let scorer = Scorer::fit(ScorerKind::Fuzzy, &texts(&input["documents"]));
             let query = scorer.prepare(&text(&input["query"]));
             json!((0..scorer.len()).map(|index| scorer.score(&query, index)).collect::<Vec<_>>())
         }
@@ -110,7 +110,7 @@ fn tfidf(input: &Value) -> Value {
 }
 
 fn bm25(input: &Value) -> Value {
-    let scorer = Scorer::fit(ScoringMethod::Bm25, &texts(&input["documents"]));
+    let scorer = Scorer::fit(ScorerKind::Bm25, &texts(&input["documents"]));
     json!({ "scores": score_all(&scorer, &texts(&input["queries"])) })
 }
 

@@ -8,7 +8,7 @@ use super::history::RouteHistory;
 use super::rules::RouteRules;
 use crate::graph::{BuildOptions, GroupingStrategy};
 use crate::index::{IndexOptions, Lexicon, WordRelation};
-use crate::scorers::ScoringMethod;
+use crate::scorers::ScorerKind;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_number, as_string, pointer};
@@ -37,7 +37,7 @@ pub struct RouterOptions {
     /// How candidates are found.
     pub navigator: Navigator,
     /// Scorer of the beam navigator.
-    pub scorer: ScoringMethod,
+    pub scorer: ScorerKind,
     /// Sizes of the short list, the beam and the graph.
     pub config: RoutingConfig,
     /// Ratio of the second score to the first from which a choice is ambiguous.
@@ -55,7 +55,7 @@ impl Default for RouterOptions {
         Self {
             rules: RouteRules::default(),
             navigator: Navigator::Exact,
-            scorer: ScoringMethod::TfIdf,
+            scorer: ScorerKind::TfIdf,
             config: RoutingConfig::default(),
             ambiguity_ratio: AMBIGUITY_RATIO,
             min_score: 0.0,
@@ -83,9 +83,9 @@ impl RouterOptions {
                     .at(fields.at("scorer"))
                     .hint("give navigator: \"beam\" with it"));
             }
-            given => given
-                .map(|name| ScoringMethod::parse(&name).map_err(|error| error.at(fields.at("scorer"))))
-                .transpose()?,
+            given => {
+                given.map(|name| ScorerKind::parse(&name).map_err(|error| error.at(fields.at("scorer")))).transpose()?
+            }
         };
         let config = config(fields)?;
         let strategy = fields.parsed_or("strategy", base.tree.strategy, GroupingStrategy::parse)?;

@@ -6,4 +6,4 @@ pub mod fuzzy;
 mod scorer;
 pub mod tfidf;
 
-pub use scorer::{PreparedQuery, Scorer, ScoringMethod};
+pub use scorer::{PreparedQuery, Scorer, ScorerKind};

@@ -10,7 +10,7 @@ use contextweaver_text::unicode::quote;
 
 /// How the beam navigator scores a text for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScoringMethod {
+pub enum ScorerKind {
     /// Distinct terms, weighted by their inverse document frequency.
     TfIdf,
     /// BM25: with repeats and lengths of texts.
@@ -21,7 +21,7 @@ pub enum ScoringMethod {
     Hybrid,
 }
 
-impl ScoringMethod {
+impl ScorerKind {
     /// Returns the name that traces give it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -71,13 +71,13 @@ pub enum PreparedQuery {
 
 impl Scorer {
     /// Analyses a corpus; the scores are by place in it.
-    pub fn fit<T: AsRef<str>>(method: ScoringMethod, corpus: &[T]) -> Self {
+    pub fn fit<T: AsRef<str>>(method: ScorerKind, corpus: &[T]) -> Self {
         let hybrid = || HybridScorer::fit(corpus, HashingEmbedding::default(), EMBEDDING_WEIGHT).ok().map(Self::Hybrid);
         match method {
-            ScoringMethod::Hybrid => hybrid().unwrap_or_else(|| Self::TfIdf(TfIdf::fit(corpus))),
-            ScoringMethod::TfIdf => Self::TfIdf(TfIdf::fit(corpus)),
-            ScoringMethod::Bm25 => Self::Bm25(Bm25::fit(corpus)),
-            ScoringMethod::Fuzzy => Self::Fuzzy(corpus.iter().map(|text| FuzzyWords::of(text.as_ref())).collect()),
+            ScorerKind::Hybrid => hybrid().unwrap_or_else(|| Self::TfIdf(TfIdf::fit(corpus))),
+            ScorerKind::TfIdf => Self::TfIdf(TfIdf::fit(corpus)),
+            ScorerKind::Bm25 => Self::Bm25(Bm25::fit(corpus)),
+            ScorerKind::Fuzzy => Self::Fuzzy(corpus.iter().map(|text| FuzzyWords::of(text.as_ref())).collect()),
         }
     }
 
