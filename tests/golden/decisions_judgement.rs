@@ -4,7 +4,7 @@ use contextweaver_decisions::calibration::{
     CalibrationSample, DriftPeriods, advice, buckets, calibration, drift, spread,
 };
 use contextweaver_decisions::guardrails::{GuardrailFinding, GuardrailSet, GuardrailVerdict, OnRuleError};
-use contextweaver_decisions::reason_stats::reason_stats;
+use contextweaver_decisions::reason_stats;
 use contextweaver_decisions::tools::{get_session_context, get_stats, ready};
 use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, timestamps};
 use serde_json::{Map, Value, json};

@@ -51,30 +51,48 @@ impl Contradiction {
     }
 }
 
-/// Returns the ten contradictions between the decisions that are nearest to each other, nearest first.
-///
-/// Superseded decisions are out of it. Two decisions speak of the same when they are near or follow the same pattern;
-/// they contradict each other when one was a success and one a failure, or when they serve the same function and one
-/// demands what the other prevents. Large stores are searched by words, so that the work stays bounded.
-pub fn contradictions(
-    store: &mut DecisionStore,
-    answers: &HostAnswers,
-    among: &dyn Fn(&Decision) -> bool,
-) -> Vec<Contradiction> {
-    let host = store.options.search.embedding_model.is_some().then_some(answers);
-    store.index.prepare(&store.records, host);
-    let live = |decision: &&Decision| among(decision) && !store.graph.is_superseded(&decision.id);
-    let live: Vec<ActiveDecision> =
-        store.records.iter().filter(live).filter_map(|decision| ActiveDecision::of(decision, &store.index)).collect();
-    let search = ContradictionSearch { live: &live, index: &store.index };
-    let mut found = search.opposite_outcomes();
-    found.extend(search.opposite_rules());
-    sort_by(&mut found, |a, b| {
-        let names = || (&a.a, &a.b, a.kind).cmp(&(&b.a, &b.b, b.kind));
-        b.similarity.total_cmp(&a.similarity).then_with(names)
-    });
-    found.truncate(MOST);
-    found
+impl DecisionStore {
+    /// Returns the ten contradictions between the decisions that are nearest to each other, nearest first.
+    ///
+    /// Superseded decisions are out of it. Two decisions speak of the same when they are near or follow the same pattern;
+    /// they contradict each other when one was a success and one a failure, or when they serve the same function and one
+    /// demands what the other prevents. Large stores are searched by words, so that the work stays bounded.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions, HostAnswers};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// for (id, outcome) in [("d1", "success"), ("d2", "failure")] {
+    ///     store.put(Decision {
+    ///         id: id.to_owned(),
+    ///         decision: "Retry failed payments with backoff".to_owned(),
+    ///         status: "reviewed".to_owned(),
+    ///         outcome: Some(outcome.to_owned()),
+    ///         ..Decision::default()
+    ///     });
+    /// }
+    /// let found = store.contradictions(&HostAnswers::default(), &|_| true);
+    /// assert_eq!((found[0].a.as_str(), found[0].b.as_str()), ("d1", "d2"));
+    /// assert_eq!(found[0].kind, "opposite_outcomes");
+    /// ```
+    pub fn contradictions(&mut self, answers: &HostAnswers, among: &dyn Fn(&Decision) -> bool) -> Vec<Contradiction> {
+        let host = self.options.search.embedding_model.is_some().then_some(answers);
+        self.index.prepare(&self.records, host);
+        let live = |decision: &&Decision| among(decision) && !self.graph.is_superseded(&decision.id);
+        let live: Vec<ActiveDecision> =
+            self.records.iter().filter(live).filter_map(|decision| ActiveDecision::of(decision, &self.index)).collect();
+        let search = ContradictionSearch { live: &live, index: &self.index };
+        let mut found = search.opposite_outcomes();
+        found.extend(search.opposite_rules());
+        sort_by(&mut found, |a, b| {
+            let names = || (&a.a, &a.b, a.kind).cmp(&(&b.a, &b.b, b.kind));
+            b.similarity.total_cmp(&a.similarity).then_with(names)
+        });
+        found.truncate(MOST);
+        found
+    }
 }
 
 /// A decision that no other supersedes.

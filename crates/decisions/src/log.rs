@@ -38,44 +38,85 @@ pub struct LoggedDecision {
     pub verdict: GuardrailVerdict,
 }
 
-/// Records a draft; `scope` names the decision that thoughts were collected for, if one. Nothing changes on failure.
-pub fn log_decision(
-    store: &mut DecisionStore,
-    call: &CallerContext<'_>,
-    mut decision: Decision,
-    scope: Option<&str>,
-) -> Result<LoggedDecision> {
-    validate(&decision, &store.options)?;
-    if store.records.len() >= store.options.limits.decisions {
-        let message = format!("the store is full, its limit is {} decisions", store.options.limits.decisions);
-        return Err(Error::new(ErrorCode::TooLarge, message));
-    }
-    decision.id = new_id(store, call)?;
-    let scope = TrackerScope::of(call, scope);
-    let taken = store.tracker.peek(&scope, decision.deliberation.take(), call.now);
-    decision.deliberation = taken.deliberation;
-    if decision.related_to.is_empty() {
-        decision.related_to = taken.related;
-        for related in &mut decision.related_to {
-            related.distance = round(related.distance, 3);
+impl DecisionStore {
+    /// Logs a decision under the id that the host gave: what was tracked for it is attached, its bridge is made where it
+    /// has none, and it is linked with what was found before. `scope` names the decision that thoughts were collected
+    /// for, if one. Nothing changes on failure.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a decision with invalid fields, `TooLarge` beyond the limits of the store, `CallbackFailed`
+    /// without a new id among the answers, and `PolicyViolation` where guardrails of the record phase are enforced and
+    /// block it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let mut answers = HostAnswers::default();
+    /// answers.add_id("d1".to_owned());
+    /// let call = CallerContext { agent: "planner", trace: None, now: 1_773_576_000_000, answers: &answers };
+    /// let decision = Decision {
+    ///     decision: "Use Postgres for billing".to_owned(),
+    ///     category: "architecture".to_owned(),
+    ///     confidence: Some(0.8),
+    ///     stakes: Some("high".to_owned()),
+    ///     ..Decision::default()
+    /// };
+    /// let logged = store.log(&call, decision, None)?;
+    /// assert_eq!(logged.id, "d1");
+    /// assert_eq!(store.size(), 1);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn log(
+        &mut self,
+        call: &CallerContext<'_>,
+        mut decision: Decision,
+        scope: Option<&str>,
+    ) -> Result<LoggedDecision> {
+        validate(&decision, &self.options)?;
+        if self.records.len() >= self.options.limits.decisions {
+            let message = format!("the store is full, its limit is {} decisions", self.options.limits.decisions);
+            return Err(Error::new(ErrorCode::TooLarge, message));
         }
+        decision.id = new_id(self, call)?;
+        let scope = TrackerScope::of(call, scope);
+        let taken = self.tracker.peek(&scope, decision.deliberation.take(), call.now);
+        decision.deliberation = taken.deliberation;
+        if decision.related_to.is_empty() {
+            decision.related_to = taken.related;
+            for related in &mut decision.related_to {
+                related.distance = round(related.distance, 3);
+            }
+        }
+        let mut bridge_method = None;
+        if decision.bridge.is_none() {
+            decision.bridge = bridge::extract(&decision);
+            bridge_method = decision.bridge.is_some().then_some("rule");
+        }
+        check_size(&decision, self.options.limits, "")?;
+        let quality = record_quality(&decision);
+        let verdict = check_record(self, call, &decision, quality.score);
+        if self.options.enforce_record_guardrails && !verdict.allowed {
+            return Err(refused(&verdict));
+        }
+        self.tracker.forget(&scope);
+        let (id, related) = (decision.id.clone(), decision.related_to.len());
+        let edges = insert(self, call, decision);
+        let timestamp = timestamps::iso(call.now);
+        Ok(LoggedDecision {
+            id,
+            timestamp,
+            quality,
+            collected: taken.collected,
+            bridge_method,
+            related,
+            edges,
+            verdict,
+        })
     }
-    let mut bridge_method = None;
-    if decision.bridge.is_none() {
-        decision.bridge = bridge::extract(&decision);
-        bridge_method = decision.bridge.is_some().then_some("rule");
-    }
-    check_size(&decision, store.options.limits, "")?;
-    let quality = record_quality(&decision);
-    let verdict = check_record(store, call, &decision, quality.score);
-    if store.options.enforce_record_guardrails && !verdict.allowed {
-        return Err(refused(&verdict));
-    }
-    store.tracker.forget(&scope);
-    let (id, related) = (decision.id.clone(), decision.related_to.len());
-    let edges = insert(store, call, decision);
-    let timestamp = timestamps::iso(call.now);
-    Ok(LoggedDecision { id, timestamp, quality, collected: taken.collected, bridge_method, related, edges, verdict })
 }
 
 fn new_id(store: &DecisionStore, call: &CallerContext<'_>) -> Result<String> {
@@ -111,7 +152,7 @@ fn insert(store: &mut DecisionStore, call: &CallerContext<'_>, mut decision: Dec
 }
 
 /// Writes what guardrails say of a record the way `log_decision` does.
-pub fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
+pub(crate) fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
     let findings = verdict.violations.iter().chain(&verdict.warnings);
     findings
         .map(|finding| {
@@ -126,7 +167,7 @@ pub fn guardrail_warnings(verdict: &GuardrailVerdict) -> Vec<Value> {
 }
 
 /// Returns the path a decision has in the folders of contextweaver 0.18; no file is there.
-pub fn virtual_path(date: &str, id: &str) -> String {
+pub(crate) fn virtual_path(date: &str, id: &str) -> String {
     let day = date.get(..10).unwrap_or("0000-00-00");
     format!("{}/{}/{day}-decision-{id}.yaml", &day[..4], &day[5..7])
 }

@@ -34,7 +34,7 @@ const MAX_WARNINGS: usize = 20;
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DueAction {
-    /// One of [`KINDS`].
+    /// `review_outcome`, `calibration_drift` or `stale_pending`.
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// `high`, `medium` or `low`.
@@ -63,7 +63,7 @@ pub struct DueAction {
 /// Which actions of the queue are returned.
 #[derive(Debug, Clone, Copy)]
 pub struct DueFilter<'a> {
-    /// The lowest of [`PRIORITIES`] that is returned.
+    /// The lowest priority that is returned: `low`, `medium` or `high`.
     pub min_priority: &'a str,
     /// The kinds that are returned; all when empty.
     pub kinds: &'a [String],

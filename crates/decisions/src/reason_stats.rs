@@ -214,7 +214,20 @@ pub struct ReasonStats {
     pub diversity: f64,
 }
 
-/// Counts which kinds of reasons decisions have and what came of them.
+/// Counts which types of reasons decisions have and how those decisions turned out.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_decisions::{Decision, reason_stats};
+/// use serde_json::json;
+///
+/// let record = json!({ "id": "d1", "decision": "Use Postgres", "reasons": [{ "type": "analysis", "text": "ACID" }] });
+/// let decision = Decision::from_value(record, "")?;
+/// let stats = reason_stats([decision].iter(), 3);
+/// assert_eq!((stats.decisions, stats.types), (1, 1));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn reason_stats<'d>(decisions: impl Iterator<Item = &'d Decision>, min_reviewed: u64) -> ReasonStats {
     let mut counted = ReasonCounts::default();
     for decision in decisions {

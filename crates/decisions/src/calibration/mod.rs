@@ -78,6 +78,17 @@ pub struct Calibration {
 }
 
 /// Returns the calibration, from so many reviewed decisions on but never from fewer than three.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_decisions::calibration::{CalibrationSample, calibration};
+///
+/// let sample = |value| CalibrationSample { confidence: Some(0.5), value: Some(value) };
+/// let samples = [1.0, 1.0, 0.0, 0.0].map(sample);
+/// assert_eq!(calibration(&samples, 3).map(|measured| measured.interpretation), Some("well_calibrated"));
+/// assert_eq!(calibration(&samples[..2], 1), None);
+/// ```
 pub fn calibration(samples: &[CalibrationSample], min_reviewed: u64) -> Option<Calibration> {
     let (accuracy, count) = mean(reviewed(samples).map(|(_, value)| value));
     if count < min_reviewed.max(MIN_REVIEWED) {

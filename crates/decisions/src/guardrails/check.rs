@@ -12,7 +12,7 @@ use crate::timestamps;
 use contextweaver_model::json::JsonMap;
 
 /// An action before it is taken.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct ActionToCheck<'a> {
     /// What the agent is about to do.
     pub description: &'a str,
@@ -75,6 +75,42 @@ impl CheckedAction {
 }
 
 impl DecisionStore {
+    /// Checks an action against guardrails and circuit breakers, and notes that it was checked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{ActionToCheck, CallerContext, DecisionStore, DecisionStoreOptions, HostAnswers};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let rule = json!({ "id": "sure", "condition_stakes": "high", "condition_confidence": "< 0.5", "action": "block" });
+    /// store.add_rules(&rule)?;
+    /// let answers = HostAnswers::default();
+    /// let call = CallerContext { agent: "planner", trace: None, now: 1_773_576_000_000, answers: &answers };
+    /// let action = ActionToCheck {
+    ///     description: "Drop the old tables",
+    ///     stakes: "high",
+    ///     confidence: Some(0.3),
+    ///     ..ActionToCheck::default()
+    /// };
+    /// let checked = store.check_action(&call, &action);
+    /// assert!(!checked.verdict.allowed);
+    /// assert_eq!(checked.verdict.violations[0].id, "sure");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn check_action(&mut self, call: &CallerContext<'_>, action: &ActionToCheck<'_>) -> CheckedAction {
+        let context = action.context();
+        let mut verdict = self.rules.evaluate(&context, self.options.on_rule_error);
+        let category = context.get("category").and_then(Value::as_str);
+        let scopes = scopes_of(category, Some(action.stakes), Some(call.agent), action.tags);
+        for finding in self.breakers.findings(&scopes, call.now) {
+            verdict.add(finding);
+        }
+        note(self, call, action.description, &verdict);
+        CheckedAction { verdict, scopes }
+    }
+
     /// Adds guardrails: a list, one rule, or `{guardrails: […]}`. Where one is bad, none is added.
     pub fn add_guardrails(&mut self, rules: &Value) -> AddedGuardrails {
         self.rules.add(rules)
@@ -86,21 +122,8 @@ impl DecisionStore {
     }
 }
 
-/// Checks an action and notes that it was checked.
-pub fn check(store: &mut DecisionStore, call: &CallerContext<'_>, subject: &ActionToCheck<'_>) -> CheckedAction {
-    let context = subject.context();
-    let mut verdict = store.rules.evaluate(&context, store.options.on_rule_error);
-    let category = context.get("category").and_then(Value::as_str);
-    let scopes = scopes_of(category, Some(subject.stakes), Some(call.agent), subject.tags);
-    for finding in store.breakers.findings(&scopes, call.now) {
-        verdict.add(finding);
-    }
-    note(store, call, subject.description, &verdict);
-    CheckedAction { verdict, scopes }
-}
-
 /// Checks a decision as it is recorded, with the quality of its record.
-pub fn check_record(
+pub(crate) fn check_record(
     store: &mut DecisionStore,
     call: &CallerContext<'_>,
     decision: &Decision,

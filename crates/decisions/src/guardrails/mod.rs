@@ -9,7 +9,8 @@ mod check;
 pub mod rule;
 mod verdict;
 
-pub use self::check::{ActionToCheck, CheckedAction, check, check_record};
+pub(crate) use self::check::check_record;
+pub use self::check::{ActionToCheck, CheckedAction};
 pub use self::verdict::{GuardrailFinding, GuardrailVerdict, OnRuleError};
 
 use serde::Serialize;

@@ -1,5 +1,6 @@
 //! Reading records, of this store and of contextweaver 0.18: two spellings of the same fields, unknown ones kept.
 
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::record::{
@@ -88,7 +89,24 @@ pub(crate) fn texts(fields: &mut Fields, key: &str) -> Result<Vec<String>> {
 }
 
 impl Decision {
-    /// Reads a record; what is wrong is said with the path of the field.
+    /// Reads a record; `path` is its place in the input.
+    ///
+    /// # Errors
+    ///
+    /// `MissingField`, `InvalidInput` or `OutOfRange`, with the path of the field.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::Decision;
+    /// use serde_json::json;
+    ///
+    /// let decision = Decision::from_value(json!({ "id": "d1", "decision": "Use Postgres", "confidence": 0.8 }), "")?;
+    /// assert_eq!(decision.confidence, Some(0.8));
+    /// let error = Decision::from_value(json!({ "id": "d1", "decision": "Use Postgres", "confidence": 8 }), "/0");
+    /// assert_eq!(error.unwrap_err().path(), "/0/confidence");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = open(value, path)?;
         let mut decision = Self { id: fields.string("id")?, ..Self::default() };
@@ -163,6 +181,12 @@ impl Decision {
         self.reviewed_by = text(fields, "reviewed_by")?;
         self.review_history = fields.records("review_history", review)?;
         Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Decision {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 
@@ -336,6 +360,7 @@ mod tests {
         let decision = Decision::from_value(whole.clone(), "").unwrap();
         assert_eq!(serde_json::to_string(&decision).unwrap(), whole.to_string(), "the same bytes");
         assert_eq!(json!(to_map(&decision)), whole);
+        assert_eq!(serde_json::from_value::<Decision>(whole).unwrap(), decision);
     }
 
     #[test]
@@ -379,6 +404,7 @@ mod tests {
         ];
         for (record, path, code) in cases {
             let error = Decision::from_value(record.clone(), "/r").unwrap_err();
+            assert!(serde_json::from_value::<Decision>(record.clone()).is_err(), "{record}");
             assert_eq!((error.path(), error.code()), (path, code), "{record}");
         }
     }

@@ -17,7 +17,7 @@ pub use filters::DecisionFilters;
 pub use fusion::{FusedScore, ScoreFusion, fuse, normalised};
 pub use keywords::{Bm25Weighting, KeywordIndex};
 pub use options::{RetrievalMode, SearchOptions};
-pub use query::{DecisionHit, DecisionQuery, SearchResults, search, texts_needed};
+pub use query::{DecisionHit, DecisionQuery, SearchResults};
 pub use query::{LONG_TITLE, SHORT_TITLE, summary};
 pub use texts::{BridgeSide, embedding_text, keyword_text};
 pub use vectors::cosine_distance;

@@ -90,50 +90,80 @@ impl SearchResults {
     }
 }
 
-/// Returns the texts whose vectors the host must make before a search runs; none where the store makes its own.
-///
-/// What the answers hold is not asked for again, nor anything once the embedder failed.
-pub fn texts_needed(store: &DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Vec<String> {
-    let index = &store.index;
-    let is_ours = store.options.search.embedding_model.is_none();
-    if is_ours || query.mode == RetrievalMode::Keyword || index.is_empty() || answers.embedder_failure().is_some() {
-        return Vec::new();
-    }
-    let mut texts = Vec::new();
-    let text = query.side.query(query.text);
-    if !index.queries.iter().any(|(known, _)| *known == text) {
-        texts.push(text);
-    }
-    index.side_vectors[query.side as usize].lacking(query.side, &index.ids(), &store.records, &mut |text| {
-        texts.push(text);
-    });
-    texts.retain(|text| answers.vector(text).is_none());
-    sort_distinct(&mut texts);
-    texts
-}
-
-/// Searches the store. A store without vectors for the query is searched by words, with a warning.
-pub fn search(store: &mut DecisionStore, answers: &HostAnswers, query: &DecisionQuery) -> Result<SearchResults> {
-    let check = query.filters.ready(&store.index.names)?;
-    let mut found = SearchResults { mode: query.mode, ..SearchResults::default() };
-    if store.index.is_empty() || query.limit == 0 {
-        return Ok(found);
-    }
-    let vector =
-        if query.mode == RetrievalMode::Keyword { None } else { prepare(store, answers, query, &mut found.warnings) };
-    if vector.is_none() {
-        found.mode = RetrievalMode::Keyword;
-    }
-    let search = SearchRun { store, check, query };
-    let ranked = match (&vector, found.mode) {
-        (Some(vector), RetrievalMode::Semantic) => {
-            search.by_meaning(vector, query.limit).into_iter().map(RankedSlot::semantic).collect()
+impl DecisionStore {
+    /// Returns the texts whose vectors the host must make before [`Self::query`] finds by embedding; none where the store
+    /// makes its own.
+    ///
+    /// What the answers hold is not asked for again, nor anything once the embedder failed.
+    pub fn texts_to_embed(&self, answers: &HostAnswers, query: &DecisionQuery) -> Vec<String> {
+        let index = &self.index;
+        let is_ours = self.options.search.embedding_model.is_none();
+        if is_ours || query.mode == RetrievalMode::Keyword || index.is_empty() || answers.embedder_failure().is_some() {
+            return Vec::new();
         }
-        (Some(vector), RetrievalMode::Hybrid) => search.by_both(vector),
-        _ => search.by_words(query.limit).into_iter().map(RankedSlot::keyword).collect(),
-    };
-    found.hits = ranked.into_iter().map(|ranked| search.hit(&ranked)).collect();
-    Ok(found)
+        let mut texts = Vec::new();
+        let text = query.side.query(query.text);
+        if !index.queries.iter().any(|(known, _)| *known == text) {
+            texts.push(text);
+        }
+        index.side_vectors[query.side as usize].lacking(query.side, &index.ids(), &self.records, &mut |text| {
+            texts.push(text);
+        });
+        texts.retain(|text| answers.vector(text).is_none());
+        sort_distinct(&mut texts);
+        texts
+    }
+
+    /// Finds decisions like a text. Without vectors for the query they are found by keywords, with a warning.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` where a date of the filters cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{BridgeSide, Decision, DecisionFilters, DecisionQuery, DecisionStore};
+    /// use contextweaver_decisions::{DecisionStoreOptions, HostAnswers, RetrievalMode};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// for (id, text) in [("d1", "Use Postgres for billing"), ("d2", "Cache sessions in Redis")] {
+    ///     store.put(Decision { id: id.to_owned(), decision: text.to_owned(), ..Decision::default() });
+    /// }
+    /// let filters = DecisionFilters::default();
+    /// let query = DecisionQuery {
+    ///     text: "which database for billing?",
+    ///     limit: 1,
+    ///     mode: RetrievalMode::Keyword,
+    ///     side: BridgeSide::Both,
+    ///     filters: &filters,
+    /// };
+    /// let results = store.query(&HostAnswers::default(), &query)?;
+    /// assert_eq!(results.hits[0].id, "d1");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn query(&mut self, answers: &HostAnswers, query: &DecisionQuery) -> Result<SearchResults> {
+        let check = query.filters.ready(&self.index.names)?;
+        let mut found = SearchResults { mode: query.mode, ..SearchResults::default() };
+        if self.index.is_empty() || query.limit == 0 {
+            return Ok(found);
+        }
+        let by_keyword = query.mode == RetrievalMode::Keyword;
+        let vector = if by_keyword { None } else { prepare(self, answers, query, &mut found.warnings) };
+        if vector.is_none() {
+            found.mode = RetrievalMode::Keyword;
+        }
+        let search = SearchRun { store: self, check, query };
+        let ranked = match (&vector, found.mode) {
+            (Some(vector), RetrievalMode::Semantic) => {
+                search.by_meaning(vector, query.limit).into_iter().map(RankedSlot::semantic).collect()
+            }
+            (Some(vector), RetrievalMode::Hybrid) => search.by_both(vector),
+            _ => search.by_words(query.limit).into_iter().map(RankedSlot::keyword).collect(),
+        };
+        found.hits = ranked.into_iter().map(|ranked| search.hit(&ranked)).collect();
+        Ok(found)
+    }
 }
 
 /// Makes the vectors of a side up to date and returns that of the query; nothing where there can be none.

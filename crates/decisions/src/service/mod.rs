@@ -52,6 +52,17 @@ pub enum ToolReply {
 }
 
 /// Returns the tools that a store offers, as `tools/list` gives them.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, service};
+///
+/// let store = DecisionStore::new(DecisionStoreOptions::default());
+/// let tools = service::list(&store);
+/// assert_eq!(tools.len(), 15);
+/// assert_eq!(tools[0]["name"], "pre_action");
+/// ```
 pub fn list(store: &DecisionStore) -> Vec<Value> {
     offered(store).map(|tool| tool_definition(store, tool)).collect()
 }
@@ -89,6 +100,33 @@ fn tool_definition(store: &DecisionStore, tool: &ToolSpec) -> Value {
 }
 
 /// Runs a tool; what is wrong with the call is part of its result.
+///
+/// # Examples
+///
+/// Before an action, `pre_action` finds similar decisions, checks guardrails and logs the decision. The store first
+/// asks for an id:
+///
+/// ```
+/// use contextweaver_decisions::service::{HostContext, ToolReply, ToolRequest, call_tool};
+/// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, HostAnswers, HostRequest};
+/// use serde_json::json;
+///
+/// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+/// let mut answers = HostAnswers::default();
+/// let arguments = json!({ "action": { "description": "Use Postgres", "category": "architecture", "confidence": 0.8 } });
+/// let result = loop {
+///     let host = HostContext { agent: Some("planner"), trace: None, now: 1_773_576_000_000, answers: &answers };
+///     match call_tool(&mut store, ToolRequest { name: "pre_action", arguments: arguments.clone(), host }) {
+///         ToolReply::Done(result) => break result,
+///         ToolReply::Needs(needs) => {
+///             assert_eq!(needs, [HostRequest::Id]);
+///             answers.add_id("d1".to_owned());
+///         }
+///     }
+/// };
+/// assert_eq!(result["structuredContent"]["allowed"], true);
+/// assert_eq!(result["structuredContent"]["decisionId"], "d1");
+/// ```
 pub fn call_tool(store: &mut DecisionStore, request: ToolRequest<'_>) -> ToolReply {
     let name = request.name;
     let Some(tool) = find(store, name) else {
@@ -114,6 +152,26 @@ pub struct ContextQuery {
 }
 
 /// Collects what past decisions say about a task: `{text, tokens, trace_id, warnings?}`.
+///
+/// # Errors
+///
+/// `InvalidInput` for a section that there is not.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_decisions::service::{ContextQuery, HostContext, ToolReply, context};
+/// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions, HostAnswers};
+///
+/// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+/// store.put(Decision { id: "d1".to_owned(), decision: "Use Postgres for billing".to_owned(), ..Decision::default() });
+/// let answers = HostAnswers::default();
+/// let host = HostContext { agent: Some("planner"), trace: None, now: 1_773_576_000_000, answers: &answers };
+/// let query = ContextQuery { query: "a database for billing".to_owned(), budget: 500, include: None };
+/// let ToolReply::Done(found) = context(&mut store, &query, host)? else { panic!("no host is needed") };
+/// assert!(found["text"].as_str().is_some_and(|text| text.contains("Use Postgres for billing")));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn context(store: &mut DecisionStore, asked: &ContextQuery, host: HostContext<'_>) -> Result<ToolReply> {
     let Some(tool) = tool_specs::tool("get_session_context") else { return Ok(ToolReply::Done(Value::Null)) };
     let arguments = json!({

@@ -66,6 +66,21 @@ pub fn handle_text(store: &mut DecisionStore, text: &str, host: HostContext<'_>)
 }
 
 /// Answers a message: a response, or null for a notification and for a response.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_decisions::service::{HostContext, ToolReply, rpc};
+/// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, HostAnswers};
+/// use serde_json::json;
+///
+/// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+/// let answers = HostAnswers::default();
+/// let host = HostContext { agent: None, trace: None, now: 1_773_576_000_000, answers: &answers };
+/// let ping = json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" });
+/// let ToolReply::Done(answer) = rpc::handle(&mut store, ping, host) else { panic!("no host is needed") };
+/// assert_eq!(answer, json!({ "jsonrpc": "2.0", "id": 1, "result": {} }));
+/// ```
 pub fn handle(store: &mut DecisionStore, message: Value, host: HostContext<'_>) -> ToolReply {
     let invalid = |id: Value, message: &str| ToolReply::Done(error(&id, RpcError::new(INVALID_REQUEST, message)));
     let Value::Object(mut message) = message else {

@@ -139,6 +139,25 @@ impl DecisionStore {
     /// Imports a snapshot, a list of records, one record, or the files of contextweaver 0.18 as
     /// `{files: {name: text}, edges}`. On failure nothing has changed. A record or an edge of a list that cannot be used
     /// is no failure, but reported; one object that is neither a snapshot nor a record is refused.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for what is no snapshot, `SnapshotVersion` for one of another version, and the errors of its
+    /// guardrails, breakers and tracker.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, ImportOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let records = json!([{ "id": "d1", "decision": "Use Postgres" }, { "id": "d 2", "decision": "Use Redis" }]);
+    /// let report = store.import(records, ImportOptions::default())?;
+    /// assert_eq!(report.imported, 1);
+    /// assert_eq!(report.errors[0].path, "/1/id");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
         let parts = parts(value)?;
         let settings = self.read_settings(&parts, options.mode)?;

@@ -50,6 +50,18 @@ struct SnapshotVectors<'a> {
 
 impl DecisionStore {
     /// Returns the whole store; importing it makes an equal one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// store.put(Decision { id: "d1".to_owned(), decision: "Use Postgres".to_owned(), ..Decision::default() });
+    /// let snapshot = store.export().to_value();
+    /// assert_eq!(snapshot["format"], "cstp-snapshot");
+    /// assert_eq!(snapshot["decisions"][0]["id"], "d1");
+    /// ```
     pub fn export(&self) -> StoreSnapshot<'_> {
         self.snapshot(None)
     }
@@ -57,6 +69,22 @@ impl DecisionStore {
     /// Returns the decisions and edges that changed after a revision, in the form of a snapshot that can be merged.
     ///
     /// What an import replaced does not show here; its event tells hosts to export the whole store.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, ImportOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// store.import(json!([{ "id": "d1", "decision": "Use Postgres" }]), ImportOptions::default())?;
+    /// let seen = store.revision();
+    /// store.import(json!([{ "id": "d2", "decision": "Use Redis" }]), ImportOptions::default())?;
+    /// let news = store.export_since(seen).to_value();
+    /// assert_eq!(news["decisions"].as_array().map(Vec::len), Some(1));
+    /// assert_eq!(news["decisions"][0]["id"], "d2");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn export_since(&self, revision: u64) -> StoreSnapshot<'_> {
         self.snapshot(Some(revision))
     }

@@ -12,6 +12,7 @@ use crate::graph::DecisionGraph;
 use crate::guardrails::AddedGuardrails;
 use crate::guardrails::GuardrailSet;
 use crate::guardrails::breakers::CircuitBreakers;
+use crate::ready::{DueFilter, ReadyQueue, queue};
 use crate::record::Decision;
 use crate::search::SearchIndex;
 use crate::snapshot::{ImportMode, ImportOptions, ImportReport};
@@ -38,6 +39,15 @@ pub struct DecisionStore {
 
 impl DecisionStore {
     /// Makes an empty store.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
+    ///
+    /// let store = DecisionStore::new(DecisionStoreOptions { categories: vec!["legal".to_owned()], ..Default::default() });
+    /// assert_eq!(store.size(), 0);
+    /// ```
     pub fn new(options: DecisionStoreOptions) -> Self {
         Self { options, ..Self::default() }
     }
@@ -54,7 +64,20 @@ impl DecisionStore {
         self.put(decision);
     }
 
-    /// Hands out what changed since the last time, for hosts that keep a copy.
+    /// Hands out the changes since the last time, for hosts that keep a copy: at most the last thousand.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{ChangeKind, DecisionStore, DecisionStoreOptions, ImportOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// store.import(json!([{ "id": "d1", "decision": "Use Postgres" }]), ImportOptions::default())?;
+    /// assert_eq!(store.take_events()[0].kind, ChangeKind::Imported);
+    /// assert!(store.take_events().is_empty());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn take_events(&mut self) -> Vec<ChangeEvent> {
         self.changes.take_events()
     }
@@ -64,7 +87,25 @@ impl DecisionStore {
         self.changes.revision()
     }
 
-    /// Gives a new store its guardrails, those of presets last, and its breakers. Fails with the first that is bad.
+    /// Gives a new store its guardrails, those of presets last, and its circuit breakers.
+    ///
+    /// # Errors
+    ///
+    /// The first that is malformed, with its path: `InvalidInput`, `DuplicateId` for a second breaker of a scope, `TooLarge`
+    /// beyond the limits, `DecodeFailed` for YAML that cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let breaker = json!({ "scope": "category:security", "failure_threshold": 2 });
+    /// store.configure(None, &["cornerstone".to_owned()], vec![breaker])?;
+    /// assert_eq!(store.guardrails()[0]["id"], "no-high-stakes-low-confidence");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn configure(&mut self, rules: Option<&Value>, presets: &[String], breakers: Vec<Value>) -> Result<()> {
         if let Some(rules) = rules {
             let rules = parse_rules(rules).map_err(|error| error.at("/guardrails"))?;
@@ -79,7 +120,28 @@ impl DecisionStore {
         Ok(())
     }
 
-    /// Adds guardrails, or those that a text in YAML says; where one is bad, none is added.
+    /// Adds guardrails: a list, one guardrail, `{guardrails: […]}`, or YAML of the same. Where one is malformed, none is
+    /// added; the answer says which.
+    ///
+    /// # Errors
+    ///
+    /// `DecodeFailed` or `TooDeep` for YAML that cannot be read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let added = store.add_rules(&json!("- id: sure\n  condition_confidence: '< 0.5'\n  action: block\n"))?;
+    /// assert_eq!(added.added, 1);
+    /// let added = store.add_rules(&json!({ "id": "odd", "condition": "action." }))?;
+    /// assert_eq!((added.added, added.errors[0].path.as_str()), (0, "/condition"));
+    /// assert!(store.remove_guardrail("sure"));
+    /// assert!(store.guardrails().is_empty());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn add_rules(&mut self, rules: &Value) -> Result<AddedGuardrails> {
         Ok(self.add_guardrails(&parse_rules(rules).map_err(|error| error.at("/rules"))?))
     }
@@ -94,6 +156,61 @@ impl DecisionStore {
         self.rules.active()
     }
 
+    /// Returns the decision with an id.
+    pub fn get(&self, id: &str) -> Option<&Decision> {
+        self.records.get(id)
+    }
+
+    /// Returns the decisions, the latest first.
+    ///
+    /// # Examples
+    ///
+    /// The calibration of all decisions, from five reviewed ones on:
+    ///
+    /// ```
+    /// use contextweaver_decisions::calibration::{CalibrationSample, calibration};
+    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// for (number, outcome) in ["success", "success", "failure", "success", "failure"].iter().enumerate() {
+    ///     store.put(Decision {
+    ///         id: format!("d{number}"),
+    ///         status: "reviewed".to_owned(),
+    ///         outcome: Some((*outcome).to_owned()),
+    ///         confidence: Some(0.9),
+    ///         ..Decision::default()
+    ///     });
+    /// }
+    /// let samples: Vec<CalibrationSample> = store.decisions().map(CalibrationSample::of).collect();
+    /// let measured = calibration(&samples, 5).expect("five are reviewed");
+    /// assert_eq!((measured.accuracy, measured.interpretation), (0.6, "overconfident"));
+    /// ```
+    pub fn decisions(&self) -> impl Iterator<Item = &Decision> + Clone {
+        self.records.iter()
+    }
+
+    /// Returns the actions that are due at a time, in milliseconds since 1970.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions, DueFilter};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// store.put(Decision {
+    ///     id: "d1".to_owned(),
+    ///     status: "pending".to_owned(),
+    ///     review_by: Some("2026-03-01".to_owned()),
+    ///     ..Decision::default()
+    /// });
+    /// let filter = DueFilter { min_priority: "low", kinds: &[], limit: 10, category: None };
+    /// let queue = store.due(1_773_576_000_000, &filter);
+    /// assert_eq!((queue.total, queue.actions[0].kind), (1, "review_outcome"));
+    /// ```
+    pub fn due(&self, now: i64, filter: &DueFilter<'_>) -> ReadyQueue {
+        queue(self.records.iter(), now, filter)
+    }
+
     /// Returns the number of decisions.
     pub fn size(&self) -> usize {
         self.records.len()
@@ -101,6 +218,24 @@ impl DecisionStore {
 
     /// Makes an empty store what it was when it was exported. Its changes are numbered on from there, so that hosts that
     /// know an older number are told of too much rather than too little.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::import`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions};
+    ///
+    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
+    /// let decision = Decision { id: "d1".to_owned(), decision: "Use Postgres".to_owned(), ..Decision::default() };
+    /// store.put(decision);
+    /// let mut restored = DecisionStore::new(DecisionStoreOptions::default());
+    /// restored.restore(store.export().to_value())?;
+    /// assert_eq!(restored.get("d1").map(|decision| decision.decision.as_str()), Some("Use Postgres"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn restore(&mut self, snapshot: Value) -> Result<ImportReport> {
         self.changes.continue_from(snapshot["revision"].as_u64().unwrap_or_default());
         let options = ImportOptions { mode: ImportMode::Replace, ..ImportOptions::default() };

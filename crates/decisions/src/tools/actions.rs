@@ -3,14 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::calibration::{Calibration, CalibrationSample, calibration};
-use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict, check};
+use crate::guardrails::{ActionToCheck, GuardrailFinding, GuardrailVerdict};
 use crate::host::CallerContext;
-use crate::log::log_decision;
 use crate::record::validate::{decision_from_arguments, validate};
 use crate::record::{CompactionLevel, RelatedDecision};
-use crate::search::{
-    BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, search, summary, texts_needed,
-};
+use crate::search::{BridgeSide, DecisionFilters, DecisionHit, DecisionQuery, LONG_TITLE, SearchResults, summary};
 use crate::store::DecisionStore;
 use contextweaver_base::{ErrorCode, Result};
 use contextweaver_model::Warning;
@@ -116,7 +113,7 @@ pub fn pre_action_texts(
     arguments: &Map<String, Value>,
 ) -> Result<Vec<String>> {
     let action = PlannedAction::read(arguments)?;
-    Ok(texts_needed(store, call.answers, &action.query(store)))
+    Ok(store.texts_to_embed(call.answers, &action.query(store)))
 }
 
 /// Tells whether the tool may record a decision.
@@ -136,20 +133,20 @@ pub fn pre_action(
         action.records.then(|| decision_from_arguments(&action.record(), call.agent, call.now)).transpose()?;
     decision.iter().try_for_each(|decision| validate(decision, &store.options))?;
     // A search that fails must not keep an action from being checked.
-    let mut found = search(store, call.answers, &action.query(store)).unwrap_or_else(|error| SearchResults {
+    let mut found = store.query(call.answers, &action.query(store)).unwrap_or_else(|error| SearchResults {
         warnings: vec![Warning::new("search_failed", error.message().to_owned(), "/action/description")],
         ..SearchResults::default()
     });
     let relevant: Vec<JsonMap> = shown(store, call, &found);
     track(store, call, &action, &found, &relevant);
-    let checked = check(store, call, &action.subject());
+    let checked = store.check_action(call, &action.subject());
     let verdict = &checked.verdict;
     store.tracker.track_check(call, &action.description, verdict.allowed, verdict.violations.len());
     let calibration = in_category(store, action.category.as_deref());
     let patterns = if action.shows_patterns { patterns(&relevant) } else { Vec::new() };
     let mut out = answer(verdict, &relevant, &calibration, &patterns);
     if let Some(decision) = decision.filter(|_| verdict.allowed) {
-        match log_decision(store, call, decision, None) {
+        match store.log(call, decision, None) {
             Ok(logged) => {
                 out["decisionId"] = logged.id.into();
                 checked.note_start(store, call.now);
@@ -267,7 +264,7 @@ pub fn check_action(
         pattern: None,
         reasons: None,
     };
-    let verdict = check(store, call, &subject).verdict;
+    let verdict = store.check_action(call, &subject).verdict;
     store.tracker.track_check(call, &description, verdict.allowed, verdict.violations.len());
     Ok(json!({
         "allowed": verdict.allowed,

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::host::CallerContext;
-use crate::log::{self, guardrail_warnings, virtual_path};
+use crate::log::{guardrail_warnings, virtual_path};
 use crate::record::decode::{respell, to_map};
 use crate::record::validate::{check_size, decision_from_arguments};
 use crate::record::{Decision, DeliberationStep, PastReview};
@@ -22,7 +22,7 @@ pub fn log_decision(
 ) -> Result<Value> {
     let scope = arguments.get("decision_id").and_then(Value::as_str);
     let decision = decision_from_arguments(arguments, call.agent, call.now)?;
-    let logged = log::log_decision(store, call, decision, scope)?;
+    let logged = store.log(call, decision, scope)?;
     let mut out = json!({
         "success": true,
         "id": logged.id,

@@ -3,9 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::host::CallerContext;
-use crate::search::{
-    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SHORT_TITLE, search, summary, texts_needed,
-};
+use crate::search::{BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SHORT_TITLE, summary};
 use crate::store::DecisionStore;
 use contextweaver_base::Result;
 use contextweaver_model::json::Fields;
@@ -52,7 +50,7 @@ pub fn query_texts(
     arguments: &Map<String, Value>,
 ) -> Result<Vec<String>> {
     let arguments = QueryArguments::read(store, arguments, call.agent)?;
-    Ok(texts_needed(store, call.answers, &arguments.query()))
+    Ok(store.texts_to_embed(call.answers, &arguments.query()))
 }
 
 /// Finds decisions like a text.
@@ -62,7 +60,7 @@ pub fn query_decisions(
     arguments: &Map<String, Value>,
 ) -> Result<Value> {
     let arguments = QueryArguments::read(store, arguments, call.agent)?;
-    let found = search(store, call.answers, &arguments.query())?;
+    let found = store.query(call.answers, &arguments.query())?;
     let related = found.related(&store.records);
     store.tracker.track_query(call, &arguments.query, found.hits.len(), found.mode.as_str(), related);
     let (mut decisions, mut scores) = (Vec::new(), Map::new());

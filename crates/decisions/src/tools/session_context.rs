@@ -4,14 +4,12 @@ use serde_json::{Map, Value, json};
 
 use super::statistics::DecisionSelector;
 use crate::briefing::{Briefing, BriefingBudget, wisdom};
-use crate::contradictions::{Contradiction, contradictions};
+use crate::contradictions::Contradiction;
 use crate::host::CallerContext;
 use crate::profile::{SamplesByCategory, patterns, profile};
 use crate::ready::{DueFilter, OVERDUE, STALE, queue, shorten_ids};
 use crate::record::CompactionLevel;
-use crate::search::{
-    BridgeSide, DecisionFilters, DecisionQuery, LONG_TITLE, RetrievalMode, search, summary, texts_needed,
-};
+use crate::search::{BridgeSide, DecisionFilters, DecisionQuery, LONG_TITLE, RetrievalMode, summary};
 use crate::store::DecisionStore;
 use contextweaver_base::limits::MAX_BUDGET_TOKENS;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -90,7 +88,7 @@ pub fn session_context_texts(
         };
         query = Some(DecisionQuery { mode: RetrievalMode::Semantic, ..query.unwrap_or(any) });
     }
-    Ok(query.map_or_else(Vec::new, |query| texts_needed(store, call.answers, &query)))
+    Ok(query.map_or_else(Vec::new, |query| store.texts_to_embed(call.answers, &query)))
 }
 
 /// Returns what an agent should know at the start of a task, as Markdown or JSON.
@@ -128,7 +126,7 @@ fn brief(
     let mut briefing = Briefing { redact_secrets: store.options.service.redact_secrets, ..Briefing::default() };
     let mut warnings = Vec::new();
     if let Some(query) = arguments.query(store) {
-        let found = search(store, call.answers, &query)?;
+        let found = store.query(call.answers, &query)?;
         warnings.extend(found.warnings);
         for hit in &found.hits {
             let Some(decision) = store.records.get(&hit.id) else { continue };
@@ -138,7 +136,7 @@ fn brief(
         }
     }
     if arguments.wants("contradictions") {
-        let found = contradictions(store, call.answers, &|decision| arguments.selection.holds(decision));
+        let found = store.contradictions(call.answers, &|decision| arguments.selection.holds(decision));
         briefing.contradictions = Some(found.iter().map(Contradiction::to_value).collect());
     }
     let own = store.records.iter().filter(|decision| arguments.selection.holds(decision));

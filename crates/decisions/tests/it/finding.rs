@@ -1,11 +1,10 @@
 //! What a search of the decision memory promises, and its graph.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a property that cannot be checked is a failed test")]
 
-use contextweaver_decisions::contradictions::contradictions;
 use contextweaver_decisions::graph::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_decisions::record::Bridge;
 use contextweaver_decisions::search::{
-    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SearchOptions, SearchResults, search, texts_needed,
+    BridgeSide, DecisionFilters, DecisionQuery, RetrievalMode, SearchOptions, SearchResults,
 };
 use contextweaver_decisions::tools::{get_graph, get_neighbors, link_decisions, query_decisions};
 use contextweaver_decisions::{CallerContext, Decision, DecisionStore, DecisionStoreOptions, HostAnswers, timestamps};
@@ -128,7 +127,7 @@ fn store_of(decisions: &[Decision], options: SearchOptions) -> DecisionStore {
 
 fn find(store: &mut DecisionStore, text: &str, mode: RetrievalMode, filters: &DecisionFilters) -> SearchResults {
     let query = DecisionQuery { text, limit: 50, mode, side: BridgeSide::Both, filters };
-    search(store, &HostAnswers::default(), &query).unwrap()
+    store.query(&HostAnswers::default(), &query).unwrap()
 }
 
 fn ids(found: &SearchResults) -> Vec<&str> {
@@ -147,7 +146,7 @@ proptest! {
         }
         for (mode, side) in MODES.into_iter().flat_map(|mode| SIDES.map(|side| (mode, side))) {
             let query = DecisionQuery { text: &text, limit: 50, mode, side, filters: &filters };
-            let found = search(&mut store, &HostAnswers::default(), &query).unwrap();
+            let found = store.query(&HostAnswers::default(), &query).unwrap();
             prop_assert!(found.hits.iter().all(|hit| fitting.iter().any(|decision| decision.id == hit.id)));
             prop_assert!(found.hits.iter().all(|hit| (0.0..=2.0).contains(&hit.distance)));
             if mode != RetrievalMode::Keyword && !text.is_empty() {
@@ -165,7 +164,7 @@ proptest! {
         // Vectors of both states are made.
         for side in SIDES {
             let query = DecisionQuery { text: &text, limit, mode: RetrievalMode::Hybrid, side, filters: &DecisionFilters::default() };
-            search(&mut changed, &HostAnswers::default(), &query).unwrap();
+            changed.query(&HostAnswers::default(), &query).unwrap();
         }
         let mut fresh = store_of(&first, SearchOptions::default());
         for decision in second {
@@ -174,7 +173,7 @@ proptest! {
         }
         for (mode, side) in MODES.into_iter().flat_map(|mode| SIDES.map(|side| (mode, side))) {
             let query = DecisionQuery { text: &text, limit, mode, side, filters: &DecisionFilters::default() };
-            let run = |store: &mut DecisionStore| search(store, &HostAnswers::default(), &query).unwrap().hits;
+            let run = |store: &mut DecisionStore| store.query(&HostAnswers::default(), &query).unwrap().hits;
             prop_assert_eq!(run(&mut changed), run(&mut fresh));
         }
     }
@@ -185,7 +184,7 @@ proptest! {
         for mode in [RetrievalMode::Semantic, RetrievalMode::Keyword] {
             let all = find(&mut store, &text, mode, &DecisionFilters::default()).hits;
             let query = DecisionQuery { text: &text, limit, mode, side: BridgeSide::Both, filters: &DecisionFilters::default() };
-            let few = search(&mut store, &HostAnswers::default(), &query).unwrap().hits;
+            let few = store.query(&HostAnswers::default(), &query).unwrap().hits;
             prop_assert_eq!(&few[..], &all[..limit.min(all.len())]);
             let keys: Vec<(f64, &str)> = all.iter().map(|hit| (hit.distance, hit.id.as_str())).collect();
             prop_assert!(mode == RetrievalMode::Keyword || keys.is_sorted_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)).is_lt()));
@@ -427,14 +426,14 @@ fn the_host_is_asked_once_for_each_text() {
         let filters = DecisionFilters::default();
         let query =
             DecisionQuery { text, limit: 5, mode: RetrievalMode::Semantic, side: BridgeSide::Both, filters: &filters };
-        let texts = texts_needed(store, &answers, &query);
+        let texts = store.texts_to_embed(&answers, &query);
         assert_eq!(texts.len(), expected, "{texts:?}");
         for text in texts {
             let vector = embed(&text);
             answers.add_vector(text, vector);
         }
-        assert!(texts_needed(store, &answers, &query).is_empty());
-        let found = search(store, &answers, &query).unwrap();
+        assert!(store.texts_to_embed(&answers, &query).is_empty());
+        let found = store.query(&answers, &query).unwrap();
         assert!(found.warnings.is_empty() && found.mode == RetrievalMode::Semantic);
         assert_eq!(found.hits[0].id, first);
     };
@@ -460,13 +459,13 @@ fn a_failing_embedder_leaves_the_words() {
     };
     let mut answers = HostAnswers::default();
     answers.fail_embedder("no network".to_owned());
-    assert!(texts_needed(&store, &answers, &query).is_empty());
-    let found = search(&mut store, &answers, &query).unwrap();
+    assert!(store.texts_to_embed(&answers, &query).is_empty());
+    let found = store.query(&answers, &query).unwrap();
     assert_eq!((ids(&found), found.mode), (vec!["x"], RetrievalMode::Keyword));
     let codes: Vec<&str> = found.warnings.iter().map(|warning| warning.code).collect();
     assert_eq!(codes, ["embedding_failed", "embedding_missing"]);
     // It may work the next time.
-    assert_eq!(texts_needed(&store, &HostAnswers::default(), &query).len(), 2);
+    assert_eq!(store.texts_to_embed(&HostAnswers::default(), &query).len(), 2);
 }
 
 #[test]
@@ -477,10 +476,10 @@ fn vectors_of_another_length_are_said_and_made_anew() {
         let query =
             DecisionQuery { text, limit: 5, mode: RetrievalMode::Hybrid, side: BridgeSide::Both, filters: &filters };
         let mut answers = HostAnswers::default();
-        for text in texts_needed(&store, &answers, &query) {
+        for text in store.texts_to_embed(&answers, &query) {
             answers.add_vector(text, vec![1.0; length]);
         }
-        let found = search(&mut store, &answers, &query).unwrap();
+        let found = store.query(&answers, &query).unwrap();
         (found.mode, found.warnings.first().map(|warning| warning.code))
     };
     assert_eq!(run("aaaa", 3), (RetrievalMode::Hybrid, None));
@@ -552,7 +551,7 @@ fn contradictions_are_found_in_stores_of_any_size() {
             list.push(reviewed(&format!("n{number}"), &text, if number % 2 == 0 { "success" } else { "failure" }));
         }
         let mut store = store_of(&list, SearchOptions::default());
-        let found = contradictions(&mut store, &HostAnswers::default(), &|_| true);
+        let found = store.contradictions(&HostAnswers::default(), &|_| true);
         let seen: Vec<(&str, &str, &str)> =
             found.iter().map(|found| (found.a.as_str(), found.b.as_str(), found.kind)).collect();
         for expected in
@@ -564,7 +563,7 @@ fn contradictions_are_found_in_stores_of_any_size() {
         assert_eq!(seen[0], ("f", "s", "opposite_outcomes"));
         let link = json!({ "source_id": "s", "target_id": "f", "edge_type": "supersedes" });
         tool(link_decisions, &mut store, &link).unwrap();
-        let found = contradictions(&mut store, &HostAnswers::default(), &|decision| decision.pattern.is_none());
+        let found = store.contradictions(&HostAnswers::default(), &|decision| decision.pattern.is_none());
         assert!(!found.iter().any(|found| found.a == "f" || found.a == "p1" || found.a == "r1"));
     }
 }

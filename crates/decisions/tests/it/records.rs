@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_decisions::bridge::general;
-use contextweaver_decisions::snapshot::{ImportConflict, ImportMode, ImportOptions};
 use contextweaver_decisions::{DecisionStore, yaml};
+use contextweaver_decisions::{ImportConflict, ImportMode, ImportOptions};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Map, Value};
