@@ -45,8 +45,8 @@ impl DecisionStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a decision with invalid fields, `TooLarge` beyond the limits of the store, `CallbackFailed`
-    /// without a new id among the answers, and `PolicyViolation` where guardrails of the record phase are enforced and
+    /// `INVALID_INPUT` for a decision with invalid fields, `TOO_LARGE` beyond the limits of the store, `CALLBACK_FAILED`
+    /// without a new id among the answers, and `POLICY_VIOLATION` where guardrails of the record phase are enforced and
     /// block it.
     ///
     /// # Examples

@@ -46,7 +46,7 @@ impl EdgeType {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         let all = [Self::RelatesTo, Self::Supersedes, Self::DependsOn];
         all.into_iter().find(|kind| kind.as_str() == name).ok_or_else(|| {
@@ -101,6 +101,10 @@ impl DecisionEdge {
     }
 
     /// Reads an edge of a snapshot; `path` names it in complaints. Fields beyond those of an edge are left out.
+    ///
+    /// # Errors
+    ///
+    /// `MISSING_FIELD`, `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn from_record(record: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(record, path)?;
         let edge = Self {
@@ -167,6 +171,10 @@ impl DecisionGraph {
     /// a new one.
     ///
     /// The caller sees to it that both ends are decisions of the store, or that others are wanted.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for an edge without two different ids, or with a weight outside of 0 to 1.
     pub fn link(&mut self, edge: DecisionEdge) -> Result<bool> {
         edge.check()?;
         if let Some(number) = self.find(&edge.source, &edge.target, edge.kind) {

@@ -25,7 +25,7 @@ impl EdgeDirection {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "both" => Ok(Self::Both),

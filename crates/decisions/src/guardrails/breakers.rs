@@ -75,6 +75,11 @@ pub(super) fn scopes_of(
 
 impl CircuitBreakers {
     /// Adds a breaker: `{scope, failure_threshold?, window_ms?, cooldown_ms?}`, and what a snapshot says of its state.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a scope that there is not, `DUPLICATE_ID` for one that has a breaker, `TOO_LARGE` beyond the
+    /// limit.
     pub fn add(&mut self, value: Value, path: &str) -> Result<()> {
         let mut fields = Fields::open(value, path)?;
         let breaker = CircuitBreaker {

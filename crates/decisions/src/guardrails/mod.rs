@@ -103,6 +103,10 @@ impl GuardrailSet {
     }
 
     /// Adds rules of which none may be bad; `path` is their place in the caller's input.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for the first that is malformed, with its path and `position` among the details.
     pub fn add_all(&mut self, value: &Value, path: &str) -> Result<()> {
         match self.add(value).errors.into_iter().next() {
             None => Ok(()),
@@ -118,6 +122,10 @@ impl GuardrailSet {
     }
 
     /// Adds the rules of a preset; there is `cornerstone`.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for any other name.
     pub fn add_preset(&mut self, name: &str) -> Result<()> {
         if name != "cornerstone" {
             let message = format!("there is no preset {}", quote(name));

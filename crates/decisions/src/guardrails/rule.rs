@@ -154,6 +154,10 @@ type ReadGuardrail<T> = Result<T, GuardrailError>;
 
 impl Guardrail {
     /// Reads a rule; `path` is its place in what it came with.
+    ///
+    /// # Errors
+    ///
+    /// The place of what is malformed, and what was expected.
     pub fn read(value: &Value, path: &str) -> ReadGuardrail<Self> {
         let Value::Object(source) = value else {
             return Err(GuardrailError::new(path, format!("expected an object, got {}", type_name(value))));

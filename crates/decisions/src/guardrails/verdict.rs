@@ -54,7 +54,7 @@ impl OnRuleError {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> contextweaver_base::Result<Self> {
         match name {
             "warn" => Ok(Self::Warn),

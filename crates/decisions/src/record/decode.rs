@@ -93,7 +93,7 @@ impl Decision {
     ///
     /// # Errors
     ///
-    /// `MissingField`, `InvalidInput` or `OutOfRange`, with the path of the field.
+    /// `MISSING_FIELD`, `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     ///
     /// # Examples
     ///

@@ -30,6 +30,10 @@ pub struct InvalidField {
 }
 
 /// Reads what a caller says of a decision; [`invalid_fields`] tells whether it may be stored.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` for a field of another type or a period that cannot be read.
 pub fn decision_from_arguments(arguments: &JsonMap, agent: &str, now: i64) -> Result<Decision> {
     let mut fields = Fields::open(respell(Value::Object(arguments.clone())), "")?;
     let mut decision = Decision {
@@ -103,6 +107,10 @@ fn one_of(names: &[&str]) -> String {
 }
 
 /// Refuses a draft with problems; the sentence names all of them.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` at the first field that breaks a rule, and those of [`check_size`].
 pub fn validate(decision: &Decision, options: &DecisionStoreOptions) -> Result<()> {
     let invalid = invalid_fields(decision, options);
     let Some(first) = invalid.first() else { return check_size(decision, options.limits, "") };
@@ -112,6 +120,10 @@ pub fn validate(decision: &Decision, options: &DecisionStoreOptions) -> Result<(
 }
 
 /// Refuses a record that is larger than the store takes.
+///
+/// # Errors
+///
+/// `TOO_LARGE` at the first list or text beyond its limit.
 pub fn check_size(decision: &Decision, limits: DecisionLimits, path: &str) -> Result<()> {
     let deliberation = decision.deliberation.as_ref();
     let lists = [

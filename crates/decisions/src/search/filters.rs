@@ -99,6 +99,10 @@ const NOBODY: u32 = u32::MAX;
 
 impl DecisionFilters {
     /// Reads the conditions of a call.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` or `UNKNOWN_FIELD`, with the path of the field.
     pub fn from_fields(mut fields: Fields) -> Result<Self> {
         let (least, most) = (f64::MIN, f64::MAX);
         let filters = Self {
@@ -148,6 +152,10 @@ impl DecisionFilters {
     }
 
     /// Tells whether a decision fulfils the conditions.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` where one of the dates cannot be read.
     pub fn matches(&self, decision: &Decision) -> Result<bool> {
         let mut names = Terms::default();
         let facts = FilterKeys::of(decision, &mut names);

@@ -37,7 +37,7 @@ impl RetrievalMode {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         let all = [Self::Hybrid, Self::Semantic, Self::Keyword];
         all.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| unknown(name, "hybrid, semantic or keyword"))
@@ -85,6 +85,10 @@ impl SearchOptions {
     /// Takes the options of the search and of the graph out of those of a store.
     ///
     /// `embedding_model` is the name of the model of the host's vectors; without it the store makes its own.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let retrieval_mode = fields.parsed_or("retrieval_mode", RetrievalMode::default(), RetrievalMode::parse)?;
         let embedding_model = fields.opt_string("embedding_model")?;

@@ -118,7 +118,7 @@ impl DecisionStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` where a date of the filters cannot be read.
+    /// `INVALID_INPUT` where a date of the filters cannot be read.
     ///
     /// # Examples
     ///

@@ -24,7 +24,7 @@ impl BridgeSide {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "both" => Ok(Self::Both),

@@ -19,6 +19,10 @@ pub struct AllowedValues<'a> {
 const MAX_PROBLEMS: usize = 10;
 
 /// Returns the arguments as the tools read them: without nulls, in snake case.
+///
+/// # Errors
+///
+/// `INVALID_INPUT` with up to ten complaints.
 pub fn checked(schema: &Value, arguments: Value, allowed: AllowedValues<'_>) -> Result<Map<String, Value>> {
     let mut checker = ArgumentChecker { allowed, problems: Vec::new() };
     let value = checker.read(schema, "", arguments);

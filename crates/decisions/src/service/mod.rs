@@ -155,7 +155,7 @@ pub struct ContextQuery {
 ///
 /// # Errors
 ///
-/// `InvalidInput` for a section that there is not.
+/// `INVALID_INPUT` for a section that there is not.
 ///
 /// # Examples
 ///
@@ -347,6 +347,10 @@ impl Default for ServiceOptions {
 
 impl ServiceOptions {
     /// Takes the options out of those of a store.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let usual = Self::default();
         let options = Self {

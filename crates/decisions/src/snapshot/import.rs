@@ -51,6 +51,10 @@ pub struct ImportOptions {
 
 impl ImportOptions {
     /// Takes the options out of a call's: `mode` and `on_conflict`.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_INPUT` for a name that is none of the two fields'.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let unknown = |wanted: &str, name: &str| {
             Error::new(ErrorCode::InvalidInput, format!("expected {wanted}, got {}", quote(name)))
@@ -142,7 +146,7 @@ impl DecisionStore {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for what is no snapshot, `SnapshotVersion` for one of another version, and the errors of its
+    /// `INVALID_INPUT` for what is no snapshot, `SNAPSHOT_VERSION` for one of another version, and the errors of its
     /// guardrails, breakers and tracker.
     ///
     /// # Examples

@@ -91,8 +91,8 @@ impl DecisionStore {
     ///
     /// # Errors
     ///
-    /// The first that is malformed, with its path: `InvalidInput`, `DuplicateId` for a second breaker of a scope, `TooLarge`
-    /// beyond the limits, `DecodeFailed` for YAML that cannot be read.
+    /// The first that is malformed, with its path: `INVALID_INPUT`, `DUPLICATE_ID` for a second breaker of a scope, `TOO_LARGE`
+    /// beyond the limits, `DECODE_FAILED` for YAML that cannot be read.
     ///
     /// # Examples
     ///
@@ -125,7 +125,7 @@ impl DecisionStore {
     ///
     /// # Errors
     ///
-    /// `DecodeFailed` or `TooDeep` for YAML that cannot be read.
+    /// `DECODE_FAILED` or `TOO_DEEP` for YAML that cannot be read.
     ///
     /// # Examples
     ///

@@ -46,6 +46,10 @@ impl Default for DecisionLimits {
 
 impl DecisionLimits {
     /// Reads limits, each as usual where it is not said.
+    ///
+    /// # Errors
+    ///
+    /// `OUT_OF_RANGE` or `UNKNOWN_FIELD`, with the path of the field.
     pub fn from_fields(mut fields: Fields) -> Result<Self> {
         let usual = Self::default();
         let mut take = |key: &str, usual: usize, most: u64| -> Result<usize> {

@@ -129,6 +129,30 @@ fn sort_by_score(cards: &mut [ChoiceCard]) {
 ///
 /// A tool whose id and tags alone are over the hard cap is skipped and reported; in the bare style it is
 /// `TOO_LARGE`.
+///
+/// # Errors
+///
+/// In the bare style, fails with `TOO_LARGE` for a tool over the hard cap.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{CardOptions, make_choice_cards};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let count = |text: &str| Estimator::V3.tokens(text);
+/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count)?;
+/// assert_eq!(made.cards[1].id, "mail.send");
+/// assert!(made.skipped.is_empty());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn make_choice_cards<'a>(
     items: impl Iterator<Item = &'a SelectableItem>,
     scores: Option<&CardScores>,
@@ -185,6 +209,8 @@ impl Default for BrowseBounds {
 }
 
 /// Sorts cards by score, shortens each and leaves off from the end what the page has no room for.
+///
+/// # Errors
 ///
 /// Fails with `TOO_LARGE` when a card is over the hard cap.
 pub fn bound_browse_response(

@@ -74,6 +74,10 @@ impl ChoiceCard {
     }
 
     /// Reads a card and checks its bounds; unknown fields are ignored.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let card = Self {

@@ -16,6 +16,10 @@ pub struct SchemaSource {
 
 impl SchemaSource {
     /// Reads a map of tool id to schema.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` for a schema that is no object.
     pub fn from_map(map: JsonMap) -> Result<Self> {
         let mut source = Self::default();
         for (id, schema) in map {
@@ -28,6 +32,10 @@ impl SchemaSource {
     }
 
     /// Reads a list of MCP tools, by name; a tool without `inputSchema` has no schema here.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `MISSING_FIELD` or `INVALID_INPUT` for a tool without a name.
     pub fn from_mcp_tools(tools: Vec<Value>) -> Result<Self> {
         let mut source = Self::default();
         for (index, tool) in tools.into_iter().enumerate() {
@@ -44,6 +52,10 @@ impl SchemaSource {
     }
 
     /// Reads either from JSON text: `{"tools": […]}` is a list, any other object a map.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `DECODE_FAILED` for text that is no JSON, and as the two others do.
     pub fn from_json(text: &str) -> Result<Self> {
         match parse(text)? {
             Value::Object(mut map) => match map.shift_remove("tools") {
@@ -68,7 +80,27 @@ impl SchemaSource {
 
 /// Returns what a call of a tool needs: with its own schema if it has one, or else the one beside the catalog.
 ///
+/// # Errors
+///
 /// Fails with `NOT_FOUND`.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{SchemaSource, hydrate_with_schema};
+///
+/// let schemas = SchemaSource::from_json(r#"{"mail.send":{"type":"object","required":["to"]}}"#)?;
+/// let hydrated = hydrate_with_schema(&catalog, "mail.send", Some(&schemas))?;
+/// assert_eq!(hydrated.args_schema["required"], json!(["to"]));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn hydrate_with_schema(catalog: &Catalog, id: &str, source: Option<&SchemaSource>) -> Result<HydrationResult> {
     let mut result = HydrationResult::of(catalog.get(id)?);
     if result.args_schema.is_empty() {

@@ -25,6 +25,19 @@ pub struct ToolNames {
 
 impl ToolNames {
     /// Names tools by their ids, whose order does not matter.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_routing::ToolNames;
+    ///
+    /// let names = ToolNames::new(["mail.send", "日本"].into_iter());
+    /// assert_eq!(names.name_of("mail.send"), Some("mail_send"));
+    /// let name = names.name_of("日本").unwrap();
+    /// assert!(name.starts_with("tool_"));
+    /// assert_eq!(names.resolve(name)?, "日本");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn new<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
         let mut ids: Vec<&str> = ids.collect();
         contextweaver_base::order::sort_distinct(&mut ids);
@@ -75,7 +88,11 @@ impl ToolNames {
         self.names.get(id).map(String::as_str)
     }
 
-    /// Returns the tool of a name. Fails with `NOT_FOUND`.
+    /// Returns the tool of a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn resolve(&self, name: &str) -> Result<&str> {
         self.ids.get(name).map(String::as_str).ok_or_else(|| unknown_name(name))
     }

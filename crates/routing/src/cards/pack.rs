@@ -29,8 +29,32 @@ pub struct PackedCards {
 /// Keeps as many cards in their order as the budget has room for, as text: descriptions are shortened down to a few
 /// words before a card is left out from the end.
 ///
-/// The first card always stays, without description and tags if need be. Fails with `BUDGET_EXCEEDED` and the detail
-/// `over_by` when even its id does not fit. No card makes an empty text.
+/// The first card always stays, without description and tags if need be. No card makes an empty text.
+///
+/// # Errors
+///
+/// Fails with `BUDGET_EXCEEDED` and the detail `over_by` when even its id does not fit.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{CardOptions, CardStyle, make_choice_cards, pack_cards};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let count = |text: &str| Estimator::V3.tokens(text);
+/// let made = make_choice_cards(catalog.items(), None, &CardOptions::default(), &count)?;
+/// let packed = pack_cards(&made.cards, 20, CardStyle::default(), &count)?;
+/// assert!(packed.tokens <= 20);
+/// assert!(packed.text.contains("files.read"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn pack_cards(
     cards: &[ChoiceCard],
     budget_tokens: u64,

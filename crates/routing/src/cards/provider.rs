@@ -50,7 +50,11 @@ pub struct ProviderTools {
 }
 
 impl ProviderTools {
-    /// Returns the tool of a name. Fails with `NOT_FOUND`.
+    /// Returns the tool of a name.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn resolve(&self, name: &str) -> Result<&str> {
         self.name_to_tool_id.get(name).and_then(Value::as_str).ok_or_else(|| unknown_name(name))
     }
@@ -65,7 +69,30 @@ fn unknown_provider(provider: &str, known: &[&str]) -> Error {
 /// Writes tools for a provider: with names it accepts and schemas it understands.
 ///
 /// `names` are those of the whole catalog, so that a tool has the same name in every list; without them names are made
-/// for these tools alone. Fails with `INVALID_INPUT` for an unknown provider and `NOT_FOUND` for a tool without a name.
+/// for these tools alone.
+///
+/// # Errors
+///
+/// Fails with `INVALID_INPUT` for an unknown provider and `NOT_FOUND` for a tool without a name.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{ProviderOptions, tools_for};
+///
+/// let written = tools_for(catalog.items(), &ProviderOptions::new("anthropic"), None)?;
+/// assert_eq!(written.tools[1]["name"], "mail_send");
+/// // The model calls `mail_send`: that is our tool `mail.send`.
+/// assert_eq!(written.resolve("mail_send")?, "mail.send");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn tools_for<'a>(
     items: impl Iterator<Item = &'a SelectableItem> + Clone,
     options: &ProviderOptions,

@@ -81,6 +81,25 @@ pub fn card_line(card: &ChoiceCard, place: usize, of: usize, style: CardStyle) -
 }
 
 /// Writes cards, one line each.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{CardStyle, ChoiceCard, render_cards};
+///
+/// let cards: Vec<ChoiceCard> = catalog.items().map(|item| ChoiceCard::of(item, None, false)).collect();
+/// let text = render_cards(&cards, CardStyle::default());
+/// assert_eq!(text.lines().count(), 2);
+/// assert!(text.contains("mail.send"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn render_cards(cards: &[ChoiceCard], style: CardStyle) -> String {
     let lines: Vec<String> =
         cards.iter().enumerate().map(|(index, card)| card_line(card, index + 1, cards.len(), style)).collect();

@@ -35,8 +35,21 @@ impl Default for SelectionSchemaOptions<'_> {
 
 /// Returns the schema of an answer that names one of the candidates.
 ///
+/// # Errors
+///
 /// Fails with `INVALID_INPUT` for an unknown provider or a name it would refuse, and `NO_CANDIDATES` when there is
 /// nothing to choose from.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{SelectionSchemaOptions, selection_schema};
+/// use serde_json::json;
+///
+/// let schema = selection_schema(["files.read", "mail.send"].into_iter(), &SelectionSchemaOptions::default())?;
+/// assert_eq!(schema["properties"]["tool_id"]["enum"], json!(["files.read", "mail.send"]));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn selection_schema<'a>(
     candidates: impl Iterator<Item = &'a str>,
     options: &SelectionSchemaOptions,
@@ -146,6 +159,19 @@ impl Default for ValidateOptions<'_> {
 ///
 /// A beginning is four characters or more and ends where a segment of the id ends, no other candidate has it, and the
 /// tool is not destructive. What is selected is always one of the candidates.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{ValidateOptions, validate_selection};
+///
+/// let candidates = ["files.read", "mail.send"];
+/// let validate = |answer| validate_selection(Some(answer), &candidates, &ValidateOptions::default());
+/// assert_eq!(validate("mail.send").status, "accepted");
+/// let repaired = validate("Mail.Send");
+/// assert_eq!((repaired.selected_id.as_deref(), repaired.repair.as_deref()), (Some("mail.send"), Some("case_fold")));
+/// assert_eq!(validate("mail.delete").status, "rejected");
+/// ```
 pub fn validate_selection(
     selected: Option<&str>,
     candidates: &[&str],

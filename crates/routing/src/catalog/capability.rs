@@ -91,6 +91,11 @@ fn digest(text: &str) -> String {
 impl CapabilitySnapshot {
     /// Takes a snapshot of a source: a catalog of ours, or a `tools/list` capture. A tool that is not usable, or a
     /// dependency that no tool provides, is an error.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `UNSUPPORTED` for another type of source, `DECODE_FAILED` for text that is no JSON, `DUPLICATE_ID`
+    /// for two capabilities with one id, and with the first finding about a tool.
     pub fn build(source_text: &str, source_type: &str) -> Result<Self> {
         let value = match source_type {
             "native" | "mcp" => numbers::parse(source_text)?,
@@ -115,7 +120,11 @@ impl CapabilitySnapshot {
         })
     }
 
-    /// Reads a snapshot. Fails when [`validate_snapshot`] finds a problem.
+    /// Reads a snapshot.
+    ///
+    /// # Errors
+    ///
+    /// Fails when [`validate_snapshot`] finds a problem.
     pub fn load(text: &str) -> Result<Self> {
         let value = numbers::parse(text)?;
         let problems = problems(&value);
@@ -194,6 +203,10 @@ fn from_catalog(value: Value) -> Result<Vec<Value>> {
 }
 
 /// Lists what is wrong with the text of a snapshot. Fails only when it is no JSON.
+///
+/// # Errors
+///
+/// Fails with `DECODE_FAILED` for text that is no JSON.
 pub fn validate_snapshot(text: &str) -> Result<Vec<String>> {
     numbers::parse(text).map(|value| problems(&value))
 }
@@ -237,6 +250,19 @@ fn problems(snapshot: &Value) -> Vec<String> {
 }
 
 /// Compares two snapshots.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{CapabilitySnapshot, diff_snapshots};
+///
+/// let before = r#"{"tools":[{"name":"read","description":"Read a file.","inputSchema":{"type":"object"}}]}"#;
+/// let after = before.replace("Read a file.", "Read or delete a file.");
+/// let diff = diff_snapshots(&CapabilitySnapshot::build(before, "mcp")?, &CapabilitySnapshot::build(&after, "mcp")?);
+/// assert!(diff.added.is_empty() && diff.removed.is_empty());
+/// assert_eq!(diff.changed.len(), 1);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn diff_snapshots(before: &CapabilitySnapshot, after: &CapabilitySnapshot) -> CapabilityDiff {
     let (old, new) = (by_id(before), by_id(after));
     let without = |some: &SortedMap<&str, &Value>, other: &SortedMap<&str, &Value>| -> Vec<String> {

@@ -47,7 +47,34 @@ pub struct CatalogDiff {
     pub hash_after: String,
 }
 
-/// Compares two catalogs. Fails with `DUPLICATE_ID` when an id is there twice on one side.
+/// Compares two catalogs.
+///
+/// # Errors
+///
+/// Fails with `DUPLICATE_ID` when an id is there twice on one side.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_model::SelectableItem;
+/// use contextweaver_routing::diff_catalogs;
+///
+/// let before: Vec<SelectableItem> = catalog.items().cloned().collect();
+/// let mut after = before.clone();
+/// after[0].description = "Read a text file.".to_owned();
+/// after.pop();
+/// let diff = diff_catalogs(&before, &after)?;
+/// assert_eq!(diff.removed, ["mail.send"]);
+/// assert_eq!((diff.changed[0].id.as_str(), diff.changed[0].risk), ("files.read", "documentation"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn diff_catalogs(before: &[SelectableItem], after: &[SelectableItem]) -> Result<CatalogDiff> {
     let (old, new) = (by_id(before, "/before")?, by_id(after, "/after")?);
     let without = |some: &SortedMap<&str, &SelectableItem>, other: &SortedMap<&str, &SelectableItem>| {
@@ -120,8 +147,12 @@ impl CatalogDiff {
     }
 }
 
-/// Makes queries that should find tools: the name and the first words of the description of the first `count` tools
-/// by id, with the id each should find. Fails with `OUT_OF_RANGE` when `count` is zero.
+/// Makes queries that should find tools: the name and the first words of the description of the first `count` tools by
+/// id, with the id each should find.
+///
+/// # Errors
+///
+/// Fails with `OUT_OF_RANGE` when `count` is zero.
 pub fn suggest_probes(items: &[SelectableItem], count: usize) -> Result<Vec<(String, String)>> {
     if count == 0 {
         return Err(Error::new(ErrorCode::OutOfRange, "at least one probe must be asked for").at("/n"));

@@ -90,7 +90,11 @@ impl CatalogFinding {
         }
     }
 
-    /// Reads what was written of a finding. Fails with `INVALID_INPUT` when the code is none of [`RULES`].
+    /// Reads what was written of a finding.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` when the code is none of [`RULES`].
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let code = fields.string("code")?;

@@ -21,6 +21,10 @@ pub const INVENTORY_FIELDS: &[(&str, &[&str])] = &[
 ];
 
 /// Reads an inventory; nulls are left out, unknown fields and values are refused.
+///
+/// # Errors
+///
+/// Fails with `UNKNOWN_FIELD` or `INVALID_INPUT`, with the path of the field.
 pub fn validate_inventory(value: Value, path: &str) -> Result<JsonMap> {
     let mut fields = Fields::open(value, path)?;
     let mut out = JsonMap::new();
@@ -43,6 +47,10 @@ fn check(name: &str, values: &[&str], text: String, at: &str, out: &mut JsonMap)
 }
 
 /// Returns a copy of a tool with this inventory; what else the reserved key holds stays.
+///
+/// # Errors
+///
+/// Fails as [`validate_inventory`] does.
 pub fn attach_inventory(item: &SelectableItem, inventory: Value) -> Result<SelectableItem> {
     let inventory = validate_inventory(inventory, "/inventory")?;
     let mut item = item.clone();
@@ -54,13 +62,21 @@ pub fn attach_inventory(item: &SelectableItem, inventory: Value) -> Result<Selec
     Ok(item)
 }
 
-/// Returns the inventory of a tool, if it has one. Fails when it cannot be read.
+/// Returns the inventory of a tool, if it has one.
+///
+/// # Errors
+///
+/// Fails when it cannot be read.
 pub fn inventory_of(item: &SelectableItem) -> Result<Option<JsonMap>> {
     let inventory = item.metadata.get(RESERVED_KEY).and_then(|reserved| reserved.get("inventory"));
     inventory.map(|value| validate_inventory(value.clone(), "/metadata/_contextweaver/inventory")).transpose()
 }
 
 /// Tells whether the inventory of a tool calls it deprecated.
+///
+/// # Errors
+///
+/// Fails when the inventory cannot be read.
 pub fn is_deprecated(item: &SelectableItem) -> Result<bool> {
     Ok(inventory_of(item)?
         .is_some_and(|inventory| inventory.get("lifecycle").is_some_and(|state| state == "deprecated")))

@@ -24,7 +24,7 @@ impl InvalidTools {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for any other name.
+    /// `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "report" | "warn" | "ignore" => Ok(Self::Report),
@@ -45,6 +45,23 @@ pub struct LoadedCatalog {
 }
 
 /// Reads a list of tools, or an object with `items`. Of tools with the same id, the first is kept.
+///
+/// # Errors
+///
+/// Fails with `INVALID_INPUT` for what is no list, and with [`InvalidTools::Raise`] as [`LoadedCatalog::raise`] does.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{InvalidTools, load_catalog};
+/// use serde_json::json;
+///
+/// let good = json!({ "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email." });
+/// let loaded = load_catalog(json!([good, { "id": 7 }]), InvalidTools::Report)?;
+/// assert_eq!(loaded.catalog.len(), 1);
+/// assert_eq!((loaded.findings[0].code, loaded.findings[0].index), ("tool-invalid", Some(1)));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn load_catalog(value: Value, on_invalid: InvalidTools) -> Result<LoadedCatalog> {
     let (list, base) = match value {
         Value::Array(list) => (list, ""),
@@ -93,6 +110,9 @@ impl LoadedCatalog {
         None
     }
 
+    ///
+    /// # Errors
+    ///
     /// Fails with the first finding that is about more than a field, all of them as details; `base` is the path of the
     /// list.
     pub fn raise(&self, base: &str) -> Result<()> {

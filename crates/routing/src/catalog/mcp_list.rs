@@ -12,6 +12,27 @@ use contextweaver_convert::mcp::{ConvertedTool, ToolOptions, mcp_tool_to_selecta
 /// A tool that cannot be read is reported and left out; of one that can, what was ignored is reported. What a tool has no
 /// field for is kept in its metadata, below `_contextweaver.mcp`. What a server says about the effects of its tools is a
 /// hint, never a permission.
+///
+/// # Errors
+///
+/// Fails with `INVALID_INPUT` for what is no list of tools.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_convert::mcp::ToolOptions;
+/// use contextweaver_routing::from_mcp_tools;
+/// use serde_json::json;
+///
+/// let listing = json!({ "tools": [
+///     { "name": "send_mail", "description": "Send an email.", "inputSchema": { "type": "object" } },
+///     { "description": "a tool without a name" },
+/// ] });
+/// let loaded = from_mcp_tools(listing, &ToolOptions::default())?;
+/// assert_eq!(loaded.catalog.items().next().map(|item| item.name.as_str()), Some("send_mail"));
+/// assert_eq!(loaded.findings[0].code, "tool-invalid");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_mcp_tools(value: Value, options: &ToolOptions) -> Result<LoadedCatalog> {
     let mut loaded = LoadedCatalog::default();
     for (index, tool) in tool_list(value)?.into_iter().enumerate() {

@@ -51,7 +51,28 @@ impl Catalog {
         Self::default()
     }
 
-    /// Adds a tool. Fails with `DUPLICATE_ID` when its id is taken and `INVALID_INPUT` when it is blank.
+    /// Adds a tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `DUPLICATE_ID` when its id is taken and `INVALID_INPUT` when it is blank.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_base::ErrorCode;
+    /// use contextweaver_model::SelectableItem;
+    /// use contextweaver_routing::Catalog;
+    /// use serde_json::json;
+    ///
+    /// let tool = json!({ "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email." });
+    /// let mut catalog = Catalog::new();
+    /// catalog.register(SelectableItem::from_value(tool.clone(), "")?)?;
+    /// assert_eq!(catalog.get("mail.send")?.name, "send_mail");
+    /// let error = catalog.register(SelectableItem::from_value(tool, "")?).unwrap_err();
+    /// assert_eq!(error.code(), ErrorCode::DuplicateId);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn register(&mut self, item: SelectableItem) -> Result<()> {
         if item.id.trim().is_empty() {
             return Err(Error::new(ErrorCode::InvalidInput, "the id of a tool is blank").at("/id"));
@@ -64,6 +85,10 @@ impl Catalog {
     }
 
     /// Adds tools: all of them, or none when one is refused. Paths of errors start with `/<index>`.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Self::register`] does.
     pub fn register_all(&mut self, items: Vec<SelectableItem>) -> Result<()> {
         let mut added = Self::new();
         for (at, item) in items.into_iter().enumerate() {
@@ -86,7 +111,11 @@ impl Catalog {
         self.items.remove(id).map(Rc::unwrap_or_clone)
     }
 
-    /// Returns a tool. Fails with `NOT_FOUND`.
+    /// Returns a tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn get(&self, id: &str) -> Result<&SelectableItem> {
         self.find(id)
             .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no tool has the id {}", quote(id))).at("/id"))
@@ -136,7 +165,11 @@ impl Catalog {
         counts
     }
 
-    /// Returns what a call of a tool needs to know. Fails with `NOT_FOUND`.
+    /// Returns what a call of a tool needs to know.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn hydrate(&self, id: &str) -> Result<HydrationResult> {
         self.get(id).map(HydrationResult::of)
     }
@@ -151,8 +184,24 @@ impl Catalog {
         json!({ "items": self.items().collect::<Vec<_>>() })
     }
 
-    /// Reads what [`Catalog::to_json`] wrote. Fails with `MISSING_FIELD` without `items`, with `DUPLICATE_ID` when two tools
-    /// have the same id.
+    /// Reads what [`Catalog::to_json`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `MISSING_FIELD` without `items`, with `DUPLICATE_ID` when two tools have the same id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_routing::Catalog;
+    /// use serde_json::json;
+    ///
+    /// let saved = json!({ "items": [{ "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send." }] });
+    /// let catalog = Catalog::from_value(saved, "")?;
+    /// assert_eq!(catalog.len(), 1);
+    /// assert_eq!(Catalog::from_value(catalog.to_json(), "")?, catalog);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         fields.required("items")?;

@@ -48,6 +48,31 @@ impl NormaliseReport {
 /// Makes runs of white space one space, trims, sorts and joins tags, and fills empty descriptions with the name.
 ///
 /// Ids are never rewritten and everything else stays. Of tools with the same id, the first is kept.
+///
+/// # Errors
+///
+/// With [`NormaliseOptions::strict`], fails with `INVALID_INPUT` for a blank id and `DUPLICATE_ID` for a repeated one.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_model::SelectableItem;
+/// use contextweaver_routing::{NormaliseOptions, normalise};
+///
+/// let mut items: Vec<SelectableItem> = catalog.items().cloned().collect();
+/// items[0].description = "  Read   a file. ".to_owned();
+/// let (items, report) = normalise(&items, NormaliseOptions::default())?;
+/// assert_eq!(items[0].description, "Read a file.");
+/// assert_eq!(report.whitespace_normalized_count, 1);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn normalise(
     items: &[SelectableItem],
     options: NormaliseOptions,

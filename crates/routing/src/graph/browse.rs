@@ -25,7 +25,7 @@ const MAX_LEVELS: usize = 32;
 pub struct PageOptions {
     /// Number of children that are skipped.
     pub offset: u64,
-    /// Most children, up to [`MAX_PAGE_SIZE`].
+    /// Most children, up to 200.
     pub limit: u64,
 }
 
@@ -37,6 +37,10 @@ impl Default for PageOptions {
 
 impl PageOptions {
     /// Takes the options out of an object that may have others.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let limit = fields.uint_or("limit", PAGE_SIZE, MAX_PAGE_SIZE)?;
         // A page without children would never lead on.
@@ -180,7 +184,30 @@ impl BrowseIndex {
 
     /// Returns a page of what is at a path: a node of the tree, a namespace, or a tool the path names.
     ///
+    /// # Errors
+    ///
     /// Fails with `INVALID_INPUT` when it is no path, and `NOT_FOUND` when nothing is there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::graph::{BrowseIndex, BuildOptions, PageOptions, build};
+    ///
+    /// let items: Vec<_> = catalog.items().collect();
+    /// let graph = build(&items, BuildOptions::default(), "")?;
+    /// let browse = BrowseIndex::new(&graph, &items);
+    /// let page = browse.browse(&graph, "/", PageOptions::default())?;
+    /// assert_eq!(page.path, "/");
+    /// assert_eq!(page.children.iter().map(|child| child.items).sum::<u64>(), 2);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn browse(&self, graph: &ChoiceGraph, path: &str, page: PageOptions) -> Result<BrowsePage> {
         let mut segments = path::parse(path)?;
         if segments.last() == Some(&"*") {
@@ -197,7 +224,11 @@ impl BrowseIndex {
         Ok(self.node_page(graph, place, &at, page))
     }
 
-    /// Returns the page of a node, or of a tool with nothing but the tool. Fails with `NOT_FOUND`.
+    /// Returns the page of a node, or of a tool with nothing but the tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn browse_id(&self, graph: &ChoiceGraph, id: &str, page: PageOptions) -> Result<BrowsePage> {
         let place = graph.place(id).ok_or_else(|| path::not_found(id))?;
         let shown = if graph.is_item_at(place) { graph.parents_at(place).first().copied() } else { Some(place) };

@@ -47,7 +47,7 @@ impl GroupingStrategy {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for a name that is none.
+    /// `INVALID_INPUT` for a name that is none.
     pub fn parse(name: &str) -> Result<Self> {
         let found = Self::NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, strategy)| *strategy).ok_or_else(|| {
@@ -85,6 +85,10 @@ impl Default for BuildOptions {
 
 impl BuildOptions {
     /// Reads options; unknown fields are refused.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let known = ["strategy", "max_children", "target_group_size"];
         let mut fields = Fields::open_closed(value, path, &known)?;
@@ -119,8 +123,29 @@ struct OpenNode {
 
 /// Builds a tree over tools in any order; `catalog_hash` goes into its manifest.
 ///
+/// # Errors
+///
 /// Fails with `NO_CANDIDATES` without tools, `DUPLICATE_ID` when two have one id, and `OUT_OF_RANGE` when an option is
 /// zero or one child a node is too few.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::graph::{BuildOptions, build};
+///
+/// let items: Vec<_> = catalog.items().collect();
+/// let graph = build(&items, BuildOptions::default(), &catalog.fingerprint())?;
+/// assert_eq!(graph.stats().total_items, 2);
+/// assert!(graph.is_item("mail.send"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
     let mut graph = grow(items, options, true)?;
     let manifest = GraphManifest {
@@ -137,8 +162,12 @@ pub fn build(items: &[&SelectableItem], options: BuildOptions, catalog_hash: &st
     Ok(graph)
 }
 
-/// Builds the same tree without the labels and the manifest: to say where tools are, it is enough, and their texts need not
-/// be read. Fails as [`build`] does.
+/// Builds the same tree without the labels and the manifest: to say where tools are, it is enough, and their texts need
+/// not be read.
+///
+/// # Errors
+///
+/// Fails as [`build`] does.
 pub fn outline(items: &[&SelectableItem], options: BuildOptions) -> Result<ChoiceGraph> {
     grow(items, options, false)
 }

@@ -79,6 +79,8 @@ impl ChoiceGraph {
 
     /// Adds an edge, and its ends where they are missing.
     ///
+    /// # Errors
+    ///
     /// Fails with `GRAPH_INVALID` and the detail `cycle` when the edge would close one; its ends stay.
     pub fn add_edge(&mut self, source: &str, target: &str) -> Result<()> {
         let (from, to) = (self.ensure_node(source), self.ensure_node(target));
@@ -210,7 +212,11 @@ impl ChoiceGraph {
         self.node(id).is_some()
     }
 
-    /// Returns the label and the hint of a node. Fails with `NOT_FOUND`.
+    /// Returns the label and the hint of a node.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn label(&self, id: &str) -> Result<(&str, &str)> {
         let entry = self.found(id)?;
         Ok((&entry.label, &entry.hint))
@@ -262,6 +268,8 @@ impl ChoiceGraph {
     }
 
     /// Checks that the root exists and that every item can be reached from it.
+    ///
+    /// # Errors
     ///
     /// Fails with `GRAPH_INVALID` and the detail `missing_root` or `unreachable` (at most twenty ids).
     pub fn validate(&self) -> Result<()> {

@@ -69,8 +69,11 @@ impl Serialize for ChoiceGraph {
 impl ChoiceGraph {
     /// Reads a graph and builds it anew from its edges; unknown fields are ignored.
     ///
-    /// Fails with `GRAPH_INVALID` and the detail `cycle` when an edge closes one. Call [`Self::validate`] on what comes
-    /// from a store.
+    /// Call [`Self::validate`] on what comes from a store.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `GRAPH_INVALID` and the detail `cycle` when an edge closes one.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut graph = Self::new(fields.uint_or("max_children", MAX_CHILDREN, MOST_CHILDREN)?);
@@ -100,6 +103,10 @@ impl ChoiceGraph {
     }
 
     /// Reads a graph from a store and checks that it is one.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Self::from_value`] does, and with `GRAPH_INVALID` for a graph with unreachable or missing nodes.
     pub fn load(value: Value, path: &str) -> Result<Self> {
         let graph = Self::from_value(value, path)?;
         graph.validate().map_err(|error| error.at(path))?;
@@ -121,7 +128,11 @@ impl ChoiceGraph {
         Ok(())
     }
 
-    /// Returns one node as JSON. Fails with `NOT_FOUND`.
+    /// Returns one node as JSON.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn node_value(&self, id: &str) -> Result<Value> {
         Ok(json!(NodeJson(self, self.found(id)?)))
     }

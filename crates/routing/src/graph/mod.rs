@@ -1,20 +1,28 @@
 //! A bounded graph over a catalog, for browsing.
 //!
-//! [`ChoiceGraph`] is the record that contextweaver 0.18 writes too, [`build::TreeBuilder`] makes one over a catalog, [`path`]
-//! has the grammar of browse paths, and [`browse`] answers them page by page.
+//! [`ChoiceGraph`] is the record that contextweaver 0.18 writes too, [`build()`] makes one over a catalog, and a
+//! [`BrowseIndex`] shows it page by page.
 
-pub mod browse;
-pub mod build;
-pub mod choice_graph;
-pub mod cluster;
+mod browse;
+mod build;
 mod cycle;
 mod form;
 mod keys;
-pub mod labels;
-pub mod manifest;
-pub mod path;
 mod split;
 mod stats;
+
+// What the compat crate builds its own tree with, and what the recorded cases run alone. They are no part of the API.
+#[doc(hidden)]
+pub mod choice_graph;
+#[doc(hidden)]
+pub mod cluster;
+#[doc(hidden)]
+pub mod labels;
+#[doc(hidden)]
+pub mod manifest;
+#[doc(hidden)]
+pub mod path;
+#[doc(hidden)]
 pub mod words;
 
 pub use browse::{BrowseChild, BrowseIndex, BrowsePage, PageOptions};

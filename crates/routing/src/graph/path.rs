@@ -10,7 +10,11 @@ const SEGMENT_BYTES: usize = 64;
 /// Splits a path into its segments.
 ///
 /// Segments are small ASCII letters, digits, `_` and `-`, at most 64, and start with a letter or, below the first, a
-/// digit; `*` may stand last. Fails with `INVALID_INPUT`.
+/// digit; `*` may stand last.
+///
+/// # Errors
+///
+/// Fails with `INVALID_INPUT`.
 pub fn parse(path: &str) -> Result<Vec<&str>> {
     let invalid = || {
         let message = format!("{} is no browse path", quote(path));
@@ -36,7 +40,11 @@ fn is_segment(segment: &str, may_start_with_digit: bool) -> bool {
 /// Returns what a path leads to, as contextweaver 0.18 does: the children of a node, or the id of a leaf.
 ///
 /// A segment stands for the first child, in the order of ids, whose name it is; `*` stands for all children of what is
-/// before it. Fails with `NOT_FOUND`.
+/// before it.
+///
+/// # Errors
+///
+/// Fails with `NOT_FOUND`.
 pub fn resolve<'a>(graph: &'a ChoiceGraph, segments: &[&str]) -> Result<Vec<&'a str>> {
     let (all, way) = match segments.iter().position(|segment| *segment == "*") {
         Some(at) => (true, &segments[..at]),

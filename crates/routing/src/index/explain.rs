@@ -70,7 +70,11 @@ pub struct RouteMatch {
 }
 
 impl ToolIndex {
-    /// Explains the score of one tool. Fails with `NOT_FOUND`.
+    /// Explains the score of one tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn explain(&mut self, text: &str, id: &str) -> Result<RouteMatch> {
         self.settle();
         let Some(place) = self.place(id) else { return Err(not_found(id)) };

@@ -129,6 +129,24 @@ impl ToolIndex {
     }
 
     /// Makes an index of tools; of two with one id the later one counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::index::{IndexOptions, RankScope, ToolIndex};
+    ///
+    /// let mut index = ToolIndex::build(catalog.items(), IndexOptions::default());
+    /// let ranking = index.rank("email somebody", RankScope { allowed: None, embedding: None, limit: 5 })?;
+    /// assert_eq!(ranking.entries[0].id, "mail.send");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn build<'a>(items: impl IntoIterator<Item = &'a SelectableItem>, options: IndexOptions) -> Self {
         let mut index = Self::new(options);
         let mut cache = WordCache::default();
@@ -185,8 +203,12 @@ impl ToolIndex {
         true
     }
 
-    /// Gives a tool the caller's vector, to be compared with that of a query. Fails with `NOT_FOUND`, and with
-    /// `INVALID_INPUT` when its length is not that of the others or a number is not finite.
+    /// Gives a tool the caller's vector, to be compared with that of a query.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`, and with `INVALID_INPUT` when its length is not that of the others or a number is not
+    /// finite.
     pub fn set_embedding(&mut self, id: &str, vector: &[f32]) -> Result<()> {
         let Some(place) = self.place(id) else { return Err(not_found(id)) };
         let unit = self.unit_vector(vector)?;
@@ -204,6 +226,10 @@ impl ToolIndex {
     }
 
     /// Gives a tool a vector of [`ToolIndex::vectors`] as it is: scaled once more, it might differ in the last bits.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND` for an id that is not indexed, and `INVALID_INPUT` for a vector of another length.
     pub fn restore_vector(&mut self, id: &str, vector: Vec<f32>) -> Result<()> {
         let Some(place) = self.place(id) else { return Err(not_found(id)) };
         self.unit_vector(&vector)?;

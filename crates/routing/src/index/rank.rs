@@ -138,13 +138,20 @@ impl ToolIndex {
         (term.weight * rarity, term.weight * rarity * if is_pair { PAIR_WEIGHT } else { 1.0 })
     }
 
-    /// Ranks the tools for a query. Fails with `INVALID_INPUT` when the query's vector is of another length than the
-    /// tools' or not finite.
+    /// Ranks the tools for a query.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` when the query's vector is of another length than the tools' or not finite.
     pub fn rank(&mut self, text: &str, scope: RankScope) -> Result<Ranking> {
         self.rank_as(text, text, scope)
     }
 
     /// Ranks the tools for a text; `called` is the part of it that may be the id or the name of a tool.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Self::rank`] does.
     pub fn rank_as(&mut self, text: &str, called: &str, scope: RankScope) -> Result<Ranking> {
         let vector = match scope.embedding {
             Some(vector) if self.dimensions > 0 => Some(self.unit_vector(vector)?),

@@ -98,8 +98,12 @@ impl ToolIndex {
         }
     }
 
-    /// Reads an index of these tools. Fails with `DECODE_FAILED` when the bytes are damaged, and with
-    /// `SNAPSHOT_VERSION` when they are of another version or of other tools; build the index then.
+    /// Reads an index of these tools.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `DECODE_FAILED` when the bytes are damaged, and with `SNAPSHOT_VERSION` when they are of another
+    /// version or of other tools; build the index then.
     pub fn from_bytes<'a>(
         bytes: &[u8],
         items: impl IntoIterator<Item = &'a SelectableItem>,

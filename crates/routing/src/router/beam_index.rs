@@ -52,7 +52,11 @@ impl BeamIndex {
         self.scorer.score(query, *self.documents.get(id)?)
     }
 
-    /// Looks for tools, best first. Fails when the graph has no root.
+    /// Looks for tools, best first.
+    ///
+    /// # Errors
+    ///
+    /// Fails when the graph has no root.
     pub fn search(
         &self,
         graph: &ChoiceGraph,

@@ -67,8 +67,37 @@ pub struct DecisionParts<'a> {
 }
 
 impl RoutingDecision {
-    /// Makes the record of a route. Fails with `NO_CANDIDATES` when nothing was offered and `INVALID_INPUT` for a moment
-    /// that is none.
+    /// Makes the record of a route.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NO_CANDIDATES` when nothing was offered and `INVALID_INPUT` for a moment that is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{ChoiceCard, DecisionParts, RoutingDecision, ValidateOptions, validate_selection};
+    ///
+    /// let choice_cards: Vec<ChoiceCard> = catalog.items().map(|item| ChoiceCard::of(item, None, false)).collect();
+    /// let ids: Vec<&str> = choice_cards.iter().map(|card| card.id.as_str()).collect();
+    /// let selection = validate_selection(Some("mail.send"), &ids, &ValidateOptions::default());
+    /// let decision = RoutingDecision::new(DecisionParts {
+    ///     id: "r1".to_owned(),
+    ///     now: "2026-03-15T12:00:00Z".to_owned(),
+    ///     choice_cards: choice_cards.clone(),
+    ///     selection: Some(&selection),
+    ///     ..DecisionParts::default()
+    /// })?;
+    /// assert_eq!(decision.selected_item_id.as_deref(), Some("mail.send"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn new(parts: DecisionParts) -> Result<Self> {
         if parts.choice_cards.is_empty() {
             return Err(Error::new(ErrorCode::NoCandidates, "a decision needs something to choose from"));
@@ -100,6 +129,10 @@ impl RoutingDecision {
     }
 
     /// Reads a record; unknown fields are ignored. A moment without a zone is UTC.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {

@@ -97,6 +97,22 @@ impl RouteExplanation<'_> {
     }
 
     /// Returns the explanation as Markdown.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_routing::RouteExplanation;
+    ///
+    /// let candidates = [("mail.send".to_owned(), 2.5), ("files.read".to_owned(), 0.5)];
+    /// let explanation = RouteExplanation {
+    ///     query: "send an email",
+    ///     retriever_engine: "bm25f",
+    ///     candidates: &candidates,
+    ///     ..RouteExplanation::default()
+    /// };
+    /// assert!(explanation.to_markdown().contains("| 1 | `mail.send` | 2.5000 |"));
+    /// assert_eq!(explanation.to_json()["confidence_gap"], 2.0);
+    /// ```
     pub fn to_markdown(&self) -> String {
         let code = |text: &str| if self.is_verbatim { format!("`{text}`") } else { code_span(text) };
         let plain = |text: &str| if self.is_verbatim { text.to_owned() } else { inline(text) };

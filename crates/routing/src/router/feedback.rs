@@ -34,6 +34,10 @@ pub struct ToolFeedback {
 
 impl ToolFeedback {
     /// Reads feedback; unknown fields are ignored. A time without a zone is UTC, token costs are rounded half to even.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let timestamp = fields.opt_string("timestamp")?;
@@ -89,7 +93,11 @@ impl Default for FeedbackWeights {
 }
 
 impl FeedbackWeights {
-    /// Reads weights over the defaults. Fails with `OUT_OF_RANGE` for a negative weight or a reference of 0 or less.
+    /// Reads weights over the defaults.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `OUT_OF_RANGE` for a negative weight or a reference of 0 or less.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut weights = Self::default();
@@ -125,6 +133,19 @@ impl FeedbackWeights {
 }
 
 /// Sums up feedback by tool: means of what is known, success where half of the calls or more succeeded.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{ToolFeedback, aggregate_feedback};
+/// use serde_json::json;
+///
+/// let read = |success| ToolFeedback::from_value(json!({ "item_id": "mail.send", "success": success }), "");
+/// let sums = aggregate_feedback(&[read(true)?, read(false)?]);
+/// assert_eq!(sums.len(), 1);
+/// assert!(sums.contains_key("mail.send"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn aggregate_feedback(entries: &[ToolFeedback]) -> SortedMap<String, ToolFeedback> {
     let mut groups: SortedMap<String, Vec<&ToolFeedback>> = SortedMap::new();
     for entry in entries {

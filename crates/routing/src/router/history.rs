@@ -49,6 +49,31 @@ impl Default for RouteHistory {
 
 impl RouteHistory {
     /// Reads a history; unknown fields are ignored, and numbers may be given in text as 0.18 takes them.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteHistory, RouteOptions, Router, RouterOptions};
+    ///
+    /// let history = RouteHistory::from_value(json!({ "called_tool_ids": ["files.read"] }), "")?;
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let options = RouteOptions { history: Some(history), ..RouteOptions::default() };
+    /// // A tool that was called before counts less.
+    /// let result = router.route("read a file", &options)?;
+    /// assert!(result.history_adjustments["files.read"].as_f64().is_some_and(|delta| delta < 0.0));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();

@@ -31,6 +31,10 @@ pub struct RouteProbe {
 
 impl RouteProbe {
     /// Reads `{query, expected?}`; unknown fields are refused.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let probe = Self { query: fields.string("query")?, expected: fields.opt_string("expected")? };
@@ -99,8 +103,30 @@ fn replay(catalog: &Catalog, probes: &[RouteProbe], top_k: u64, options: &Router
 
 /// Routes known queries over a catalog before and after a change, by routers of the same kind.
 ///
-/// Fails with `NO_CANDIDATES` when a catalog is empty, `INVALID_INPUT` without probes and `OUT_OF_RANGE` when `top_k` is
-/// zero.
+/// # Errors
+///
+/// Fails with `NO_CANDIDATES` when a catalog is empty, `INVALID_INPUT` without probes and `OUT_OF_RANGE` when `top_k`
+/// is zero.
+///
+/// # Examples
+///
+/// ```
+/// # use contextweaver_routing::Catalog;
+/// # use serde_json::json;
+/// # let catalog = Catalog::from_value(json!({ "items": [
+/// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+/// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+/// # ] }), "")?;
+///
+/// use contextweaver_routing::{RouteProbe, RouterOptions, routing_impact};
+///
+/// let mut next = catalog.clone();
+/// next.remove("mail.send");
+/// let probe = RouteProbe { query: "send an email".to_owned(), expected: Some("mail.send".to_owned()) };
+/// let impact = routing_impact(&catalog, &next, &[probe], 5, &RouterOptions::default())?;
+/// assert_eq!((impact.recall_before, impact.recall_after), (Some(1.0), Some(0.0)));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn routing_impact(
     before: &Catalog,
     after: &Catalog,

@@ -23,7 +23,7 @@ pub use feedback::{FeedbackWeights, ToolFeedback, adjust_by_feedback, aggregate_
 pub use filter::{FilterVerdict, RouteFilters, with_hints};
 pub use history::{CalledTools, RouteHistory, ScoreDeltas};
 pub use impact::{IMPACT_TOP_K, ImpactExample, RouteProbe, RoutingImpact, routing_impact};
-pub use options::{MAX_TOP_K, Navigator, RouteOptions, RouterOptions, vector};
+pub use options::{MAX_TOP_K, Navigator, RouteFeedback, RouteOptions, RouterOptions, vector};
 pub use question::clarifying_question;
 pub use record::{RouteResult, RouteStep, RouteTrace, ScoredChild};
 pub use rules::{BuildGraph, OutlineGraph, RouteRules};
@@ -154,6 +154,31 @@ impl Router {
     }
 
     /// Adds tools, or none of them when one has an id that is taken. The index takes them in without being rebuilt.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Catalog::register_all`] does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_model::SelectableItem;
+    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
+    ///
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let tool = json!({ "id": "maps.route", "kind": "tool", "name": "plan_trip", "description": "Plan a trip by train." });
+    /// router.add(vec![SelectableItem::from_value(tool, "")?])?;
+    /// assert_eq!(router.route("a train trip", &RouteOptions::default())?.candidate_ids[0], "maps.route");
+    /// assert_eq!(router.remove(&["maps.route".to_owned()]), 1);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn add(&mut self, items: Vec<SelectableItem>) -> Result<()> {
         let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
         self.catalog.register_all(items)?;
@@ -185,8 +210,32 @@ impl Router {
 
     /// Chooses tools for a query.
     ///
-    /// Fails with `NO_CANDIDATES` when the catalog is empty or the filters leave nothing. A query that nothing fits is no
-    /// failure: the result says `no_match`.
+    /// A query that nothing fits is no failure: the result says `no_match`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NO_CANDIDATES` when the catalog is empty or the filters leave nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
+    ///
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let result = router.route("write an email to Ada", &RouteOptions { debug: true, ..RouteOptions::default() })?;
+    /// assert_eq!(result.candidate_ids[0], "mail.send");
+    /// // Which terms matched, in which field and with what share of the score.
+    /// assert!(result.trace.extra.contains_key("matches"));
+    /// assert_eq!(router.route("zzz", &RouteOptions::default())?.no_match, Some(true));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn route(&mut self, query: &str, options: &RouteOptions) -> Result<RouteResult> {
         self.prepare()?;
         let needs_names = self.options.rules.resolves_called_names

@@ -67,6 +67,23 @@ impl Default for RouterOptions {
 
 impl RouterOptions {
     /// Reads settings over the defaults; unknown fields are refused.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `UNKNOWN_FIELD`, `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use contextweaver_base::ErrorCode;
+    /// use contextweaver_routing::RouterOptions;
+    /// use serde_json::json;
+    ///
+    /// let options = RouterOptions::from_value(json!({ "top_k": 5, "fuzzy": false }))?;
+    /// assert_eq!((options.config.top_k, options.index.fuzzy), (5, false));
+    /// assert_eq!(RouterOptions::from_value(json!({ "topk": 5 })).unwrap_err().code(), ErrorCode::UnknownField);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let options = Self::take(&mut fields, Self::default())?;
@@ -75,6 +92,10 @@ impl RouterOptions {
     }
 
     /// Takes the settings over `base` out of an object that may have others.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields, base: Self) -> Result<Self> {
         let navigator = fields.parsed_or("navigator", base.navigator, navigator)?;
         let scorer = match fields.opt_string("scorer")? {
@@ -220,6 +241,31 @@ pub struct RouteFeedback {
 
 impl RouteFeedback {
     /// Reads `{records, weights?}`.
+    ///
+    /// # Errors
+    ///
+    /// Fails with the code of the first field that cannot be read, and its path.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteFeedback, RouteOptions, Router, RouterOptions};
+    ///
+    /// let records = json!({ "records": [{ "item_id": "mail.send", "success": false }] });
+    /// let feedback = RouteFeedback::from_value(records, "")?;
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let before = router.route("send an email", &RouteOptions::default())?;
+    /// let after = router.route("send an email", &RouteOptions { feedback: Some(feedback), ..RouteOptions::default() })?;
+    /// assert!(after.scores[0] < before.scores[0]);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let tools = aggregate_feedback(&fields.records("records", ToolFeedback::from_value)?);
@@ -239,6 +285,10 @@ impl RouteOptions {
     }
 
     /// Takes the settings out of an object that may have others.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` or `OUT_OF_RANGE`, with the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let top_k = fields.opt_uint("top_k", MAX_TOP_K)?;
         let quota = fields.opt_uint("namespace_quota", MAX_TOP_K)?;
@@ -276,6 +326,10 @@ impl RouteOptions {
 }
 
 /// Takes a vector; the index checks its length.
+///
+/// # Errors
+///
+/// Fails with `INVALID_INPUT` or `OUT_OF_RANGE` for what is no list of 32-bit floats.
 pub fn vector(fields: &mut Fields, key: &str) -> Result<Option<Vec<f32>>> {
     if !fields.has(key) {
         return Ok(None);

@@ -15,8 +15,29 @@ const MISSING_NAMED: usize = 10;
 impl Router {
     /// Makes a router with the index that [`Router::index_bytes`] wrote, which is faster than building it.
     ///
-    /// Fails with `DECODE_FAILED` when the bytes are damaged and with `SNAPSHOT_VERSION` when they are of other tools or
-    /// of another version.
+    /// # Errors
+    ///
+    /// Fails with `DECODE_FAILED` when the bytes are damaged and with `SNAPSHOT_VERSION` when they are of other tools
+    /// or of another version.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
+    ///
+    /// let bytes = Router::new(catalog.clone(), RouterOptions::default()).index_bytes();
+    /// // In a later process: the index is read instead of built.
+    /// let mut router = Router::with_index(catalog, RouterOptions::default(), &bytes)?;
+    /// assert_eq!(router.route("send an email", &RouteOptions::default())?.candidate_ids[0], "mail.send");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn with_index(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Self> {
         if options.navigator == Navigator::Beam {
             return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
@@ -31,6 +52,32 @@ impl Router {
     }
 
     /// Gives tools the caller's vectors, to be compared with that of a query: all of them, or none when one is refused.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND` for an id that no tool has, and `INVALID_INPUT` for a vector of another length or with
+    /// numbers that are not finite.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
+    ///
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// router.set_embeddings(&[("files.read".to_owned(), vec![1.0, 0.0]), ("mail.send".to_owned(), vec![0.0, 1.0])])?;
+    /// let options = RouteOptions { query_embedding: Some(vec![0.1, 0.9]), ..RouteOptions::default() };
+    /// let result = router.route("tell Ada", &options)?;
+    /// assert_eq!(result.candidate_ids[0], "mail.send");
+    /// assert_eq!(result.trace.retriever_engine, "embedding+bm25f");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn set_embeddings(&mut self, vectors: &[(String, Vec<f32>)]) -> Result<()> {
         let Some(index) = &mut self.index else {
             return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator knows no vectors"));
@@ -47,6 +94,8 @@ impl Router {
     }
 
     /// Routes over this graph instead of one built from the catalog, until tools are added or removed.
+    ///
+    /// # Errors
     ///
     /// Fails with `GRAPH_INVALID` when the graph has no root, or when a tool of the catalog is not in it.
     pub fn use_graph(&mut self, graph: ChoiceGraph) -> Result<()> {
@@ -77,14 +126,21 @@ impl Router {
         self.index.iter().flat_map(ToolIndex::vectors)
     }
 
-    /// Gives tools the vectors that [`Router::embeddings`] returned, to the bit. Fails as [`Router::set_embeddings`].
+    /// Gives tools the vectors that [`Router::embeddings`] returned, to the bit.
+    ///
+    /// # Errors
+    ///
+    /// Fails as [`Router::set_embeddings`].
     pub fn restore_embeddings(&mut self, vectors: Vec<(String, Vec<f32>)>) -> Result<()> {
         let Some(index) = &mut self.index else { return Ok(()) };
         vectors.into_iter().try_for_each(|(id, vector)| index.restore_vector(&id, vector))
     }
 
-    /// Returns the graph over the catalog, which is built when first asked for. Fails with `NO_CANDIDATES` when the
-    /// catalog is empty.
+    /// Returns the graph over the catalog, which is built when first asked for.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NO_CANDIDATES` when the catalog is empty.
     pub fn graph(&mut self) -> Result<&ChoiceGraph> {
         if self.catalog.is_empty() {
             return Err(Error::new(ErrorCode::NoCandidates, "the catalog is empty"));
@@ -117,13 +173,42 @@ impl Router {
         self.is_given = false;
     }
 
-    /// Returns a page of the graph, or of a namespace, by path. Fails with `NOT_FOUND` when nothing is there.
+    /// Returns a page of the graph, or of a namespace, by path.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND` when nothing is there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::graph::PageOptions;
+    /// use contextweaver_routing::{Router, RouterOptions};
+    ///
+    /// let mut router = Router::new(catalog, RouterOptions::default());
+    /// let page = router.browse("/", PageOptions::default())?;
+    /// assert_eq!(page.children.iter().map(|child| child.items).sum::<u64>(), 2);
+    /// let tool = router.browse_id("mail.send", PageOptions::default())?;
+    /// assert_eq!(tool.children[0].id.as_deref(), Some("mail.send"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn browse(&mut self, path: &str, page: PageOptions) -> Result<BrowsePage> {
         let (graph, browse) = self.pages()?;
         browse.browse(graph, path, page)
     }
 
-    /// Returns the page of a node or a tool by id. Fails with `NOT_FOUND`.
+    /// Returns the page of a node or a tool by id.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `NOT_FOUND`.
     pub fn browse_id(&mut self, id: &str, page: PageOptions) -> Result<BrowsePage> {
         let (graph, browse) = self.pages()?;
         browse.browse_id(graph, id, page)

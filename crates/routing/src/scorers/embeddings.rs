@@ -34,7 +34,11 @@ impl Default for HashingEmbedding {
 
 impl HashingEmbedding {
     /// Makes a hashing of so many places, over pieces of `shortest` to `longest` characters; a shortest of zero means
-    /// no pieces. Fails with `OUT_OF_RANGE`.
+    /// no pieces.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `OUT_OF_RANGE`.
     pub fn new(places: u32, shortest: usize, longest: usize, seed: u64) -> Result<Self> {
         if places == 0 {
             return Err(Error::new(ErrorCode::OutOfRange, "a vector needs at least one place").at("/n_features"));
@@ -111,7 +115,11 @@ pub struct HybridScorer {
 }
 
 impl HybridScorer {
-    /// Reads a corpus. Fails with `OUT_OF_RANGE` when the weight of the embedding is not from 0 to 1.
+    /// Reads a corpus.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `OUT_OF_RANGE` when the weight of the embedding is not from 0 to 1.
     pub fn fit<T: AsRef<str>>(corpus: &[T], hashing: HashingEmbedding, weight: f64) -> Result<Self> {
         if !(0.0..=1.0).contains(&weight) {
             return Err(Error::new(ErrorCode::OutOfRange, "the weight must be from 0 to 1").at("/embedding_weight"));

@@ -1,8 +1,8 @@
 //! Scorers of the beam navigator.
 
-pub mod bm25;
+mod bm25;
 pub mod embeddings;
-pub mod fuzzy;
+mod fuzzy;
 mod scorer;
 pub mod tfidf;
 

@@ -33,6 +33,10 @@ impl ScorerKind {
     }
 
     /// Finds a method by the name that contextweaver 0.18 gives it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `INVALID_INPUT` for any other name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "tfidf" => Ok(Self::TfIdf),
@@ -48,13 +52,13 @@ impl ScorerKind {
 /// A corpus that can be scored for a query.
 #[derive(Debug, Clone)]
 pub enum Scorer {
-    /// By [`TfIdf`].
+    /// A corpus for TF-IDF.
     TfIdf(TfIdf),
-    /// By [`Bm25`].
+    /// A corpus for BM25.
     Bm25(Bm25),
     /// By the characters they have in common with the query.
     Fuzzy(Vec<FuzzyWords>),
-    /// By [`HybridScorer`].
+    /// A corpus for TF-IDF and feature hashing together.
     Hybrid(HybridScorer),
 }
 

@@ -50,6 +50,19 @@ pub struct SchemaChange {
 }
 
 /// Writes the schema of a tool's arguments for a provider; the schema itself stays as it is.
+///
+/// # Examples
+///
+/// ```
+/// use contextweaver_routing::{SchemaDialect, down_level};
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": { "unit": { "const": "kg" } } });
+/// let mut report = Vec::new();
+/// let written = down_level(schema.as_object().unwrap(), SchemaDialect::Gemini, "scales.weigh", &mut report);
+/// assert_eq!(written["properties"]["unit"], json!({ "type": "string", "enum": ["kg"] }));
+/// assert_eq!((report[0].keyword.as_str(), report[0].action), ("const", "rewritten"));
+/// ```
 pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
     let mut walk = SchemaRewriter { root: schema, dialect, tool_id, report, open: Vec::new(), schemas: 0 };
     let root = walk.root_object(schema.clone());
