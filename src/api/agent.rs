@@ -9,8 +9,8 @@ use super::{done, done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{BuildRequest, ContextManager, McpBinary, McpResult, ToolResult};
-use contextweaver_convert::mcp::{ConvertedResult, McpResultOptions, Revision, mcp_result_with_bytes, put_back};
+use contextweaver_context::{BuildRequest, ContextManager, McpResult, ToolResult};
+use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{self, Fields};
@@ -117,19 +117,7 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
         let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES };
         mcp_result_with_bytes(value, attached, &tool, &options)?
     };
-    let ConvertedResult { envelope, binaries, full_text, .. } = converted;
-    let binaries = binaries.into_iter().map(|binary| McpBinary {
-        handle: binary.handle,
-        media_type: binary.media_type,
-        label: binary.label,
-        bytes: binary.bytes,
-    });
     let mut rest = call.rest();
     rest.insert("tool_name".into(), tool.into());
-    Ok(McpResult {
-        call: ToolResult::from_value(Value::Object(rest))?,
-        envelope,
-        full_text,
-        binaries: binaries.collect(),
-    })
+    Ok(McpResult::new(ToolResult::from_value(Value::Object(rest))?, converted))
 }

@@ -79,6 +79,24 @@ enum CallbackAnswer {
     Failed(String),
 }
 
+impl<T> Outcome<T> {
+    /// Returns what is finished; none where questions must be answered first, which only managers with functions of the
+    /// caller have.
+    ///
+    /// ```
+    /// use contextweaver_context::Outcome;
+    ///
+    /// assert_eq!(Outcome::Done(1).done(), Some(1));
+    /// assert_eq!(Outcome::<u8>::Need(Vec::new()).done(), None);
+    /// ```
+    pub fn done(self) -> Option<T> {
+        match self {
+            Self::Done(value) => Some(value),
+            Self::Need(_) => None,
+        }
+    }
+}
+
 impl Need {
     fn key(&self) -> String {
         match self {

@@ -23,7 +23,7 @@ use contextweaver_text::unicode::quote;
 pub struct CompactRequest {
     /// Text, or any JSON.
     pub data: Value,
-    /// What a text is.
+    /// MIME type of `data`, by which its shape is recognised.
     pub media_type: String,
     /// What is done above the budget.
     pub strategy: CompactStrategy,
@@ -60,7 +60,17 @@ impl CompactStrategy {
 }
 
 impl CompactRequest {
-    /// Reads a closed request.
+    /// Makes a request that leaves everything to the manager: text is plain text, anything else JSON.
+    pub fn new(data: Value) -> Self {
+        let media_type = if data.is_string() { "text/plain" } else { "application/json" }.to_owned();
+        Self { data, media_type, strategy: CompactStrategy::Auto, keep: Vec::new(), budget_tokens: None }
+    }
+
+    /// Reads a closed request: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field; `INVALID_INPUT` at `/keep` for a
+    /// projection without paths.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         if !fields.has("data") {
@@ -87,7 +97,7 @@ impl CompactRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CompactResult {
-    /// Whether it was reduced.
+    /// Whether it was reduced; if not, `payload` is the data with its secrets masked.
     pub firewalled: bool,
     /// Whether something went wrong on the way.
     pub status: Status,
@@ -106,7 +116,25 @@ pub struct CompactResult {
 impl ContextManager {
     /// Reduces a result to at most `budget_tokens`; the whole of it is stored under a handle made of its hash.
     ///
-    /// What is returned has never more tokens than what came in, nor than the budget.
+    /// What is returned has never more tokens than what came in, nor than the budget. The log stays as it is.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` at `/data` when the store has no room for the whole; `DETERMINISM` when a function backed by a
+    /// model would run although the firewall is to be deterministic.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{CompactRequest, ContextManager, ManagerOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let rows: Vec<_> = (0..500).map(|id| json!({ "id": id, "state": "ok" })).collect();
+    /// let request = CompactRequest { budget_tokens: Some(100), ..CompactRequest::new(rows.into()) };
+    /// let compacted = manager.compact(&request)?.done().unwrap();
+    /// assert!(compacted.firewalled && compacted.stats.summary_tokens <= 100);
+    /// assert!(manager.artifacts().exists(&compacted.artifact_ref.unwrap()));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn compact(&mut self, request: &CompactRequest) -> Result<Outcome<CompactResult>> {
         self.answers.reset();
         check_deterministic(&self.options)?;

@@ -22,17 +22,17 @@ use contextweaver_text::unicode::quote;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Slice {
-    /// The artifact.
+    /// Handle of the artifact.
     pub handle: String,
     /// The selector, as given.
     pub selector: Value,
     /// The text, secrets masked.
     pub text: String,
-    /// Its tokens.
+    /// Tokens of `text`, by the estimator of the manager.
     pub tokens: u64,
     /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
     pub unit: &'static str,
-    /// How many there are.
+    /// Units that the whole artifact has; of rows with conditions, those that fulfil them.
     pub total: u64,
     /// The first one shown, from 0.
     pub start: u64,
@@ -53,7 +53,7 @@ pub struct Slice {
 /// A request for a part of an artifact.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DrilldownRequest {
-    /// The artifact.
+    /// Handle of the artifact.
     pub handle: String,
     /// The part, as the caller wrote it.
     pub selector: Value,
@@ -66,7 +66,15 @@ pub struct DrilldownRequest {
 }
 
 impl DrilldownRequest {
-    /// Reads a closed request.
+    /// Makes a request for a part of any size, which is not added to the log.
+    pub fn new(handle: &str, selector: Value) -> Self {
+        Self { handle: handle.to_owned(), selector, inject: false, parent_id: None, max_tokens: None }
+    }
+
+    /// Reads a closed request: an unknown field is an error. The selector is read when it is used.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let request = Self {
@@ -86,6 +94,25 @@ impl ContextManager {
     ///
     /// Secrets are masked before the part is cut out, as a cut may leave half of one. Lines, rows and characters are
     /// those of the masked text.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND` and `ARTIFACT_EXPIRED` at `/handle`; `POLICY_VIOLATION` at `/handle` when the artifact belongs to
+    /// an item that is withheld; `UNSUPPORTED` for bytes that are no text, for an unknown selector, and for rows of what has
+    /// none; `NOT_FOUND` for a column or path that does not exist; `INVALID_INPUT` and the like, below `/selector`, for a
+    /// selector that cannot be read.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, DrilldownRequest, ManagerOptions};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.put_artifact("orders", b"id,state\n1,paid\n2,open\n3,paid\n", "text/csv", "")?;
+    /// let selector = json!({ "type": "rows", "where": [{ "column": "state", "value": "open" }] });
+    /// let slice = manager.drilldown(&DrilldownRequest::new("orders", selector))?.done().unwrap();
+    /// assert_eq!((slice.text.as_str(), slice.unit, slice.total), ("id,state\n2,open", "rows", 1));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn drilldown(&mut self, request: &DrilldownRequest) -> Result<Outcome<Slice>> {
         self.answers.reset();
         let sensitivity = self.owner_sensitivity(&request.handle)?;
@@ -123,7 +150,24 @@ impl ContextManager {
         })
     }
 
-    /// Returns the views of an artifact: selectors that show all of it page by page, and what to look at first.
+    /// Returns the views of an artifact: selectors that show all of it page by page, and what to look at first. Bytes that
+    /// are no text have none.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND` and `ARTIFACT_EXPIRED`; `POLICY_VIOLATION` at `/handle` when the artifact belongs to an item that
+    /// is withheld.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let csv: String = (0..1000).map(|n| format!("{n},paid\n")).collect();
+    /// manager.put_artifact("orders", csv.as_bytes(), "text/csv", "")?;
+    /// let views = manager.views("orders")?.done().unwrap();
+    /// assert!(views.iter().any(|view| view.view_id.starts_with("orders:rows:")));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn views(&mut self, handle: &str) -> Result<Outcome<Vec<ViewSpec>>> {
         self.answers.reset();
         self.owner_sensitivity(handle)?;
@@ -209,6 +253,12 @@ impl ContextManager {
 
 /// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
 /// results.
+///
+/// ```
+/// let tool = contextweaver_context::drilldown_tool();
+/// assert_eq!(tool.name, "drilldown");
+/// assert!(tool.args_schema["properties"].get("selector").is_some());
+/// ```
 pub fn drilldown_tool() -> SelectableItem {
     let text = str::to_owned;
     // As text, because a literal of this size costs more as code; a test reads it.

@@ -62,6 +62,26 @@ impl ContextManager {
     /// exactly one value under that name. It must have the type and be of the `enum` of the schema. Names compare without
     /// case, `_`, `-` and spaces. Nothing comes from withheld items, and nothing is guessed: what is not found is listed
     /// in `missing` when the schema requires it. Linear in the log.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for an unknown redaction hook.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("r1", ItemKind::ToolResult, r#"{"order_id": 12446}"#))?;
+    /// let schema = json!({ "properties": { "orderId": { "type": "integer" } }, "required": ["orderId"] });
+    /// let args_schema = schema.as_object().cloned().unwrap();
+    /// let tool = SelectableItem { id: "refund".into(), args_schema, ..SelectableItem::default() };
+    /// let hydrated = manager.hydrate(&tool, Some(JsonMap::new()))?.done().unwrap();
+    /// assert_eq!(hydrated.arguments.unwrap()["orderId"], 12446);
+    /// assert_eq!(hydrated.missing.unwrap(), Vec::<String>::new());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn hydrate(&mut self, tool: &SelectableItem, arguments: Option<JsonMap>) -> Result<Outcome<HydrationResult>> {
         let mut result = HydrationResult::of(tool);
         let Some(arguments) = arguments else { return Ok(Outcome::Done(result)) };

@@ -30,12 +30,12 @@ const OWN_PROVENANCE: [&str; 8] = [
     "source_item_id", "tool_name", "protocol", "truncated", "withheld_parts", "decode_error", "unknown_blocks", "warnings",
 ];
 
-/// The raw result of a tool.
+/// The raw result of a tool, but for its bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
-    /// The call it answers.
+    /// Id of the call that it answers; the item in the log is `result:` and this id.
     pub tool_call_id: String,
-    /// The tool.
+    /// Name of the tool; may be empty.
     pub tool_name: String,
     /// MIME type of the bytes.
     pub media_type: String,
@@ -48,7 +48,22 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    /// Reads a closed record.
+    /// Makes the record of a public result in plain text.
+    pub fn new(tool_call_id: &str, tool_name: &str) -> Self {
+        Self {
+            tool_call_id: tool_call_id.to_owned(),
+            tool_name: tool_name.to_owned(),
+            media_type: "text/plain".to_owned(),
+            sensitivity: Sensitivity::Public,
+            metadata: JsonMap::new(),
+            keep: Vec::new(),
+        }
+    }
+
+    /// Reads a closed record: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let result = Self {
@@ -74,13 +89,13 @@ impl ToolResult {
     }
 }
 
-/// What became of a result.
+/// What the log and the caller have of a result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Ingested {
     /// The item in the log; for the caller without its text, where that is at or above the sensitivity floor.
     pub item: ContextItem,
-    /// The digest; likewise.
+    /// The record of the result for the model; without its text where that is at or above the floor.
     pub envelope: ResultEnvelope,
 }
 
@@ -94,9 +109,30 @@ impl Ingested {
 }
 
 impl ContextManager {
-    /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a summary.
+    /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a digest.
     ///
     /// Bytes that are not UTF-8 are stored and described, never shown as text.
+    ///
+    /// # Errors
+    /// `DUPLICATE_ID` at `/tool_call_id` when the call has a result, or its artifact exists; `QUOTA_EXCEEDED` at
+    /// `/raw_output` when the store has no room for the bytes, or without a path when the log has none for the item;
+    /// `DETERMINISM` when a function backed by a model would run although the firewall is to be deterministic.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions, ToolResult};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let log: String = (0..2000).map(|n| format!("12:00:00 INFO job {n} done\n")).collect();
+    /// let raw = log + "12:00:01 ERROR job 2000 failed: disk full\n";
+    /// let result = ToolResult::new("c1", "read_log");
+    /// let ingested = manager.ingest_tool_result(&result, raw.as_bytes())?.done().unwrap();
+    /// assert!(ingested.item.text.contains("disk full"), "the digest has what stands out");
+    /// assert!(ingested.item.text.len() < raw.len() / 10);
+    /// let handle = &ingested.envelope.artifacts[0].handle;
+    /// assert_eq!(manager.artifacts().get(handle)?, raw.as_bytes());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
         if let Some(strategy) = self.options.strategy {
             return strategy.ingest_tool_result(self, result, raw);
@@ -223,6 +259,22 @@ impl ContextManager {
     }
 
     /// Takes a digest made elsewhere: the log gets its summary and its first artifact.
+    ///
+    /// # Errors
+    /// `DUPLICATE_ID` at `/tool_call_id` when the call has a result; `QUOTA_EXCEEDED` when the log is full.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ResultEnvelope, Sensitivity};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let envelope = ResultEnvelope::from_value(json!({ "status": "ok", "summary": "3 rows, 1 error" }), "")?;
+    /// let item = manager.ingest_envelope("c1", "query", envelope, Sensitivity::Public)?;
+    /// assert_eq!((item.id.as_str(), item.text.as_str()), ("result:c1", "3 rows, 1 error"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn ingest_envelope(
         &mut self,
         tool_call_id: &str,

@@ -13,6 +13,7 @@ use crate::store::NewArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::mcp::Converted;
 use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Status};
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::{prefix, quote};
@@ -26,7 +27,7 @@ pub struct McpResult {
     pub envelope: ResultEnvelope,
     /// All of its text that a model may read.
     pub full_text: String,
-    /// Its other bytes.
+    /// Bytes of images, audio and resources.
     pub binaries: Vec<McpBinary>,
 }
 
@@ -37,13 +38,25 @@ pub struct McpBinary {
     pub handle: String,
     /// MIME type of the bytes.
     pub media_type: String,
-    /// A line for people.
+    /// A line for people, such as a file name.
     pub label: String,
     /// The bytes; the store takes them over.
     pub bytes: Vec<u8>,
 }
 
 impl McpResult {
+    /// Joins a call with its result as the converter of MCP took it apart.
+    pub fn new(call: ToolResult, converted: Converted) -> Self {
+        let Converted { envelope, binaries, full_text, .. } = converted;
+        let binaries = binaries.into_iter().map(|binary| McpBinary {
+            handle: binary.handle,
+            media_type: binary.media_type,
+            label: binary.label,
+            bytes: binary.bytes,
+        });
+        Self { call, envelope, full_text, binaries: binaries.collect() }
+    }
+
     /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
     fn handle(&self, handle: &str) -> String {
         let (tool, call) = (&self.call.tool_name, &self.call.tool_call_id);
@@ -95,6 +108,29 @@ pub(super) fn owns(item: &ContextItem, handle: &str) -> bool {
 impl ContextManager {
     /// Takes a result that was taken apart: its text as that of any other tool, its other bytes under handles of the
     /// call. All is stored, or nothing.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_tool_result`], at paths below `/result`; `DUPLICATE_ID` when two parts have one
+    /// handle, or one of a part is taken.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions, McpResult, ToolResult};
+    /// use contextweaver_convert::mcp::{ResultOptions, mcp_result_to_envelope};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let result = json!({ "content": [
+    ///     { "type": "text", "text": "One chart." },
+    ///     { "type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo=" },
+    /// ] });
+    /// let converted = mcp_result_to_envelope(&result, "plot", &ResultOptions::default())?;
+    /// let result = McpResult::new(ToolResult::new("c1", "plot"), converted);
+    /// let ingested = manager.ingest_mcp_result(result)?.done().unwrap();
+    /// assert_eq!(ingested.item.text, "One chart.");
+    /// assert!(manager.artifacts().get("mcp:plot:c1:image:1")?.starts_with(b"\x89PNG"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn ingest_mcp_result(&mut self, mut result: McpResult) -> Result<Outcome<Ingested>> {
         if let Some(strategy) = self.options.strategy {
             return strategy.ingest_mcp_result(self, result);

@@ -22,7 +22,18 @@ use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use contextweaver_base::Result;
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
 
-/// A log with everything that belongs to it.
+/// The log of a conversation with everything that belongs to it: artifacts, episodes, facts, envelopes of results.
+///
+/// ```
+/// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+/// use contextweaver_model::{ContextItem, ItemKind, Phase};
+///
+/// let mut manager = ContextManager::new(ManagerOptions::default());
+/// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "Please refund order 12446."))?;
+/// let output = manager.build(&BuildRequest::new(Phase::Answer, "refund"))?.done().unwrap();
+/// assert!(output.pack.prompt.contains("Please refund order 12446."));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug)]
 pub struct ContextManager {
     pub(super) options: ManagerOptions,
@@ -43,13 +54,13 @@ pub struct ContextManager {
     last_work: u64,
 }
 
-/// A finished build with what the hooks should hear.
+/// A finished build.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct BuildOutput {
-    /// The pack.
+    /// The prompt with its record: what it holds, what was dropped and why.
     pub pack: ContextPack,
-    /// For the hooks, in order.
+    /// What to tell the hooks of the caller, in this order.
     pub events: Vec<Event>,
 }
 
@@ -59,13 +70,13 @@ pub struct BuildOutput {
 pub struct ManagerStats {
     /// Items of the log.
     pub items: usize,
-    /// Artifacts kept.
+    /// Artifacts in the store.
     pub artifacts: usize,
-    /// Their bytes.
+    /// Bytes of the artifacts as they count against the limit: equal ones each time.
     pub artifact_bytes: usize,
-    /// Facts kept.
+    /// Facts in the store.
     pub facts: usize,
-    /// Episodes kept.
+    /// Episodes in the store.
     pub episodes: usize,
     /// What the builds did since the manager was made.
     #[serde(flatten)]
@@ -93,27 +104,37 @@ impl ContextManager {
         }
     }
 
-    /// Returns the settings.
+    /// Returns the settings the manager was made with.
     pub fn options(&self) -> &ManagerOptions {
         &self.options
     }
 
-    /// Returns the log.
+    /// Returns the log, oldest item first.
     pub fn events(&self) -> &EventLog {
         &self.events
     }
 
-    /// Returns the stored bytes.
+    /// Returns the artifacts.
+    ///
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.put_artifact("report", b"a,b\n1,2\n", "text/csv", "the report of May")?;
+    /// assert_eq!(manager.artifacts().get("report")?, b"a,b\n1,2\n");
+    /// assert_eq!(manager.artifacts().artifact_ref("report")?.size_bytes, 8);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn artifacts(&self) -> &ArtifactStore {
         &self.artifacts
     }
 
-    /// Returns the facts.
+    /// Returns the facts, which stand in the header of a prompt that admits memory.
     pub fn facts(&self) -> &FactStore {
         &self.facts
     }
 
-    /// Returns the episodes.
+    /// Returns the episodes, the newest of which stand in the header of a prompt that admits memory.
     pub fn episodes(&self) -> &EpisodicStore {
         &self.episodes
     }
@@ -124,12 +145,49 @@ impl ContextManager {
         self.last_work
     }
 
-    /// Takes the answers to the questions of the last operation, in their order.
+    /// Takes the answers to the questions of the last operation, in their order; the operation is then called again.
+    ///
+    /// # Errors
+    /// `CALLBACK_FAILED` when there are not as many answers as questions, or one has another form than its question asks for;
+    /// the path is `/answers/<index>`. No answer is kept then.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{BuildRequest, Classifier, ContextManager, ManagerOptions, Need, Outcome};
+    /// use contextweaver_model::{ContextItem, ItemKind, Phase};
+    ///
+    /// let classifier = Classifier::Custom("ours".to_owned());
+    /// let mut manager = ContextManager::new(ManagerOptions { classifier, ..ManagerOptions::default() });
+    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "My salary is 5,000."))?;
+    /// let request = BuildRequest::new(Phase::Answer, "");
+    /// let Outcome::Need(questions) = manager.build(&request)? else { panic!("the function is asked first") };
+    /// assert!(matches!(questions[..], [Need::Classify { .. }]));
+    /// manager.supply(vec!["restricted".into()])?;
+    /// let output = manager.build(&request)?.done().unwrap();
+    /// assert!(!output.pack.prompt.contains("salary"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn supply(&mut self, answers: Vec<serde_json::Value>) -> Result<()> {
         self.answers.supply(answers)
     }
 
     /// Appends items, all or none.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the log would have more items than its limit; `DUPLICATE_ID` at `/<index>/id` when an id is
+    /// taken.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let turn = |id| ContextItem::new(id, ItemKind::UserTurn, "hello");
+    /// let error = manager.ingest_all(vec![turn("u1"), turn("u1")]).unwrap_err();
+    /// assert_eq!((error.code().as_str(), error.path()), ("DUPLICATE_ID", "/1/id"));
+    /// assert!(manager.events().is_empty(), "none of them was appended");
+    /// ```
     pub fn ingest_all(&mut self, items: Vec<ContextItem>) -> Result<()> {
         self.append(items, false)
     }
@@ -147,6 +205,22 @@ impl ContextManager {
     }
 
     /// Appends one item.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_all`].
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let mut result = ContextItem::new("r1", ItemKind::ToolResult, "42 rows");
+    /// result.parent_id = Some("c1".to_owned());
+    /// manager.ingest(result)?;
+    /// assert_eq!(manager.events().get("r1")?.text, "42 rows");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn ingest(&mut self, item: ContextItem) -> Result<()> {
         self.ingest_all(vec![item])
     }
@@ -164,7 +238,31 @@ impl ContextManager {
         }
     }
 
-    /// Compiles a prompt. A build never changes the log or stored bytes.
+    /// Compiles a prompt under the token budget of its phase. A build never changes the log or stored bytes.
+    ///
+    /// With [`BuildRequest::explain`] the pack says of every candidate why it was kept or dropped.
+    ///
+    /// # Errors
+    /// `BUDGET_EXCEEDED` when header, footer and pinned items do not fit even in their smallest form, or the overflow policy
+    /// asks for an error; `NOT_FOUND` at `/pin/<index>` for an unknown item, `POLICY_VIOLATION` for one that is withheld;
+    /// `INVALID_INPUT` for an unknown redaction hook.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind, Phase};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "lorem ipsum ".repeat(500)))?;
+    /// manager.ingest(ContextItem::new("u2", ItemKind::UserTurn, "Where is order 12446?"))?;
+    /// let request = BuildRequest { budget_tokens: Some(50), explain: true, ..BuildRequest::new(Phase::Answer, "order") };
+    /// let pack = manager.build(&request)?.done().unwrap().pack;
+    /// assert!(pack.stats.prompt_tokens.is_some_and(|tokens| tokens <= 50));
+    /// let candidates = pack.explanation.unwrap().candidates;
+    /// let old = candidates.iter().find(|candidate| candidate.item_id == "u1").unwrap();
+    /// assert_eq!((old.included, old.drop_reason.as_str()), (false, "budget"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
         if let Some(strategy) = self.options.strategy {
             return strategy.build(self, request);
@@ -208,6 +306,22 @@ impl ContextManager {
     }
 
     /// Compiles the prompt that asks for a tool's arguments: the tool's schema stands above everything.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::build`].
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, SchemaOverrides};
+    /// use contextweaver_model::{Phase, SelectableItem};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let tool = SelectableItem { id: "refund".into(), name: "refund".into(), ..SelectableItem::default() };
+    /// let request = BuildRequest::new(Phase::Call, "refund order 12446");
+    /// let output = manager.build_call(&tool, &SchemaOverrides::default(), &request)?.done().unwrap();
+    /// assert!(output.pack.prompt.starts_with("[TOOL SCHEMA]\nTool: refund"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn build_call(
         &mut self,
         tool: &SelectableItem,
@@ -230,6 +344,13 @@ impl ContextManager {
     }
 
     /// Returns sizes and running totals.
+    ///
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    ///
+    /// let manager = ContextManager::new(ManagerOptions::default());
+    /// assert_eq!((manager.stats().items, manager.stats().builds.total_builds), (0, 0));
+    /// ```
     pub fn stats(&self) -> ManagerStats {
         ManagerStats {
             items: self.events.len(),
@@ -242,6 +363,24 @@ impl ContextManager {
     }
 
     /// Sums up the session for the next one: the whole log after sensitivity and firewall, by category, under a budget.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for an unknown redaction hook.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, HandoffCategory, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let mut item = ContextItem::new("d1", ItemKind::AgentMsg, "We deploy from main.");
+    /// item.metadata.insert("handoff_category".into(), "decision".into());
+    /// manager.ingest(item)?;
+    /// let pack = manager.handoff(1000)?.done().unwrap();
+    /// assert_eq!(pack.entries(HandoffCategory::Decision).count(), 1);
+    /// assert!(pack.to_markdown().contains("We deploy from main."));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn handoff(&mut self, budget_tokens: u64) -> Result<Outcome<HandoffPack>> {
         self.answers.reset();
         let all = self.events.items().to_vec();
@@ -263,6 +402,28 @@ impl ContextManager {
     }
 
     /// Finds episodes that say the same and promotes what enough of them support to facts; only reports unless `apply`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `/as_of` for what is no ISO 8601 timestamp; `QUOTA_EXCEEDED` when the facts do not fit.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::memory::ConsolidationPolicy;
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{Episode, JsonMap, Sensitivity};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// for session in ["a", "b", "c"] {
+    ///     let metadata = JsonMap::from_iter([("session_id".to_owned(), session.into())]);
+    ///     let summary = "The user prefers dark mode".to_owned();
+    ///     let (episode_id, sensitivity) = (format!("e-{session}"), Sensitivity::Public);
+    ///     manager.add_episode(Episode { episode_id, summary, tags: Vec::new(), metadata, sensitivity })?;
+    /// }
+    /// let report = manager.consolidate(&ConsolidationPolicy::default(), None, true)?;
+    /// assert_eq!(report.promoted[0].text, "The user prefers dark mode");
+    /// assert_eq!(manager.facts().len(), 1);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn consolidate(
         &mut self,
         policy: &ConsolidationPolicy,

@@ -13,7 +13,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind};
 
-/// A prompt as messages.
+/// A prompt as messages of a provider.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BuiltMessages {
     /// The messages, what goes beside them, and what was repaired or left out when they were written.
@@ -23,7 +23,7 @@ pub struct BuiltMessages {
     pub pack: ContextPack,
     /// Tokens of all that is sent; never above the budget.
     pub tokens: u64,
-    /// For the hooks.
+    /// What to tell the hooks of the caller, in this order.
     #[serde(skip)]
     pub events: Vec<Event>,
 }
@@ -34,7 +34,22 @@ impl ContextManager {
     /// ([`contextweaver_convert::providers::cost`]).
     ///
     /// # Errors
-    /// Those of `build`; `UNSUPPORTED` in the compat mode, which does not say what a prompt is made of.
+    /// Those of [`ContextManager::build`]; `UNSUPPORTED` in the compat mode, which does not say what a prompt is made of.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_convert::providers::{Format, WriteOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind, Phase};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "Where is order 12446?"))?;
+    /// let request = BuildRequest::new(Phase::Answer, "order");
+    /// let built = manager.build_messages(&request, Format::parse("openai-chat")?, WriteOptions::default())?.done().unwrap();
+    /// assert_eq!(built.written.messages[0]["content"], "Where is order 12446?");
+    /// assert!(built.tokens <= manager.options().budget.of(Phase::Answer));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn build_messages(
         &mut self,
         request: &BuildRequest,
@@ -58,6 +73,16 @@ impl ContextManager {
 }
 
 /// Returns the index of the next message of a format, and the calls in a log: the provider's ids and the items'.
+///
+/// A conversation that goes on is read from that index on, and results find their calls by those ids.
+///
+/// ```
+/// use contextweaver_context::message_plan;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let call = ContextItem::new("c1", ItemKind::ToolCall, "{}");
+/// assert_eq!(message_plan(&[call], "openai-chat"), (0, vec![("c1".to_owned(), "c1".to_owned())]));
+/// ```
 pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String, String)>) {
     let last = |item: &ContextItem| {
         let message = source_message(&item.metadata)?;

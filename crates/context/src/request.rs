@@ -10,21 +10,31 @@ use contextweaver_model::Phase;
 use contextweaver_model::json::{Fields, as_number, pointer};
 
 /// A request for a prompt.
+///
+/// ```
+/// use contextweaver_context::BuildRequest;
+/// use contextweaver_model::Phase;
+/// use serde_json::json;
+///
+/// let request = BuildRequest::from_value(json!({ "phase": "call", "query": "refund", "budget_tokens": 2000 }))?;
+/// assert_eq!(request, BuildRequest { budget_tokens: Some(2000), ..BuildRequest::new(Phase::Call, "refund") });
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct BuildRequest {
     /// What the prompt is for.
     pub phase: Phase,
-    /// What is looked for.
+    /// Text that relevance is measured against; may be empty.
     pub query: String,
     /// Sorted distinct tags: `query_tags` and `hints` together.
     pub tags: Vec<String>,
-    /// Text above everything.
+    /// Text above everything, part of the budget.
     pub header: String,
-    /// Text below everything.
+    /// Text below everything, part of the budget.
     pub footer: String,
     /// Tokens for this build instead of the phase's.
     pub budget_tokens: Option<u64>,
-    /// Items that must be in the prompt.
+    /// Ids of items that must be in the prompt.
     pub pin: Vec<String>,
     /// Whether to say why every candidate was kept or dropped.
     pub explain: bool,
@@ -49,6 +59,9 @@ impl BuildRequest {
     }
 
     /// Reads a closed request: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `UNKNOWN_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let request = Self::take(&mut fields)?;
@@ -57,6 +70,9 @@ impl BuildRequest {
     }
 
     /// Takes the fields of a request out of a larger record.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
     pub fn take(fields: &mut Fields) -> Result<Self> {
         let mut request = Self::new(fields.parsed_or("phase", Phase::Answer, Phase::parse)?, "");
         request.query = fields.string_or("query", "")?;

@@ -41,7 +41,21 @@ fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> s
 }
 
 impl ContextManager {
-    /// Returns the snapshot.
+    /// Returns the state of the manager for storage; its JSON is what [`ContextManager::from_json`] reads. Options are not
+    /// part of it.
+    ///
+    /// ```
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind, Phase};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "hello"))?;
+    /// let stored = serde_json::to_value(manager.snapshot()).unwrap();
+    /// let mut restored = ContextManager::from_json(stored, ManagerOptions::default())?;
+    /// let request = BuildRequest::new(Phase::Answer, "");
+    /// assert_eq!(restored.build(&request)?.done(), manager.build(&request)?.done());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn snapshot(&self) -> Snapshot<'_> {
         let items = self.events.items().iter();
         let phases = Phase::ALL.iter();
@@ -58,7 +72,21 @@ impl ContextManager {
         }
     }
 
-    /// Restores a manager. Options are not part of a snapshot: they hold functions.
+    /// Restores a manager from its snapshot. Options are not part of a snapshot: they hold functions. Fields that this
+    /// release does not know are kept, and written back by [`ContextManager::snapshot`].
+    ///
+    /// # Errors
+    /// `SNAPSHOT_VERSION` at `/schema_version` for a version that is not known; `MISSING_FIELD` for what is no snapshot;
+    /// `INVALID_INPUT`, `DUPLICATE_ID`, `QUOTA_EXCEEDED` and the like for records that cannot be read, at their paths.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use serde_json::json;
+    ///
+    /// let error = ContextManager::from_json(json!({ "schema_version": 99 }), ManagerOptions::default()).unwrap_err();
+    /// assert_eq!(error.code().as_str(), "SNAPSHOT_VERSION");
+    /// ```
     pub fn from_json(snapshot: Value, options: ManagerOptions) -> Result<Self> {
         let mut fields = Fields::open(snapshot, "")?;
         let version = fields.opt_uint("schema_version", u64::MAX)?;

@@ -8,12 +8,30 @@ use contextweaver_model::{ArtifactRef, Episode, Fact};
 use contextweaver_text::unicode::quote;
 
 impl ContextManager {
-    /// Returns the stored bytes, to be deleted, pinned, or told the time.
+    /// Returns the artifacts, to be deleted, pinned, or told the time.
+    ///
+    /// ```
+    /// use contextweaver_context::store::{Eviction, StoreOptions};
+    /// use contextweaver_context::{ContextManager, ManagerLimits, ManagerOptions};
+    ///
+    /// let store = StoreOptions { ttl_seconds: Some(60.0), ..StoreOptions::default() };
+    /// let limits = ManagerLimits { store, ..ManagerLimits::default() };
+    /// let mut manager = ContextManager::new(ManagerOptions { limits, ..ManagerOptions::default() });
+    /// manager.put_artifact("report", b"text", "text/plain", "")?;
+    /// manager.artifacts_mut().set_now(61.0);
+    /// let error = manager.artifacts().get("report").unwrap_err();
+    /// assert_eq!(error.code().as_str(), "ARTIFACT_EXPIRED");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn artifacts_mut(&mut self) -> &mut ArtifactStore {
         &mut self.artifacts
     }
 
-    /// Stores bytes under a handle of the caller's choosing.
+    /// Stores bytes under a handle of the caller's choosing, replacing what was there.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the store has no room for them; it is unchanged then. `INVALID_INPUT` for a handle that names no
+    /// file, in stores with `strict_handles`.
     pub fn put_artifact(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
         let artifact_ref = self.artifacts.put(handle, bytes, media_type, label)?;
         let refers = |artifact: &ArtifactRef| artifact.handle == handle;
@@ -48,17 +66,39 @@ impl ContextManager {
         })
     }
 
-    /// Adds an episode.
+    /// Adds an episode; ids may repeat.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the store has as many episodes as its limit.
     pub fn add_episode(&mut self, episode: Episode) -> Result<()> {
         self.episodes.add(episode)
     }
 
     /// Removes the oldest episode with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn delete_episode(&mut self, id: &str) -> Result<()> {
         self.episodes.delete(id)
     }
 
     /// Returns the episodes that a query is about, best first.
+    ///
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::Episode;
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// for (id, summary) in [("e1", "Refunded order 12446"), ("e2", "Changed the address")] {
+    ///     manager.add_episode(Episode::from_value(json!({ "episode_id": id, "summary": summary }), "")?)?;
+    /// }
+    /// let found = manager.search_episodes("which order was refunded?", 5);
+    /// assert_eq!(found.iter().map(|episode| episode.episode_id.as_str()).collect::<Vec<_>>(), ["e1"]);
+    /// manager.delete_episode("e1")?;
+    /// assert!(manager.search_episodes("order", 5).is_empty());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
         if self.options.is_compat() {
             self.episodes.search_compat(query, i64::from(top_k))
@@ -72,6 +112,25 @@ impl ContextManager {
     }
 
     /// Adds a fact. Without an id it gets `fact:<key>:<n>`, `n` counting up over all keys. Returns the id.
+    ///
+    /// # Errors
+    /// `DUPLICATE_ID` at `/fact_id` when the id is taken; `QUOTA_EXCEEDED` when the store has as many facts as its limit.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_model::{Fact, Phase};
+    /// use serde_json::json;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let fact = Fact::from_value(json!({ "fact_id": "", "key": "city", "value": "Lisbon" }), "")?;
+    /// assert_eq!(manager.add_fact(None, fact)?, "fact:city:0");
+    /// let pack = manager.build(&BuildRequest::new(Phase::Answer, "where?"))?.done().unwrap().pack;
+    /// assert!(pack.prompt.contains("[FACTS]\n- city: Lisbon"));
+    /// manager.delete_fact("fact:city:0")?;
+    /// assert!(manager.facts().is_empty());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn add_fact(&mut self, id: Option<String>, mut fact: Fact) -> Result<String> {
         let next = self.next_fact();
         let made = id.is_none();
@@ -89,6 +148,9 @@ impl ContextManager {
     }
 
     /// Stores a fact under its id, replacing the one before.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the store has as many facts as its limit.
     pub fn put_fact(&mut self, fact: Fact) -> Result<()> {
         let number = sequence_of(&fact.fact_id);
         self.facts.put(fact)?;
@@ -100,6 +162,9 @@ impl ContextManager {
     }
 
     /// Removes the fact with this id; its number is not used again.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn delete_fact(&mut self, id: &str) -> Result<()> {
         let next = self.next_fact();
         self.facts.delete(id)?;

@@ -21,7 +21,7 @@ use contextweaver_text::unicode::quote;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SummaryRequest {
-    /// The item.
+    /// Id of the item in the log.
     pub item_id: String,
     /// The tool that returned it.
     pub tool_name: String,
@@ -29,7 +29,7 @@ pub struct SummaryRequest {
     pub media_type: String,
     /// The whole text, secrets masked.
     pub text: String,
-    /// Its tokens.
+    /// Tokens of `text`, by the estimator of the manager.
     pub tokens: u64,
     /// Tokens up to which a summary stays uncut.
     pub max_tokens: u64,
@@ -38,9 +38,9 @@ pub struct SummaryRequest {
 /// A summary and where it comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SuppliedSummary {
-    /// The item.
+    /// Id of the item in the log.
     pub item_id: String,
-    /// The summary.
+    /// What stands in place of the digest; cut when it is above the gate of the firewall.
     pub summary: String,
     /// Facts, where the summarizer found some.
     pub facts: Option<Vec<String>>,
@@ -51,7 +51,10 @@ pub struct SuppliedSummary {
 }
 
 impl SuppliedSummary {
-    /// Reads a closed record.
+    /// Reads a closed record: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let supplied = Self {
@@ -69,6 +72,28 @@ impl SuppliedSummary {
 impl ContextManager {
     /// Returns the results that stand in the log as digests of our own, oldest first, at most `limit` of them: all but
     /// those at or above the sensitivity floor, whose text is for nobody's model.
+    ///
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions, SuppliedSummary, ToolResult};
+    /// use contextweaver_model::JsonMap;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let raw = "The meeting went on about many things. ".repeat(1000);
+    /// manager.ingest_tool_result(&ToolResult::new("c1", "transcript"), raw.as_bytes())?;
+    /// let requests = manager.summary_requests(10).done().unwrap();
+    /// assert_eq!(requests[0].text, raw);
+    ///
+    /// let supplied = SuppliedSummary {
+    ///     item_id: requests[0].item_id.clone(),
+    ///     summary: "Many things were discussed.".to_owned(),
+    ///     facts: None,
+    ///     is_llm: true,
+    ///     provider: JsonMap::new(),
+    /// };
+    /// assert_eq!(manager.supply_summary(supplied)?.item.text, "Many things were discussed.");
+    /// assert!(manager.summary_requests(10).done().unwrap().is_empty());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn summary_requests(&mut self, limit: usize) -> Outcome<Vec<SummaryRequest>> {
         self.answers.reset();
         let wants = |item: &&ContextItem| {
@@ -102,8 +127,13 @@ impl ContextManager {
         })
     }
 
-    /// Puts a summary in place of a digest. It is refused when it saves nothing, cut above the gate, and its secrets are
-    /// masked; the stored bytes stay as they are. Prompts built after that show it.
+    /// Puts a summary in place of a digest, see [`ContextManager::summary_requests`]. It is refused when it saves nothing,
+    /// cut above the gate, and its secrets are masked; the stored bytes stay as they are. Prompts built after that show it.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` at `/item_id` for an item that is no result with an envelope; `INVALID_INPUT` at `/item_id` for one that is
+    /// shown as it is, at `/summary` for a summary that is empty or no shorter than the text; `TOO_LARGE` at `/facts`;
+    /// `DETERMINISM` at `/summary` for a model's summary where the firewall is to be deterministic.
     pub fn supply_summary(&mut self, supplied: SuppliedSummary) -> Result<Ingested> {
         if self.options.firewall.deterministic && supplied.is_llm {
             return Err(Error::new(
