@@ -13,9 +13,9 @@ use contextweaver_text::unicode;
 pub struct SchemaOverrides {
     /// JSON Schema of the arguments.
     pub schema: Option<JsonMap>,
-    /// Example calls.
+    /// Example calls, each on a line of its own.
     pub examples: Option<Vec<String>>,
-    /// Conditions on the arguments.
+    /// Conditions on the arguments, shown as JSON.
     pub constraints: Option<JsonMap>,
 }
 

@@ -14,40 +14,40 @@ use contextweaver_model::json::{as_string, as_uint, wrong_type};
 use contextweaver_model::{ContextItem, Sensitivity};
 use contextweaver_text::tokens::Estimator;
 
-/// A question for one of the caller's functions.
+/// A question for one of the caller's functions. Its answer is a JSON value, for [`crate::ContextManager::supply`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Need {
-    /// How many tokens has this text?
+    /// How many tokens has this text? A whole number.
     Count {
-        /// The text.
+        /// Text to be counted.
         text: String,
     },
-    /// How sensitive is this item?
+    /// How sensitive is this item? `public`, `internal`, `confidential` or `restricted`.
     Classify {
-        /// The item.
+        /// The item with the label that it has now.
         item: ContextItem,
     },
-    /// What is the summary of this result?
+    /// What is the summary of this result? Text, or `{"failed": message}`.
     Summarize {
-        /// The item to be.
+        /// The item of the result, not yet in the log.
         item: ContextItem,
-        /// Its whole text.
+        /// The whole text of the result, secrets masked.
         text: String,
     },
-    /// Which facts are in this result?
+    /// Which facts are in this result? An array of texts, or `{"failed": message}`.
     Extract {
-        /// The item to be.
+        /// The item of the result, not yet in the log.
         item: ContextItem,
-        /// Its whole text.
+        /// The whole text of the result, secrets masked.
         text: String,
     },
-    /// What stands for this item's text?
+    /// What stands for this item's text? Text.
     Redact {
-        /// Name of the hook.
+        /// Name of the hook, as the policy has it.
         hook: String,
-        /// The item.
+        /// The item as the hooks before left it.
         item: ContextItem,
     },
 }
@@ -55,7 +55,7 @@ pub enum Need {
 /// The result of an operation, or what must be asked first.
 #[derive(Debug)]
 pub enum Outcome<T> {
-    /// Finished.
+    /// What the operation returns.
     Done(T),
     /// Ask, supply the answers, and call again.
     Need(Vec<Need>),
@@ -190,7 +190,10 @@ impl CallbackAnswers {
         }
     }
 
-    /// Takes the answers to the questions handed out, in their order. One that does not fit is `CALLBACK_FAILED`.
+    /// Takes the answers to the questions handed out, in their order.
+    ///
+    /// # Errors
+    /// `CALLBACK_FAILED` when there are not as many as questions, or one has another form than its question asks for.
     pub fn supply(&mut self, answers: Vec<serde_json::Value>) -> Result<()> {
         let asked = std::mem::take(&mut *self.asked.borrow_mut());
         if asked.len() != answers.len() {

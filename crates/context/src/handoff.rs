@@ -25,18 +25,18 @@ const GUESSED: f64 = 0.5;
 /// Parents followed in search of artifacts; a log that is one long chain must not cost its square.
 const MAX_ANCESTORS: usize = 1024;
 
-/// What an entry of a handoff is about.
+/// What an entry of a handoff is about, in the order of the handoff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HandoffCategory {
-    /// Something was decided.
+    /// A decision, or a plan.
     Decision,
     /// A rule of the project.
     Convention,
-    /// A task left open.
+    /// A task that was left open.
     Unresolved,
-    /// Something that went wrong.
+    /// A failure that should not be met again.
     Pitfall,
-    /// Where to look first.
+    /// What to inspect first.
     NextStep,
 }
 
@@ -104,7 +104,7 @@ impl Serialize for HandoffCategory {
     }
 }
 
-/// One thing to know.
+/// An item that the next session should know.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct HandoffEntry {
@@ -112,9 +112,9 @@ pub struct HandoffEntry {
     pub id: String,
     /// The item's text after sensitivity and firewall.
     pub text: String,
-    /// What it is about.
+    /// Named by `metadata.handoff_category`, else guessed from the kind of the item.
     pub category: HandoffCategory,
-    /// The items it cites.
+    /// Ids of the items that the entry cites.
     pub source_ids: Vec<String>,
     /// How sure the category is: 1 when named, 0.5 when guessed.
     pub confidence: f64,
@@ -125,7 +125,7 @@ pub struct HandoffEntry {
 /// How much a handoff may hold and what counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HandoffOptions {
-    /// Tokens.
+    /// Most tokens of the Markdown; of verbatim texts alone.
     pub budget_tokens: u64,
     /// How texts stand in the Markdown, and what of it is charged.
     pub form: TextForm,
@@ -151,6 +151,19 @@ pub struct HandoffPack {
 /// left out and the next entry tried.
 ///
 /// `items` is the whole log after sensitivity and firewall, so artifacts of dropped items are not cited.
+///
+/// ```
+/// use contextweaver_context::HandoffCategory;
+/// use contextweaver_context::handoff::{HandoffOptions, build_handoff};
+/// use contextweaver_context::store::ArtifactStore;
+/// use contextweaver_model::{ContextItem, ItemKind};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let items = [ContextItem::new("p1", ItemKind::PlanState, "Ship on Friday.")];
+/// let pack = build_handoff(&items, &ArtifactStore::new(), 0, &Estimator::V3, HandoffOptions::default());
+/// assert_eq!(pack.entries(HandoffCategory::Decision).next().unwrap().text, "Ship on Friday.");
+/// assert_eq!(pack.token_estimate(), Estimator::V3.tokens(&pack.to_markdown()));
+/// ```
 pub fn build_handoff(
     items: &[ContextItem],
     artifacts: &ArtifactStore,

@@ -149,7 +149,7 @@ impl ContextManager {
     ///
     /// # Errors
     /// `CALLBACK_FAILED` when there are not as many answers as questions, or one has another form than its question asks for;
-    /// the path is `/answers/<index>`. No answer is kept then.
+    /// the path is `/answers/<index>`. The operation then asks again.
     ///
     /// # Examples
     /// ```

@@ -17,7 +17,7 @@ use contextweaver_text::unicode::quote;
 /// Who labels items beyond what the caller said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Classifier {
-    /// Nobody.
+    /// Items keep the label that the caller gave them.
     None,
     /// The built-in patterns: secrets are restricted, personal data is confidential.
     Heuristic {
@@ -28,10 +28,10 @@ pub enum Classifier {
     Custom(String),
 }
 
-/// Who works on large results: a built-in, or a function of the caller.
+/// Who works on large results: a built-in, or a function of the caller that is asked by [`crate::Need`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugin {
-    /// Its name.
+    /// Name of the built-in, or the name under which the caller knows the function.
     pub name: String,
     /// Whether the name is that of a built-in, which needs no answers.
     pub built_in: bool,
@@ -41,7 +41,7 @@ pub struct Plugin {
     pub provider: JsonMap,
 }
 
-/// Who summarises large results.
+/// Who summarises large results; none leaves them to digests.
 pub type Summarizer = Plugin;
 
 /// Who finds facts in results.
@@ -54,6 +54,9 @@ pub const STRUCTURED: &str = "structured";
 
 impl Plugin {
     /// Reads the name of a built-in, or `{"custom": name, "is_llm"?: bool, "provider_metadata"?: object}`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD` and `UNKNOWN_FIELD`, below `path`.
     pub fn from_value(value: Value, path: &str, built_in: &str) -> Result<Self> {
         if let Value::String(name) = value {
             return if name == built_in {
@@ -77,7 +80,7 @@ impl Plugin {
 }
 
 /// Takes what a model says of itself, in strings.
-pub fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
+pub(crate) fn provider_of(fields: &mut Fields) -> Result<JsonMap> {
     let provider = fields.object("provider_metadata")?;
     match provider.iter().find(|(_, value)| !value.is_string()) {
         Some((key, value)) => Err(wrong_type(&pointer(&fields.at("provider_metadata"), key), "a string", value)),
@@ -143,7 +146,7 @@ pub struct ManagerRules {
 /// Upper bounds that the caller may lower.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ManagerLimits {
-    /// Items of the log.
+    /// Items that the log may have.
     pub items: usize,
     /// Bounds of the artifact store.
     pub store: StoreOptions,
@@ -156,6 +159,21 @@ impl Default for ManagerLimits {
 }
 
 /// The settings of a manager, checked.
+///
+/// ```
+/// use contextweaver_context::ManagerOptions;
+/// use contextweaver_model::Phase;
+/// use serde_json::json;
+///
+/// let options = ManagerOptions::from_value(json!({
+///     "budget": { "answer": 4000 },
+///     "firewall": { "threshold_tokens": 500 },
+///     "classifier": "heuristic",
+/// }))?;
+/// assert_eq!(options.budget.of(Phase::Answer), 4000);
+/// assert_eq!(options.firewall.threshold_tokens, 500);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
@@ -163,11 +181,11 @@ pub struct ManagerOptions {
     pub strategy: Option<&'static dyn ManagerStrategy>,
     /// Decisions that can be taken in more than one way.
     pub rules: ManagerRules,
-    /// Tokens per phase.
+    /// Tokens that the prompt of each phase may have.
     pub budget: ContextBudget,
-    /// Who may enter a prompt.
+    /// Which kinds of items a phase admits, and what becomes of sensitive ones.
     pub policy: ContextPolicy,
-    /// How relevance is weighed.
+    /// How relevance is weighed against the query.
     pub scoring: ScoringConfig,
     /// What becomes of large results.
     pub firewall: FirewallOptions,
@@ -178,19 +196,19 @@ pub struct ManagerOptions {
     pub trim_active_turn: bool,
     /// Whether secrets are masked on every rendered surface.
     pub redact_secrets: bool,
-    /// How tokens are counted.
+    /// How tokens are counted; every budget is in its tokens.
     pub estimator: Estimator,
-    /// Who labels items.
+    /// Who labels items beyond what the caller said of them.
     pub classifier: Classifier,
-    /// Who summarises large results.
+    /// Who summarises large results; none leaves them to digests.
     pub summarizer: Option<Summarizer>,
     /// Who finds facts in results.
     pub extractor: Option<Extractor>,
     /// Names of the caller's redaction hooks.
     pub custom_hooks: Vec<String>,
-    /// Whether builds say what happened, for hooks of the caller.
+    /// Whether builds return events for hooks of the caller.
     pub listens: bool,
-    /// Upper bounds.
+    /// Upper bounds of the log and the artifact store.
     pub limits: ManagerLimits,
 }
 
@@ -219,6 +237,10 @@ impl Default for ManagerOptions {
 
 impl ManagerOptions {
     /// Reads closed options over the defaults: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `UNKNOWN_FIELD`, `INVALID_INPUT`, `OUT_OF_RANGE` and `NOT_FOUND` (a preset), at the path of the field;
+    /// `DUPLICATE_ID` at `/redaction_hooks/<index>` for the name of a built-in hook.
     pub fn from_value(value: Value) -> Result<Self> {
         Self::from_fields(Fields::open(value, "")?, Self::default())
     }
@@ -229,6 +251,10 @@ impl ManagerOptions {
     }
 
     /// Reads closed options over others.
+    ///
+    /// # Errors
+    /// Those of [`ManagerOptions::from_value`]; `UNSUPPORTED` at `/append` where another strategy than the default stages does
+    /// the work.
     pub fn from_fields(mut fields: Fields, base: Self) -> Result<Self> {
         let mut options = base;
         options.read_profile(&mut fields)?;

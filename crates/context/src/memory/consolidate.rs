@@ -28,7 +28,7 @@ const MAX_DECAY_DAYS: u64 = 3_652_500;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ConsolidationPolicy {
-    /// Episodes it takes.
+    /// Episodes that must say the same.
     pub min_occurrences: u64,
     /// Sessions they must come from.
     pub min_sessions: u64,
@@ -57,6 +57,9 @@ impl Default for ConsolidationPolicy {
 
 impl ConsolidationPolicy {
     /// Reads a policy; `decay_after_days` of null switches decay off. Closed options pass `strict`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `OUT_OF_RANGE` and, if `strict`, `UNKNOWN_FIELD`, below `path`.
     pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();
@@ -107,11 +110,11 @@ pub struct PromotedFact {
     pub fact_id: String,
     /// [`CONSOLIDATED_KEY`].
     pub key: String,
-    /// The fact.
+    /// The summary that says most, as the value of the fact.
     pub text: String,
     /// The members it rests on.
     pub source_episode_ids: Vec<String>,
-    /// How many they are.
+    /// Number of members.
     pub occurrences: u64,
     /// How many sessions they come from.
     pub sessions: u64,
@@ -125,13 +128,13 @@ pub struct PromotedFact {
     pub merged_by_llm: bool,
 }
 
-/// What a run found.
+/// What a run over the episodes found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ConsolidationReport {
-    /// Version of this record.
+    /// [`CONSOLIDATION_VERSION`].
     pub version: &'static str,
-    /// Every cluster.
+    /// Every cluster, those of one episode among them.
     pub clusters: Vec<EpisodeCluster>,
     /// What the clusters support, sorted by id.
     pub promoted: Vec<PromotedFact>,
@@ -152,7 +155,11 @@ pub struct ConsolidationOptions<'a> {
     pub words: MemoryWords,
 }
 
-/// Groups episodes, finds the facts they support and the memories that are old. Changes nothing.
+/// Groups episodes, finds the facts they support and the memories that are old. Changes nothing; see
+/// [`crate::ContextManager::consolidate`] for an example.
+///
+/// # Errors
+/// `INVALID_INPUT` at `/as_of` for what is no ISO 8601 timestamp.
 pub fn consolidate(
     episodes: &[Episode],
     facts: &FactStore,
@@ -185,6 +192,9 @@ pub fn consolidate(
 
 impl ConsolidationReport {
     /// Stores the promoted facts, all or none; facts of the same id are replaced.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when they do not fit; `facts` is unchanged then.
     pub fn apply(&mut self, facts: &mut FactStore, policy: &ConsolidationPolicy) -> Result<()> {
         let mut next = facts.clone();
         for promoted in &self.promoted {

@@ -3,7 +3,10 @@
 mod consolidate;
 mod source;
 
-pub use consolidate::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
+pub use consolidate::{
+    CONSOLIDATED_KEY, CONSOLIDATION_VERSION, ConsolidationOptions, ConsolidationPolicy, ConsolidationReport,
+    EpisodeCluster, PromotedFact, consolidate,
+};
 pub use source::{MemoryQuery, is_expired, preferred_scopes, rank_memory, select_memory, to_context_items};
 
 use contextweaver_base::order::WordSet;

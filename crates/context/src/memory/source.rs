@@ -12,7 +12,7 @@ use contextweaver_model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
-/// What to look for.
+/// What entries of a caller's memory are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MemoryQuery<'a> {
     /// Words to find; none ranks by confidence and scope alone.
@@ -23,7 +23,7 @@ pub struct MemoryQuery<'a> {
     pub now: f64,
     /// Most entries to rank before the budget counts.
     pub max_entries: Option<usize>,
-    /// Which words can match.
+    /// Which words of the query can match.
     pub words: MemoryWords,
 }
 
@@ -39,7 +39,10 @@ pub const fn preferred_scopes(phase: Phase) -> &'static [&'static str] {
 
 /// Ranks entries: words of the query found, plus confidence, plus how much the phase prefers the scope.
 ///
-/// Of equals the newer one is first, then the smaller id. A repeated id is `DUPLICATE_ID`.
+/// Of equals the newer one is first, then the smaller id.
+///
+/// # Errors
+/// `DUPLICATE_ID` at `/<index>/id` for a repeated id.
 pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> Result<Vec<&'a MemoryEntry>> {
     check_ids(entries)?;
     let wanted = word_set(query.text, query.words);
@@ -57,6 +60,25 @@ pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> R
 }
 
 /// Ranks entries and makes items of those that fit; one that does not fit is left out and the next one tried.
+///
+/// # Errors
+/// `DUPLICATE_ID` at `/<index>/id` for a repeated id.
+///
+/// # Examples
+/// ```
+/// use contextweaver_context::memory::{MemoryQuery, MemoryWords, select_memory};
+/// use contextweaver_model::{MemoryEntry, Phase};
+/// use contextweaver_text::tokens::Estimator;
+/// use serde_json::json;
+///
+/// let entry = |id: &str, text: &str| MemoryEntry::from_value(json!({ "id": id, "text": text }), "");
+/// let entries = [entry("m1", "Invoices go out on Mondays")?, entry("m2", "The office is in Lisbon")?];
+/// let (text, phase, words) = ("where is the office?", Phase::Answer, MemoryWords::EveryScript);
+/// let query = MemoryQuery { text, phase, now: 0.0, max_entries: Some(1), words };
+/// let items = select_memory(&entries, &query, 100, &Estimator::V3)?;
+/// assert_eq!(items.iter().map(|item| item.id.as_str()).collect::<Vec<_>>(), ["memory:m2"]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn select_memory(
     entries: &[MemoryEntry],
     query: &MemoryQuery<'_>,

@@ -23,12 +23,25 @@ pub struct BuildReport {
     pub text: String,
     /// The same with Rich markup tags for colour.
     pub markup: String,
-    /// For programs.
+    /// For programs; its version is [`REPORT_VERSION`].
     pub data: Value,
 }
 
 impl BuildReport {
     /// Reports on stats; `phase` is a label and `budget` what shares are computed of, by default the build's own.
+    ///
+    /// ```
+    /// use contextweaver_context::report::BuildReport;
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind, Phase};
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest(ContextItem::new("u1", ItemKind::UserTurn, "hello"))?;
+    /// let pack = manager.build(&BuildRequest::new(Phase::Answer, ""))?.done().unwrap().pack;
+    /// let report = BuildReport::of(&pack.stats, Some("answer"), None);
+    /// assert!(!report.text.contains("hello"), "a report holds no text of an item");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn of(stats: &BuildStats, phase: Option<&str>, budget: Option<i64>) -> Self {
         let figures = Figures::of(stats, phase, budget);
         Self { text: figures.text(), markup: figures.markup(), data: figures.data() }

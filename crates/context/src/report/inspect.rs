@@ -14,7 +14,7 @@ pub const INSPECTION_VERSION: u32 = 1;
 /// A build seen from outside: ids, labels, scores and sizes, but no text, query, argument or byte of content.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Inspection {
-    /// For programs.
+    /// For programs; its version is [`INSPECTION_VERSION`].
     pub data: Value,
     /// For people; ids and handles cannot become structure.
     pub markdown: String,
@@ -35,6 +35,18 @@ pub struct InspectionParts<'a> {
 
 impl Inspection {
     /// Inspects a pack.
+    ///
+    /// ```
+    /// use contextweaver_context::report::{Inspection, InspectionParts};
+    /// use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+    /// use contextweaver_model::Phase;
+    ///
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// let pack = manager.build(&BuildRequest::new(Phase::Answer, ""))?.done().unwrap().pack;
+    /// let inspection = Inspection::of(&pack, InspectionParts::default());
+    /// assert_eq!(inspection.data["phase"], "answer");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn of(pack: &ContextPack, mut parts: InspectionParts<'_>) -> Self {
         contextweaver_base::order::sort_by(&mut parts.artifacts, |a, b| a.handle.cmp(&b.handle));
         let phase = pack.phase.as_str();

@@ -53,32 +53,32 @@ pub struct MetricsSummary {
     pub avg_confidence_gap: f64,
     /// Prompt tokens per build on average.
     pub avg_prompt_tokens: f64,
-    /// First score on average.
+    /// Score of the first candidate of a route, on average.
     pub avg_top_score: f64,
     /// Builds in which something did not fit.
     pub budget_exceeded: u64,
-    /// Drops per reason.
+    /// Items dropped, by drop reason.
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub drop_reasons: SortedMap<String, u64>,
     /// Results the firewall took out.
     pub firewall_interceptions: u64,
-    /// Items announced as excluded.
+    /// Items that hooks were told are excluded.
     pub items_excluded: u64,
     /// Most candidates of one route.
     pub max_candidates_per_route: u64,
     /// Largest difference of the first two scores.
     pub max_confidence_gap: f64,
-    /// Largest first score.
+    /// Largest score of a first candidate.
     pub max_top_score: f64,
-    /// Builds.
+    /// Builds that were finished.
     pub total_builds: u64,
-    /// Drops as repeats.
+    /// Items dropped as repeats.
     pub total_dedup_removed: u64,
-    /// Drops.
+    /// Items dropped for any reason.
     pub total_dropped: u64,
     /// Prompt tokens of all builds.
     pub total_prompt_tokens: u64,
-    /// Routes.
+    /// Routes that were counted.
     pub total_routes: u64,
 }
 

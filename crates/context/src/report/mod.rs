@@ -4,6 +4,6 @@ mod build;
 mod inspect;
 mod metrics;
 
-pub use build::BuildReport;
-pub use inspect::{Inspection, InspectionParts, artifacts_of};
+pub use build::{BuildReport, REPORT_VERSION};
+pub use inspect::{INSPECTION_VERSION, Inspection, InspectionParts, artifacts_of};
 pub use metrics::{Metrics, MetricsSummary};

@@ -26,6 +26,9 @@ impl EpisodicStore {
     }
 
     /// Adds an episode; ids may repeat.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the store has as many as its limit.
     pub fn add(&mut self, episode: Episode) -> Result<()> {
         if self.episodes.len() >= limits::MAX_MEMORY_ENTRIES {
             return Err(Error::new(
@@ -47,6 +50,9 @@ impl EpisodicStore {
     }
 
     /// Removes the oldest episode with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn delete(&mut self, id: &str) -> Result<()> {
         let place = self
             .place(id)
@@ -68,7 +74,10 @@ impl EpisodicStore {
         self.episodes.iter().rev().take(count)
     }
 
-    /// Reads a snapshot.
+    /// Reads a snapshot; unknown fields are kept.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `QUOTA_EXCEEDED` and the like, at paths below `path`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut store = Self::new();

@@ -13,6 +13,19 @@ use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::unicode::quote;
 
 /// Items in the order they came, found by id and by parent in constant time; as JSON, `{"items": [...]}`.
+///
+/// ```
+/// use contextweaver_context::store::EventLog;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let mut log = EventLog::new();
+/// log.append(ContextItem::new("c1", ItemKind::ToolCall, "{}"))?;
+/// let mut result = ContextItem::new("r1", ItemKind::ToolResult, "ok");
+/// result.parent_id = Some("c1".to_owned());
+/// log.append(result)?;
+/// assert_eq!(log.parent("r1")?.unwrap().id, "c1");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct EventLog {
     items: Vec<ContextItem>,
@@ -40,6 +53,9 @@ impl EventLog {
     }
 
     /// Checks that a batch could be appended: ids free, room left. Paths name the item of the batch at fault.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the log would have too many items; `DUPLICATE_ID` at `/<index>/id` when an id is taken.
     pub fn check(&self, batch: &[ContextItem]) -> Result<()> {
         if self.items.len() + batch.len() > self.limit {
             return Err(Error::new(
@@ -58,6 +74,9 @@ impl EventLog {
     }
 
     /// Appends a batch, all or nothing.
+    ///
+    /// # Errors
+    /// Those of [`EventLog::check`].
     pub fn append_all(&mut self, batch: Vec<ContextItem>) -> Result<()> {
         self.check(&batch)?;
         for item in batch {
@@ -72,6 +91,9 @@ impl EventLog {
     }
 
     /// Appends one item.
+    ///
+    /// # Errors
+    /// Those of [`EventLog::check`].
     pub fn append(&mut self, item: ContextItem) -> Result<()> {
         self.append_all(vec![item])
     }
@@ -115,6 +137,9 @@ impl EventLog {
     }
 
     /// Returns the item with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn get(&self, id: &str) -> Result<&ContextItem> {
         self.position(id)
             .map(|position| &self.items[position])
@@ -137,6 +162,9 @@ impl EventLog {
     }
 
     /// Returns the parent of an item, if it has one in the log.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when the item itself is not there.
     pub fn parent(&self, id: &str) -> Result<Option<&ContextItem>> {
         let item = self.get(id)?;
         Ok(item.parent_id.as_deref().and_then(|parent| self.position(parent)).map(|position| &self.items[position]))
@@ -157,7 +185,10 @@ impl EventLog {
         self.query(Some(kinds), 0, usize::MAX)
     }
 
-    /// Reads a snapshot; a missing list is an empty log.
+    /// Reads a snapshot; unknown fields are kept.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `DUPLICATE_ID`, `QUOTA_EXCEEDED` and the like, at paths below `path`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let at = fields.at("items");

@@ -30,6 +30,9 @@ impl FactStore {
     }
 
     /// Stores a fact under its id, replacing the one before.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` when the store has as many as its limit.
     pub fn put(&mut self, fact: Fact) -> Result<()> {
         if self.facts.len() >= limits::MAX_MEMORY_ENTRIES && !self.facts.contains_key(&fact.fact_id) {
             return Err(Error::new(
@@ -43,11 +46,17 @@ impl FactStore {
     }
 
     /// Returns the fact with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn get(&self, id: &str) -> Result<&Fact> {
         self.facts.get(id).ok_or_else(|| missing(id))
     }
 
     /// Removes the fact with this id.
+    ///
+    /// # Errors
+    /// `NOT_FOUND` when there is none.
     pub fn delete(&mut self, id: &str) -> Result<()> {
         self.facts.remove(id).ok_or_else(|| missing(id))?;
         self.unknown.forget(id);
@@ -92,7 +101,10 @@ impl FactStore {
         self.facts.keys().filter_map(|id| sequence_of(id)).max().map_or(0, |highest| highest + 1)
     }
 
-    /// Reads a snapshot; of repeated ids the last one stays.
+    /// Reads a snapshot; of repeated ids the last one stays, unknown fields are kept.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `QUOTA_EXCEEDED` and the like, at paths below `path`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut store = Self::new();

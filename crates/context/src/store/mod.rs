@@ -20,19 +20,22 @@ use serde::Serialize;
 /// Four stores, each of which may be absent. An empty object is a store that is present and empty.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct StoreBundle {
-    /// Bytes by handle.
+    /// The stored bytes, by handle.
     pub artifact_store: Option<ArtifactStore>,
-    /// The log.
+    /// The items of the log.
     pub event_log: Option<EventLog>,
-    /// Past conversations.
+    /// Past conversations, by what happened in them.
     pub episodic_store: Option<EpisodicStore>,
-    /// Remembered facts.
+    /// What is remembered, by key.
     pub fact_store: Option<FactStore>,
 }
 
 impl StoreBundle {
     /// Takes the stores from the fields of a snapshot; null counts as absent. With `verify`, sizes and hashes of
     /// artifacts are computed anew.
+    ///
+    /// # Errors
+    /// Those of the `from_value` of each store, at its field.
     pub fn take(fields: &mut Fields, verify: bool) -> Result<Self> {
         let mut store = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
         let (artifacts, events) = (store("artifact_store"), store("event_log"));

@@ -82,6 +82,9 @@ fn full(message: String) -> Error {
 
 impl ArtifactStore {
     /// Keeps an artifact from being evicted until it is unpinned; it can still expire, or be deleted.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn pin(&mut self, handle: &str) -> Result<()> {
         let queued = self.entries.get_mut(handle).map(|entry| std::mem::take(&mut entry.queued));
         let queued = queued.ok_or_else(|| self.missing(handle))?;
@@ -91,6 +94,9 @@ impl ArtifactStore {
     }
 
     /// Lets an artifact be evicted again; one that is not pinned stays as it is.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn unpin(&mut self, handle: &str) -> Result<()> {
         self.artifact_ref(handle)?;
         if self.pins.remove(handle).is_some() {

@@ -33,6 +33,18 @@ pub fn content_hash(bytes: &[u8]) -> String {
 }
 
 /// Artifacts in memory; equal content is kept once.
+///
+/// ```
+/// use contextweaver_context::store::{ArtifactStore, Eviction, StoreOptions};
+///
+/// let options = StoreOptions { max_artifacts: 1, eviction: Eviction::Lru, ..StoreOptions::default() };
+/// let mut store = ArtifactStore::with_options(options);
+/// store.put("a", b"first", "text/plain", "")?;
+/// store.put("b", b"second", "text/plain", "")?;
+/// assert_eq!(store.get("b")?, b"second");
+/// assert_eq!(store.get("a").unwrap_err().code().as_str(), "ARTIFACT_EXPIRED");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct ArtifactStore {
     options: StoreOptions,
@@ -89,16 +101,16 @@ pub struct NewArtifact<'a> {
     pub handle: &'a str,
     /// The bytes; borrowed ones are copied, owned ones become those of the store.
     pub bytes: Cow<'a, [u8]>,
-    /// MIME type.
+    /// MIME type of the bytes.
     pub media_type: &'a str,
-    /// A line for people.
+    /// A line for people, such as a file name.
     pub label: &'a str,
     /// Handles that must not be evicted for it, beside the pinned ones.
     pub live: &'a [&'a str],
 }
 
 impl ArtifactStore {
-    /// Makes an empty store.
+    /// Makes an empty store with the largest bounds.
     pub fn new() -> Self {
         Self::default()
     }
@@ -118,7 +130,7 @@ impl ArtifactStore {
         }
     }
 
-    /// Returns the options.
+    /// Returns the bounds and what the store does at them.
     pub fn options(&self) -> &StoreOptions {
         &self.options
     }
@@ -132,12 +144,18 @@ impl ArtifactStore {
     }
 
     /// Checks that bytes of this size could be stored under a handle.
+    ///
+    /// # Errors
+    /// `QUOTA_EXCEEDED` where they could not; `INVALID_INPUT` for a handle that names no file, where handles must.
     pub fn check(&self, handle: &str, size: usize) -> Result<()> {
         self.check_beside(handle, size, &[], (0, 0))
     }
 
     /// Checks that bytes of this size could be stored under a handle after so many others of so many bytes together, and
     /// with what must not be evicted for them.
+    ///
+    /// # Errors
+    /// Those of [`ArtifactStore::check`].
     pub fn check_beside(&self, handle: &str, size: usize, live: &[&str], others: (usize, usize)) -> Result<()> {
         if self.options.strict_handles {
             options::check_handle(handle)?;
@@ -146,12 +164,18 @@ impl ArtifactStore {
     }
 
     /// Stores bytes under a handle, replacing what was there.
+    ///
+    /// # Errors
+    /// Those of [`ArtifactStore::check`].
     pub fn put(&mut self, handle: &str, bytes: &[u8], media_type: &str, label: &str) -> Result<ArtifactRef> {
         self.put_new(NewArtifact { handle, bytes: bytes.into(), media_type, label, live: &[] })
     }
 
     /// Stores an artifact, replacing what was under its handle. A full store evicts if it may, or refuses and is
     /// unchanged.
+    ///
+    /// # Errors
+    /// Those of [`ArtifactStore::check`].
     pub fn put_new(&mut self, new: NewArtifact) -> Result<ArtifactRef> {
         if self.options.strict_handles {
             options::check_handle(new.handle)?;
@@ -264,6 +288,9 @@ impl ArtifactStore {
     }
 
     /// Returns the bytes under a handle; the artifact counts as used.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn get(&self, handle: &str) -> Result<&[u8]> {
         let (entry, bytes) = self.find(handle).ok_or_else(|| self.missing(handle))?;
         entry.used.set(self.tick());
@@ -281,6 +308,9 @@ impl ArtifactStore {
     }
 
     /// Returns what is known of the artifact under a handle.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn artifact_ref(&self, handle: &str) -> Result<&ArtifactRef> {
         self.entries.get(handle).map(|entry| &entry.artifact_ref).ok_or_else(|| self.missing(handle))
     }
@@ -291,6 +321,9 @@ impl ArtifactStore {
     }
 
     /// Removes the bytes under a handle.
+    ///
+    /// # Errors
+    /// `ARTIFACT_NOT_FOUND`, or `ARTIFACT_EXPIRED` where it was evicted or its time was over.
     pub fn delete(&mut self, handle: &str) -> Result<()> {
         self.find(handle).ok_or_else(|| self.missing(handle))?;
         self.remove(handle);

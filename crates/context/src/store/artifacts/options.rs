@@ -11,15 +11,18 @@ use contextweaver_text::unicode::quote;
 /// What a full store does with a new artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Eviction {
-    /// It refuses it.
+    /// The new artifact is refused with `QUOTA_EXCEEDED`.
     #[default]
     None,
-    /// It gives up the artifacts that were not used for longest, pinned ones excepted.
+    /// Evicts the artifacts that were not used for longest, pinned ones excepted.
     Lru,
 }
 
 impl Eviction {
     /// Reads the name used in options.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for any other name than `none` and `lru`.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "none" => Ok(Self::None),
@@ -33,11 +36,11 @@ impl Eviction {
 /// Bounds of an artifact store and what it does at them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StoreOptions {
-    /// Bytes of one artifact.
+    /// Bytes that one artifact may have.
     pub artifact_bytes: usize,
     /// Bytes of all artifacts; equal ones count each.
     pub store_bytes: usize,
-    /// Number of artifacts.
+    /// Artifacts that the store may have.
     pub max_artifacts: usize,
     /// Seconds an artifact lives after it was put.
     pub ttl_seconds: Option<f64>,
@@ -66,6 +69,9 @@ impl Default for StoreOptions {
 impl StoreOptions {
     /// Reads the configuration block of the file store of 0.18: four names, positive numbers, nothing else. Bounds
     /// above those of this crate are lowered to them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `UNKNOWN_FIELD` and `OUT_OF_RANGE`, below `path`.
     pub fn from_compat(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let bound = |fields: &mut Fields, key: &str, most: usize| -> Result<usize> {

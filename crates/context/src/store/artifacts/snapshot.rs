@@ -17,11 +17,18 @@ use contextweaver_model::json::{Fields, pointer, wrong_type};
 
 impl ArtifactStore {
     /// Reads a snapshot: `refs` decides, data that it does not name is ignored, sizes and hashes are recomputed.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `QUOTA_EXCEEDED` and the like, at paths below `path`;
+    /// `DECODE_FAILED` for what is no base64.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         Self::read(value, path, true)
     }
 
     /// Reads a snapshot; without `verify` `refs` stays as it was written, as in the Python library.
+    ///
+    /// # Errors
+    /// Those of [`ArtifactStore::from_value`].
     pub fn read(value: Value, path: &str, verify: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let refs = ARTIFACT_REF.take(&mut fields, "refs", ArtifactRef::from_value)?;
