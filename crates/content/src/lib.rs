@@ -1,6 +1,34 @@
 //! What a stored text is, and how to show part of it: its shape, a digest of it, slices of it.
 //!
-//! Everything here is a pure function of text, linear in it, and never larger than it.
+//! Everything here is a pure function of text, linear in it, and what it returns is never larger than the text.
+//!
+//! | Function | Answers |
+//! |---|---|
+//! | [`fn@sniff`] | what a text is, whatever its media type says |
+//! | [`digest()`] | what a reader wants to know of it first, within a number of tokens |
+//! | [`reshape()`] | the same in fewer tokens, with nothing lost |
+//! | [`project`] | the members of JSON that an allow-list names |
+//! | [`views()`] | selectors that show all of it page by page |
+//! | [`slice()`] | the part that a selector names |
+//! | [`extract`] | facts and summaries by rules |
+//!
+//! ```
+//! use contextweaver_content::{Selector, Shape, digest, slice, sniff};
+//! use contextweaver_text::tokens::Estimator;
+//! use serde_json::json;
+//!
+//! let log: String = (0..1000).map(|n| format!("12:00:{:02} GET /orders/{n} 200\n", n % 60)).collect();
+//! let log = log + "12:17:00 GET /orders/1000 500 database is locked\n";
+//! assert_eq!(sniff("text/plain", &log), Shape::Log);
+//!
+//! let short = digest(&log, "text/plain", 200, &Estimator::V3);
+//! assert!(short.text.contains("database is locked"));
+//!
+//! let selector = Selector::from_value(json!({ "type": "search", "text": "locked", "context": 0 }), "")?;
+//! let found = slice(&log, "text/plain", &selector, None, &Estimator::V3)?;
+//! assert_eq!(found.text, "1000:12:17:00 GET /orders/1000 500 database is locked");
+//! # Ok::<(), contextweaver_base::Error>(())
+//! ```
 
 mod digest;
 pub mod extract;

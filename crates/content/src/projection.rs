@@ -34,7 +34,10 @@ pub struct KeepPath {
 }
 
 impl KeepPath {
-    /// Reads a path; one of nothing but white space is refused.
+    /// Reads a path.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for one of nothing but white space.
     pub fn parse(text: &str) -> Result<Self> {
         let text = unicode::trim(text);
         if text.is_empty() {
@@ -48,7 +51,10 @@ impl KeepPath {
         if self.parts.is_empty() { ".".to_owned() } else { self.parts.join(".") }
     }
 
-    /// Reads a list of paths; the error names the place in the list.
+    /// Reads a list of paths.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `<path>/<index>` for one of nothing but white space.
     pub fn parse_all(texts: &[String], path: &str) -> Result<Vec<Self>> {
         let read = |(index, text): (usize, &String)| Self::parse(text).map_err(|e| e.at(format!("{path}/{index}")));
         texts.iter().enumerate().map(read).collect()
@@ -59,7 +65,7 @@ impl KeepPath {
         self.parts.iter().map(String::as_str)
     }
 
-    /// Returns the steps.
+    /// Returns the steps from the outside in: `a[].b` is a key, every element, a key.
     pub fn segments(&self) -> Vec<PathSegment> {
         let mut segments = Vec::new();
         for part in &self.parts {
@@ -82,6 +88,16 @@ impl KeepPath {
 ///
 /// `{}` stands for what is not kept: for an element of a list whose other elements are, and for a value no path
 /// leads into. A null in the answer is a null of the value.
+///
+/// ```
+/// use contextweaver_content::{KeepPath, project};
+/// use serde_json::json;
+///
+/// let value = json!({ "orders": [{ "id": 1, "card": "4111" }, { "id": 2, "card": "5500" }], "next": null });
+/// let keep = [KeepPath::parse("orders[].id")?];
+/// assert_eq!(project(&value, &keep), json!({ "orders": [{ "id": 1 }, { "id": 2 }] }));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn project(value: &Value, keep: &[KeepPath]) -> Value {
     let mut paths: Vec<Vec<PathSegment>> = keep.iter().map(KeepPath::segments).collect();
     order::sort_distinct(&mut paths);

@@ -23,18 +23,26 @@ const NDJSON: &str = "ndjson";
 /// A shorter spelling of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reshaped {
-    /// The spelling.
+    /// The text in its shorter spelling.
     pub text: String,
     /// How it was made: `minified`, `table` or `folded`.
     pub form: &'static str,
 }
 
 /// Spells a text shorter without losing anything; `None` when that is not possible.
+///
+/// ```
+/// use contextweaver_content::{Shape, reshape};
+///
+/// let json = r#"[{"id": 1, "ok": true}, {"id": 2, "ok": true}, {"id": 3, "ok": false}]"#;
+/// let shorter = reshape(json, Shape::Json).unwrap();
+/// assert_eq!((shorter.form, shorter.text.as_str()), ("table", "[3]{id,ok}\n1,true\n2,true\n3,false\n"));
+/// ```
 pub fn reshape(text: &str, shape: Shape) -> Option<Reshaped> {
     reshape_sniffed(&SniffedText::of_shape(text, shape))
 }
 
-/// Does what [`reshape`] does.
+/// Spells a text as [`reshape()`] does, of a text whose shape is known.
 pub fn reshape_sniffed(source: &SniffedText) -> Option<Reshaped> {
     let text = source.text;
     let reshaped = match source.shape {

@@ -40,9 +40,9 @@ pub fn essence(media_type: &str) -> String {
 /// A text and what it is, found out once for all who read it.
 #[derive(Debug)]
 pub struct SniffedText<'a> {
-    /// The text.
+    /// The text itself, unchanged.
     pub text: &'a str,
-    /// Its shape.
+    /// What the text was taken for.
     pub shape: Shape,
     /// Its values, if it is an array or an object of JSON.
     pub tree: Option<JsonTree<'a>>,
@@ -65,6 +65,14 @@ impl<'a> SniffedText<'a> {
 }
 
 /// Returns the shape of a text, as [`SniffedText::new`] finds it.
+///
+/// ```
+/// use contextweaver_content::{Shape, sniff};
+///
+/// assert_eq!(sniff("text/plain", "{\"a\": 1}"), Shape::Json);
+/// assert_eq!(sniff("application/json", "no JSON at all"), Shape::Text);
+/// assert_eq!(sniff("text/csv", "a;b\n1;2\n"), Shape::Table(b';'));
+/// ```
 pub fn sniff(media_type: &str, text: &str) -> Shape {
     SniffedText::new(media_type, text).shape
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use contextweaver_base::limits;
 use contextweaver_model::json::parse_float;
 
-/// What a node is.
+/// The type of a JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JsonKind {
     /// `null`.
@@ -49,6 +49,14 @@ struct TapeEntry {
 }
 
 /// A parsed text: a flat tape of spans in the order of the text.
+///
+/// ```
+/// use contextweaver_content::tree::JsonTree;
+///
+/// let tree = JsonTree::parse(r#"{"total": 1.50, "rows": [1, 2]}"#).unwrap();
+/// assert_eq!(tree.root().get("total").unwrap().raw(), "1.50", "as it was written");
+/// assert_eq!(tree.root().get("rows").unwrap().len(), 2);
+/// ```
 #[derive(Debug)]
 pub struct JsonTree<'a> {
     text: &'a str,
@@ -80,7 +88,7 @@ impl<'a> JsonTree<'a> {
         JsonNode { text: self.text, tape: &self.tape, at: 0 }
     }
 
-    /// Returns the text.
+    /// Returns the text that was parsed.
     pub fn text(&self) -> &'a str {
         self.text
     }

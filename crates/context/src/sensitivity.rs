@@ -147,7 +147,11 @@ pub fn mask_item_secrets(item: &mut ContextItem, secrets: SecretRules) {
     }
 }
 
-/// Runs the stage over a list as 0.18 does: labels raised, then kept, redacted or dropped.
+/// Runs the stage over a list as 0.18 does: labels raised, then kept, redacted or dropped. Returns the items that stay, and
+/// those dropped.
+///
+/// # Errors
+/// `INVALID_INPUT` for an unknown redaction hook.
 pub fn filter(
     items: Vec<ContextItem>,
     options: &ManagerOptions,

@@ -17,9 +17,15 @@ pub trait ManagerStrategy: std::fmt::Debug + Sync {
     fn version(&self) -> &'static str;
 
     /// Compiles a prompt.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::build`].
     fn build(&self, manager: &mut ContextManager, request: &BuildRequest) -> Result<Outcome<BuildOutput>>;
 
     /// Takes the raw result of a tool.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_tool_result`].
     fn ingest_tool_result(
         &self,
         manager: &mut ContextManager,
@@ -28,9 +34,15 @@ pub trait ManagerStrategy: std::fmt::Debug + Sync {
     ) -> Result<Outcome<Ingested>>;
 
     /// Takes the result of an MCP tool that was taken apart.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_mcp_result`].
     fn ingest_mcp_result(&self, manager: &mut ContextManager, result: McpResult) -> Result<Outcome<Ingested>>;
 
     /// Takes a digest made elsewhere.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_envelope`].
     fn ingest_envelope(
         &self,
         manager: &mut ContextManager,
@@ -41,12 +53,21 @@ pub trait ManagerStrategy: std::fmt::Debug + Sync {
     ) -> Result<ContextItem>;
 
     /// Reads a part of an artifact that may be read.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::drilldown`].
     fn part(&self, manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice>;
 
     /// Shortens what is handed over; what this answers counts only when no function of the caller has to be asked.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::handoff`].
     fn shorten(&self, manager: &mut ContextManager, items: Vec<ContextItem>) -> Result<Outcome<Vec<ContextItem>>>;
 
     /// Reduces data outside of any conversation, by the fields of its own options.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::compact`].
     fn compact(&self, manager: &mut ContextManager, arguments: Value) -> Result<Outcome<Value>>;
 }
 

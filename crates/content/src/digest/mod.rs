@@ -30,7 +30,7 @@ const MIN_PIECE: u64 = 48;
 /// Candidates of one rank; more of them cannot fit any room worth the name.
 const MAX_PER_RANK: usize = 48;
 
-/// Where to look next.
+/// The part of a text that is worth a look after its digest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Focus {
     /// The slice, as a selector of `drilldown`.
@@ -128,11 +128,24 @@ fn one_line(text: &str) -> String {
 }
 
 /// Writes what a text says into at most `budget_tokens` tokens; a text that fits is returned as it is.
+///
+/// ```
+/// use contextweaver_content::{Shape, digest};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let csv: String = (0..500).map(|n| format!("{n},{},paid\n", n % 7)).collect();
+/// let csv = format!("id,amount,state\n{csv}500,3,refused\n");
+/// let short = digest(&csv, "text/csv", 120, &Estimator::V3);
+/// assert_eq!(short.shape, Shape::Table(b','));
+/// assert!(short.text.starts_with("501 rows, 3 columns"));
+/// assert!(short.text.contains("500,3,refused"), "the row that stands out");
+/// assert!(Estimator::V3.tokens(&short.text) <= 120);
+/// ```
 pub fn digest(text: &str, media_type: &str, budget_tokens: u64, estimator: &Estimator) -> Digest {
     digest_sniffed(&SniffedText::new(media_type, text), budget_tokens, estimator)
 }
 
-/// Does what [`digest`] does.
+/// Writes a digest as [`digest()`] does, of a text whose shape is known.
 pub fn digest_sniffed(source: &SniffedText, budget_tokens: u64, estimator: &Estimator) -> Digest {
     let SniffedText { text, shape, tree } = source;
     let shape = *shape;

@@ -41,6 +41,12 @@ pub fn bullets(text: &str) -> Vec<&str> {
 }
 
 /// Finds `key: value` lines, numbered and bulleted lines, in that order; exact duplicates once.
+///
+/// ```
+/// use contextweaver_content::extract::facts;
+///
+/// assert_eq!(facts("- pay\nstatus: ok\nprose"), ["status: ok", "pay"]);
+/// ```
 pub fn facts(text: &str) -> Vec<String> {
     let mut facts: Vec<String> = Vec::new();
     let mut seen = HashSet::new();

@@ -27,7 +27,7 @@ const CUT_CHARS: i64 = 20;
 /// Summarises a text without a model: the outline of JSON, the telling lines of a log, or both ends.
 #[derive(Debug, Clone)]
 pub struct RuleBasedSummarizer {
-    /// Characters of the summary.
+    /// Most characters of the summary.
     pub max_chars: usize,
     /// How types are named.
     pub notation: Notation,
@@ -42,7 +42,14 @@ impl Default for RuleBasedSummarizer {
 }
 
 impl RuleBasedSummarizer {
-    /// Returns the summary.
+    /// Returns the outline of JSON, the telling lines of other text, or both of its ends.
+    ///
+    /// ```
+    /// use contextweaver_content::extract::RuleBasedSummarizer;
+    ///
+    /// let summary = RuleBasedSummarizer::default().summarize("started\nstep 1\nerror: disk full\n");
+    /// assert_eq!(summary, "error: disk full");
+    /// ```
     pub fn summarize(&self, text: &str) -> String {
         let text = unicode::trim(text);
         let summary = match parse_container(text) {

@@ -57,10 +57,20 @@ impl Default for StructuredExtractor {
 }
 
 impl StructuredExtractor {
-    /// Returns the facts.
+    /// Returns facts about keys and columns of JSON, or about sections and entities of other text.
     ///
-    /// Unless such rows are skipped, this fails with `INVALID_INPUT` where a list starts with an object that has keys,
-    /// and one of the next two elements is none.
+    /// # Errors
+    /// `INVALID_INPUT`, unless such rows are skipped, where a list starts with an object that has keys and one of the next two
+    /// elements is none.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_content::extract::StructuredExtractor;
+    ///
+    /// let facts = StructuredExtractor::default().extract(r#"{"order": 12446, "lines": [1, 2]}"#)?;
+    /// assert_eq!(facts, ["type: object (2 keys)", "order: number = 12446", "lines: array[2]"]);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn extract(&self, text: &str) -> Result<Vec<String>> {
         let text = unicode::trim(text);
         let mut facts = match parse_container(text) {

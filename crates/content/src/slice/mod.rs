@@ -35,7 +35,7 @@ pub struct TextSlice {
     pub unit: &'static str,
     /// Units there are; of rows with conditions, those that fulfil them.
     pub total: u64,
-    /// First unit shown.
+    /// First unit shown, from 0.
     pub start: u64,
     /// Unit after the last one shown whole.
     pub end: u64,
@@ -49,6 +49,29 @@ pub struct TextSlice {
 ///
 /// With `max_tokens` the part ends after the last unit that fits; a unit that is larger than that is shown in parts.
 /// What is JSON stays JSON: fewer elements, and parts of a large element as strings.
+///
+/// # Errors
+/// `UNSUPPORTED` for rows and columns of what has none, `NOT_FOUND` for a column or a path that does not exist,
+/// `DECODE_FAILED` for paths and keys of what is no JSON, `TOO_LARGE` for a search that would take too many steps.
+///
+/// # Examples
+/// ```
+/// use contextweaver_content::{Selector, slice};
+/// use contextweaver_text::tokens::Estimator;
+/// use serde_json::{Value, json};
+///
+/// let text = r#"{"rows": [{"id": 1, "note": "first"}, {"id": 2, "note": "second"}]}"#;
+/// let selector = Selector::from_value(json!({ "type": "json_path", "path": "rows[*].note" }), "/selector")?;
+/// let all = slice(text, "application/json", &selector, None, &Estimator::V3)?;
+/// assert_eq!((all.text.as_str(), all.total), (r#"["first", "second"]"#, 2));
+///
+/// // Under a limit, `next` goes on where the slice stopped.
+/// let some = slice(text, "application/json", &selector, Some(4), &Estimator::V3)?;
+/// assert_eq!((some.text.as_str(), some.truncated), (r#"["first"]"#, true));
+/// let next = Selector::from_value(Value::Object(some.next.unwrap()), "/selector")?;
+/// assert_eq!(slice(text, "application/json", &next, Some(4), &Estimator::V3)?.text, r#"["second"]"#);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn slice(
     text: &str,
     media_type: &str,

@@ -77,7 +77,11 @@ const MAX_HITS: u64 = 1000;
 const MAX_CONTEXT: u64 = 1000;
 
 impl Selector {
-    /// Reads a closed selector.
+    /// Reads a closed selector: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` at `<path>/type` for an unknown type; `INVALID_INPUT`, `MISSING_FIELD`, `UNKNOWN_FIELD` and
+    /// `OUT_OF_RANGE` at the field; `TOO_LARGE` for a pattern that is too long.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let given = value.as_object().cloned().unwrap_or_default();
         let mut fields = Fields::open(value, path)?;

@@ -28,11 +28,25 @@ const ABOUT_ERROR: usize = 6;
 /// Makes the views of an artifact: where errors are, what it consists of, and pages that cover everything.
 ///
 /// View ids are `<handle>:<kind>[:<range>]`. Labels name ranges of units, the last one included, and estimated tokens.
+///
+/// ```
+/// use contextweaver_content::{Shape, views};
+/// use contextweaver_model::ArtifactRef;
+/// use serde_json::json;
+///
+/// let text = "one line of a long text\n".repeat(300);
+/// let artifact = json!({ "handle": "a", "media_type": "text/plain", "size_bytes": text.len() });
+/// let views = views(&ArtifactRef::from_value(artifact, "")?, &text, Shape::Text);
+/// assert_eq!(views[0].view_id, "a:outline");
+/// assert!(views[1].view_id.starts_with("a:lines:0-"));
+/// assert!(views.last().unwrap().view_id.ends_with("-300"), "the pages cover all lines");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn views(artifact: &ArtifactRef, text: &str, shape: Shape) -> Vec<ViewSpec> {
     views_sniffed(artifact, &SniffedText::of_shape(text, shape))
 }
 
-/// Does what [`views`] does.
+/// Makes views as [`views()`] does, of a text whose shape is known.
 pub fn views_sniffed(artifact: &ArtifactRef, source: &SniffedText) -> Vec<ViewSpec> {
     let mut list = ViewList { artifact, specs: Vec::new() };
     let text = source.text;

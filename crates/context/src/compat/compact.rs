@@ -28,9 +28,9 @@ pub enum CompatCompactStrategy {
     Auto,
     /// A projection; there must be paths, and JSON.
     Structured,
-    /// A summary.
+    /// A summary, whatever paths there are.
     Text,
-    /// Nothing.
+    /// The data stays as it is.
     Passthrough,
 }
 
@@ -59,6 +59,9 @@ pub struct CompactOptions {
 
 impl CompactOptions {
     /// Reads closed options.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `UNKNOWN_FIELD` and `OUT_OF_RANGE`, below `path`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut plugin = |key: &str, built_in| -> Result<Option<Plugin>> {
@@ -135,6 +138,11 @@ impl Compacted {
 }
 
 /// Reduces a result above a number of characters; the whole of it is stored under a handle made of its hash.
+///
+/// # Errors
+/// `INVALID_INPUT` for data with a key of the sidecar's name, and for a projection without paths or JSON; `DUPLICATE_ID`
+/// when another text is stored under the handle; `QUOTA_EXCEEDED` at `/data`; `DETERMINISM` when a function backed by a
+/// model would run although only deterministic ones may.
 pub fn compact_tool_result(
     data: &Value,
     options: &CompactOptions,

@@ -13,7 +13,7 @@ use contextweaver_text::unicode::{prefix, quote};
 use serde_json::Value;
 
 /// Reads a part; malformed UTF-8 shows as U+FFFD.
-pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
+pub(super) fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
     let text = String::from_utf8_lossy(manager.artifacts.get(&request.handle)?);
     let selector = request
         .selector
@@ -41,10 +41,11 @@ pub fn part(manager: &ContextManager, request: &DrilldownRequest) -> Result<Slic
     })
 }
 
-/// Applies `{"type": "head" | "lines" | "rows" | "json_keys", ...}` to a text.
+/// Applies `{"type": "head" | "lines" | "rows" | "json_keys", ...}` to a text. Keys of what is not a JSON object are the
+/// empty text.
 ///
-/// An unknown type is `UNSUPPORTED`, a bound that is no whole number `INVALID_INPUT`. Keys of what is not a JSON object
-/// are the empty text.
+/// # Errors
+/// `UNSUPPORTED` at `/type` for an unknown type, `INVALID_INPUT` for a bound that is no whole number.
 pub fn select(selector: &JsonMap, text: &str) -> Result<String> {
     let kind = selector.get("type").and_then(Value::as_str).unwrap_or("");
     match kind {

@@ -41,7 +41,7 @@ pub struct FirewallRules<'a> {
 
 /// What stands for a result.
 #[derive(Debug, Clone)]
-pub struct ResultSummary {
+pub(super) struct ResultSummary {
     /// Its new text.
     pub summary: String,
     /// Facts found in it.
@@ -76,7 +76,12 @@ impl<'a> FirewallRules<'a> {
     }
 
     /// Returns the facts of a text. A function that fails finds none.
-    pub fn facts(&self, item: &ContextItem, text: &str, answers: &CallbackAnswers) -> Result<(Vec<String>, Status)> {
+    pub(super) fn facts(
+        &self,
+        item: &ContextItem,
+        text: &str,
+        answers: &CallbackAnswers,
+    ) -> Result<(Vec<String>, Status)> {
         self.permit(self.extractor)?;
         let found = match self.extractor {
             None => Ok(facts(text)),
@@ -121,7 +126,7 @@ pub fn looks_like_json(text: &str) -> bool {
 
 /// A result with its new text; its bytes are not stored yet.
 #[derive(Debug, Clone)]
-pub struct CompatReduced {
+pub(super) struct CompatReduced {
     /// The item.
     pub item: ContextItem,
     /// What the caller gets.
@@ -180,7 +185,12 @@ impl CompatReduced {
 }
 
 /// Reduces a result to what its paths keep, or to a summary. Nothing is stored.
-pub fn reduce(item: ContextItem, raw: &str, rules: &FirewallRules, answers: &CallbackAnswers) -> Result<CompatReduced> {
+pub(super) fn reduce(
+    item: ContextItem,
+    raw: &str,
+    rules: &FirewallRules,
+    answers: &CallbackAnswers,
+) -> Result<CompatReduced> {
     let mut stats = FirewallStats { triggered: true, strategy: Strategy::Summary, ..FirewallStats::noop() };
     if rules.keep.is_empty() || !looks_like_json(raw) {
         let digest = rules.summarise(&item, raw, answers)?;
@@ -202,6 +212,10 @@ pub fn reduce(item: ContextItem, raw: &str, rules: &FirewallRules, answers: &Cal
 }
 
 /// Reduces one item if it is a result not yet processed, and stores its text. Others stay as they are.
+///
+/// # Errors
+/// `DETERMINISM` when a function backed by a model would run although only deterministic ones may; `QUOTA_EXCEEDED` when
+/// the store has no room.
 pub fn apply(
     mut item: ContextItem,
     rules: &FirewallRules,
@@ -238,6 +252,9 @@ fn media_type(item: &ContextItem) -> String {
 }
 
 /// Runs the stage over all items of a build. The store is a copy of which only new handles are taken over.
+///
+/// # Errors
+/// Those of [`apply`].
 pub fn compact_all(
     items: Vec<ContextItem>,
     rules: &FirewallRules,

@@ -33,6 +33,9 @@ impl Gate {
     }
 
     /// Makes a gate for texts longer than a number of characters. A list of paths to keep must name something.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `/keep` where it does not.
     pub fn new(threshold_chars: u64, keep: Option<Vec<String>>) -> Result<Self> {
         if let Some(keep) = &keep {
             StructuredFirewall::new(keep, limits::SUMMARY_CHARS)?;
@@ -42,6 +45,9 @@ impl Gate {
 }
 
 /// Takes a raw result: reduced above the gate, stored in any case.
+///
+/// # Errors
+/// Those of [`ContextManager::ingest_tool_result`].
 pub fn tool_result(
     manager: &mut ContextManager,
     result: &ToolResult,
@@ -139,7 +145,7 @@ pub(super) fn mcp_result(
 }
 
 /// Takes a digest made elsewhere; only its summary and its first artifact survive.
-pub fn envelope(
+pub(super) fn envelope(
     manager: &mut ContextManager,
     tool_call_id: &str,
     tool_name: &str,

@@ -50,16 +50,15 @@ pub struct Trace {
     pub selected: Vec<String>,
 }
 
-/// A finished build.
-pub struct CompatBuild {
+/// A build that is finished, or fails only because of its overflow policy.
+struct CompatBuild {
     /// The pack, or the overflow policy's error.
-    pub pack: Result<ContextPack>,
+    pack: Result<ContextPack>,
     /// Items dropped, whatever the overflow policy makes of it.
-    pub excluded: u64,
+    excluded: u64,
     /// For the hooks; they are told even when the overflow policy raises.
-    pub events: Vec<Event>,
-    /// The stages.
-    pub trace: Trace,
+    events: Vec<Event>,
+    trace: Trace,
 }
 
 /// What 0.18 takes for a secret.
@@ -158,6 +157,9 @@ pub type CompatPack = (Result<ContextPack>, Vec<Event>);
 ///
 /// The firewall stores the text of results it has not seen before; bytes already stored under the same handle are never
 /// changed.
+///
+/// # Errors
+/// Those of [`ContextManager::build`], but for what the overflow policy raises: that is in the pack's place.
 pub fn build_traced(manager: &mut ContextManager, request: &BuildRequest) -> Result<(Outcome<CompatPack>, Trace)> {
     let mut artifacts = manager.artifacts.clone();
     let built = build(&manager.sources(), request, &mut artifacts);
@@ -183,7 +185,7 @@ fn record_drops(stats: &mut BuildStats, items: &[ContextItem], reason: &'static 
 }
 
 /// Compiles a prompt. Artifacts of summarised results are stored in `artifacts`.
-pub fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<CompatBuild> {
+fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut ArtifactStore) -> Result<CompatBuild> {
     let BuildInputs { events, options, answers, .. } = *sources;
     let weights = match &options.scoring {
         ScoringConfig::Compat(weights) => weights.for_phase(request.phase),

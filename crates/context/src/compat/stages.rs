@@ -74,7 +74,7 @@ pub fn near_duplicates(texts: &[&str], threshold: f64) -> Vec<bool> {
 }
 
 /// Returns the header: memory sections, then the caller's text.
-pub fn header(
+pub(super) fn header(
     caller: &str,
     memory_allowed: bool,
     episodes: &EpisodicStore,

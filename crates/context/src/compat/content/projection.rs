@@ -81,6 +81,9 @@ pub struct StructuredFirewall {
 
 impl StructuredFirewall {
     /// Makes one; the allow-list must name something.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `/keep` for an empty list, at `/keep/<index>` for an empty path.
     pub fn new(keep: &[String], max_fact_chars: usize) -> Result<Self> {
         if keep.is_empty() {
             return Err(Error::new(ErrorCode::InvalidInput, "keep must name at least one path").at("/keep"));
@@ -91,7 +94,8 @@ impl StructuredFirewall {
 
     /// Returns the projection of a value, and facts about it.
     ///
-    /// This fails where the structured extractor does.
+    /// # Errors
+    /// Those of the structured extractor.
     pub fn compact(&self, value: &Value) -> Result<(Value, Vec<String>)> {
         let projected = project(value, &self.keep);
         let facts = extractor(self.max_fact_chars).extract(&to_sorted_ascii(&projected, None))?;
