@@ -152,8 +152,11 @@ impl ContextManager {
             if !matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult) || item.metadata_flag("redacted") {
                 continue;
             }
-            let text =
-                if self.options.is_compat() { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
+            let text = if self.options.strategy.is_some() {
+                &item.text
+            } else {
+                self.index.entry(at).source(item, &self.artifacts)
+            };
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
             let Some(tree) = JsonTree::parse(json) else { continue };

@@ -196,7 +196,8 @@ impl ContextManager {
     pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
         let from = self.events.len();
         self.events.append_all(items)?;
-        if !self.options.is_compat() {
+        // Nothing but the default stages reads the index.
+        if self.options.strategy.is_none() {
             for item in &self.events.items()[from..] {
                 self.index.push(item, &self.options, &self.artifacts, is_clean);
             }

@@ -239,7 +239,7 @@ impl ManagerOptions {
     /// Reads closed options over the defaults: an unknown field is an error.
     ///
     /// # Errors
-    /// `UNKNOWN_FIELD`, `INVALID_INPUT`, `OUT_OF_RANGE` and `NOT_FOUND` (a preset), at the path of the field;
+    /// `UNKNOWN_FIELD`, `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field;
     /// `DUPLICATE_ID` at `/redaction_hooks/<index>` for the name of a built-in hook.
     pub fn from_value(value: Value) -> Result<Self> {
         Self::from_fields(Fields::open(value, "")?, Self::default())

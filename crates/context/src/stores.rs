@@ -2,6 +2,7 @@
 
 use super::index::LogIndex;
 use super::manager::ContextManager;
+use crate::memory::MemoryWords;
 use crate::store::{ArtifactStore, sequence_of};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ArtifactRef, Episode, Fact};
@@ -100,10 +101,9 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn search_episodes(&self, query: &str, top_k: u32) -> Vec<&Episode> {
-        if self.options.is_compat() {
-            self.episodes.search_compat(query, i64::from(top_k))
-        } else {
-            self.episodes.search(query, top_k as usize)
+        match self.options.rules.memory_words {
+            MemoryWords::EveryScript => self.episodes.search(query, top_k as usize),
+            MemoryWords::Ascii => self.episodes.search_compat(query, i64::from(top_k)),
         }
     }
 

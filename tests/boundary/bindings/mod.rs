@@ -42,7 +42,7 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "HandoffPack",
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
-    "Manifest",
+    "PromptManifest",
     // Compared by their fields, as answers.
     "ChildTypesJson",
     "ChoiceGraph",
