@@ -28,6 +28,16 @@ impl PathSegment {
 /// A path of an allow-list, such as `result.invoices[].amount`; empty parts between dots count for nothing.
 ///
 /// A key with a dot in it, or one that ends with `[]`, cannot be named.
+///
+/// ```
+/// use contextweaver_content::{KeepPath, PathSegment};
+///
+/// let path = KeepPath::parse("invoices[].amount")?;
+/// let key = |name: &str| PathSegment::Key(name.to_owned());
+/// assert_eq!(path.segments(), [key("invoices"), PathSegment::Elements, key("amount")]);
+/// assert!(KeepPath::parse(" ").is_err());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeepPath {
     parts: Vec<String>,

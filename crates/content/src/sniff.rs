@@ -38,6 +38,17 @@ pub fn essence(media_type: &str) -> String {
 }
 
 /// A text and what it is, found out once for all who read it.
+///
+/// ```
+/// use contextweaver_content::{Shape, SniffedText, digest_sniffed, reshape_sniffed};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let text = format!("[{}]", vec![r#"{"state": "ok"}"#; 500].join(", "));
+/// let sniffed = SniffedText::new("application/json", &text);
+/// assert_eq!(sniffed.shape, Shape::Json);
+/// assert!(reshape_sniffed(&sniffed).unwrap().text.len() < text.len());
+/// assert!(digest_sniffed(&sniffed, 50, &Estimator::V3).text.contains("500"));
+/// ```
 #[derive(Debug)]
 pub struct SniffedText<'a> {
     /// The text itself, unchanged.

@@ -7,10 +7,10 @@ use contextweaver_text::tokens::Estimator;
 
 /// Longest piece, in characters.
 const PIECE_CHARS: usize = 160;
-/// Share of the room that the start of the text always gets, and the end.
+/// Share of the token budget that the start of the text always gets, and the end.
 const HEAD_SHARE: f64 = 0.30;
 const TAIL_SHARE: f64 = 0.15;
-/// Room that may stay empty, in quarter tokens.
+/// How much of the token budget may stay unused, in quarter tokens.
 const SLACK: u64 = 200;
 /// What a gap may cost beside a piece, in quarter tokens.
 const GAP_QUARTERS: u64 = 2;
@@ -33,23 +33,23 @@ pub struct ExcerptQuery<'a> {
     pub visible: usize,
 }
 
-/// Takes an excerpt of at most `room` quarter tokens.
+/// Takes an excerpt of at most `budget` quarter tokens.
 ///
 /// Pieces are lines, cut after at most 160 characters at white space or a comma. First the start of the text until 30 %
-/// of the room is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
+/// of the budget is used, then its end until 15 %, then pieces by the words they hold (half of a neighbour's counts too),
 /// then more of the start.
-pub fn excerpt(text: &str, room: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
+pub fn excerpt(text: &str, budget: u64, wanted: &ExcerptQuery, estimator: &Estimator) -> Excerpt {
     let pieces = split(text);
     let costs: Vec<u64> = pieces.iter().map(|piece| estimator.quarters(piece) + GAP_QUARTERS).collect();
     let scores = spread(&pieces.iter().map(|piece| piece_score(piece, wanted)).collect::<Vec<_>>());
-    let mut picker = PiecePicker { costs: &costs, kept: vec![false; pieces.len()], used: 0, room };
-    let head = (room as f64 * HEAD_SHARE) as u64;
+    let mut picker = PiecePicker { costs: &costs, kept: vec![false; pieces.len()], used: 0, budget };
+    let head = (budget as f64 * HEAD_SHARE) as u64;
     for index in 0..pieces.len() {
         if picker.used >= head || !picker.take(index) {
             break;
         }
     }
-    let tail = picker.used + (room as f64 * TAIL_SHARE) as u64;
+    let tail = picker.used + (budget as f64 * TAIL_SHARE) as u64;
     for index in (0..pieces.len()).rev() {
         if picker.used >= tail || !picker.take(index) {
             break;
@@ -61,7 +61,7 @@ pub fn excerpt(text: &str, room: u64, wanted: &ExcerptQuery, estimator: &Estimat
         picker.take(index);
     }
     for index in 0..pieces.len() {
-        if picker.used + SLACK >= room {
+        if picker.used + SLACK >= budget {
             break;
         }
         picker.take(index);
@@ -74,7 +74,7 @@ struct PiecePicker<'a> {
     costs: &'a [u64],
     kept: Vec<bool>,
     used: u64,
-    room: u64,
+    budget: u64,
 }
 
 impl PiecePicker<'_> {
@@ -83,7 +83,7 @@ impl PiecePicker<'_> {
         if self.kept[index] {
             return true;
         }
-        if self.used + self.costs[index] > self.room {
+        if self.used + self.costs[index] > self.budget {
             return false;
         }
         self.kept[index] = true;

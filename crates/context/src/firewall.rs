@@ -131,8 +131,9 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
     let is_large =
         item.kind == ItemKind::ToolResult && !options.estimator.fits(&clean, options.firewall.threshold_tokens);
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
-    let room = options.firewall.summary_tokens;
-    item.text = if is_large { digest(&clean, &media_type, room, &options.estimator).text } else { clean.into_owned() };
+    let budget = options.firewall.summary_tokens;
+    item.text =
+        if is_large { digest(&clean, &media_type, budget, &options.estimator).text } else { clean.into_owned() };
     item
 }
 

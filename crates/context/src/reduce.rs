@@ -20,7 +20,7 @@ pub struct ReducedText {
     pub status: Status,
     /// Where to look next, as a selector.
     pub view: Option<JsonMap>,
-    /// What the source holds in `key: value` lines and lists, within the room that the text leaves.
+    /// What the source holds in `key: value` lines and lists, within the tokens that the text leaves of the budget.
     pub facts: Vec<String>,
 }
 
@@ -61,9 +61,9 @@ impl Reduction<'_> {
     pub fn run(&self) -> ReducedText {
         let mut reduced = self.text();
         if self.keep.is_empty() {
-            let room = self.options.firewall.summary_tokens.saturating_sub(self.tokens(&reduced.text));
+            let budget = self.options.firewall.summary_tokens.saturating_sub(self.tokens(&reduced.text));
             match self.facts() {
-                Ok(found) => reduced.facts = self.fitting(&found, &reduced.text, room),
+                Ok(found) => reduced.facts = self.fitting(&found, &reduced.text, budget),
                 Err(_) => reduced.status = worse(reduced.status, Status::Partial),
             }
         }
@@ -97,8 +97,8 @@ impl Reduction<'_> {
 
     fn digested(&self, source: &SniffedText) -> ReducedText {
         let firewall = &self.options.firewall;
-        let room = firewall.summary_tokens.min(firewall.threshold_tokens);
-        let found = digest_sniffed(source, room, &self.options.estimator);
+        let budget = firewall.summary_tokens.min(firewall.threshold_tokens);
+        let found = digest_sniffed(source, budget, &self.options.estimator);
         let view = found.focus.map(|focus| focus.selector);
         ReducedText { text: found.text, strategy: Strategy::Summary, status: Status::Ok, view, facts: Vec::new() }
     }
@@ -151,8 +151,8 @@ impl Reduction<'_> {
     }
 
     /// Leaves facts that the text does not hold already, as long as they fit.
-    fn fitting(&self, found: &[String], text: &str, room: u64) -> Vec<String> {
-        let (mut kept, mut left) = (Vec::new(), 4 * room);
+    fn fitting(&self, found: &[String], text: &str, budget: u64) -> Vec<String> {
+        let (mut kept, mut left) = (Vec::new(), 4 * budget);
         for fact in found {
             let fact = mask_secrets(fact, self.options);
             // A fact takes a line of its own.

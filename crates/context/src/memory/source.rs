@@ -43,6 +43,23 @@ pub const fn preferred_scopes(phase: Phase) -> &'static [&'static str] {
 ///
 /// # Errors
 /// `DUPLICATE_ID` at `/<index>/id` for a repeated id.
+///
+/// # Examples
+/// ```
+/// use contextweaver_context::memory::{MemoryQuery, MemoryWords, rank_memory};
+/// use contextweaver_model::{MemoryEntry, Phase};
+/// use serde_json::json;
+///
+/// let entry = |id: &str, expires: u64| {
+///     MemoryEntry::from_value(json!({ "id": id, "text": "a fact", "expires_at": expires }), "")
+/// };
+/// let entries = [entry("old", 10)?, entry("b", 99)?, entry("a", 99)?];
+/// let (phase, words) = (Phase::Answer, MemoryWords::EveryScript);
+/// let query = MemoryQuery { text: "", phase, now: 50.0, max_entries: None, words };
+/// let ids: Vec<&str> = rank_memory(&entries, &query)?.iter().map(|entry| entry.id.as_str()).collect();
+/// assert_eq!(ids, ["a", "b"]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn rank_memory<'a>(entries: &'a [MemoryEntry], query: &MemoryQuery<'_>) -> Result<Vec<&'a MemoryEntry>> {
     check_ids(entries)?;
     let wanted = word_set(query.text, query.words);

@@ -10,6 +10,16 @@ use contextweaver_model::json::numbers::{average, round};
 ///
 /// The methods mirror the events of a build. Items excluded are counted by their own event and not from the stats, so
 /// that a listener for exclusions and the summary agree.
+///
+/// ```
+/// use contextweaver_context::report::Metrics;
+///
+/// let mut metrics = Metrics::new();
+/// metrics.on_route_completed(3, &[0.9, 0.4, 0.1]);
+/// metrics.on_items_excluded(2);
+/// let summary = metrics.summary();
+/// assert_eq!((summary.total_routes, summary.avg_confidence_gap, summary.items_excluded), (1, 0.5, 2));
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Metrics {
     builds: u64,

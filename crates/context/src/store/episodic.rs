@@ -11,6 +11,17 @@ use contextweaver_model::json::{Fields, JsonMap};
 use contextweaver_text::unicode::quote;
 
 /// Episodes in the order they came; as JSON, `{"episodes": [...]}`.
+///
+/// ```
+/// use contextweaver_context::store::EpisodicStore;
+/// use contextweaver_model::Episode;
+/// use serde_json::json;
+///
+/// let mut store = EpisodicStore::new();
+/// store.add(Episode::from_value(json!({ "episode_id": "e1", "summary": "Moved the database to Lisbon" }), "")?)?;
+/// assert_eq!(store.search("where is the database?", 3)[0].episode_id, "e1");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct EpisodicStore {
     episodes: Vec<Episode>,

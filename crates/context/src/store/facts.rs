@@ -12,6 +12,18 @@ use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
 
 /// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
+///
+/// ```
+/// use contextweaver_context::store::FactStore;
+/// use contextweaver_model::Fact;
+/// use serde_json::json;
+///
+/// let mut store = FactStore::new();
+/// store.put(Fact::from_value(json!({ "fact_id": "fact:city:4", "key": "city", "value": "Lisbon" }), "")?)?;
+/// assert_eq!(store.get_by_key("city").next().unwrap().value, "Lisbon");
+/// assert_eq!(store.next_sequence(), 5);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct FactStore {
     facts: SortedMap<String, Fact>,
