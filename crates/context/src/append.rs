@@ -172,7 +172,7 @@ pub fn extend(
         Ok((selection, Some(PromptLayout { order, recalled: vec![false; state.sources.events.len()], reason })))
     };
     let mut extension = PromptExtension::new(state, planner, limit);
-    if !extension.keep(manifest) {
+    if !extension.repeat(manifest) {
         return recut("changed");
     }
     if !extension.add_new(manifest.seen) {
@@ -221,8 +221,8 @@ impl<'a> PromptExtension<'a> {
         }
     }
 
-    /// Takes over the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
-    fn keep(&mut self, manifest: &PromptManifest) -> bool {
+    /// Repeats the earlier sections byte for byte. Fails when one of them may no longer stand as it did.
+    fn repeat(&mut self, manifest: &PromptManifest) -> bool {
         for section in &manifest.sections {
             let Some(index) = self.row_at.get(section.at).copied().flatten() else { return false };
             let row = &self.state.rows[index];

@@ -93,7 +93,7 @@ pub struct BuildState<'a> {
     /// Candidates that are still in, in log order.
     pub rows: Vec<CandidateRow>,
     /// Candidates that a stage dropped.
-    pub left: Vec<ExcludedItem>,
+    pub excluded: Vec<ExcludedItem>,
     pub units: Vec<SelectionUnit>,
     pub parts: Vec<ScoreParts>,
     pub scores: Vec<f64>,
@@ -116,7 +116,7 @@ impl<'a> BuildState<'a> {
             request,
             renderer,
             rows: Vec::with_capacity(closure.candidates.len()),
-            left: Vec::new(),
+            excluded: Vec::new(),
             units: Vec::new(),
             parts: Vec::new(),
             scores: Vec::new(),

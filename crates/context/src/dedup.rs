@@ -29,7 +29,7 @@ pub fn dedup(state: &mut BuildState, pins: &[usize]) {
     let (gone, rows): (Vec<CandidateRow>, Vec<CandidateRow>) =
         std::mem::take(&mut state.rows).into_iter().partition(is_repeat);
     state.rows = rows;
-    state.left.extend(gone.into_iter().map(|row| ExcludedItem {
+    state.excluded.extend(gone.into_iter().map(|row| ExcludedItem {
         at: row.at,
         unit: row.unit as u32,
         level: row.level,

@@ -37,7 +37,8 @@ pub fn weights(scoring: &ScoringConfig, phase: contextweaver_model::Phase) -> Js
 
 /// Makes the record of a build of the default mode.
 pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats) -> Explanation {
-    let mut candidates: Vec<CandidateExplanation> = build.left.iter().map(|left| left_early(build, left)).collect();
+    let mut candidates: Vec<CandidateExplanation> =
+        build.excluded.iter().map(|item| explain_excluded(build, item)).collect();
     let mut included: Vec<Option<&PlannedPart>> = vec![None; build.rows.len()];
     for part in selection.parts() {
         included[part.row] = Some(part);
@@ -46,7 +47,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
     candidates.extend((0..build.rows.len()).map(|index| {
         let id = build.sources.events.items()[build.rows[index].at].id.as_str();
-        judged(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
+        explain_row(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_candidates(&mut candidates);
     let query = super::firewall::mask_secrets(&build.request.query, build.sources.options).into_owned();
@@ -59,7 +60,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         dropped_count: stats.dropped_count,
         dropped_reasons: reasons(stats),
         dependency_closures: stats.dependency_closures,
-        sensitivity_drops: build.left.iter().filter(|left| left.reason == "sensitivity").count() as u64,
+        sensitivity_drops: build.excluded.iter().filter(|item| item.reason == "sensitivity").count() as u64,
         dedup_removed: stats.dedup_removed,
         budget_tokens: stats.budget_tokens.unwrap_or(0).saturating_sub(stats.header_footer_tokens),
         resolved_weights: weights(&build.sources.options.scoring, build.request.phase),
@@ -85,20 +86,20 @@ pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
     });
 }
 
-fn left_early(build: &BuildState, left: &super::build_state::ExcludedItem) -> CandidateExplanation {
-    let item = &build.sources.events.items()[left.at];
+fn explain_excluded(build: &BuildState, excluded: &super::build_state::ExcludedItem) -> CandidateExplanation {
+    let item = &build.sources.events.items()[excluded.at];
     CandidateExplanation {
         item_id: item.id.clone(),
         kind: item.kind,
-        sensitivity: left.level,
+        sensitivity: excluded.level,
         score: None,
         included: false,
-        drop_reason: left.reason.to_owned(),
-        dependency_closure: build.closures.binary_search(&left.at).is_ok(),
+        drop_reason: excluded.reason.to_owned(),
+        dependency_closure: build.closures.binary_search(&excluded.at).is_ok(),
         detail: Some(CandidateDetail {
-            stage: left.stage,
-            tokens: build.sources.index.entry(left.at).part_quarters / 4,
-            unit: left.unit,
+            stage: excluded.stage,
+            tokens: build.sources.index.entry(excluded.at).part_quarters / 4,
+            unit: excluded.unit,
             rendered_as: None,
             parts: ScoreParts::default(),
             pinned: None,
@@ -106,7 +107,7 @@ fn left_early(build: &BuildState, left: &super::build_state::ExcludedItem) -> Ca
     }
 }
 
-fn judged(build: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
+fn explain_row(build: &BuildState, index: usize, part: Option<&PlannedPart>, reason: &str) -> CandidateExplanation {
     let row = &build.rows[index];
     let item = &build.sources.events.items()[row.at];
     let parts = build.parts[index];

@@ -29,19 +29,19 @@ pub fn stats(
     stats.prompt_tokens = Some(text.tokens);
     stats.budget_tokens = Some(frame.budget);
     stats.included_count = prompt.entries.len() as u64;
-    stats.total_candidates = (build.rows.len() + build.left.len()) as u64;
+    stats.total_candidates = (build.rows.len() + build.excluded.len()) as u64;
     let estimator = &build.sources.options.estimator;
-    for left in &build.left {
-        let entry = build.sources.index.entry(left.at);
+    for excluded in &build.excluded {
+        let entry = build.sources.index.entry(excluded.at);
         let tokens = match estimator {
-            Estimator::Custom(_) => estimator.tokens(entry.shown(&items[left.at])),
+            Estimator::Custom(_) => estimator.tokens(entry.shown(&items[excluded.at])),
             _ => entry.part_quarters / 4,
         };
-        stats.dedup_removed += u64::from(left.stage == Stage::Dedup);
+        stats.dedup_removed += u64::from(excluded.stage == Stage::Dedup);
         stats.add_drop(DroppedItem {
-            item_id: items[left.at].id.clone(),
-            reason: left.reason.into(),
-            stage: Some(left.stage),
+            item_id: items[excluded.at].id.clone(),
+            reason: excluded.reason.into(),
+            stage: Some(excluded.stage),
             tokens: Some(tokens),
         });
     }

@@ -50,8 +50,8 @@ pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[
         let row =
             |redacted| CandidateRow { at, unit: unit as usize, level, stub, redacted, quarters: 0, text_score: 0.0 };
         match verdict {
-            SensitivityVerdict::Drop => state.left.push(leave("sensitivity")),
-            _ if broken[unit as usize] && is_half(at) => state.left.push(leave("pair")),
+            SensitivityVerdict::Drop => state.excluded.push(leave("sensitivity")),
+            _ if broken[unit as usize] && is_half(at) => state.excluded.push(leave("pair")),
             SensitivityVerdict::Keep => state.rows.push(row(None)),
             SensitivityVerdict::Redact(item) => state.rows.push(row(Some(item))),
         }

@@ -14,14 +14,14 @@ fn cut(text: &str, media_type: &str, selector: &Value, max_tokens: Option<u64>) 
 }
 
 fn views_of(text: &str, media_type: &str) -> Vec<ViewSpec> {
-    let reference = ArtifactRef {
+    let artifact = ArtifactRef {
         handle: "artifact:x".into(),
         media_type: media_type.into(),
         size_bytes: text.len() as u64,
         label: String::new(),
         content_hash: String::new(),
     };
-    views(&reference, text, sniff(media_type, text))
+    views(&artifact, text, sniff(media_type, text))
 }
 
 fn benchmark() -> Vec<Value> {

@@ -1,4 +1,4 @@
-//! The reference's weaknesses that the default mode does not share, one test each, in the order of the list.
+//! The weaknesses of 0.18 that the default mode does not share, one test each, in the order of the list.
 #![allow(
     clippy::unwrap_used,
     clippy::format_collect,
@@ -437,7 +437,7 @@ fn w18_secrets_are_masked_on_every_surface_before_any_cut() {
 
 #[test]
 fn w19_scrubbing_is_linear() {
-    // src/text/redact counts steps for 75 kinds of near misses; here are the two that took the reference a minute.
+    // src/text/redact counts steps for 75 kinds of near misses; here are the two that took 0.18 a minute.
     for hostile in ["a".repeat(1 << 20), "a.".repeat(1 << 19)] {
         assert_eq!(redact_secrets(&hostile, SecretRules::Full, SECRET_MASK), hostile);
         assert_eq!(redact_secrets(&hostile, SecretRules::Compat, SECRET_MASK), hostile);
