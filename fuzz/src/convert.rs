@@ -2,7 +2,7 @@
 
 use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
-use contextweaver_convert::tools::validate::validate_args;
+use contextweaver_convert::tools::validate_args;
 use serde_json::Value;
 
 use crate::bytes::Bytes;

@@ -4,8 +4,7 @@
 use contextweaver::api::convert::convert_call;
 use contextweaver_base::Error;
 use contextweaver_convert::mcp::Revision;
-use contextweaver_convert::tools::schema::SchemaOptions;
-use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, from_mcp_tool, to_mcp_tool};
+use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, SchemaOptions, from_mcp_tool, to_mcp_tool};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -2,7 +2,6 @@
 
 pub mod classify;
 pub mod data;
-pub mod first_fit;
 pub mod hash;
 pub mod lines;
 pub mod markdown;

@@ -50,7 +50,7 @@ pub(super) const STOPWORD_OPENINGS: Openings = {
 };
 
 /// Tells whether a lower-case word is one of these stop words.
-pub fn is_stopword(word: &str) -> bool {
+pub(crate) fn is_stopword(word: &str) -> bool {
     let letter = usize::from(word.bytes().next().unwrap_or(0).wrapping_sub(b'a'));
     match STARTS.get(letter..letter + 2) {
         Some(&[start, end]) => STOPWORDS[usize::from(start)..usize::from(end)].contains(&word),

@@ -6,12 +6,9 @@ use super::{done, unknown};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::tools::call_context::{
-    ContextEntry, EntryFlags, ForwardPolicy, OnSealedKey, check_key, forwarded_entries, is_secret_name, merge_levels,
+    ContextEntry, EntryFlags, ForwardPolicy, FromMetaOptions, MAX_META_BYTES, OnInvalidKey, OnSealedKey, ToMetaOptions,
+    check_key, forwarded_entries, from_meta, is_secret_name, merge_levels, open_meta, to_meta,
 };
-use contextweaver_convert::tools::meta::{
-    FromMetaOptions, MAX_META_BYTES, ToMetaOptions, from_meta, open_meta, to_meta,
-};
-use contextweaver_convert::tools::meta_name::OnInvalidKey;
 use contextweaver_model::json::{Fields, as_string, as_uint, wrong_type};
 
 /// The operations.

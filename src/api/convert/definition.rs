@@ -5,12 +5,10 @@ use serde_json::{Value, json};
 use super::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{IdForm, Revision, ToolOptions, describe};
-use contextweaver_convert::tools::schema::{SchemaFormat, SchemaOptions};
-use contextweaver_convert::tools::validate::validate_args;
 use contextweaver_convert::tools::{
-    DataFormat, FetchedAt, ForwardOptions, MetaPrefix, ReverseOptions, ReverseToolResultOptions, ToolResultOptions,
-    from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools,
-    tool_definition_to_selectable,
+    DataFormat, FetchedAt, ForwardOptions, MetaPrefix, ReverseOptions, ReverseToolResultOptions, SchemaFormat,
+    SchemaOptions, ToolResultOptions, from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool,
+    to_mcp_tools, tool_definition_to_selectable, validate_args,
 };
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;

@@ -1,6 +1,5 @@
 //! Records of MCP as 0.18 reads them: by Python's idea of truth.
 
-mod base64;
 mod result;
 mod session;
 

@@ -1,9 +1,10 @@
 //! Results of tools as 0.18 reads them. Where it fails, on values of a type that nobody should send, the value
 //! is kept as text, a warning says so, and the status is `partial`.
 
+use base64::alphabet;
+use base64::engine::{Engine as _, GeneralPurpose, GeneralPurposeConfig};
 use serde_json::Value;
 
-use super::base64;
 use contextweaver_base::{Result, limits};
 use contextweaver_convert::mcp::{ConvertedResult, NO_CONTENT, ResultBinary, note_warnings};
 use contextweaver_model::json::python::{is_truthy, text as text_of};
@@ -112,7 +113,7 @@ impl CompatResultReader<'_> {
             None => Vec::new(),
             Some(data) => {
                 let text = text_of(data);
-                let decoded = if data.is_string() { base64::decode(&text) } else { None };
+                let decoded = if data.is_string() { decode_base64(&text) } else { None };
                 decoded.unwrap_or_else(|| text.into_bytes())
             }
         };
@@ -213,5 +214,30 @@ impl CompatResultReader<'_> {
             firewall_stats: None,
         };
         ConvertedResult { envelope, binaries: self.binaries, full_text, warnings: self.warnings }
+    }
+}
+
+/// Decodes base64 as 0.18 does: the standard alphabet with its padding and nothing else, but any number of
+/// `=` behind groups that are complete.
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    const STRICT: GeneralPurposeConfig = GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true);
+    let digits = text.trim_end_matches('=');
+    let is_complete = digits.len().is_multiple_of(4) && !digits.is_empty();
+    GeneralPurpose::new(&alphabet::STANDARD, STRICT).decode(if is_complete { digits } else { text }).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_exactly_the_standard_is_decoded() {
+        let decoded = decode_base64;
+        for text in ["QQ==", "QR==", "QUJD", "QUJD=", "QUJD====", "aGVsbG9=", ""] {
+            assert!(decoded(text).is_some(), "{text}");
+        }
+        for text in ["QQ", "QQ=", "Q===", "=", "====", "QQ==QQ==", "QUI==", "aGVs\n", "-_-_", "QU=D", "QUJD=QUJD"] {
+            assert!(decoded(text).is_none(), "{text}");
+        }
     }
 }

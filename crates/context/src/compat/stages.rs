@@ -15,7 +15,7 @@ use crate::store::{EpisodicStore, EventLog, FactStore};
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_base::{Result, limits};
 use contextweaver_model::{CompatWeights, ContextItem, ContextPolicy, ItemKind};
-use contextweaver_text::first_fit::{FirstFit, number_words};
+use contextweaver_text::similarity::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode;

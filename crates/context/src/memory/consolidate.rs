@@ -10,8 +10,8 @@ use contextweaver_base::order::{WordSet, sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, number_text};
 use contextweaver_model::{Episode, Fact, JsonMap, Sensitivity};
-use contextweaver_text::first_fit::{FirstFit, number_words};
 use contextweaver_text::hash::hex;
+use contextweaver_text::similarity::{FirstFit, number_words};
 use contextweaver_text::time::parse_iso;
 use contextweaver_text::unicode::quote;
 

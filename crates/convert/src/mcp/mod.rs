@@ -2,7 +2,7 @@
 //!
 //! Annotations of a server are hints that nobody has checked. They are kept and shown, and permit nothing.
 
-pub mod base64;
+mod base64;
 mod capability;
 mod content;
 mod facts;
@@ -12,7 +12,7 @@ mod primitive;
 mod primitive_result;
 mod result;
 mod result_reader;
-pub mod revision;
+mod revision;
 mod session;
 mod stored_tool;
 mod tool;
@@ -28,7 +28,7 @@ pub use result::{
     ConvertedResult, McpResultOptions, NO_CONTENT, ResultBinary, mcp_result_to_envelope, mcp_result_with_bytes,
     note_warnings, put_back,
 };
-pub use revision::{MetaKeyProblem, Revision, check_meta_key};
+pub use revision::{MetaKeyProblem, Revision, RevisionRules, check_meta_key};
 pub use session::{McpSession, SessionProblem, load_mcp_session_jsonl};
 pub use tool::{ConvertedTool, IdForm, ToolOptions, describe, mcp_tool_to_selectable, schema_digest, tool_list};
 pub use tool_back::{McpTool, RevisionChange, selectable_to_mcp_tool};

@@ -1,8 +1,4 @@
-//! The published revisions of the protocol and what differs between them, one file each.
-
-mod v2025_06_18;
-mod v2025_11_25;
-mod v2026_07_28;
+//! The published revisions of the protocol and what differs between them.
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
@@ -25,8 +21,6 @@ pub enum Revision {
 pub struct RevisionRules {
     /// The name of the revision: its date.
     pub name: &'static str,
-    /// The fields of a tool. Others are not taken away: servers add their own, and readers must ignore those.
-    pub tool_fields: &'static [&'static str],
     /// The fields of a tool that only other revisions know.
     pub foreign_tool_fields: &'static [&'static str],
     /// Whether an output schema may describe any value; otherwise only objects.
@@ -35,8 +29,6 @@ pub struct RevisionRules {
     pub any_structured_content: bool,
     /// Whether a result says with `resultType` if it is complete; without one it is.
     pub result_type: bool,
-    /// Whether the result of a call may be a task, `{task: …}`, without an extension being agreed on.
-    pub task_results: bool,
     /// Names in `_meta` that belong to the protocol although they have no prefix.
     pub meta_names: &'static [&'static str],
     /// Tells whether the labels of a prefix in `_meta` belong to the protocol.
@@ -66,9 +58,9 @@ impl Revision {
     /// Returns the rules of the revision.
     pub const fn rules(self) -> &'static RevisionRules {
         match self {
-            Self::V2025_06_18 => &v2025_06_18::RULES,
-            Self::V2025_11_25 => &v2025_11_25::RULES,
-            Self::V2026_07_28 => &v2026_07_28::RULES,
+            Self::V2025_06_18 => &V2025_06_18,
+            Self::V2025_11_25 => &V2025_11_25,
+            Self::V2026_07_28 => &V2026_07_28,
         }
     }
 
@@ -77,6 +69,72 @@ impl Revision {
         self.rules().error_codes.iter().find(|(known, _)| *known == code).map(|(_, name)| *name)
     }
 }
+
+/// 2025-06-18: titles, structured content, links to resources.
+const V2025_06_18: RevisionRules = RevisionRules {
+    name: "2025-06-18",
+    foreign_tool_fields: &["icons", "execution"],
+    any_output_schema: false,
+    any_structured_content: false,
+    result_type: false,
+    meta_names: &["progressToken"],
+    is_reserved: is_reserved_before_the_last,
+    error_codes: &[
+        (-32700, "parse error"),
+        (-32603, "internal error"),
+        (-32602, "invalid params"),
+        (-32601, "method not found"),
+        (-32600, "invalid request"),
+        (-32002, "resource not found"),
+    ],
+};
+
+/// Tells whether any label but the last one is the protocol's: `mcp.dev`, `tools.mcp.com`.
+fn is_reserved_before_the_last(labels: &[&str]) -> bool {
+    labels.split_last().is_some_and(|(_, before)| before.iter().any(|label| is_own_label(label)))
+}
+
+/// 2025-11-25: icons, tasks, and prefixes of `_meta` that are reversed host names.
+const V2025_11_25: RevisionRules = RevisionRules {
+    name: "2025-11-25",
+    foreign_tool_fields: &[],
+    any_output_schema: false,
+    any_structured_content: false,
+    result_type: false,
+    meta_names: &["progressToken"],
+    is_reserved: is_reserved_second,
+    error_codes: &[
+        (-32700, "parse error"),
+        (-32603, "internal error"),
+        (-32602, "invalid params"),
+        (-32601, "method not found"),
+        (-32600, "invalid request"),
+        (-32042, "url elicitation required"),
+        (-32002, "resource not found"),
+    ],
+};
+
+/// 2026-07-28: schemas and structured content of any type, results that say whether they are complete, and tasks as an
+/// extension.
+const V2026_07_28: RevisionRules = RevisionRules {
+    name: "2026-07-28",
+    foreign_tool_fields: &["execution"],
+    any_output_schema: true,
+    any_structured_content: true,
+    result_type: true,
+    meta_names: &["progressToken", "traceparent", "tracestate", "baggage"],
+    is_reserved: is_reserved_second,
+    error_codes: &[
+        (-32700, "parse error"),
+        (-32603, "internal error"),
+        (-32602, "invalid params"),
+        (-32601, "method not found"),
+        (-32600, "invalid request"),
+        (-32022, "unsupported protocol version"),
+        (-32021, "missing required client capability"),
+        (-32020, "header mismatch"),
+    ],
+};
 
 /// Why a key of `_meta` is not one to make up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use serde_json::Value;
 
 use super::media::MEDIA_TOKENS;
 use super::message::Role;
-use super::stored::{MESSAGE_KEY, OWN_KEY};
+use super::stored::MESSAGE_KEY;
 use super::to_messages::{NO_RESULT, answered_id, call_id, tool_name};
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
-use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY};
 
 /// Returns the quarter tokens of a text.
 pub type Weigh<'a> = &'a dyn Fn(&str) -> u64;
@@ -184,7 +184,7 @@ impl ItemCost<'_> {
 
 /// Returns what is stored of the message that an item was read from, if it is of the format.
 fn stored_message(item: &ContextItem, format: Format) -> Option<&JsonMap> {
-    let stored = item.metadata.get(OWN_KEY)?.get(MESSAGE_KEY)?.as_object()?;
+    let stored = item.metadata.get(RESERVED_KEY)?.get(MESSAGE_KEY)?.as_object()?;
     (optional(stored, "format") == format.as_str()).then_some(stored)
 }
 

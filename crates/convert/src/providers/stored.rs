@@ -10,13 +10,11 @@ use serde_json::{Value, json};
 
 use super::Format;
 use super::message::{MessagePart, PartKind, TextEncoding, TextSlot};
-use contextweaver_model::ContextItem;
 use contextweaver_model::json::JsonMap;
+use contextweaver_model::{ContextItem, RESERVED_KEY};
 use contextweaver_text::hash::of_text;
 
-/// Key of the metadata that this library writes.
-pub const OWN_KEY: &str = "_contextweaver";
-/// Key below [`OWN_KEY`] of the stored message.
+/// Key below [`RESERVED_KEY`] of the stored message.
 pub const MESSAGE_KEY: &str = "message";
 
 /// What a stored part is: [`PartKind`] without its data.
@@ -180,7 +178,7 @@ fn index(value: &Value) -> Option<usize> {
 impl StoredMessage {
     /// Reads what is stored in an item; what is malformed counts as none.
     pub fn of(item: &ContextItem) -> Option<Self> {
-        let value = item.metadata.get(OWN_KEY)?.get(MESSAGE_KEY)?;
+        let value = item.metadata.get(RESERVED_KEY)?.get(MESSAGE_KEY)?;
         let message = value.get("message").and_then(index);
         let group = value.get("group")?;
         Some(Self {
@@ -216,7 +214,7 @@ impl StoredMessage {
             }
         }
         map.insert("parts".into(), self.parts.iter().map(|part| part.to_value(self.index)).collect());
-        let own = metadata.entry(OWN_KEY).or_insert_with(|| json!({}));
+        let own = metadata.entry(RESERVED_KEY).or_insert_with(|| json!({}));
         if !own.is_object() {
             *own = json!({});
         }

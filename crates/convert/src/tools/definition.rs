@@ -7,7 +7,7 @@ use super::annotations::{CATEGORIES, LEVELS, annotations};
 use super::meta_prefix::MetaPrefix;
 use super::names::{humanized, is_mcp_name, is_snake_case};
 use super::schema::{SchemaOptions, SchemaRole, normalized};
-use crate::mcp::revision::RevisionRules;
+use crate::mcp::RevisionRules;
 use crate::mcp::{ConvertedTool, IdForm, ToolOptions, mcp_tool_to_selectable};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -250,10 +250,10 @@ pub(super) fn written(
         }
     }
     let at = pointer(path, "schema");
-    put("inputSchema", normalized(&definition.schema, &at, SchemaRole::Input, &options.schema, warnings)?);
+    put("inputSchema", normalized(&definition.schema, &at, SchemaRole::Input, options.schema, warnings)?);
     if let Some(schema) = &definition.output_schema {
         let at = pointer(path, "outputSchema");
-        put("outputSchema", normalized(schema, &at, SchemaRole::Output, &options.schema, warnings)?);
+        put("outputSchema", normalized(schema, &at, SchemaRole::Output, options.schema, warnings)?);
     }
     let annotations = annotations(definition, path, warnings);
     if !annotations.is_empty() {

@@ -5,16 +5,13 @@ mod annotations;
 pub mod call_context;
 mod definition;
 mod dependencies;
-pub mod meta;
-pub mod meta_name;
 mod meta_prefix;
 mod names;
 mod render;
 mod results;
 mod reverse;
-pub mod schema;
-mod trace;
-pub mod validate;
+mod schema;
+mod validate;
 
 pub use definition::{
     ForwardOptions, ForwardTool, ForwardTools, ToolHandler, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable,
@@ -25,3 +22,5 @@ pub use results::{
     CallOutcome, FetchedAt, ForwardResult, ReverseToolResultOptions, ToolResultOptions, from_mcp_result, to_mcp_result,
 };
 pub use reverse::{ReverseOptions, ReverseTool, ReverseTools, from_mcp_tool, from_mcp_tools};
+pub use schema::{SchemaFormat, SchemaOptions};
+pub use validate::{SchemaMismatch, Validation, validate_args};

@@ -65,7 +65,7 @@ pub fn normalized(
     schema: &Value,
     path: &str,
     role: SchemaRole,
-    options: &SchemaOptions,
+    options: SchemaOptions,
     warnings: &mut Vec<Warning>,
 ) -> Result<Value> {
     let Value::Object(map) = schema else {

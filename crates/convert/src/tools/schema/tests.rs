@@ -4,7 +4,7 @@ use super::*;
 
 fn run(schema: &Value, role: SchemaRole, options: SchemaOptions) -> Result<(Value, Vec<&'static str>)> {
     let mut warnings = Vec::new();
-    let schema = normalized(schema, "/schema", role, &options, &mut warnings)?;
+    let schema = normalized(schema, "/schema", role, options, &mut warnings)?;
     Ok((schema, warnings.iter().map(|warning| warning.code).collect()))
 }
 

@@ -1,6 +1,6 @@
 //! Names in `_meta`: the grammar, and a spelling for what is outside of it.
 
-use super::call_context::refused;
+use super::refused;
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;

@@ -3,9 +3,9 @@
 
 use serde_json::Value;
 
-use super::call_context::{check_key, is_secret_name, refused};
 use super::meta_name::{self, OnInvalidKey};
 use super::trace;
+use super::{check_key, is_secret_name, refused};
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;

@@ -3,9 +3,16 @@
 //!
 //! Only keys and flags come here; the values stay with the caller until a policy has forwarded them.
 
+mod meta;
+mod meta_name;
+mod trace;
+
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
+
+pub use meta::{FromMetaOptions, MAX_META_BYTES, ToMetaOptions, from_meta, open_meta, to_meta};
+pub use meta_name::OnInvalidKey;
 
 /// Longest key, in bytes of UTF-8.
 pub const MAX_KEY_BYTES: usize = 256;
@@ -55,7 +62,7 @@ pub struct ContextEntry {
 }
 
 /// Makes an error with a `reason` and the `key` in its details.
-pub fn refused(code: ErrorCode, reason: &str, message: String, key: &str) -> Error {
+fn refused(code: ErrorCode, reason: &str, message: String, key: &str) -> Error {
     Error::new(code, message).detail("reason", reason).detail("key", key)
 }
 
