@@ -12,6 +12,19 @@ use contextweaver_model::json::{Fields, JsonMap, wrong_type};
 use contextweaver_text::unicode::quote;
 
 /// Reads one tool under its canonical id: what breaks the grammar of ids is an error, hints count by truth.
+///
+/// # Errors
+/// `INVALID_INPUT` and `MISSING_FIELD` for a malformed tool or one whose name makes no canonical id, below `path`.
+///
+/// ```
+/// use contextweaver_convert::mcp::mcp_tool_to_capability;
+/// use serde_json::json;
+///
+/// let item = mcp_tool_to_capability(json!({ "name": "github.search", "description": "Searches." }), "/tool")?;
+/// assert_eq!(item.namespace, "github");
+/// assert!(item.id.starts_with("github:search#"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_tool_to_capability(tool: Value, path: &str) -> Result<SelectableItem> {
     let mut fields = Fields::open(tool, path)?;
     let name = required(&mut fields, "name")?;

@@ -16,6 +16,14 @@ const VERBS: &[&str] = &[
 ];
 
 /// Guesses the namespace of a tool: what is before the first `.` or `/`, or the first of three words joined by `_`.
+///
+/// ```
+/// use contextweaver_convert::mcp::infer_namespace;
+///
+/// assert_eq!(infer_namespace("github.create_issue"), "github");
+/// assert_eq!(infer_namespace("slack_send_message"), "slack");
+/// assert_eq!(infer_namespace("search"), "mcp");
+/// ```
 pub fn infer_namespace(name: &str) -> &str {
     guess(name, true)
 }

@@ -17,6 +17,18 @@ const NAME_CHARS: usize = 128;
 
 /// Reads one resource of `resources/list`; only one without a `uri` is an error. Its namespace is the server, or else
 /// the scheme of its address. Nothing is fetched.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object, `MISSING_FIELD` for a resource without a `uri`.
+///
+/// ```
+/// use contextweaver_convert::mcp::mcp_resource_to_selectable;
+/// use serde_json::json;
+///
+/// let converted = mcp_resource_to_selectable(json!({ "uri": "file:///readme.md", "name": "readme" }), Some("docs"))?;
+/// assert_eq!((converted.item.kind.as_str(), converted.item.namespace.as_str()), ("resource", "docs"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Result<ConvertedTool> {
     let mut map = object(resource)?;
     let uri = required_text(map.shift_remove("uri"), "resource", "uri")?;
@@ -49,6 +61,20 @@ pub fn mcp_resource_to_selectable(resource: Value, server: Option<&str>) -> Resu
 }
 
 /// Reads one prompt of `prompts/list`; only one without a `name` is an error. Its arguments become a schema of strings.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object, `MISSING_FIELD` for a prompt without a `name`.
+///
+/// ```
+/// use contextweaver_convert::mcp::mcp_prompt_to_selectable;
+/// use serde_json::json;
+///
+/// let prompt = json!({ "name": "review", "arguments": [{ "name": "code", "required": true }] });
+/// let item = mcp_prompt_to_selectable(prompt, None)?.item;
+/// assert_eq!(item.kind, "prompt");
+/// assert_eq!(item.args_schema["required"], json!(["code"]));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_prompt_to_selectable(prompt: Value, server: Option<&str>) -> Result<ConvertedTool> {
     let mut map = object(prompt)?;
     let name = required_text(map.shift_remove("name"), "prompt", "name")?;

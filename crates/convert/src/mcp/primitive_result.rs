@@ -15,6 +15,19 @@ const READ_MESSAGES: &[&str] = &["description", "messages", "resultType", "input
 
 /// Takes the result of `resources/read` apart. Handles are `resource:<id>:<index>`. Whatever the server sent, an object
 /// becomes an envelope, as in [`super::mcp_result_to_envelope`]; a resource states no facts.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object.
+///
+/// ```
+/// use contextweaver_convert::mcp::mcp_resource_to_envelope;
+/// use serde_json::json;
+///
+/// let result = json!({ "contents": [{ "uri": "file:///notes.txt", "mimeType": "text/plain", "text": "Buy milk" }] });
+/// let converted = mcp_resource_to_envelope(&result, "notes", 1 << 20)?;
+/// assert_eq!(converted.full_text, "Buy milk");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<ConvertedResult> {
     let map = object(result)?;
     let mut reader = ResultReader::of_primitive("resource", id, max_bytes);
@@ -37,6 +50,21 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
 
 /// Takes the result of `prompts/get` apart: a text of lines `[role] text`, which is also stored as
 /// `prompt:<id>:messages`, behind the bytes of other parts, `prompt:<id>:<kind>:<index>`. The summary is the description.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object.
+///
+/// ```
+/// use contextweaver_convert::mcp::mcp_prompt_to_envelope;
+/// use serde_json::json;
+///
+/// let result = json!({ "description": "A greeting",
+///                      "messages": [{ "role": "user", "content": { "type": "text", "text": "Say hello" } }] });
+/// let converted = mcp_prompt_to_envelope(&result, "greeting", 1 << 20)?;
+/// assert_eq!(converted.full_text, "[user] Say hello");
+/// assert_eq!(converted.envelope.summary, "A greeting");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Result<ConvertedResult> {
     let map = object(result)?;
     let mut reader = ResultReader::of_primitive("prompt", id, max_bytes);

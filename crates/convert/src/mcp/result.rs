@@ -76,6 +76,26 @@ pub const NO_CONTENT: &str = "(no content)";
 ///
 /// Every object becomes an envelope: malformed parts are kept and named in the warnings, and make the status `partial`.
 /// Nothing is validated or fetched.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object.
+///
+/// ```
+/// use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
+/// use contextweaver_model::Status;
+/// use serde_json::json;
+///
+/// let result = json!({ "content": [
+///     { "type": "text", "text": "status: shipped" },
+///     { "type": "image", "mimeType": "image/png", "data": "aGVsbG8=" },
+/// ] });
+/// let converted = mcp_result_to_envelope(&result, "track", &McpResultOptions::default())?;
+/// assert_eq!(converted.envelope.status, Status::Ok);
+/// assert_eq!(converted.envelope.facts, ["status: shipped"]);
+/// assert_eq!(converted.binaries[0].handle, "mcp:track:image:1");
+/// assert_eq!(converted.binaries[0].bytes, b"hello");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &McpResultOptions) -> Result<ConvertedResult> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
     Ok(read(map, ResultReader::of_tool(tool_name, options.max_bytes), options))
@@ -84,6 +104,20 @@ pub fn mcp_result_to_envelope(result: &Value, tool_name: &str, options: &McpResu
 /// Converts the result of a tool call, as [`mcp_result_to_envelope`] does, where base64 of images and the like was
 /// decoded before: `attached` has the bytes by the JSON pointer of the text, such as `/content/0/data`, and an empty text
 /// stands there. It must have been base64 of the standard alphabet, with padding, and nothing else.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object.
+///
+/// ```
+/// use contextweaver_convert::mcp::{McpResultOptions, mcp_result_with_bytes};
+/// use serde_json::json;
+///
+/// let result = json!({ "content": [{ "type": "image", "mimeType": "image/png", "data": "" }] });
+/// let attached = vec![("/content/0/data".to_owned(), b"hello".to_vec())];
+/// let converted = mcp_result_with_bytes(result, attached, "draw", &McpResultOptions::default())?;
+/// assert_eq!(converted.binaries[0].bytes, b"hello");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_result_with_bytes(
     mut result: Value,
     attached: Vec<(String, Vec<u8>)>,

@@ -46,7 +46,18 @@ impl Revision {
         self.rules().name
     }
 
-    /// Reads the name of a revision. Fails with `UNSUPPORTED`.
+    /// Reads the name of a revision.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` for a revision that is not known.
+    ///
+    /// ```
+    /// use contextweaver_convert::mcp::Revision;
+    ///
+    /// assert_eq!(Revision::parse("2025-11-25")?, Revision::V2025_11_25);
+    /// assert!(Revision::parse("2024-11-05").is_err());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|revision| revision.name() == name).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|revision| revision.name()).collect();
@@ -157,6 +168,17 @@ fn is_own_label(label: &str) -> bool {
 /// Checks that a key of `_meta` is well formed and not the protocol's own.
 ///
 /// A prefix is labels joined by dots; a name may be empty. Who writes for unknown receivers checks with every revision.
+///
+/// # Errors
+/// The rule of the revision that the key breaks.
+///
+/// ```
+/// use contextweaver_convert::mcp::{MetaKeyProblem, Revision, check_meta_key};
+///
+/// let newest = Revision::default();
+/// assert_eq!(check_meta_key("com.example/tenant", newest), Ok(()));
+/// assert_eq!(check_meta_key("io.modelcontextprotocol/x", newest), Err(MetaKeyProblem::ReservedPrefix));
+/// ```
 pub fn check_meta_key(key: &str, revision: Revision) -> std::result::Result<(), MetaKeyProblem> {
     let rules = revision.rules();
     let (prefix, name) = key.split_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));

@@ -59,6 +59,22 @@ struct SessionReader {
 /// not exist, a field of the wrong type, an id that is there twice and a parent that is not there; otherwise the best is
 /// made of them, with a warning: an unknown type is a turn of the user. The error is that of the first line, and lists
 /// the others as `problems`.
+///
+/// # Errors
+/// `DECODE_FAILED`, `INVALID_INPUT` and others for the first bad line; the details have its `line` and the `problems` of all
+/// lines.
+///
+/// ```
+/// use contextweaver_convert::mcp::load_mcp_session_jsonl;
+/// use contextweaver_model::ItemKind;
+///
+/// let text = r#"{"type": "user_turn", "id": "u1", "text": "Is it raining?"}
+/// {"type": "agent_msg", "text": "It is."}"#;
+/// let session = load_mcp_session_jsonl(text, true)?;
+/// assert_eq!(session.items[1].kind, ItemKind::AgentMsg);
+/// assert_eq!(session.items[1].id, "mcp-line-2");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn load_mcp_session_jsonl(text: &str, strict: bool) -> Result<McpSession> {
     let mut reader = SessionReader { strict, ..SessionReader::default() };
     for (index, line) in text.strip_prefix('\u{feff}').unwrap_or(text).split('\n').enumerate() {

@@ -27,6 +27,9 @@ pub enum IdForm {
 
 impl IdForm {
     /// Reads the name of a form.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a name that no form has.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "name" => Ok(Self::Name),
@@ -202,6 +205,18 @@ pub(super) fn cost_value(cost: f64) -> Option<Value> {
 }
 
 /// Takes the tools out of a `tools/list` capture: a list of tools, `{"tools": […]}`, or the JSON-RPC response around it.
+///
+/// # Errors
+/// `INVALID_INPUT` for another shape, `MISSING_FIELD` for an object without `tools`.
+///
+/// ```
+/// use contextweaver_convert::mcp::tool_list;
+/// use serde_json::json;
+///
+/// let listing = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [{ "name": "search" }] } });
+/// assert_eq!(tool_list(listing)?, [json!({ "name": "search" })]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn tool_list(value: Value) -> Result<Vec<Value>> {
     match value {
         Value::Array(list) => Ok(list),
@@ -223,6 +238,27 @@ pub fn tool_list(value: Value) -> Result<Vec<Value>> {
 /// What a tool has no field for, and what is not as the protocol says, is kept in the metadata below
 /// `_contextweaver.mcp`, so that [`super::selectable_to_mcp_tool`] gives the same tool back. The other metadata are the
 /// annotations, as declared.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object, `MISSING_FIELD` for a tool without a name.
+///
+/// ```
+/// use contextweaver_convert::mcp::{ToolOptions, mcp_tool_to_selectable};
+/// use serde_json::json;
+///
+/// let tool = json!({
+///     "name": "create_issue",
+///     "description": "Creates an issue.",
+///     "inputSchema": { "type": "object", "properties": { "title": { "type": "string" } } },
+///     "annotations": { "readOnlyHint": false },
+/// });
+/// let options = ToolOptions { server: Some("github".to_owned()), ..ToolOptions::default() };
+/// let converted = mcp_tool_to_selectable(tool, &options)?;
+/// assert_eq!(converted.item.id, "mcp:github/create_issue");
+/// assert_eq!(converted.item.namespace, "github");
+/// assert!(converted.warnings.is_empty());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<ConvertedTool> {
     let mut tool = match tool {
         Value::Object(map) => map,
@@ -360,6 +396,9 @@ impl ConvertedTool {
 /// Adds to the stored fields of an item, for readers of one tool rather than of a catalog: the effective `hints`, the
 /// `shape_hash` of canonical ids, the `schema_digest` over both schemas, which also tells when only a type changes, and
 /// the `warnings`.
+///
+/// # Errors
+/// `INVALID_INPUT` where the argument names cannot be hashed.
 pub fn describe(converted: &ConvertedTool) -> Result<SelectableItem> {
     let item = &converted.item;
     let mut further = JsonMap::new();

@@ -45,6 +45,21 @@ pub struct RevisionChange {
 /// Without a revision, the tool an unchanged item was made of comes back whole, in another order of its fields at most,
 /// and of a changed item everything that was not changed. With one, what the revision does not know is left out, and
 /// the report says so. Of an item that was no tool of MCP, the metadata stay here, but for the hints.
+///
+/// ```
+/// use contextweaver_convert::mcp::{Revision, ToolOptions, mcp_tool_to_selectable, selectable_to_mcp_tool};
+/// use serde_json::json;
+///
+/// let tool = json!({ "name": "clock", "description": "Tells the time.", "inputSchema": { "type": "object" },
+///                    "icons": [{ "src": "https://example.com/clock.png" }] });
+/// let item = mcp_tool_to_selectable(tool.clone(), &ToolOptions::default())?.item;
+/// assert_eq!(selectable_to_mcp_tool(&item, None).tool, tool);
+/// // The oldest revision has no icons.
+/// let older = selectable_to_mcp_tool(&item, Some(Revision::V2025_06_18));
+/// assert_eq!(older.tool.get("icons"), None);
+/// assert_eq!(older.report[0].path, "/icons");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn selectable_to_mcp_tool(item: &SelectableItem, revision: Option<Revision>) -> McpTool {
     let stored = StoredTool::of(&item.metadata);
     let mut tool = written(item, &stored);

@@ -59,6 +59,18 @@ fn malformed(message: &str) -> Error {
 
 impl ToolId {
     /// Reads an id: the namespace ends at the first `:`, the hash starts at the last `#`, the version at the last `@`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for what breaks the grammar.
+    ///
+    /// ```
+    /// use contextweaver_convert::mcp::ToolId;
+    ///
+    /// let id = ToolId::parse("github:create_issue@1.2")?;
+    /// assert_eq!((id.namespace.as_str(), id.name.as_str()), ("github", "create_issue"));
+    /// assert_eq!(id.version.as_deref(), Some("1.2"));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn parse(text: &str) -> Result<Self> {
         let (namespace, rest) =
             text.split_once(':').ok_or_else(|| malformed(&format!("the tool id {} has no namespace", quote(text))))?;
@@ -68,7 +80,10 @@ impl ToolId {
         id.to_text().map(|_| id)
     }
 
-    /// Writes the id. Fails with `INVALID_INPUT` when a part breaks the grammar.
+    /// Writes the id.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` when a part breaks the grammar.
     pub fn to_text(&self) -> Result<String> {
         check(&self.namespace, NAMESPACE)?;
         check(&self.name, NAME)?;
@@ -97,6 +112,9 @@ fn cut(text: &str, mark: char) -> (&str, Option<String>) {
 }
 
 /// Returns the id of a tool: with its version, or else with the hash of its name and its arguments' names.
+///
+/// # Errors
+/// `INVALID_INPUT` when a part breaks the grammar or the schema is malformed.
 pub fn canonical_tool_id(
     namespace: &str,
     name: &str,
@@ -110,6 +128,9 @@ pub fn canonical_tool_id(
 }
 
 /// Returns eight hexadecimal digits for a tool's name and the names of its arguments; their types do not count.
+///
+/// # Errors
+/// `INVALID_INPUT` where `properties` or `required` is malformed.
 pub fn shape_hash(upstream_name: &str, input_schema: Option<&Value>) -> Result<String> {
     let part = |key: &str| input_schema.and_then(|schema| schema.get(key)).filter(|part| !part.is_null());
     let properties = match part("properties") {
@@ -153,11 +174,17 @@ pub fn prompt_hash(name: &str, argument_names: &[String]) -> String {
 }
 
 /// Returns the id of a resource.
+///
+/// # Errors
+/// `INVALID_INPUT` when a part breaks the grammar.
 pub fn resource_id(namespace: &str, name: &str, uri: &str) -> Result<String> {
     primitive_id("resource", namespace, name, resource_hash(uri))
 }
 
 /// Returns the id of a prompt.
+///
+/// # Errors
+/// `INVALID_INPUT` when a part breaks the grammar.
 pub fn prompt_id(namespace: &str, name: &str, prompt: &str, argument_names: &[String]) -> Result<String> {
     primitive_id("prompt", namespace, name, prompt_hash(prompt, argument_names))
 }
@@ -168,6 +195,9 @@ fn primitive_id(kind: &str, namespace: &str, name: &str, hash8: String) -> Resul
 }
 
 /// Reads the id of a tool, or of a resource or prompt with its prefix; returns what it is the id of.
+///
+/// # Errors
+/// `INVALID_INPUT` for what breaks the grammar.
 pub fn parse_primitive_id(text: &str) -> Result<(&'static str, ToolId)> {
     let (kind, rest) = match text.split_once("::") {
         None => ("tool", text),
@@ -181,6 +211,13 @@ pub fn parse_primitive_id(text: &str) -> Result<(&'static str, ToolId)> {
 /// Makes ids distinct: the first of equal ones stays, later ones get `~2`, `~3` and so on.
 ///
 /// An id made here never equals one that was given.
+///
+/// ```
+/// use contextweaver_convert::mcp::resolve_collisions;
+///
+/// let ids = ["a:b#00000000", "a:b#00000000"].map(str::to_owned);
+/// assert_eq!(resolve_collisions(&ids), ["a:b#00000000", "a:b#00000000~2"]);
+/// ```
 pub fn resolve_collisions(ids: &[String]) -> Vec<String> {
     let given = WordSet::new(ids.to_vec());
     // How often each id was seen, or the last number tried for it.

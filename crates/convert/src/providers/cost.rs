@@ -26,6 +26,20 @@ const PAYLOADS: &[&str] =
     &["input", "rawInput", "args", "arguments", "response", "output", "result", "value", "action", "operation"];
 
 /// Returns the quarter tokens of messages and of the instructions beside them.
+///
+/// ```
+/// use contextweaver_convert::providers::cost::message_quarters;
+/// use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
+/// use contextweaver_model::{ContextItem, ItemKind};
+/// use contextweaver_text::tokens::Estimator;
+///
+/// let items = [ContextItem::new("question", ItemKind::UserTurn, "Is it raining in Oslo?")];
+/// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
+/// let quarters = message_quarters(&written, &|text| Estimator::V3.quarters(text));
+/// // The text, the role, and what a provider puts around a message.
+/// assert!(quarters > Estimator::V3.quarters("Is it raining in Oslo?"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn message_quarters(written: &WrittenMessages, weigh: Weigh) -> u64 {
     let mut meter = Meter { weigh, quarters: 0 };
     for message in written.messages.iter().chain(&written.system) {

@@ -1,11 +1,12 @@
 //! Messages of model providers, and the items that they are in the log.
 //!
-//! Every format is read into the [`message::Message`]s of one module, of which `to_items` makes items, and written from
-//! the [`outgoing::OutgoingMessage`]s that `to_messages` makes of items by the rules of calls and results.
-//!
-//! An item holds each text once, in its `text`. The rest of its message is stored below `metadata._contextweaver.message`
-//! ([`stored`]): the same format gets it back exactly, unless the text was changed since; then the text is written in its
-//! place. Another format gets what all formats have: texts, calls with arguments, results.
+//! An item holds each text once, in its `text`. The rest of its message is stored below `metadata._contextweaver.message`:
+//! the same format gets it back exactly, unless the text was changed since; then the text is written in its place. Another
+//! format gets what all formats have: texts, calls with arguments, results.
+
+// A format is read into the `Message`s of `message`, of which `to_items` makes items, and written from the
+// `OutgoingMessage`s of `outgoing`, which `to_messages` makes of items by the rules of calls and results. `stored` is what
+// an item keeps of its message.
 
 mod ai_sdk_model;
 mod ai_sdk_ui;
@@ -75,6 +76,17 @@ impl Format {
     }
 
     /// Finds a format by its name.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a name that no format has.
+    ///
+    /// ```
+    /// use contextweaver_convert::providers::Format;
+    ///
+    /// assert_eq!(Format::parse("anthropic")?, Format::Anthropic);
+    /// assert!(Format::parse("smoke-signals").is_err());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn parse(name: &str) -> Result<Self> {
         Self::ALL.iter().copied().find(|format| format.as_str() == name).ok_or_else(|| {
             Error::new(ErrorCode::InvalidInput, format!("unknown format {}", quote(name)))
@@ -131,6 +143,32 @@ pub struct WrittenMessages {
 }
 
 /// Reads messages into items. Unknown fields and part types are kept; known ones are checked.
+///
+/// # Errors
+/// `INVALID_INPUT` and `MISSING_FIELD` for what is known of the format and malformed, with the place as in
+/// `/messages/3/content/0/id`; `TOO_LARGE` and `TOO_DEEP` beyond the limits; `UNSUPPORTED` for `system` in a format that has
+/// its instructions among the messages.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, ReadOptions, messages_to_items};
+/// use contextweaver_model::ItemKind;
+/// use serde_json::json;
+///
+/// let messages = json!([
+///     { "role": "user", "content": "Is it raining in Oslo?" },
+///     { "role": "assistant", "content": null, "tool_calls": [{
+///         "id": "call_1", "type": "function", "function": { "name": "weather", "arguments": "{\"city\":\"Oslo\"}" },
+///     }] },
+///     { "role": "tool", "tool_call_id": "call_1", "content": "Light rain" },
+/// ]);
+/// let options = ReadOptions { id_prefix: "message:".to_owned(), ..ReadOptions::default() };
+/// let read = messages_to_items(messages, Format::OpenAiChat, &options)?;
+/// assert!(read.warnings.is_empty());
+/// let kinds: Vec<ItemKind> = read.items.iter().map(|item| item.kind).collect();
+/// assert_eq!(kinds, [ItemKind::UserTurn, ItemKind::ToolCall, ItemKind::ToolResult]);
+/// assert_eq!(read.items[2].parent_id.as_deref(), Some("call_1"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions) -> Result<ReadMessages> {
     let list = match messages {
         Value::Array(list) if list.len() > limits::MAX_ITEMS => {
@@ -160,6 +198,23 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
 
 /// Writes items as messages that the provider accepts: every result follows its call, every call but those of the last
 /// message has a result, ids are unique and legal, no message is empty.
+///
+/// # Errors
+/// None at present: what a format cannot say is repaired or left out, with a warning.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let items = [
+///     ContextItem::new("rules", ItemKind::Policy, "Answer briefly."),
+///     ContextItem::new("question", ItemKind::UserTurn, "Is it raining in Oslo?"),
+/// ];
+/// let written = items_to_messages(&items, Format::Anthropic, &WriteOptions::default())?;
+/// assert_eq!(written.system, Some("Answer briefly.".into()));
+/// assert_eq!(written.messages[0]["content"], "Is it raining in Oslo?");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteOptions) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
     let outgoing = to_messages::outgoing_messages(items, format, options, &mut warnings);
@@ -224,6 +279,9 @@ fn role_of(map: &JsonMap, path: &str, roles: &[(&str, Role)], hint: &str) -> Res
 }
 
 /// Reads `start`, `id_prefix`, `known_calls` and `system` from the fields of an object.
+///
+/// # Errors
+/// `INVALID_INPUT` and `OUT_OF_RANGE` for a field of another type or beyond its limit.
 pub fn read_options(fields: &mut Fields) -> Result<ReadOptions> {
     let mut known_calls = Vec::new();
     for (id, item) in fields.object("known_calls")? {

@@ -208,8 +208,25 @@ pub struct ForwardTool {
 
 /// Maps a definition to a tool of MCP. The paths of errors and warnings begin with `path`.
 ///
-/// Fails with a reason in the details: `invalid_name`, `empty_description`, `invalid_schema`, `root_not_object`,
-/// `remote_ref`, `schema_too_large`, `invalid_timeout`.
+/// # Errors
+/// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` or `TOO_LARGE`, with the reason in the details: `invalid_name`,
+/// `empty_description`, `invalid_schema`, `root_not_object`, `remote_ref`, `schema_too_large`, `invalid_timeout`.
+///
+/// ```
+/// use contextweaver_convert::tools::{ForwardOptions, to_mcp_tool};
+/// use serde_json::json;
+///
+/// let definition = json!({
+///     "name": "get_weather",
+///     "description": "Returns the weather of a city.",
+///     "schema": { "city": { "type": "string" } },
+///     "category": "read",
+/// });
+/// let converted = to_mcp_tool(&definition, "", &ForwardOptions::default())?;
+/// assert_eq!(converted.tool["inputSchema"]["required"], json!(["city"]));
+/// assert_eq!(converted.tool["annotations"]["readOnlyHint"], true);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn to_mcp_tool(definition: &Value, path: &str, options: &ForwardOptions) -> Result<ForwardTool> {
     let mut warnings = Vec::new();
     let definition = ToolDefinition::read(definition, path, &mut warnings)?;
@@ -320,6 +337,23 @@ pub struct ForwardTools {
 
 /// Maps definitions to tools of MCP. A bad one does not keep the others out, unless `strict`: then the first error is
 /// the answer. Of definitions with one name the first counts.
+///
+/// # Errors
+/// With `strict`, the error of the first bad definition; otherwise none.
+///
+/// ```
+/// use contextweaver_convert::tools::{ForwardOptions, to_mcp_tools};
+/// use serde_json::json;
+///
+/// let definitions = [
+///     json!({ "name": "ping", "description": "Answers.", "schema": {} }),
+///     json!({ "name": "no spaces", "description": "Is refused.", "schema": {} }),
+/// ];
+/// let converted = to_mcp_tools(&definitions, &ForwardOptions::default(), false)?;
+/// assert_eq!(converted.tools.len(), 1);
+/// assert_eq!(converted.errors[0]["index"], 1);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn to_mcp_tools(definitions: &[Value], options: &ForwardOptions, strict: bool) -> Result<ForwardTools> {
     let mut out = ForwardTools::default();
     let mut indices: Vec<usize> = Vec::new();
@@ -366,6 +400,22 @@ pub(super) fn indexed(error: &Error, index: usize) -> Value {
 /// Maps a definition to an item: the item of the tool it becomes on a server, with its tags, examples and dependencies.
 ///
 /// With a `namespace` the item is in that group, whatever its name looks like; its id stays that of the tool.
+///
+/// # Errors
+/// Those of [`to_mcp_tool`].
+///
+/// ```
+/// use contextweaver_convert::mcp::ToolOptions;
+/// use contextweaver_convert::tools::{ForwardOptions, tool_definition_to_selectable};
+/// use serde_json::json;
+///
+/// let definition = json!({ "name": "ping", "description": "Answers.", "schema": {}, "tags": ["network"] });
+/// let (forward, tool) = (ForwardOptions::default(), ToolOptions::default());
+/// let item = tool_definition_to_selectable(&definition, "", &forward, &tool, None)?.item;
+/// assert_eq!(item.id, "mcp:ping");
+/// assert!(item.tags.contains(&"network".to_owned()));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn tool_definition_to_selectable(
     definition: &Value,
     path: &str,

@@ -18,7 +18,17 @@ impl Default for MetaPrefix {
 }
 
 impl MetaPrefix {
-    /// Takes a prefix that no revision reserves; otherwise `INVALID_INPUT` with the reason `reserved_prefix`.
+    /// Takes a prefix that no revision reserves.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` with the reason `reserved_prefix`.
+    ///
+    /// ```
+    /// use contextweaver_convert::tools::MetaPrefix;
+    ///
+    /// assert!(MetaPrefix::new("com.example").is_ok());
+    /// assert!(MetaPrefix::new("io.modelcontextprotocol").is_err());
+    /// ```
     pub fn new(prefix: &str) -> Result<Self> {
         let own = Self(prefix.to_owned());
         let problem = Revision::ALL.iter().find_map(|revision| check_meta_key(&own.key("x"), *revision).err());

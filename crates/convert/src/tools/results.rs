@@ -83,6 +83,20 @@ fn text_part(text: &str) -> Value {
 
 /// Maps a result `{tool, fetchedAt, data?, error?}` to a result of MCP. The paths of errors and warnings begin with
 /// `path`.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no such record; the errors of [`super::validate_args`] for a bad output schema.
+///
+/// ```
+/// use contextweaver_convert::tools::{ToolResultOptions, to_mcp_result};
+/// use serde_json::json;
+///
+/// let result = json!({ "tool": "weather", "fetchedAt": "2026-01-01T00:00:00Z", "data": { "temp": 3 } });
+/// let written = to_mcp_result(&result, "", &ToolResultOptions::default())?.result;
+/// assert_eq!(written["structuredContent"], json!({ "temp": 3 }));
+/// assert_eq!(written["content"][0]["text"], "{\"temp\":3}");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn to_mcp_result(result: &Value, path: &str, options: &ToolResultOptions) -> Result<ForwardResult> {
     let mut warnings = Vec::new();
     let mut fields = Fields::open(result.clone(), path)?;
@@ -258,6 +272,20 @@ pub enum CallOutcome {
 }
 
 /// Maps a result of MCP to a result. The paths of errors and warnings begin with `path`.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object.
+///
+/// ```
+/// use contextweaver_convert::tools::{CallOutcome, ReverseToolResultOptions, from_mcp_result};
+/// use serde_json::json;
+///
+/// let result = json!({ "content": [{ "type": "text", "text": "Error: no such city" }], "isError": true });
+/// let options = ReverseToolResultOptions { tool: "weather".to_owned(), ..ReverseToolResultOptions::default() };
+/// let CallOutcome::Result { result, .. } = from_mcp_result(&result, "", &options)? else { unreachable!() };
+/// assert_eq!(result["error"], "no such city");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseToolResultOptions) -> Result<CallOutcome> {
     let Value::Object(map) = result else { return Err(json::wrong_type(path, "an object", result)) };
     let kind = map.get("resultType");

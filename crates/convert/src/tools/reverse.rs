@@ -44,6 +44,23 @@ pub struct ReverseTool {
 ///
 /// Without trusted `_meta`, category, level and confirmation are guessed from the hints, the worst where there are none,
 /// and the annotations are kept as they are: mapped back, the tool has the same ones.
+///
+/// # Errors
+/// `INVALID_INPUT` for what is no object, has no name, or a name that snake case cannot write where that is asked for.
+///
+/// ```
+/// use contextweaver_convert::tools::{ReverseOptions, from_mcp_tool};
+/// use serde_json::json;
+///
+/// let tool = json!({ "name": "getUser", "description": "Reads a user.", "inputSchema": { "type": "object" },
+///                    "annotations": { "readOnlyHint": true } });
+/// let options = ReverseOptions { snake_case: true, ..ReverseOptions::default() };
+/// let read = from_mcp_tool(&tool, "", &options)?;
+/// assert_eq!(read.definition["name"], "get_user");
+/// assert_eq!(read.mcp_name.as_deref(), Some("getUser"));
+/// assert_eq!(read.definition["category"], "read");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_mcp_tool(tool: &Value, path: &str, options: &ReverseOptions) -> Result<ReverseTool> {
     let Value::Object(tool) = tool else { return Err(wrong_type(path, "an object", tool)) };
     let mut reader = DefinitionReader { tool, path, warnings: Vec::new(), out: JsonMap::new() };
@@ -229,6 +246,19 @@ pub struct ReverseTools {
 
 /// Maps tools to definitions. A bad one does not keep the others out, unless `strict`. Two tools that would get one name
 /// are an error always: one of them could not be called.
+///
+/// # Errors
+/// `DUPLICATE_ID` for two tools that would get one name; with `strict`, the error of the first bad tool.
+///
+/// ```
+/// use contextweaver_convert::tools::{ReverseOptions, from_mcp_tools};
+/// use serde_json::json;
+///
+/// let tools = [json!({ "name": "a", "inputSchema": {} }), json!({ "inputSchema": {} })];
+/// let read = from_mcp_tools(&tools, &ReverseOptions::default(), false)?;
+/// assert_eq!((read.definitions.len(), read.errors.len()), (1, 1));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_mcp_tools(tools: &[Value], options: &ReverseOptions, strict: bool) -> Result<ReverseTools> {
     let mut out = ReverseTools::default();
     let mut taken: SortedMap<String, usize> = SortedMap::new();

@@ -30,7 +30,21 @@ pub struct ToMetaOptions {
 
 /// Puts entries beside what `_meta` has; a key that is taken keeps its value.
 ///
-/// Fails with the reason `ReservedMetaKey`, `InvalidMetaKey` or `MetaTooLarge`.
+/// # Errors
+/// `POLICY_VIOLATION` with the reason `ReservedMetaKey`, `INVALID_INPUT` with `InvalidMetaKey`, `TOO_LARGE` with
+/// `MetaTooLarge`.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::{MAX_META_BYTES, ToMetaOptions, to_meta};
+/// use contextweaver_model::JsonMap;
+///
+/// let values = JsonMap::from_iter([("tenant".to_owned(), "acme".into())]);
+/// let options = ToMetaOptions { prefix: "com.example/".to_owned(), max_bytes: MAX_META_BYTES, ..ToMetaOptions::default() };
+/// let (meta, warnings) = to_meta(values, JsonMap::new(), &options)?;
+/// assert_eq!(meta["com.example/tenant"], "acme");
+/// assert!(warnings.is_empty());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn to_meta(values: JsonMap, existing: JsonMap, options: &ToMetaOptions) -> Result<(JsonMap, Vec<Warning>)> {
     check_prefix(&options.prefix)?;
     let (mut meta, mut added, mut warnings) = (existing, JsonMap::new(), Vec::new());
@@ -163,8 +177,25 @@ fn is_identity(key: &str) -> bool {
 
 /// Takes what was asked for from the `_meta` of a client, which nobody vouches for.
 ///
-/// Fails with the reason `IdentityNotTrusted` when who the client is would be taken from it: that comes from the
-/// transport. What is unusable is left out with a warning.
+/// Keys that say who the client is are refused, as that comes from the transport. Unusable values are left out with a
+/// warning.
+///
+/// # Errors
+/// `POLICY_VIOLATION` with the reason `IdentityNotTrusted`, `INVALID_INPUT` for a bad key or prefix.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::{FromMetaOptions, from_meta};
+/// use contextweaver_model::JsonMap;
+///
+/// let meta = JsonMap::from_iter([("locale".to_owned(), "nb-NO".into()), ("other".to_owned(), 1.into())]);
+/// let options = FromMetaOptions { allow: vec!["locale".to_owned()], ..FromMetaOptions::default() };
+/// let (values, _) = from_meta(&meta, &options)?;
+/// assert_eq!(values.len(), 1);
+/// // Who asks comes from the transport, not from the client.
+/// let options = FromMetaOptions { allow: vec!["userId".to_owned()], ..FromMetaOptions::default() };
+/// assert!(from_meta(&meta, &options).is_err());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_meta(meta: &JsonMap, inbound: &FromMetaOptions) -> Result<(JsonMap, Vec<Warning>)> {
     check_prefix(&inbound.prefix)?;
     let (mut found, mut warnings) = (JsonMap::new(), Vec::new());

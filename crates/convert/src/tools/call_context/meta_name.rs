@@ -22,6 +22,9 @@ pub enum OnInvalidKey {
 
 impl OnInvalidKey {
     /// Reads the name of a choice.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "error" => Ok(Self::Error),

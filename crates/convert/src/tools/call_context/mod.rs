@@ -67,6 +67,16 @@ fn refused(code: ErrorCode, reason: &str, message: String, key: &str) -> Error {
 }
 
 /// Checks that a text can be a key: not empty, at most [`MAX_KEY_BYTES`].
+///
+/// # Errors
+/// `INVALID_INPUT` with the reason `InvalidContextKey`.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::check_key;
+///
+/// assert!(check_key("tenantId").is_ok());
+/// assert!(check_key("").is_err());
+/// ```
 pub fn check_key(key: &str) -> Result<()> {
     let message = match key.len() {
         1..=MAX_KEY_BYTES => return Ok(()),
@@ -90,6 +100,13 @@ const SECRET_WORD: &str = "auth";
 ///
 /// Most words count wherever they are, as in `dbpassword` or `API-KEY`: an entry too many that is not shown does less harm
 /// than one too few.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::is_secret_name;
+///
+/// assert!(is_secret_name("apiKey") && is_secret_name("x-auth-header"));
+/// assert!(!is_secret_name("author"));
+/// ```
 pub fn is_secret_name(key: &str) -> bool {
     let plain: String = key.chars().filter(char::is_ascii_alphanumeric).map(|ch| ch.to_ascii_lowercase()).collect();
     SECRET_PARTS.iter().any(|part| plain.contains(part)) || has_word(key, SECRET_WORD)
@@ -124,6 +141,9 @@ pub enum OnSealedKey {
 
 impl OnSealedKey {
     /// Reads the name of a choice.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
     pub fn parse(name: &str) -> Result<Self> {
         match name {
             "throw" => Ok(Self::Throw),
@@ -151,6 +171,21 @@ pub struct MergedEntry {
 ///
 /// Declared secrets, kept and sealed entries stay so under the value of another level. [`EntryFlags::DECLASSIFIED`] holds
 /// for the value it was set for, and not for the next.
+///
+/// # Errors
+/// `POLICY_VIOLATION` with the reason `SealedKeyConflict`, unless conflicts keep the upper value.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::{ContextEntry, EntryFlags, OnSealedKey, merge_levels};
+///
+/// let entry = |key: &str, flags| ContextEntry { key: key.to_owned(), flags: EntryFlags(flags) };
+/// let levels = [vec![entry("tenant", EntryFlags::SEALED)], vec![entry("tenant", 0), entry("locale", 0)]];
+/// let merged = merge_levels(&levels, OnSealedKey::KeepUpper)?;
+/// // The tenant of level 0, the locale of level 1.
+/// assert_eq!(merged.iter().map(|entry| (entry.level, entry.index)).collect::<Vec<_>>(), [(0, 0), (1, 1)]);
+/// assert!(merge_levels(&levels, OnSealedKey::Throw).is_err());
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn merge_levels(levels: &[Vec<ContextEntry>], on_conflict: OnSealedKey) -> Result<Vec<MergedEntry>> {
     let mut found: Vec<MergedEntry> = Vec::new();
     let mut positions: SortedMap<&str, usize> = SortedMap::new();
@@ -231,6 +266,19 @@ impl ForwardPolicy {
 ///
 /// [`EntryFlags::KEPT`] entries are never forwarded. [`EntryFlags::LOCAL`] values cannot be: where the policy admits one
 /// that is not kept, or names it, that is an error.
+///
+/// # Errors
+/// `INVALID_INPUT` with the reason `UnserialisableContextValue`.
+///
+/// ```
+/// use contextweaver_convert::tools::call_context::{ContextEntry, EntryFlags, ForwardPolicy, forwarded_entries};
+///
+/// let entry = |key: &str, flags| ContextEntry { key: key.to_owned(), flags: EntryFlags(flags) };
+/// let entries = [entry("tenantId", 0), entry("authToken", EntryFlags::NAMED)];
+/// let policy = ForwardPolicy::PassThrough { include_secrets: false };
+/// assert_eq!(forwarded_entries(&entries, &policy)?, [0]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn forwarded_entries(entries: &[ContextEntry], policy: &ForwardPolicy) -> Result<Vec<usize>> {
     let mut through = Vec::new();
     for (index, entry) in entries.iter().enumerate() {

@@ -25,6 +25,9 @@ pub enum SchemaFormat {
 
 impl SchemaFormat {
     /// Reads `json-schema` or `shorthand`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "json-schema" => Ok(Self::JsonSchema),

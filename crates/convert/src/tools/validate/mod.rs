@@ -47,9 +47,26 @@ pub struct Validation {
 }
 
 /// Checks a value. With `use_defaults` absent properties get the `default` of their schema first, as it stands there.
+/// The paths of warnings and of errors in the schema begin with `path`.
 ///
-/// Fails with the reason `invalid_schema`, `remote_ref` or `schema_too_large` where the schema itself is at fault; the
-/// paths of those and of the warnings begin with `path`.
+/// # Errors
+/// `INVALID_INPUT`, `TOO_LARGE` or `TOO_DEEP` where the schema itself is at fault, with the reason `invalid_schema`,
+/// `remote_ref` or `schema_too_large`.
+///
+/// ```
+/// use contextweaver_convert::tools::validate_args;
+/// use serde_json::json;
+///
+/// let schema = json!({ "type": "object", "properties": {
+///     "city": { "type": "string" }, "days": { "type": "integer", "default": 3 },
+/// }, "required": ["city"] });
+/// let checked = validate_args(&schema, "", &json!({ "city": "Oslo" }), true)?;
+/// assert!(checked.valid);
+/// assert_eq!(checked.value, Some(json!({ "city": "Oslo", "days": 3 })));
+/// let checked = validate_args(&schema, "", &json!({ "city": 7 }), false)?;
+/// assert_eq!((checked.errors[0].path.as_str(), checked.errors[0].expected.as_str()), ("/city", "string"));
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn validate_args(schema: &Value, path: &str, value: &Value, use_defaults: bool) -> Result<Validation> {
     if !matches!(schema, Value::Object(_) | Value::Bool(_)) {
         let error = Error::new(ErrorCode::InvalidInput, "a schema is an object").detail("reason", "invalid_schema");
