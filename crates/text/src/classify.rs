@@ -55,6 +55,15 @@ const COMPAT_CARD: std::ops::RangeInclusive<usize> = 13..=16;
 const MAX_CARD: usize = 19;
 
 /// Returns the level that the content of a text calls for.
+///
+/// ```
+/// use contextweaver_text::{ClassifierRules, DetectedLevel, detect};
+///
+/// let rules = ClassifierRules { pii: true, ..ClassifierRules::default() };
+/// assert_eq!(detect("Write to bob@example.com", rules), DetectedLevel::Confidential);
+/// assert_eq!(detect("password=hunter22", rules), DetectedLevel::Restricted);
+/// assert_eq!(detect("It is raining", rules), DetectedLevel::Public);
+/// ```
 #[must_use]
 pub fn detect(text: &str, rules: ClassifierRules) -> DetectedLevel {
     let secrets = if rules.compat { SecretRules::Compat } else { SecretRules::Full };

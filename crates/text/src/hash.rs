@@ -78,6 +78,12 @@ pub const fn of_number(number: u64) -> u64 {
 }
 
 /// Returns the SHA-256 of a text, which does protect against forgery, in lower-case hexadecimal.
+///
+/// ```
+/// use contextweaver_text::hash::sha256_hex;
+///
+/// assert!(sha256_hex("").starts_with("e3b0c44298fc1c14"));
+/// ```
 pub fn sha256_hex(text: &str) -> String {
     hex(&Sha256::digest(text.as_bytes()))
 }

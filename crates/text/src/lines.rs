@@ -3,6 +3,12 @@
 use std::ops::Range;
 
 /// Splits text into lines at every Unicode line terminator; a final terminator does not open another line.
+///
+/// ```
+/// use contextweaver_text::lines::lines;
+///
+/// assert_eq!(lines("a\r\nb\n").collect::<Vec<_>>(), ["a", "b"]);
+/// ```
 pub fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -8,6 +8,12 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Writes text as a code span; the fence is longer than any run of backticks inside.
+///
+/// ```
+/// use contextweaver_text::markdown::code_span;
+///
+/// assert_eq!(code_span("a`b"), "`` a`b ``");
+/// ```
 pub fn code_span(text: &str) -> String {
     let clean = one_line(text);
     let longest = clean.split(|ch| ch != '`').map(str::len).max().unwrap_or(0);

@@ -6,6 +6,14 @@ use std::collections::HashMap;
 use contextweaver_base::order::{WordSet, sort, sort_by};
 
 /// Returns the Jaccard similarity of two sets, 0 when both are empty.
+///
+/// ```
+/// use contextweaver_base::order::WordSet;
+/// use contextweaver_text::similarity::jaccard;
+///
+/// let set = |words: &[&str]| WordSet::new(words.iter().map(|word| (*word).to_owned()).collect());
+/// assert_eq!(jaccard(&set(&["a", "b"]), &set(&["b", "c"])), 1.0 / 3.0);
+/// ```
 pub fn jaccard(a: &WordSet, b: &WordSet) -> f64 {
     if a.is_empty() && b.is_empty() {
         return 0.0;

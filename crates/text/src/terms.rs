@@ -34,6 +34,14 @@ const MAX_COMPOUND_CHARS: usize = 64;
 /// several parts and at most 64 characters, and every part is a term after stemming. Stop words and single letters are
 /// left out. Scripts written without spaces give overlapping pairs of characters. Of base64 and the like, only the
 /// beginning has terms.
+///
+/// ```
+/// use contextweaver_text::terms::for_each_term;
+///
+/// let mut terms = Vec::new();
+/// for_each_term("The routers of eu-west", |term| terms.push(term.to_owned()));
+/// assert_eq!(terms, ["router", "eu-west", "eu", "west"]);
+/// ```
 pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     let mut rest = text;

@@ -11,6 +11,14 @@ const DAY: i64 = 86_400;
 /// then a time (`10`, `10:30`, `103000.25`), then `Z` or an offset (`+02:00`, `-0330`). Without an offset the time
 /// counts as UTC; without a time it is midnight. Python's parser lets pass some malformed texts as well, such as a
 /// stray character before the zone; they are no timestamps here.
+///
+/// ```
+/// use contextweaver_text::time::parse_iso;
+///
+/// assert_eq!(parse_iso("1970-01-01T00:00:01Z"), Some(1_000_000));
+/// assert_eq!(parse_iso("2026-03-01T10:30+02:00"), parse_iso("2026-03-01T08:30Z"));
+/// assert_eq!(parse_iso("tomorrow"), None);
+/// ```
 pub fn parse_iso(text: &str) -> Option<i64> {
     parse_zoned(text).map(|(micros, _)| micros)
 }

@@ -62,6 +62,12 @@ pub(crate) fn is_stopword(word: &str) -> bool {
 ///
 /// Lower-cases, splits on anything but ASCII letters, digits and `_ . / -`, trims `. / -`, emits a compound whole and
 /// then its parts; tokens of one character and stop words are left out. Non-ASCII text yields nothing.
+///
+/// ```
+/// use contextweaver_text::tokenize::tokenize;
+///
+/// assert_eq!(tokenize("Read the file.txt"), ["read", "file.txt", "file", "txt"]);
+/// ```
 pub fn tokenize(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_token(text, &mut |token| out.push(token.to_owned()));

@@ -35,6 +35,17 @@ pub enum Estimator {
 
 impl Estimator {
     /// Finds a built-in estimator by name.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for a name that is no built-in estimator.
+    ///
+    /// ```
+    /// use contextweaver_text::Estimator;
+    ///
+    /// assert_eq!(Estimator::named("heuristic/v3")?, Estimator::V3);
+    /// assert!(Estimator::named("gpt").is_err());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn named(name: &str) -> Result<Self> {
         match name {
             "heuristic/chardiv4" => Ok(Self::CharDiv4),
@@ -56,6 +67,15 @@ impl Estimator {
     }
 
     /// Weighs a text in quarter tokens; a custom estimator is approximated by `heuristic/v3`.
+    ///
+    /// ```
+    /// use contextweaver_text::Estimator;
+    ///
+    /// // Weights add up, so that a prompt costs what its parts do.
+    /// let (one, other) = ("What is the ", "weather in 東京?");
+    /// let parts = Estimator::V3.quarters(one) + Estimator::V3.quarters(other);
+    /// assert_eq!(Estimator::V3.quarters(&format!("{one}{other}")), parts);
+    /// ```
     pub fn quarters(&self, text: &str) -> u64 {
         match self {
             Self::CharDiv4 => text.chars().count() as u64,
@@ -66,12 +86,27 @@ impl Estimator {
     }
 
     /// Tells whether a text costs at most so many tokens; of one that is far too long, without reading it.
+    ///
+    /// ```
+    /// use contextweaver_text::Estimator;
+    ///
+    /// assert!(Estimator::V3.fits("a short text", 3));
+    /// assert!(!Estimator::V3.fits("a short text", 2));
+    /// ```
     pub fn fits(&self, text: &str, tokens: u64) -> bool {
         // Four bytes are at least one code point, and four code points at least one token.
         text.len() as u64 / 16 <= tokens && self.tokens(text) <= tokens
     }
 
     /// Estimates the tokens of a text.
+    ///
+    /// ```
+    /// use contextweaver_text::Estimator;
+    ///
+    /// assert_eq!(Estimator::V3.tokens("Is it raining in Oslo?"), 5);
+    /// // Every character of a dense script is a token.
+    /// assert_eq!(Estimator::V3.tokens("東京"), 2);
+    /// ```
     pub fn tokens(&self, text: &str) -> u64 {
         self.quarters(text) / 4
     }

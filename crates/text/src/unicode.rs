@@ -65,6 +65,13 @@ pub fn prefix(text: &str, chars: usize) -> &str {
 }
 
 /// Cuts text to `chars` code points and marks the cut with `…`; shorter text is unchanged.
+///
+/// ```
+/// use contextweaver_text::unicode::truncate;
+///
+/// assert_eq!(truncate("Wetter", 3), "Wet…");
+/// assert_eq!(truncate("Wetter", 6), "Wetter");
+/// ```
 pub fn truncate(text: &str, chars: usize) -> String {
     let cut = prefix(text, chars);
     if cut.len() == text.len() { text.to_owned() } else { format!("{cut}…") }
@@ -74,6 +81,13 @@ pub fn truncate(text: &str, chars: usize) -> String {
 /// line feed and tab become visible `\u{…}` escapes; carriage returns become line feeds.
 ///
 /// Joiners inside emoji and of scripts that need them become visible too: correctness over beauty. Idempotent, linear.
+///
+/// ```
+/// use contextweaver_text::unicode::sanitize;
+///
+/// // A right-to-left override would reorder what follows.
+/// assert_eq!(sanitize("a\u{202e}b\r\n"), "a\\u{202e}b\n");
+/// ```
 pub fn sanitize(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -95,6 +109,12 @@ pub fn sanitize(text: &str) -> String {
 }
 
 /// Quotes a caller's value for a message: in backticks, controls escaped, at most 80 characters.
+///
+/// ```
+/// use contextweaver_text::unicode::quote;
+///
+/// assert_eq!(quote("line\nfeed"), "`line\\u{a}feed`");
+/// ```
 pub fn quote(value: &str) -> String {
     let mut out = String::from("`");
     for (index, ch) in value.chars().enumerate() {

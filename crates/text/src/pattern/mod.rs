@@ -50,6 +50,17 @@ enum Op {
 
 impl Pattern {
     /// Makes a pattern of text that is looked for as it stands, or in whatever case.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` for more than 1,024 bytes.
+    ///
+    /// ```
+    /// use contextweaver_text::Pattern;
+    ///
+    /// let pattern = Pattern::text("oslo", true)?;
+    /// assert_eq!(pattern.find("Rain in OSLO", 0), Some((8, 12)));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn text(source: &str, fold: bool) -> Result<Self> {
         check_length(source)?;
         if !fold {
@@ -59,8 +70,19 @@ impl Pattern {
         Self::program(Some(source.chars().map(|ch| parser.one(ch)).collect()), Dialect::Lines, true)
     }
 
-    /// Makes a pattern of a regular expression. `INVALID_INPUT` for what is none of the supported kind, `TOO_LARGE` for
-    /// one that is too long or repeats too much.
+    /// Makes a pattern of a regular expression.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for what is none of the supported kind, `TOO_LARGE` for one that is too long or repeats too much.
+    ///
+    /// ```
+    /// use contextweaver_text::{Dialect, Pattern};
+    ///
+    /// let pattern = Pattern::expression(r"^\d{4}-\d{2}$", Dialect::Whole, false)?;
+    /// assert_eq!(pattern.find("2026-03", 0), Some((0, 7)));
+    /// assert_eq!(pattern.find("March 2026", 0), None);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn expression(source: &str, dialect: Dialect, fold: bool) -> Result<Self> {
         check_length(source)?;
         Self::program(PatternParser::new(source, dialect, fold).whole(), dialect, fold)
@@ -86,6 +108,9 @@ impl Pattern {
     }
 
     /// Refuses a search that would take too many steps.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` for more than 2^30 steps.
     pub fn check(&self, bytes: usize) -> Result<()> {
         if self.steps(bytes) <= MAX_STEPS {
             return Ok(());

@@ -52,6 +52,15 @@ pub enum SecretRules {
 ///
 /// Text without secrets is returned as it is, after a single pass. The mask is taken literally.
 /// With [`SecretRules::Full`] and [`SECRET_MASK`], masking a masked text changes nothing.
+///
+/// ```
+/// use contextweaver_text::{SECRET_MASK, SecretRules, redact_secrets};
+///
+/// let masked = redact_secrets("export API_KEY=9f8a7b6c5d4e3f2a1b0c", SecretRules::Full, SECRET_MASK);
+/// assert_eq!(masked, "export API_KEY=[REDACTED-SECRET]");
+/// let plain = redact_secrets("max_tokens: 100000", SecretRules::Full, SECRET_MASK);
+/// assert_eq!(plain, "max_tokens: 100000");
+/// ```
 #[must_use]
 pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<'a, str> {
     let full = rules == SecretRules::Full;
@@ -66,6 +75,13 @@ pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<
 /// Reports whether a text contains a secret.
 ///
 /// Under [`SecretRules::Full`] a value that has already been masked does not count.
+///
+/// ```
+/// use contextweaver_text::{SecretRules, contains_secret};
+///
+/// assert!(contains_secret("password=hunter22", SecretRules::Full));
+/// assert!(!contains_secret("the password is required", SecretRules::Full));
+/// ```
 #[must_use]
 pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
     let full = rules == SecretRules::Full;
@@ -82,6 +98,15 @@ pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'
 /// Keys are never changed. Under [`SecretRules::Full`] a key such as `password` also makes its
 /// value a secret, in a list as well. Values nested deeper than 128 levels are replaced by the
 /// mask, because leaving them unread could leak.
+///
+/// ```
+/// use contextweaver_text::{SECRET_MASK, SecretRules, redact_value};
+/// use serde_json::json;
+///
+/// let value = json!({ "user": "ada", "password": "hunter 22" });
+/// let masked = redact_value(&value, SecretRules::Full, SECRET_MASK);
+/// assert_eq!(masked, json!({ "user": "ada", "password": SECRET_MASK }));
+/// ```
 #[must_use]
 pub fn redact_value(value: &Value, rules: SecretRules, mask: &str) -> Value {
     redact_leaf(value, rules, mask, None, MAX_DEPTH)
