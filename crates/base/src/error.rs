@@ -1,4 +1,4 @@
-//! The one error type of the crate: a stable code, a sentence, the path to the offending field.
+//! The one error type of the workspace: a stable code, a sentence, the path to the offending field.
 
 use std::fmt;
 
@@ -151,6 +151,13 @@ impl Error {
     }
 
     /// Sets the JSON pointer of the offending field; the innermost caller's path wins.
+    ///
+    /// ```
+    /// use contextweaver_base::{Error, ErrorCode};
+    ///
+    /// let error = Error::new(ErrorCode::MissingField, "missing field `id`").at("/items/3/id").at("/items");
+    /// assert_eq!(error.path(), "/items/3/id");
+    /// ```
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
         if self.0.path.is_empty() {
@@ -201,6 +208,15 @@ impl Error {
     }
 
     /// Returns the error as the record that crosses to JavaScript.
+    ///
+    /// ```
+    /// use contextweaver_base::{Error, ErrorCode};
+    /// use serde_json::json;
+    ///
+    /// let error = Error::new(ErrorCode::BudgetExceeded, "the prompt does not fit").detail("over_by", 12);
+    /// let record = json!({ "code": "BUDGET_EXCEEDED", "message": "the prompt does not fit", "details": { "over_by": 12 } });
+    /// assert_eq!(error.to_json(), record);
+    /// ```
     pub fn to_json(&self) -> Value {
         let mut record = json!({ "code": self.0.code.as_str(), "message": self.0.message });
         if let Some(map) = record.as_object_mut() {

@@ -1,4 +1,4 @@
-//! Sorting and sets of words, once for the whole crate.
+//! Sorting, sets of words and sorted maps, compiled once for the whole workspace.
 //!
 //! Every `sort_by` of the standard library is compiled anew for its element type, some ten kilobytes each; a WebAssembly
 //! module notices. Here one sort over positions serves all.
@@ -9,6 +9,14 @@ use std::cmp::Ordering;
 use serde::{Serialize, Serializer};
 
 /// Sorts a list, equal elements in their order.
+///
+/// ```
+/// use contextweaver_base::order::sort_by;
+///
+/// let mut list = ["bb", "a", "cc", "d"];
+/// sort_by(&mut list, |a, b| a.len().cmp(&b.len()));
+/// assert_eq!(list, ["a", "d", "bb", "cc"]);
+/// ```
 pub fn sort_by<T>(list: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     let order = positions(list.len(), &|a, b| compare(&list[a as usize], &list[b as usize]));
     rearrange(list, order);
@@ -48,6 +56,14 @@ fn rearrange<T>(list: &mut [T], mut order: Vec<u32>) {
 }
 
 /// Distinct words, sorted.
+///
+/// ```
+/// use contextweaver_base::order::WordSet;
+///
+/// let set = WordSet::new(["b", "a", "b"].map(str::to_owned).to_vec());
+/// assert_eq!(set.words(), ["a", "b"]);
+/// assert!(set.contains("b"));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct WordSet(Vec<String>);
 
@@ -91,6 +107,16 @@ const CHUNK: usize = 256;
 ///
 /// The standard library's is compiled anew for every pair of types, ten kilobytes each; this one takes one. A search
 /// takes logarithmic time, an insertion or a removal moves at most a chunk and the list of chunks.
+///
+/// ```
+/// use contextweaver_base::order::SortedMap;
+///
+/// let mut map = SortedMap::new();
+/// map.insert("b".to_owned(), 2);
+/// map.insert("a".to_owned(), 1);
+/// assert_eq!(map.get("b"), Some(&2));
+/// assert_eq!(map.keys().collect::<Vec<_>>(), ["a", "b"]);
+/// ```
 #[derive(Debug, Clone)]
 pub struct SortedMap<K, V> {
     chunks: Vec<Vec<(K, V)>>,

@@ -30,6 +30,9 @@ impl Default for ContextBudget {
 
 impl ContextBudget {
     /// Reads a budget; numeric strings count, as 0.18 coerces them. Closed options pass `strict`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut budget = Self::default();
@@ -55,6 +58,13 @@ impl ContextBudget {
     }
 
     /// Returns a copy with one value replaced.
+    ///
+    /// ```
+    /// use contextweaver_model::{ContextBudget, Phase};
+    ///
+    /// let budget = ContextBudget::default().with_phase(Phase::Answer, 8000);
+    /// assert_eq!((budget.of(Phase::Answer), budget.of(Phase::Call)), (8000, 3000));
+    /// ```
     #[must_use]
     pub const fn with_phase(mut self, phase: Phase, tokens: u64) -> Self {
         match phase {

@@ -1,8 +1,10 @@
 //! The closed sets of strings that records are made of.
 
+use std::borrow::Cow;
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::unicode::quote;
@@ -23,7 +25,10 @@ macro_rules! string_enum {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// Parses the wire string; anything else is `INVALID_INPUT` naming the accepted values.
+            /// Parses the wire string.
+            ///
+            /// # Errors
+            /// `INVALID_INPUT` for anything else, with the accepted values in the hint.
             pub fn parse(text: &str) -> Result<Self> {
                 match text {
                     $($text => Ok(Self::$variant),)+
@@ -42,6 +47,12 @@ macro_rules! string_enum {
         impl Serialize for $name {
             fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
                 s.serialize_str(self.as_str())
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+                Self::parse(&Cow::<'de, str>::deserialize(deserializer)?).map_err(D::Error::custom)
             }
         }
 

@@ -28,6 +28,9 @@ pub struct ArtifactRef {
 
 impl ArtifactRef {
     /// Reads an artifact; `size_bytes` may be a numeric string or have a fraction, as Python's `int` takes them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let handle = fields.string("handle")?;
@@ -43,6 +46,9 @@ impl ArtifactRef {
     }
 
     /// Takes an optional artifact from a field; an empty object counts as none.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn take(fields: &mut Fields, key: &str) -> Result<Option<Self>> {
         match fields.take(key) {
             None => Ok(None),
@@ -85,6 +91,9 @@ pub struct ViewSpec {
 
 impl ViewSpec {
     /// Reads a view.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
@@ -141,6 +150,9 @@ impl FirewallStats {
     }
 
     /// Reads stats; counts and flags as Python's `int` and `bool` take them, and a `llm_provider` that is no object, or empty, counts as none.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let provider = match fields.take("llm_provider") {
@@ -236,6 +248,9 @@ pub struct ResultEnvelope {
 
 impl ResultEnvelope {
     /// Reads an envelope; status `success` is accepted for `ok`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let status = match fields.string("status")?.as_str() {

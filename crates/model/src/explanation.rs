@@ -96,6 +96,9 @@ pub struct Explanation {
 
 impl CandidateExplanation {
     /// Reads a candidate's record; what only the default mode knows is left aside.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
@@ -113,6 +116,9 @@ impl CandidateExplanation {
 
 impl Explanation {
     /// Reads the record of a build; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let count = |fields: &mut Fields, key: &str| fields.uint_or(key, 0, u64::MAX);

@@ -11,6 +11,16 @@ use contextweaver_base::Result;
 use contextweaver_base::limits;
 
 /// One entry of the event log.
+///
+/// ```
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let text = r#"{"id": "u1", "kind": "user_turn", "text": "Is it raining?", "metadata": {"tags": ["weather"]}}"#;
+/// let item: ContextItem = serde_json::from_str(text)?;
+/// assert_eq!(item.kind, ItemKind::UserTurn);
+/// assert_eq!(item.tags().collect::<Vec<_>>(), ["weather"]);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextItem {
@@ -48,6 +58,9 @@ impl ContextItem {
     }
 
     /// Reads an item; unknown fields are ignored, as in 0.18. `token_estimate` may be a number in text.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {

@@ -18,11 +18,25 @@ pub use floats::{float_text, parse_float, plain_text};
 pub type JsonMap = serde_json::Map<String, Value>;
 
 /// Parses JSON text within the size and depth limits.
+///
+/// # Errors
+/// `TOO_LARGE`, `TOO_DEEP`, or `DECODE_FAILED` with `line` and `column` in the details.
+///
+/// ```
+/// use contextweaver_model::json::parse;
+///
+/// assert_eq!(parse("[1, 2]")?[1], 2);
+/// assert_eq!(parse("[1, 2").unwrap_err().code().as_str(), "DECODE_FAILED");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn parse(text: &str) -> Result<Value> {
     parse_within(text, limits::MAX_INPUT_BYTES)
 }
 
 /// Parses a snapshot, which may be as large as a full store and log.
+///
+/// # Errors
+/// Those of [`parse`].
 pub fn parse_snapshot(text: &str) -> Result<Value> {
     parse_within(text, limits::MAX_SNAPSHOT_BYTES)
 }
@@ -94,13 +108,26 @@ pub fn type_name(value: &Value) -> &'static str {
 /// The fields of one object under a path; taking a field removes it, so that what is left is unknown.
 ///
 /// A list: an object of the caller has few fields, and finding one by comparing is faster than hashing its name.
+///
+/// ```
+/// use contextweaver_model::json::Fields;
+/// use serde_json::json;
+///
+/// let mut fields = Fields::open(json!({ "name": "ada", "age": "36" }), "/user")?;
+/// assert_eq!(fields.string("name")?, "ada");
+/// assert_eq!(fields.uint_or("age", 0, 150).unwrap_err().path(), "/user/age");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub struct Fields {
     entries: Vec<(String, Value)>,
     path: String,
 }
 
 impl Fields {
-    /// Opens an object; anything else is `INVALID_INPUT` at `path`.
+    /// Opens an object.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` at `path` for anything but an object.
     pub fn open(value: Value, path: &str) -> Result<Self> {
         match value {
             Value::Object(map) => Ok(Self { entries: map.into_iter().collect(), path: path.to_owned() }),
@@ -109,6 +136,9 @@ impl Fields {
     }
 
     /// Opens an object that has no fields but the known ones.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for anything but an object, `UNKNOWN_FIELD` for a field that is not known.
     pub fn open_closed(value: Value, path: &str, known: &[&str]) -> Result<Self> {
         let fields = Self::open(value, path)?;
         match fields.entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
@@ -148,27 +178,42 @@ impl Fields {
     }
 
     /// Takes a required field.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD` for an absent field or null.
     pub fn require(&mut self, key: &str) -> Result<Value> {
         self.take(key).ok_or_else(|| missing_field(&self.path, key))
     }
 
     /// Returns a required field and leaves it there.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD` for an absent field or null.
     pub fn required(&self, key: &str) -> Result<&Value> {
         self.peek(key).filter(|value| !value.is_null()).ok_or_else(|| missing_field(&self.path, key))
     }
 
     /// Takes a required string.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`; those of [`as_string`].
     pub fn string(&mut self, key: &str) -> Result<String> {
         let value = self.require(key)?;
         self.text(key, value)
     }
 
     /// Takes a string, or gives the default.
+    ///
+    /// # Errors
+    /// Those of [`as_string`].
     pub fn string_or(&mut self, key: &str, default: &str) -> Result<String> {
         Ok(self.opt_string(key)?.unwrap_or_else(|| default.to_owned()))
     }
 
     /// Takes a string if present.
+    ///
+    /// # Errors
+    /// Those of [`as_string`].
     pub fn opt_string(&mut self, key: &str) -> Result<Option<String>> {
         self.take(key).map(|value| self.text(key, value)).transpose()
     }
@@ -182,6 +227,9 @@ impl Fields {
     }
 
     /// Takes a boolean, or gives the default.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type.
     pub fn bool_or(&mut self, key: &str, default: bool) -> Result<bool> {
         match self.take(key) {
             None => Ok(default),
@@ -191,26 +239,41 @@ impl Fields {
     }
 
     /// Takes a whole number of `0..=max` if present.
+    ///
+    /// # Errors
+    /// Those of [`as_uint`].
     pub fn opt_uint(&mut self, key: &str, max: u64) -> Result<Option<u64>> {
         self.take(key).map(|value| as_uint(&value, &self.at(key), max)).transpose()
     }
 
     /// Takes a whole number of `0..=max`, or gives the default.
+    ///
+    /// # Errors
+    /// Those of [`as_uint`].
     pub fn uint_or(&mut self, key: &str, default: u64, max: u64) -> Result<u64> {
         Ok(self.opt_uint(key, max)?.unwrap_or(default))
     }
 
     /// Takes a finite number within the range if present.
+    ///
+    /// # Errors
+    /// Those of [`as_number`].
     pub fn opt_number(&mut self, key: &str, min: f64, max: f64) -> Result<Option<f64>> {
         self.take(key).map(|value| as_number(&value, &self.at(key), min, max)).transpose()
     }
 
     /// Takes a finite number within the range, or gives the default.
+    ///
+    /// # Errors
+    /// Those of [`as_number`].
     pub fn number_or(&mut self, key: &str, default: f64, min: f64, max: f64) -> Result<f64> {
         Ok(self.opt_number(key, min, max)?.unwrap_or(default))
     }
 
     /// Takes a list of strings; absent is empty.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type; those of [`as_string`].
     pub fn strings(&mut self, key: &str) -> Result<Vec<String>> {
         let list = self.list(key)?.into_iter().enumerate();
         list.map(|(index, value)| match value {
@@ -221,6 +284,9 @@ impl Fields {
     }
 
     /// Takes a list; absent is empty.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type.
     pub fn list(&mut self, key: &str) -> Result<Vec<Value>> {
         match self.take(key) {
             None => Ok(Vec::new()),
@@ -230,17 +296,26 @@ impl Fields {
     }
 
     /// Takes a list of records, each read under its own path; absent is empty.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type; those of `read`.
     pub fn records<T>(&mut self, key: &str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
         let at = self.at(key);
         self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
     }
 
     /// Takes an object; absent is empty.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type.
     pub fn object(&mut self, key: &str) -> Result<JsonMap> {
         Ok(self.opt_object(key)?.unwrap_or_default())
     }
 
     /// Takes an object if present.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type.
     pub fn opt_object(&mut self, key: &str) -> Result<Option<JsonMap>> {
         match self.take(key) {
             None => Ok(None),
@@ -250,11 +325,17 @@ impl Fields {
     }
 
     /// Takes a nested object if present.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another type.
     pub fn nested(&mut self, key: &str) -> Result<Option<Self>> {
         self.take(key).map(|value| Self::open(value, &self.at(key))).transpose()
     }
 
     /// Takes a string and parses it, or gives the default.
+    ///
+    /// # Errors
+    /// Those of [`as_string`] and of `parse`, at the field.
     pub fn parsed_or<T>(&mut self, key: &str, default: T, parse: fn(&str) -> Result<T>) -> Result<T> {
         match self.opt_string(key)? {
             None => Ok(default),
@@ -268,6 +349,9 @@ impl Fields {
     }
 
     /// Refuses fields that nobody took: options are closed, so that a typing error does not pass in silence.
+    ///
+    /// # Errors
+    /// `UNKNOWN_FIELD` for the first field that is left.
     pub fn finish(self) -> Result<()> {
         match self.entries.first() {
             None => Ok(()),
@@ -291,6 +375,9 @@ pub fn wrong_type(path: &str, wanted: &str, got: &Value) -> Error {
 }
 
 /// Reads a string within the size limit.
+///
+/// # Errors
+/// `INVALID_INPUT` for another type, `TOO_LARGE` beyond the limit of a string.
 pub fn as_string(value: Value, path: &str) -> Result<String> {
     match value {
         Value::String(text) if text.len() > limits::MAX_STRING_BYTES => Err(Error::new(
@@ -304,6 +391,9 @@ pub fn as_string(value: Value, path: &str) -> Result<String> {
 }
 
 /// Reads a whole number of `0..=max`; a float without fraction counts, as JavaScript has no other numbers.
+///
+/// # Errors
+/// `INVALID_INPUT` for another type, `OUT_OF_RANGE` beyond the bounds.
 pub fn as_uint(value: &Value, path: &str, max: u64) -> Result<u64> {
     let out_of_range =
         || Error::new(ErrorCode::OutOfRange, format!("expected a whole number from 0 to {max}, got {value}")).at(path);
@@ -319,6 +409,9 @@ pub fn as_uint(value: &Value, path: &str, max: u64) -> Result<u64> {
 }
 
 /// Reads a finite number within a range.
+///
+/// # Errors
+/// `INVALID_INPUT` for another type, `OUT_OF_RANGE` beyond the bounds.
 pub fn as_number(value: &Value, path: &str, min: f64, max: f64) -> Result<f64> {
     match value.as_f64() {
         Some(number) if number.is_finite() && (min..=max).contains(&number) => Ok(number),

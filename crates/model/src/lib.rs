@@ -1,6 +1,21 @@
-//! Plain records with the exact JSON of the wire, and nothing that computes.
+//! Plain records with the exact JSON of the wire: items, tools, envelopes, packs, policies. Nothing here computes.
+//!
+//! Every record is read by `from_value`, whose errors name the field, or by serde, which reads by `from_value`.
+//!
+//! ```
+//! use contextweaver_model::{ContextItem, ItemKind, Phase, ContextPolicy};
+//! use serde_json::json;
+//!
+//! let item = ContextItem::from_value(json!({ "id": "c1", "kind": "tool_call", "text": "{}" }), "/items/0")?;
+//! assert!(ContextPolicy::default().allows(Phase::Answer, item.kind));
+//!
+//! let error = ContextItem::from_value(json!({ "id": "c1", "kind": "song", "text": "" }), "/items/0").unwrap_err();
+//! assert_eq!((error.code().as_str(), error.path()), ("INVALID_INPUT", "/items/0/kind"));
+//! # Ok::<(), contextweaver_base::Error>(())
+//! ```
 
 mod budget;
+mod deserialize;
 mod enums;
 mod envelope;
 mod explanation;

@@ -25,6 +25,9 @@ pub struct Episode {
 
 impl Episode {
     /// Reads an episode; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {
@@ -57,6 +60,9 @@ pub struct Fact {
 
 impl Fact {
     /// Reads a fact; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let fact_id = fields.string("fact_id")?;
@@ -64,6 +70,9 @@ impl Fact {
     }
 
     /// Reads a fact whose id may be missing; the caller makes one from the key.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn with_optional_id(value: Value, path: &str) -> Result<(Option<String>, Self)> {
         let mut fields = Fields::open(value, path)?;
         let id = fields.opt_string("fact_id")?;
@@ -111,6 +120,9 @@ pub struct MemoryEntry {
 
 impl MemoryEntry {
     /// Reads an entry; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {

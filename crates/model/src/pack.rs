@@ -79,6 +79,9 @@ pub struct ContextPack {
 
 impl ContextPack {
     /// Reads a pack as 0.18 writes it; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let prompt = fields.string("prompt")?;

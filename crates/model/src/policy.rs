@@ -72,6 +72,9 @@ impl ContextPolicy {
     }
 
     /// Reads a policy over the defaults given. Closed options pass `strict`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str, defaults: Self, strict: bool) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let allowed_kinds_per_phase = match fields.nested("allowed_kinds_per_phase")? {

@@ -32,6 +32,9 @@ impl Default for RoutingConfig {
 
 impl RoutingConfig {
     /// Reads settings over the defaults.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();
@@ -78,6 +81,16 @@ impl Default for ProfileConfig {
 
 impl ProfileConfig {
     /// Returns the preset `fast`, `balanced` or `accurate`.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
+    ///
+    /// ```
+    /// use contextweaver_model::ProfileConfig;
+    ///
+    /// assert_eq!(ProfileConfig::preset("fast")?.budget.answer, 3000);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn preset(name: &str) -> Result<Self> {
         let (beam_width, max_depth, top_k, confidence_gap, max_children, answer) = match name {
             "fast" => (1, 4, 5, 0.20, 15, 3000),
@@ -96,6 +109,9 @@ impl ProfileConfig {
     }
 
     /// Reads a profile as 0.18 writes it; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();

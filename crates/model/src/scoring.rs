@@ -19,6 +19,9 @@ pub enum ScoringMethod {
 
 impl ScoringMethod {
     /// Parses the wire string.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT` for another name.
     pub fn parse(text: &str) -> Result<Self> {
         match text {
             "bm25n" => Ok(Self::Bm25n),
@@ -97,6 +100,9 @@ const COMPAT_FIELDS: &[&str] = &[
 
 impl CompatWeights {
     /// Reads weights as 0.18 writes them.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str, strict: bool) -> Result<Self> {
         Self::read(Fields::open(value, path)?, strict, false)
     }
@@ -206,6 +212,9 @@ impl ScoringConfig {
     /// Reads closed options. `default_method` is what an absent `method` means.
     ///
     /// A weight of one method given to the other is `UNKNOWN_FIELD` with a hint: it would otherwise do nothing.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str, default_method: ScoringMethod) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         match fields.parsed_or("method", default_method, ScoringMethod::parse)? {

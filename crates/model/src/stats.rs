@@ -90,6 +90,9 @@ impl BuildStats {
     }
 
     /// Reads stats as either implementation writes them; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         Ok(Self {

@@ -15,6 +15,16 @@ pub const TOOL_KINDS: &[&str] = &["tool", "agent", "skill", "internal", "flow", 
 pub const RESERVED_KEY: &str = "_contextweaver";
 
 /// Something that can be chosen: a tool, an agent, a skill.
+///
+/// ```
+/// use contextweaver_model::SelectableItem;
+/// use serde_json::json;
+///
+/// let tool = json!({ "id": "mcp:weather", "kind": "tool", "name": "weather", "description": "Returns the weather." });
+/// let item = SelectableItem::from_value(tool, "")?;
+/// assert_eq!(item.name, "weather");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SelectableItem {
@@ -64,6 +74,9 @@ pub struct SelectableItem {
 
 impl SelectableItem {
     /// Reads a tool; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let mut optional = |key: &str| -> Result<Option<Vec<String>>> {
@@ -146,6 +159,9 @@ impl HydrationResult {
     }
 
     /// Reads a result; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let item = SelectableItem::from_value(fields.require("item")?, &fields.at("item"))?;
