@@ -27,6 +27,16 @@ struct CompatResultReader<'a> {
 ///
 /// # Errors
 /// `INVALID_INPUT` for anything but an object.
+///
+/// ```
+/// use contextweaver_compat::mcp::mcp_result_to_envelope;
+/// use serde_json::json;
+///
+/// let result = json!({ "content": [{ "type": "text", "text": "status: shipped" }], "isError": 0 });
+/// let converted = mcp_result_to_envelope(&result, "track")?;
+/// assert_eq!(converted.envelope.facts, ["status: shipped"]);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn mcp_result_to_envelope(result: &Value, tool: &str) -> Result<ConvertedResult> {
     let Value::Object(map) = result else { return Err(wrong_type("/result", "an object", result)) };
     let mut reader = CompatResultReader {

@@ -11,6 +11,18 @@ use contextweaver_text::unicode::trim;
 
 /// Reads a session: lines end at every terminator Unicode knows and count from the first one that is not blank, and what
 /// has no known type is a turn of the user. The first problem is an error. Sensitivity and artifact are not read.
+///
+/// # Errors
+/// `DECODE_FAILED`, `INVALID_INPUT` or `OUT_OF_RANGE` for the first bad line, whose number is in the details.
+///
+/// ```
+/// use contextweaver_compat::mcp::load_mcp_session_jsonl;
+///
+/// let items = load_mcp_session_jsonl(r#"{"type": "agent_msg", "content": [1, null]}"#)?;
+/// // Values are shown as Python shows them.
+/// assert_eq!(items[0].text, "[1, None]");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn load_mcp_session_jsonl(text: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
     for (index, line) in lines(trim(text)).enumerate() {

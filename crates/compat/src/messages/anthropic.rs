@@ -14,6 +14,17 @@ use contextweaver_model::{ContextItem, ItemKind};
 /// # Errors
 /// `INVALID_INPUT` (blocks other than `text`, `tool_use` and `tool_result` included), `MISSING_FIELD`, and
 /// `NOT_FOUND` for a result without an earlier call.
+///
+/// ```
+/// use contextweaver_compat::messages::{from_anthropic, to_anthropic};
+/// use serde_json::{Value, json};
+///
+/// let messages = json!([{ "role": "user", "content": "Is it raining?" }]);
+/// let items = from_anthropic(&messages, "/messages")?;
+/// assert_eq!(items[0].text, "Is it raining?");
+/// assert_eq!(Value::from(to_anthropic(&items, "/items")?), messages);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_anthropic(messages: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
     let mut announced = KnownCalls::default();

@@ -18,6 +18,17 @@ const ROLES: &[&str] = &["user", "model", "function"];
 /// # Errors
 /// `INVALID_INPUT` (parts other than text, calls and responses included), `MISSING_FIELD`, and `NOT_FOUND` for a
 /// response without an earlier call of its name.
+///
+/// ```
+/// use contextweaver_compat::messages::{from_gemini, to_gemini};
+/// use serde_json::{Value, json};
+///
+/// let messages = json!([{ "role": "user", "parts": [{ "text": "Is it raining?" }] }]);
+/// let items = from_gemini(&messages, "/messages")?;
+/// assert_eq!(items[0].text, "Is it raining?");
+/// assert_eq!(Value::from(to_gemini(&items, "/items")?), messages);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_gemini(contents: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
     let mut calls = CallQueues::default();

@@ -18,6 +18,17 @@ const RESULT_PREFIX: &str = "openai:tool_result:";
 ///
 /// # Errors
 /// `INVALID_INPUT`, `MISSING_FIELD`, and `NOT_FOUND` for a result without an earlier call.
+///
+/// ```
+/// use contextweaver_compat::messages::{from_openai, to_openai};
+/// use serde_json::{Value, json};
+///
+/// let messages = json!([{ "role": "user", "content": "Is it raining?" }]);
+/// let items = from_openai(&messages, "/messages")?;
+/// assert_eq!(items[0].text, "Is it raining?");
+/// assert_eq!(Value::from(to_openai(&items, "/items")?), messages);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn from_openai(messages: &Value, path: &str) -> Result<Vec<ContextItem>> {
     let mut items = Vec::new();
     let mut announced = KnownCalls::default();

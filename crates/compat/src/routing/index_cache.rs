@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use contextweaver_routing::scorers::tfidf::TfIdf;
 use contextweaver_text::hash::hex;
 
-/// Indexes kept.
+/// Envelopes that a cache keeps by default, at most.
 pub const MAX_ENTRIES: usize = 128;
 
 /// Returns the fingerprint of a corpus for an engine, in hex.

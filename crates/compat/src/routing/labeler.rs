@@ -18,6 +18,14 @@ const CATEGORIES: &[(&str, &[&str])] = &[
 ];
 
 /// Returns the category of a tool and how sure it is: `high`, `medium`, `low` or `none`.
+///
+/// ```
+/// use contextweaver_compat::routing::labeler::category;
+/// use contextweaver_model::SelectableItem;
+///
+/// let item = SelectableItem { name: "send email".into(), ..SelectableItem::default() };
+/// assert_eq!(category(&item).0, "communication");
+/// ```
 pub fn category(item: &SelectableItem) -> (&'static str, &'static str) {
     let tokens = token_set(&item_text(item));
     let (mut best, mut most) = ("general", 0);

@@ -15,6 +15,12 @@ use contextweaver_routing::router::{Navigator, RouteRules, RouterOptions};
 use self::tree::TreeOptions;
 
 /// Returns the settings of a router that decides as 0.18 does, with the defects of its tree and of its beam.
+///
+/// ```
+/// use contextweaver_compat::routing::router_options;
+///
+/// assert!(!router_options().rules.is_lossless);
+/// ```
 pub fn router_options() -> RouterOptions {
     let rules = RouteRules {
         build_graph: |items, options, catalog_hash| {

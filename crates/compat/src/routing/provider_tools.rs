@@ -14,6 +14,19 @@ const PROVIDERS: &[&str] = &["openai", "anthropic", "gemini"];
 /// Writes tools as 0.18 does; `schema` gives the schema of a tool that has none of its own.
 ///
 /// Names depend on the order of the tools here, and schemas stay as they are.
+///
+/// # Errors
+/// `INVALID_INPUT` for another provider than `openai`, `anthropic` and `gemini`.
+///
+/// ```
+/// use contextweaver_compat::routing::export_tools;
+/// use contextweaver_model::SelectableItem;
+///
+/// let item = SelectableItem { id: "t1".into(), name: "get weather".into(), ..SelectableItem::default() };
+/// let exported = export_tools(std::iter::once(&item), "anthropic", &|_| None)?;
+/// assert_eq!(exported.tools[0]["name"], "get_weather");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
 pub fn export_tools<'a>(
     items: impl Iterator<Item = &'a SelectableItem>,
     provider: &str,

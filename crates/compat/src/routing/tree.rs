@@ -41,9 +41,10 @@ struct TreeBuilder<'a> {
 
 /// Builds the tree; `catalog_hash` goes into its manifest.
 ///
-/// Fails with `OUT_OF_RANGE` when an option is zero, or one child a node is too few for several tools, with
-/// `NO_CANDIDATES` without tools, with `GRAPH_INVALID` when the id of a tool is that of a generated node and that closes
-/// a cycle, and with `TOO_LARGE` when the ids of the nodes exceed 64 MiB.
+/// # Errors
+/// `OUT_OF_RANGE` when an option is zero, or one child a node is too few for several tools; `NO_CANDIDATES` without tools;
+/// `GRAPH_INVALID` when the id of a tool is that of a generated node and that closes a cycle; `TOO_LARGE` when the ids of
+/// the nodes exceed 64 MiB.
 pub fn build(items: &[&SelectableItem], options: TreeOptions, catalog_hash: &str) -> Result<ChoiceGraph> {
     let least = if items.len() > 1 { 2 } else { 1 };
     for (name, value, least) in

@@ -28,7 +28,7 @@ pub struct VectorIndex {
     entries: SortedMap<String, IndexedItem>,
 }
 
-/// A tool found, how like the query it is, and the part of its text that says so.
+/// The id of a tool, its similarity to the query from 0 to 1, and the part of its text that matches best.
 pub type SimilarItem = (String, f64, &'static str);
 
 impl VectorIndex {
@@ -39,7 +39,20 @@ impl VectorIndex {
 
     /// Makes the index one of these tools; returns how many had to be read anew.
     ///
-    /// Fails with `DUPLICATE_ID` when two have one id.
+    /// # Errors
+    /// `DUPLICATE_ID` when two tools have one id.
+    ///
+    /// ```
+    /// use contextweaver_compat::routing::vector_index::VectorIndex;
+    /// use contextweaver_model::SelectableItem;
+    ///
+    /// let tool = |id: &str, text: &str| SelectableItem { id: id.into(), name: id.into(), description: text.into(), ..Default::default() };
+    /// let (mail, clock) = (tool("mail", "Sends an email message."), tool("clock", "Tells the time."));
+    /// let mut index = VectorIndex::default();
+    /// index.refresh(&[&mail, &clock])?;
+    /// assert_eq!(index.query("send an email", 1)[0].0, "mail");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
     pub fn refresh(&mut self, items: &[&SelectableItem]) -> Result<usize> {
         let (mut fresh, mut read) = (SortedMap::new(), 0);
         for item in items {
@@ -78,7 +91,10 @@ impl VectorIndex {
         found.into_iter().map(|(id, entry, score)| (id.clone(), score, evidence(entry, &words))).collect()
     }
 
-    /// Returns pairs of tools at least so alike, in the order of their ids. Fails with `OUT_OF_RANGE`.
+    /// Returns pairs of tools at least so alike, in the order of their ids.
+    ///
+    /// # Errors
+    /// `OUT_OF_RANGE` for a threshold outside 0 to 1.
     pub fn duplicates(&self, threshold: f64) -> Result<Vec<(String, String, f64)>> {
         if !(0.0..=1.0).contains(&threshold) {
             return Err(Error::new(ErrorCode::OutOfRange, "the threshold must be from 0 to 1").at("/threshold"));
