@@ -165,6 +165,7 @@ impl ItemBuilder<'_> {
             return Err(Error::new(ErrorCode::Internal, "an item without parts"));
         };
         let header = &mut headers[position];
+        let place = header.index;
         let message = header.index.map(|index| index + self.options.start);
         let mut item = ContextItem::new("", item_kind(header.role), "");
         let role = if header.role_name.is_empty() { header.role.as_str() } else { &header.role_name };
@@ -184,7 +185,7 @@ impl ItemBuilder<'_> {
         item.text = texts.join("\n");
         if item.text.len() > limits::MAX_STRING_BYTES {
             let message = format!("text has {} bytes, the limit is {}", item.text.len(), limits::MAX_STRING_BYTES);
-            return Err(Error::new(ErrorCode::TooLarge, message).at(at("/messages", position)));
+            return Err(Error::new(ErrorCode::TooLarge, message).at(path_of(place)));
         }
         if tokens > 0 {
             item.token_estimate = (Estimator::V3.tokens(&item.text) + tokens).min(limits::MAX_TOKEN_ESTIMATE);
@@ -213,7 +214,7 @@ impl ItemBuilder<'_> {
         header: &mut MessageHeader,
         parent: Option<&str>,
     ) {
-        let path = || header.index.map_or_else(|| "/system".to_owned(), |index| at("/messages", index));
+        let path = || path_of(header.index);
         match (kind, part_kind) {
             (PartGroupKind::ToolCall, PartKind::ToolCall { id, name }) => {
                 item.kind = ItemKind::ToolCall;
@@ -275,6 +276,11 @@ impl ItemBuilder<'_> {
         }
         id
     }
+}
+
+/// Returns the pointer of a message, or of the instructions beside the messages.
+fn path_of(index: Option<usize>) -> String {
+    index.map_or_else(|| "/system".to_owned(), |index| at("/messages", index))
 }
 
 fn set_call(metadata: &mut JsonMap, id: &str, name: &str) {

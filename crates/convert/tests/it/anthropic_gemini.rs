@@ -398,3 +398,19 @@ fn errors_name_the_place() {
         }
     }
 }
+
+#[test]
+fn a_text_that_is_too_long_is_named_by_its_message_whatever_stands_beside() {
+    let half = "x".repeat(5 << 20);
+    let parts = json!([{ "type": "text", "text": half }, { "type": "text", "text": half }]);
+    let long = json!([{ "role": "user", "content": "first" }, { "role": "user", "content": parts }]);
+    for (messages, system, path) in [
+        (long.clone(), None, "/messages/1"),
+        (long, Some(json!("Answer briefly.")), "/messages/1"),
+        (json!([]), Some(parts), "/system"),
+    ] {
+        let options = ReadOptions { system, ..ReadOptions::default() };
+        let error = messages_to_items(messages, Format::Anthropic, &options).unwrap_err();
+        assert_eq!((error.code().as_str(), error.path()), ("TOO_LARGE", path));
+    }
+}
