@@ -259,7 +259,7 @@ impl<K: Ord, V> SortedMap<K, V> {
         self.iter().map(|(_, value)| value)
     }
 
-    /// Takes the map apart.
+    /// Returns the entries in the order of their keys.
     pub fn into_entries(self) -> impl Iterator<Item = (K, V)> {
         self.chunks.into_iter().flatten()
     }

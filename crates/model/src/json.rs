@@ -348,7 +348,7 @@ impl Fields {
         self.entries.into_iter().collect()
     }
 
-    /// Refuses fields that nobody took: options are closed, so that a typing error does not pass in silence.
+    /// Refuses fields that were not taken: options are closed, so that a typing error is noticed.
     ///
     /// # Errors
     /// `UNKNOWN_FIELD` for the first field that is left.

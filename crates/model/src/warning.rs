@@ -1,12 +1,12 @@
-//! What was passed over in data of others.
+//! Warnings about data of others that could not be used.
 
 use serde::Serialize;
 
-/// One thing in data of others that could not be used; it does not make the whole an error.
+/// A part of data of others that could not be used; the rest was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Warning {
-    /// A stable name of what is wrong.
+    /// A stable name of the problem, such as `unknown_field`.
     pub code: &'static str,
     /// One sentence.
     pub message: String,

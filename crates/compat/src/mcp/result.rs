@@ -1,4 +1,4 @@
-//! Results of tools as 0.18 reads them. Where it fails, on values of a type that nobody should send, the value
+//! Results of tools as 0.18 reads them. Where it fails, on values of another type, the value
 //! is kept as text, a warning says so, and the status is `partial`.
 
 use base64::alphabet;
@@ -23,7 +23,7 @@ struct CompatResultReader<'a> {
     warnings: Vec<Warning>,
 }
 
-/// Takes a result apart.
+/// Converts the result of a tool call.
 ///
 /// # Errors
 /// `INVALID_INPUT` for anything but an object.

@@ -108,7 +108,7 @@ impl ResultReader<'_> {
         let path = block.at("text");
         let text = block.map.get("text").map_or_else(String::new, |text| self.as_text(text, &path));
         let kind = format!("text:{}", block.index);
-        // A text that there is no room to show is kept all the same.
+        // A text beyond the limit is stored, but not shown.
         if block.withheld || text.len() >= self.text_room {
             if !block.withheld {
                 self.degrade("too-large", "the text is kept and not shown", path.as_str());

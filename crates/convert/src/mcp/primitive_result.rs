@@ -13,8 +13,8 @@ use contextweaver_text::unicode::sanitize;
 const READ_CONTENTS: &[&str] = &["contents", "resultType", "inputRequests", "requestState", "task"];
 const READ_MESSAGES: &[&str] = &["description", "messages", "resultType", "inputRequests", "requestState", "task"];
 
-/// Takes the result of `resources/read` apart. Handles are `resource:<id>:<index>`. Whatever the server sent, an object
-/// becomes an envelope, as in [`super::mcp_result_to_envelope`]; a resource states no facts.
+/// Converts the result of `resources/read`. Handles are `resource:<id>:<index>`. Every object becomes an
+/// envelope, as in [`super::mcp_result_to_envelope`]; a resource states no facts.
 ///
 /// # Errors
 /// `INVALID_INPUT` for what is no object.
@@ -48,7 +48,7 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
     Ok(finish(reader, Vec::new(), stand_in, false))
 }
 
-/// Takes the result of `prompts/get` apart: a text of lines `[role] text`, which is also stored as
+/// Converts the result of `prompts/get`: a text of lines `[role] text`, which is also stored as
 /// `prompt:<id>:messages`, behind the bytes of other parts, `prompt:<id>:<kind>:<index>`. The summary is the description.
 ///
 /// # Errors

@@ -104,7 +104,7 @@ impl<'a> ResultReader<'a> {
         self.warn(code, message, path);
     }
 
-    /// Keeps bytes; tells whether there was room for them.
+    /// Stores bytes; tells whether they were within the limit.
     pub fn store(&mut self, kind: &str, bytes: Vec<u8>, media_type: &str, label: String, path: &str) -> bool {
         let Some(room) = self.room.checked_sub(bytes.len()) else {
             self.degrade("too-large", format!("{} bytes, and there is room for {}", bytes.len(), self.room), path);

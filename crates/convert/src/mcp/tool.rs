@@ -12,7 +12,7 @@ use contextweaver_model::{RESERVED_KEY, SelectableItem, Warning};
 use contextweaver_text::hash::sha256_hex;
 use contextweaver_text::unicode::{quote, trim};
 
-/// Warnings of one tool; of what comes after them it is only said that there is more.
+/// Warnings of one tool, at most; the last one says that there are more.
 const MAX_WARNINGS: usize = 32;
 
 /// The form of ids of tools.
@@ -159,7 +159,7 @@ impl ToolReader {
         (annotations, cost.unwrap_or(0.0))
     }
 
-    /// Reads the icons. They are data that nobody fetches here; those from elsewhere than `https:` and `data:` are ignored.
+    /// Reads the icons, which are not fetched; those from elsewhere than `https:` and `data:` are ignored.
     fn icons(&mut self, value: Value) {
         let Value::Array(list) = value else { return self.ignore("icons", "a list", value) };
         if list.iter().all(is_safe_icon) {

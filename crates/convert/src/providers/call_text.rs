@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use contextweaver_text::unicode::trim;
 
-/// Takes a call apart into the tool and the JSON text of its arguments, if the text is nothing but that. Where the tool is
+/// Splits a call into the tool and the JSON text of its arguments, if the text is nothing but that. Where the tool is
 /// known, the text has to begin with it.
 pub fn parse_call<'a>(text: &'a str, tool: Option<&str>) -> Option<(&'a str, &'a str)> {
     let text = trim(text);

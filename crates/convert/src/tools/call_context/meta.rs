@@ -175,7 +175,7 @@ fn is_identity(key: &str) -> bool {
     IDENTITY.contains(&plain.as_str()) || is_secret_name(name)
 }
 
-/// Takes what was asked for from the `_meta` of a client, which nobody vouches for.
+/// Takes the allowed keys from the `_meta` of a client, which is not authenticated.
 ///
 /// Keys that say who the client is are refused, as that comes from the transport. Unusable values are left out with a
 /// warning.

@@ -1,10 +1,10 @@
-//! What a schema wants, in words.
+//! What a schema expects, in words.
 
 use serde_json::Value;
 
 use contextweaver_text::unicode::truncate;
 
-/// Characters of what is said of one keyword.
+/// Characters of the description of one keyword, at most.
 const CHARS: usize = 200;
 
 /// Says which types fit.
