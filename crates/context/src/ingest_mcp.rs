@@ -13,7 +13,7 @@ use crate::store::NewArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::Converted;
+use contextweaver_convert::mcp::ConvertedResult;
 use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Status};
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::{prefix, quote};
@@ -46,8 +46,8 @@ pub struct McpBinary {
 
 impl McpResult {
     /// Joins a call with its result as the converter of MCP took it apart.
-    pub fn new(call: ToolResult, converted: Converted) -> Self {
-        let Converted { envelope, binaries, full_text, .. } = converted;
+    pub fn new(call: ToolResult, converted: ConvertedResult) -> Self {
+        let ConvertedResult { envelope, binaries, full_text, .. } = converted;
         let binaries = binaries.into_iter().map(|binary| McpBinary {
             handle: binary.handle,
             media_type: binary.media_type,
@@ -116,7 +116,7 @@ impl ContextManager {
     /// # Examples
     /// ```
     /// use contextweaver_context::{ContextManager, ManagerOptions, McpResult, ToolResult};
-    /// use contextweaver_convert::mcp::{ResultOptions, mcp_result_to_envelope};
+    /// use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
     /// use serde_json::json;
     ///
     /// let mut manager = ContextManager::new(ManagerOptions::default());
@@ -124,7 +124,7 @@ impl ContextManager {
     ///     { "type": "text", "text": "One chart." },
     ///     { "type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo=" },
     /// ] });
-    /// let converted = mcp_result_to_envelope(&result, "plot", &ResultOptions::default())?;
+    /// let converted = mcp_result_to_envelope(&result, "plot", &McpResultOptions::default())?;
     /// let result = McpResult::new(ToolResult::new("c1", "plot"), converted);
     /// let ingested = manager.ingest_mcp_result(result)?.done().unwrap();
     /// assert_eq!(ingested.item.text, "One chart.");
