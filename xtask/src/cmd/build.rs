@@ -116,9 +116,9 @@ impl Build {
     /// Its modules.
     fn modules(self) -> impl Iterator<Item = &'static Module> {
         MODULES.iter().filter(move |module| match self {
-            Self::Small => true,
+            Self::Small | Self::Trap => true,
             // Those that the package's own entry imports; without one of them it does not load.
-            Self::Fast | Self::Trap => module.on_disk == module.name,
+            Self::Fast => module.on_disk == module.name,
         })
     }
 
@@ -138,7 +138,7 @@ pub enum Variant {
     Release,
     /// What of it runs in Node, in a third of the time; `cargo xtask build` goes on with it.
     Demo,
-    /// With exports that panic, overflow the stack and exhaust memory. Only for tests.
+    /// With exports that panic, overflow the stack and exhaust memory, and the soonest ready. Only for tests.
     Trap,
 }
 
@@ -184,7 +184,7 @@ impl Variant {
     /// The entries that it has for Node.
     fn entries(self) -> &'static [&'static str] {
         // The others import modules that are not there.
-        if self == Self::Release { &ENTRIES } else { &ENTRIES[..1] }
+        if self == Self::Demo { &ENTRIES[..1] } else { &ENTRIES }
     }
 }
 
@@ -248,11 +248,11 @@ pub fn build_and_measure(dirs: &Dirs) -> Outcome<Package> {
     Ok(package)
 }
 
-/// Builds the package with the exports that trap, in every module that its own entry loads: each has its own way back. The
-/// facade is that of the release build.
+/// Builds the package with the exports that trap in every module: each has its own way back.
 pub fn build_trap(dirs: &Dirs) -> Outcome<Package> {
+    npm::node()?;
     modules(dirs, Variant::Trap)?;
-    package(dirs, Variant::Trap, &dirs.target.join("facade"))
+    package(dirs, Variant::Trap, &unchecked_facade(dirs)?)
 }
 
 /// Compiles the modules of a package, generates their glue and optimises them.
@@ -413,7 +413,11 @@ fn facade(dirs: &Dirs) -> Outcome<PathBuf> {
 /// Takes the types off the sources of the facade without looking at them, as the modules that they speak of are not all
 /// there.
 fn unchecked_facade(dirs: &Dirs) -> Outcome<PathBuf> {
-    let out = dirs.target.join("facade-demo");
+    let out = dirs.target.join("facade-unchecked");
+    if out.exists() {
+        // A source file that was removed must not live on.
+        fs::remove_dir_all(&out).context(|| format!("cannot remove {}", out.display()))?;
+    }
     let sources = dirs.template().join("src");
     let mut command = Command::new(dirs.npm_bin("esbuild"));
     command.args(["--format=esm", "--target=es2022", "--log-level=warning"]);
@@ -569,10 +573,10 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
         files.insert(format!("{name}.file.js").into(), load(dirs, "file", module)?.into_bytes());
         wasm.insert(PathBuf::from(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
     }
-    if variant == Variant::Release {
+    if let Some(carried) = variant.carried() {
         // `slim` is given modules that are carried.
-        for Module { name, .. } in Build::Small.modules() {
-            let glue = read(&Build::Small.dir(dirs).join(format!("{name}.js")))?;
+        for Module { name, .. } in carried.modules() {
+            let glue = read(&carried.dir(dirs).join(format!("{name}.js")))?;
             files.insert(Path::new("wasm").join(format!("{name}.js")), glue);
         }
     }

@@ -104,7 +104,7 @@ fn quick(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
         native(dirs, Extent::Quick, &packages, report);
     }
     let started = Instant::now();
-    let package = match build::build(dirs) {
+    let package = match build::build_trap(dirs) {
         Ok(package) => package,
         Err(failure) => {
             report.broke("build", &failure, started.elapsed());
