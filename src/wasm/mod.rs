@@ -3,9 +3,8 @@
 //! No decision is made here and no function of the caller is called from here. The TypeScript facade owns guards,
 //! callbacks and recovery.
 //!
-//! The package has four modules, each compiled with the feature of its exports: `core_bg.wasm` with `context-exports`,
-//! `routing_bg.wasm` with `routing-exports`, `convert_bg.wasm` with `convert-exports`, `decisions_bg.wasm` with
-//! `decisions-exports`. Each has its own memory; what is below this line is in all.
+//! Each module of the package is compiled with the features of its exports (`xtask/src/cmd/build.rs`) and has its own
+//! memory; what is below this line is in all.
 
 #[cfg(any(
     feature = "context-exports",
@@ -67,6 +66,8 @@ fn start() {
             // Only where: what a panic says may quote a caller's text.
             *message = info.location().map(ToString::to_string).unwrap_or_default();
         }
+        #[cfg(feature = "console-panics")]
+        console_error_panic_hook::hook(info);
     }));
 }
 

@@ -330,6 +330,10 @@ fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outc
     let label = build.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
     let mut command = Command::new(&tools.bindgen);
     command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(&glue).arg(&compiled);
+    if build == Build::Fast {
+        // What wasm-opt takes out of the others.
+        command.args(["--remove-name-section", "--remove-producers-section"]);
+    }
     run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
     // Types of the raw instance, which nobody may use.
     let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
