@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::Briefing;
-use super::plain::plain;
+use super::escape::plain_text;
 use crate::profile::AgentProfile;
 use crate::ready::OVERDUE;
 use contextweaver_model::json::numbers::fixed;
@@ -79,7 +79,7 @@ fn sections(briefing: &Briefing, agent: &str) -> Vec<BriefingSection> {
     let each = |list: &[Value], line: fn(&Value) -> String| list.iter().map(line).collect::<Vec<_>>();
     let none = Vec::new();
     let pending = format!("Pending Actions ({})", briefing.ready.len());
-    let head = format!("## CSTP Decision Context ({})", plain(agent));
+    let head = format!("## CSTP Decision Context ({})", plain_text(agent));
     let contradictions = each(briefing.contradictions.as_ref().unwrap_or(&none), contradiction);
     let mut table = BriefingSection::new(3, "Calibration by Category", calibration(briefing));
     table.heading.push_str("\n| Category | Accuracy | Brier | Decisions |\n|---|---|---|---|");
@@ -157,7 +157,7 @@ fn profile(profile: &AgentProfile) -> Vec<String> {
     let named = [("Strongest", &profile.strongest_category), ("Weakest", &profile.weakest_category)];
     let named: Vec<String> = named
         .iter()
-        .filter_map(|(name, category)| Some(format!("**{name}:** {}", plain(category.as_deref()?))))
+        .filter_map(|(name, category)| Some(format!("**{name}:** {}", plain_text(category.as_deref()?))))
         .collect();
     if !named.is_empty() {
         out.push(format!("- {}", named.join(" | ")));
@@ -168,7 +168,7 @@ fn profile(profile: &AgentProfile) -> Vec<String> {
 fn guardrail(rule: &Value) -> String {
     let description = text(rule, "description");
     let name = if description.is_empty() { text(rule, "id") } else { description };
-    format!("- [{}] {}", text(rule, "action"), plain(name))
+    format!("- [{}] {}", text(rule, "action"), plain_text(name))
 }
 
 fn breaker(breaker: &Value) -> String {
@@ -179,13 +179,13 @@ fn breaker(breaker: &Value) -> String {
     });
     let state = text(breaker, "state").to_uppercase();
     let (failures, threshold) = (number("failures").unwrap_or(0), number("threshold").unwrap_or(0));
-    format!("- [{state}] {} — {failures}/{threshold} failures{resets}", plain(text(breaker, "scope")))
+    format!("- [{state}] {} — {failures}/{threshold} failures{resets}", plain_text(text(breaker, "scope")))
 }
 
 fn calibration(briefing: &Briefing) -> Vec<String> {
     let row = |(category, figures): &(String, crate::calibration::Calibration)| {
         let (accuracy, brier) = (percent(figures.accuracy), float_text(figures.brier_score));
-        format!("| {} | {accuracy} | {brier} | {} |", plain(category), figures.reviewed_decisions)
+        format!("| {} | {accuracy} | {brier} | {} |", plain_text(category), figures.reviewed_decisions)
     };
     briefing.calibration.iter().map(row).collect()
 }
@@ -193,7 +193,7 @@ fn calibration(briefing: &Briefing) -> Vec<String> {
 fn ready(briefing: &Briefing) -> Vec<String> {
     let lines = briefing.ready.iter().map(|due| {
         let sign = if due.kind == OVERDUE { "OVERDUE" } else { "STALE" };
-        let of = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
+        let of = |text: &Option<String>| plain_text(text.as_deref().unwrap_or_default());
         format!("- [{sign}] {}: {} ({})", of(&due.decision_id), of(&due.title), of(&due.detail))
     });
     lines.collect()
@@ -202,20 +202,20 @@ fn ready(briefing: &Briefing) -> Vec<String> {
 fn patterns(briefing: &Briefing) -> Vec<String> {
     let lines = briefing.patterns.iter().map(|pattern| {
         let facts: Vec<String> = std::iter::once(format!("{}x", pattern.count))
-            .chain(pattern.categories.iter().map(|category| plain(category)))
+            .chain(pattern.categories.iter().map(|category| plain_text(category)))
             .collect();
-        format!("- {} ({})", plain(&pattern.pattern), facts.join(", "))
+        format!("- {} ({})", plain_text(&pattern.pattern), facts.join(", "))
     });
     lines.collect()
 }
 
 fn contradiction(item: &Value) -> String {
-    let [a, b, detail] = ["aId", "bId", "detail"].map(|key| plain(text(item, key)));
+    let [a, b, detail] = ["aId", "bId", "detail"].map(|key| plain_text(text(item, key)));
     format!("- {a} and {b}: {detail}")
 }
 
 fn lesson(item: &Value) -> String {
-    let [lesson, category, outcome] = ["lesson", "category", "outcome"].map(|key| plain(text(item, key)));
+    let [lesson, category, outcome] = ["lesson", "category", "outcome"].map(|key| plain_text(text(item, key)));
     format!("- {lesson} ({category}, {outcome})")
 }
 
@@ -226,6 +226,6 @@ fn relevant(decision: &Value) -> String {
     };
     let outcome = Some(text(decision, "outcome")).filter(|outcome| !outcome.is_empty()).unwrap_or("pending");
     let superseded = if decision.get("superseded").is_some() { ", superseded" } else { "" };
-    let [title, category, outcome] = [text(decision, "title"), text(decision, "category"), outcome].map(plain);
+    let [title, category, outcome] = [text(decision, "title"), text(decision, "category"), outcome].map(plain_text);
     format!("- [{confidence}] {title} ({category}, {outcome}{superseded})")
 }

@@ -1,7 +1,7 @@
 //! What an agent should know at the start of a session.
 
+mod escape;
 mod markdown;
-mod plain;
 
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! The card that shows a tool to a model: enough to choose by, never a schema.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use contextweaver_base::order::{sort, sort_by, sort_distinct};
@@ -120,6 +120,12 @@ impl ChoiceCard {
             Some(place) => too_large("code points in a tag", TAG_CHARS, format!("tags/{place}")),
             None => Ok(()),
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for ChoiceCard {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

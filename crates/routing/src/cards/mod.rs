@@ -4,23 +4,23 @@
 //! budget, [`render_cards`] writes them. [`selection_schema`] and [`validate_selection`] are the contract about the
 //! choice, [`tools_for`] writes tools as providers take them.
 
-mod bound;
 mod card;
 mod downlevel;
 mod hydration;
+mod limits;
 mod names;
 mod pack;
 mod provider;
 mod render;
 mod selection;
 
-pub use bound::{
-    BrowseBounds, CardOptions, CardScores, MadeCards, SkippedCard, bound_browse_response, make_choice_cards,
-    truncate_description,
-};
 pub use card::{ChoiceCard, SAFETY_LEVELS, card_tokens};
 pub use downlevel::{SchemaChange, SchemaDialect, down_level};
 pub use hydration::{SchemaSource, hydrate_with_schema, schema_of};
+pub use limits::{
+    BrowseBounds, CardOptions, CardScores, MadeCards, SkippedCard, bound_browse_response, make_choice_cards,
+    truncate_description,
+};
 pub use names::ToolNames;
 pub use pack::{PackedCards, pack_cards};
 pub use provider::{ProviderOptions, ProviderTools, TOOL_PROVIDERS, tools_for};

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::bound::longest_beginning;
+use super::limits::longest_beginning;
 use super::{CardStyle, ChoiceCard, render_cards, truncate_description};
 use contextweaver_base::{Error, ErrorCode, Result};
 

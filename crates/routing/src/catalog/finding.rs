@@ -1,6 +1,6 @@
 //! What is wrong with a tool or looks it, under stable codes.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -135,6 +135,12 @@ impl CatalogFinding {
         let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
         self.evidence = truncate(&sanitize(&truncate(&masked, EVIDENCE_CHARS)), 2 * EVIDENCE_CHARS);
         self
+    }
+}
+
+impl<'de> Deserialize<'de> for CatalogFinding {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -15,6 +15,7 @@ mod risk;
 
 use std::rc::Rc;
 
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 pub use capability::{
@@ -211,6 +212,12 @@ impl Catalog {
             catalog.register(item).map_err(|error| error.under(at))?;
         }
         Ok(catalog)
+    }
+}
+
+impl<'de> Deserialize<'de> for Catalog {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -6,7 +6,7 @@
 mod browse;
 mod build;
 mod cycle;
-mod form;
+mod json;
 mod keys;
 mod split;
 mod stats;

@@ -1,6 +1,6 @@
 //! The record of a routing decision, as other systems take it over.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use crate::cards::{ChoiceCard, SelectionValidation};
@@ -144,6 +144,12 @@ impl RoutingDecision {
             selected_card_id: fields.opt_string("selected_card_id")?,
             context_summary: fields.opt_string("context_summary")?,
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for RoutingDecision {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

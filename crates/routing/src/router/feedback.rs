@@ -1,6 +1,6 @@
 //! What became of earlier calls, and what that means for the scores of tools.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::history::sort_scored;
@@ -56,6 +56,12 @@ impl ToolFeedback {
             quality_score: fields.opt_number("quality_score", f64::MIN, f64::MAX)?,
             metadata: fields.object("metadata")?,
         })
+    }
+}
+
+impl<'de> Deserialize<'de> for ToolFeedback {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was called before, and what that means for what to call next.
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::Catalog;
@@ -174,6 +174,12 @@ impl RouteHistory {
         }
         sort_scored(&mut adjusted);
         (adjusted, deltas)
+    }
+}
+
+impl<'de> Deserialize<'de> for RouteHistory {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::{RouteOptions, Router, RouterOptions};
@@ -40,6 +40,12 @@ impl RouteProbe {
         let probe = Self { query: fields.string("query")?, expected: fields.opt_string("expected")? };
         fields.finish()?;
         Ok(probe)
+    }
+}
+
+impl<'de> Deserialize<'de> for RouteProbe {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }
 

@@ -12,12 +12,14 @@ use contextweaver_base::ErrorCode;
 use contextweaver_convert::mcp::{IdForm, ToolId, ToolOptions};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
-use contextweaver_routing::Catalog;
+use contextweaver_routing::cards::ChoiceCard;
 use contextweaver_routing::catalog::{
     CapabilitySnapshot, CatalogFinding, CollisionThresholds, InvalidTools, LintOptions, NormaliseOptions, RULES,
     analyze_collisions, compute_catalog_hash, diff_catalogs, diff_snapshots, fingerprint, from_mcp_tools, lint,
     load_catalog, normalise, pin, read_pins,
 };
+use contextweaver_routing::graph::ChoiceGraph;
+use contextweaver_routing::{Catalog, RouteHistory, RouteProbe, Router, RouterOptions, ToolFeedback};
 use contextweaver_test_support::{Skip, property, skip};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -414,4 +416,29 @@ fn findings_quote_no_credential() {
     }
     let all = json!(found).to_string();
     assert!(!all.to_lowercase().contains("sk-ant"), "{all}");
+}
+
+#[test]
+fn records_are_deserialised_as_they_are_read() {
+    let saved = json!({ "items": [{ "id": "a.b", "kind": "tool", "name": "b", "description": "Read." }] });
+    let catalog: Catalog = serde_json::from_value(saved).unwrap();
+    assert_eq!(serde_json::from_value::<Catalog>(catalog.to_json()).unwrap(), catalog);
+    assert!(serde_json::from_value::<Catalog>(json!({})).is_err());
+
+    let card = ChoiceCard::of(catalog.get("a.b").unwrap(), None, false);
+    assert_eq!(serde_json::from_value::<ChoiceCard>(json!(card)).unwrap(), card);
+    let feedback: ToolFeedback = serde_json::from_value(json!({ "item_id": "a.b", "success": true })).unwrap();
+    assert_eq!(serde_json::from_value::<ToolFeedback>(json!(feedback)).unwrap(), feedback);
+    let history: RouteHistory = serde_json::from_value(json!({ "called_tool_ids": ["a.b"] })).unwrap();
+    assert_eq!(serde_json::from_value::<RouteHistory>(json!(history)).unwrap(), history);
+    let probe: RouteProbe = serde_json::from_value(json!({ "query": "read" })).unwrap();
+    assert_eq!(probe, RouteProbe { query: "read".to_owned(), expected: None });
+    let found = lint(&catalog, &LintOptions::default());
+    let read: Vec<CatalogFinding> = serde_json::from_value(json!(found)).unwrap();
+    assert!(!found.is_empty());
+    assert_eq!(read, found);
+
+    let mut router = Router::new(catalog, RouterOptions::default());
+    let graph = json!(router.graph().unwrap());
+    assert_eq!(json!(serde_json::from_value::<ChoiceGraph>(graph.clone()).unwrap()), graph);
 }

@@ -1,7 +1,7 @@
 //! The graph as JSON.
 
-use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::choice_graph::{ChoiceGraph, MAX_CHILDREN, NodeRecord, ROOT};
@@ -140,5 +140,11 @@ impl ChoiceGraph {
     /// Writes the graph as a file of contextweaver 0.18: keys sorted, two spaces a level, a line feed at the end.
     pub fn to_text(&self) -> String {
         to_sorted_ascii(&json!(self), Some(2)) + "\n"
+    }
+}
+
+impl<'de> Deserialize<'de> for ChoiceGraph {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?, "").map_err(serde::de::Error::custom)
     }
 }

@@ -10,7 +10,7 @@ use contextweaver_text::unicode::{prefix, sanitize};
 const MAX_CHARS: usize = 500;
 
 /// Makes one line of a text, in which nothing has a meaning for Markdown.
-pub(super) fn plain(text: &str) -> String {
+pub(super) fn plain_text(text: &str) -> String {
     let joined = text.split_whitespace().fold(String::new(), |mut out, word| {
         if !out.is_empty() {
             out.push(' ');
@@ -84,9 +84,9 @@ mod tests {
             ("\u{200b}# x", "\\\\u{200b}# x"),
             ("", ""),
         ] {
-            assert_eq!(plain(text), expected, "{text:?}");
+            assert_eq!(plain_text(text), expected, "{text:?}");
         }
-        assert!(plain(&"x ".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
-        assert!(plain(&"x".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
+        assert!(plain_text(&"x ".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
+        assert!(plain_text(&"x".repeat(100_000)).chars().count() <= MAX_CHARS + 1);
     }
 }
