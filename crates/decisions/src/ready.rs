@@ -88,10 +88,10 @@ pub struct ReadyQueue {
 }
 
 /// Returns what is due among decisions.
-pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted: &DueFilter<'_>) -> ReadyQueue {
+pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, filter: &DueFilter<'_>) -> ReadyQueue {
     let decisions: Vec<&Decision> =
-        decisions.filter(|decision| wanted.category.is_none_or(|category| decision.category == category)).collect();
-    let is_wanted = |kind: &str| wanted.kinds.is_empty() || wanted.kinds.iter().any(|name| name == kind);
+        decisions.filter(|decision| filter.category.is_none_or(|category| decision.category == category)).collect();
+    let is_wanted = |kind: &str| filter.kinds.is_empty() || filter.kinds.iter().any(|name| name == kind);
     let mut out = ReadyQueue::default();
     for decision in decisions.iter().filter(|decision| decision.status == "pending") {
         match waiting(decision, now) {
@@ -104,7 +104,7 @@ pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted
         drifting(&decisions, now, &mut out.actions);
     }
     out.total = out.actions.len();
-    let lowest = rank(PRIORITIES, wanted.min_priority).unwrap_or(0);
+    let lowest = rank(PRIORITIES, filter.min_priority).unwrap_or(0);
     out.actions.retain(|due| rank(PRIORITIES, due.priority) >= Some(lowest));
     out.filtered = out.total - out.actions.len();
     sort_by(&mut out.actions, |a, b| {
@@ -113,7 +113,7 @@ pub fn queue<'d>(decisions: impl Iterator<Item = &'d Decision>, now: i64, wanted
         let late = |due: &DueAction| (due.date.is_none(), due.date.clone(), due.decision_id.clone());
         second.0.cmp(&first.0).then(first.1.cmp(&second.1)).then_with(|| late(a).cmp(&late(b)))
     });
-    out.actions.truncate(wanted.limit);
+    out.actions.truncate(filter.limit);
     out
 }
 
@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn only_what_is_late_is_due() {
         let now = parse("2026-03-15T12:00:00Z").unwrap();
-        let wanted = DueFilter { min_priority: "low", kinds: &[], limit: 20, category: None };
+        let filter = DueFilter { min_priority: "low", kinds: &[], limit: 20, category: None };
         for (date, review_by, stakes, expected) in [
             ("2026-03-14", None, "high", None),
             ("2026-02-13T23:00:00+00:00", None, "high", None),
@@ -247,13 +247,13 @@ mod tests {
             ("2025-01-01", Some("2026-03-14"), "low", Some((OVERDUE, "low"))),
         ] {
             let decision = pending("a", date, review_by, stakes);
-            let due = queue([&decision].into_iter(), now, &wanted);
+            let due = queue([&decision].into_iter(), now, &filter);
             let found = due.actions.first().map(|due| (due.kind, due.priority));
             assert_eq!(found, expected, "{date} {review_by:?}");
         }
         for (date, review_by) in [("someday", None), ("2026-01-01", Some("2026-3-1")), ("", None)] {
             let decision = pending("a", date, review_by, "low");
-            let due = queue([&decision].into_iter(), now, &wanted);
+            let due = queue([&decision].into_iter(), now, &filter);
             assert_eq!((due.actions.len(), due.warnings[0].code), (0, "unreadable_date"), "{date}");
         }
     }
@@ -269,8 +269,8 @@ mod tests {
             pending("e", "2026-01-01", Some("2026-03-01"), "low"),
         ];
         let of = |min_priority, limit| {
-            let wanted = DueFilter { min_priority, kinds: &[], limit, category: None };
-            let due = queue(decisions.iter(), now, &wanted);
+            let filter = DueFilter { min_priority, kinds: &[], limit, category: None };
+            let due = queue(decisions.iter(), now, &filter);
             let ids: String = due.actions.iter().filter_map(|due| due.decision_id.clone()).collect();
             (ids, due.total, due.filtered)
         };

@@ -114,9 +114,10 @@ fn one_of(names: &[&str]) -> String {
 pub fn validate(decision: &Decision, options: &DecisionStoreOptions) -> Result<()> {
     let invalid = invalid_fields(decision, options);
     let Some(first) = invalid.first() else { return check_size(decision, options.limits, "") };
-    let said: Vec<String> = invalid.iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect();
+    let messages: Vec<String> =
+        invalid.iter().map(|problem| format!("{}: {}", problem.field, problem.message)).collect();
     let at = first.field.replace("mentalState", "mental_state").replace(['[', '.'], "/").replace(']', "");
-    Err(Error::new(ErrorCode::InvalidInput, said.join("; ")).at(format!("/{at}")))
+    Err(Error::new(ErrorCode::InvalidInput, messages.join("; ")).at(format!("/{at}")))
 }
 
 /// Refuses a record that is larger than the store takes.

@@ -97,8 +97,8 @@ fn whole(decision: &Decision) -> String {
     for step in &decision.trace {
         let output = step.output.as_deref().filter(|output| !output.is_empty());
         let arrow = if output.is_some() { " -> " } else { "" };
-        let said = [step.thought.as_str(), arrow, output.unwrap_or_default()].concat();
-        line(&mut out, &format!("Step {}: ", step.step), Some(&said));
+        let text = [step.thought.as_str(), arrow, output.unwrap_or_default()].concat();
+        line(&mut out, &format!("Step {}: ", step.step), Some(&text));
     }
     line(&mut out, "Tags: ", Some(&decision.tags.join(", ")));
     line(&mut out, "Pattern: ", decision.pattern.as_deref());

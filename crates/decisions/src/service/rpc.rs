@@ -402,8 +402,8 @@ mod tests {
         ] {
             let result = &asked("tools/call", &params)["result"];
             assert_eq!(result["isError"], true);
-            let said: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
-            assert_eq!(said, json!({ "error": "validation_error", "message": "query: required" }));
+            let content: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(content, json!({ "error": "validation_error", "message": "query: required" }));
         }
     }
 

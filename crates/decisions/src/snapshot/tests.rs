@@ -65,14 +65,14 @@ fn bad_records_are_reported_and_the_others_come_in() {
         "no record"
     ]);
     let report = import(&mut store, records, ImportMode::Merge, ImportConflict::Newer);
-    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let rejected: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted = [
         ("/1/id", "INVALID_INPUT"),
         ("/2/reasons/0/text", "INVALID_INPUT"),
         ("/3/decision", "TOO_LARGE"),
         ("/4", "INVALID_INPUT"),
     ];
-    assert_eq!((report.imported, told), (1, wanted.to_vec()));
+    assert_eq!((report.imported, rejected), (1, wanted.to_vec()));
     let limits = DecisionLimits { decisions: 1, ..DecisionLimits::default() };
     let mut small = DecisionStore::new(DecisionStoreOptions { limits, ..DecisionStoreOptions::default() });
     let records = json!({ "decisions": [{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }] });
@@ -113,10 +113,10 @@ fn edges_of_compat_files_are_read_line_by_line() {
     let records = json!([{ "id": "a", "decision": "d" }, { "id": "b", "decision": "d" }]);
     let snapshot = json!({ "decisions": records, "edges": lines });
     let report = import(&mut store, snapshot, ImportMode::Merge, ImportConflict::Newer);
-    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let rejected: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted =
         [("/edges/2", "DECODE_FAILED"), ("/edges/3/target_id", "NOT_FOUND"), ("/edges/4/edge_type", "INVALID_INPUT")];
-    assert_eq!((store.graph.len(), told), (1, wanted.to_vec()));
+    assert_eq!((store.graph.len(), rejected), (1, wanted.to_vec()));
 }
 
 #[test]
@@ -223,9 +223,9 @@ fn compat_files_come_in() {
         "list.yaml": "- 1"
     } });
     let report = import(&mut store, files, ImportMode::Merge, ImportConflict::Newer);
-    let told: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
+    let rejected: Vec<(&str, &str)> = report.errors.iter().map(|error| (error.path.as_str(), error.code)).collect();
     let wanted = [("/files/broken.yaml", "DECODE_FAILED"), ("/files/list.yaml", "INVALID_INPUT")];
-    assert_eq!((report.imported, told), (2, wanted.to_vec()));
+    assert_eq!((report.imported, rejected), (2, wanted.to_vec()));
     assert_eq!(store.records.get("0000abcd").unwrap().decision, "x");
     assert_eq!(store.records.get("own").unwrap().decision, "yes: no # comment");
 }

@@ -331,10 +331,10 @@ fn changed_paths(was: &Value, is: &Value, at: &str, paths: &mut Vec<String>) {
 
 fn classify(paths: &[String]) -> (&'static str, &'static str) {
     let is_below = |path: &str, tops: &[&str]| tops.iter().any(|top| path.starts_with(top));
-    let told: Vec<&str> = paths.iter().map(String::as_str).filter(|path| *path != "/normalized_id").collect();
-    let classification = if !told.is_empty() && told.iter().all(|path| is_below(path, &["/description"])) {
+    let visible: Vec<&str> = paths.iter().map(String::as_str).filter(|path| *path != "/normalized_id").collect();
+    let classification = if !visible.is_empty() && visible.iter().all(|path| is_below(path, &["/description"])) {
         "documentation_only"
-    } else if told.iter().any(|path| is_below(path, &["/args_schema", "/output_schema", "/constraints"])) {
+    } else if visible.iter().any(|path| is_below(path, &["/args_schema", "/output_schema", "/constraints"])) {
         "contract_changed"
     } else {
         "metadata_or_behavior_changed"
