@@ -4,7 +4,7 @@
 use contextweaver::api::convert::convert_call;
 use contextweaver_base::Error;
 use contextweaver_convert::mcp::Revision;
-use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, SchemaOptions, from_mcp_tool, to_mcp_tool};
+use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, ToolSchemaOptions, from_mcp_tool, to_mcp_tool};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -633,7 +633,7 @@ fn forwards() -> impl Strategy<Value = ForwardOptions> {
     let revisions = prop::sample::select(Revision::ALL);
     (revisions, any::<bool>(), any::<bool>()).prop_map(|(revision, humanize_title, tags_in_description)| {
         ForwardOptions {
-            schema: SchemaOptions { revision, ..SchemaOptions::default() },
+            schema: ToolSchemaOptions { revision, ..ToolSchemaOptions::default() },
             humanize_title,
             tags_in_description,
             ..ForwardOptions::default()

@@ -1,23 +1,23 @@
-//! Stretches of base64 and the like, which hold no words.
+//! Runs of base64 and the like, which hold no words.
 
-/// Longest stretch of base64 characters, of either alphabet, that may be made of words: paths are shorter.
+/// Bytes of a run of base64 characters, of either alphabet, that may still be words: paths are shorter.
 const MAX_WORDY_BYTES: usize = 256;
 
-/// The stretches of a text that is read from its beginning to its end; linear in it.
-pub struct Stretches<'a> {
+/// The runs of base64 in a text that is read from its beginning to its end; linear in it.
+pub struct Base64Runs<'a> {
     text: &'a [u8],
-    /// From where on nothing has been measured.
+    /// Offset up to which the text has been measured.
     next: usize,
 }
 
-impl<'a> Stretches<'a> {
-    /// Looks at a text. A short one has none.
+impl<'a> Base64Runs<'a> {
+    /// Starts at the beginning of a text. A short one has no runs.
     pub fn of(text: &'a str) -> Self {
         let next = if text.len() > MAX_WORDY_BYTES { 0 } else { text.len() };
         Self { text: text.as_bytes(), next }
     }
 
-    /// Returns the end of the stretch that begins at a position, if one does; positions only go up.
+    /// Returns the end of the run that begins at an offset, if one does; offsets only go up.
     pub fn end(&mut self, at: usize) -> Option<usize> {
         if at < self.next {
             return None;

@@ -1,6 +1,6 @@
 //! Search terms of the default scoring: Unicode words, compounds whole and in parts, light stemming.
 
-use super::data::Stretches;
+use super::data::Base64Runs;
 use super::openings::Openings;
 use super::tokenize;
 
@@ -45,7 +45,7 @@ const MAX_COMPOUND_CHARS: usize = 64;
 pub fn for_each_term(text: &str, mut each: impl FnMut(&str)) {
     let mut lower = String::new();
     let mut rest = text;
-    let mut data = Stretches::of(text);
+    let mut data = Base64Runs::of(text);
     while let Some(start) = first_alphanumeric(rest) {
         let run = &rest[start..];
         let begin = text.len() - run.len();

@@ -7,7 +7,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{IdForm, Revision, ToolOptions, describe};
 use contextweaver_convert::tools::{
     DataFormat, FetchedAt, ForwardOptions, MetaPrefix, ReverseOptions, ReverseToolResultOptions, SchemaFormat,
-    SchemaOptions, ToolResultOptions, from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool,
+    ToolResultOptions, ToolSchemaOptions, from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool,
     to_mcp_tools, tool_definition_to_selectable, validate_args,
 };
 use contextweaver_model::json::Fields;
@@ -60,7 +60,7 @@ fn prefix(fields: &mut Fields) -> Result<MetaPrefix> {
 fn forward_options(fields: &mut Fields) -> Result<ForwardOptions> {
     let format = |text: &str| SchemaFormat::parse(text).map(Some);
     Ok(ForwardOptions {
-        schema: SchemaOptions {
+        schema: ToolSchemaOptions {
             revision: revision(fields)?,
             format: fields.parsed_or("schemaFormat", None, format)?,
             inline_refs: fields.bool_or("inlineRefs", false)?,

@@ -1,6 +1,6 @@
 //! How much a text calls for attention, by the beginnings of its words. No language model, no context.
 
-use contextweaver_text::data::Stretches;
+use contextweaver_text::data::Base64Runs;
 use contextweaver_text::openings::Openings;
 
 /// What a text reports, the more urgent the greater.
@@ -87,7 +87,7 @@ impl LevelMatch {
         }
         let bytes = text.as_bytes();
         let (mut at, mut before) = (0, b' ');
-        let mut data = Stretches::of(text);
+        let mut data = Base64Runs::of(text);
         while at < bytes.len() {
             if let Some(end) = data.end(at) {
                 (at, before) = (end, b' ');

@@ -109,7 +109,7 @@ pub struct MessageWarning {
 
 /// Collects warnings in the order they come up.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Warnings(pub Vec<MessageWarning>);
+pub(crate) struct Warnings(Vec<MessageWarning>);
 
 impl Warnings {
     /// Adds a warning at a JSON pointer.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::annotations::{CATEGORIES, LEVELS, annotations};
 use super::meta_prefix::MetaPrefix;
 use super::names::{humanized, is_mcp_name, is_snake_case};
-use super::schema::{SchemaOptions, SchemaRole, normalized};
+use super::schema::{SchemaRole, ToolSchemaOptions, normalized};
 use crate::mcp::RevisionRules;
 use crate::mcp::{ConvertedTool, IdForm, ToolOptions, mcp_tool_to_selectable};
 use contextweaver_base::limits;
@@ -44,7 +44,7 @@ pub(super) const ICONS: &str = "icons";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForwardOptions {
     /// How schemas are normalized, and the revision to write for.
-    pub schema: SchemaOptions,
+    pub schema: ToolSchemaOptions,
     /// The prefix of keys in `_meta`.
     pub prefix: MetaPrefix,
     /// Whether fields that MCP does not have are written into `_meta`.
@@ -57,7 +57,7 @@ pub struct ForwardOptions {
 
 impl Default for ForwardOptions {
     fn default() -> Self {
-        let schema = SchemaOptions::default();
+        let schema = ToolSchemaOptions::default();
         Self { schema, prefix: MetaPrefix::default(), meta: true, humanize_title: false, tags_in_description: false }
     }
 }

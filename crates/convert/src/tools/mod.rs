@@ -22,5 +22,5 @@ pub use results::{
     CallOutcome, FetchedAt, ForwardResult, ReverseToolResultOptions, ToolResultOptions, from_mcp_result, to_mcp_result,
 };
 pub use reverse::{ReverseOptions, ReverseTool, ReverseTools, from_mcp_tool, from_mcp_tools};
-pub use schema::{SchemaFormat, SchemaOptions};
+pub use schema::{SchemaFormat, ToolSchemaOptions};
 pub use validate::{SchemaMismatch, Validation, validate_args};

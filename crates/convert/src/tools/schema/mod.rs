@@ -51,7 +51,7 @@ pub enum SchemaRole {
 
 /// Options of schema normalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SchemaOptions {
+pub struct ToolSchemaOptions {
     /// The revision the schema is for.
     pub revision: Revision,
     /// The notation; recognised where there is none.
@@ -68,7 +68,7 @@ pub fn normalized(
     schema: &Value,
     path: &str,
     role: SchemaRole,
-    options: SchemaOptions,
+    options: ToolSchemaOptions,
     warnings: &mut Vec<Warning>,
 ) -> Result<Value> {
     let Value::Object(map) = schema else {

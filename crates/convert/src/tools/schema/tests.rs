@@ -2,14 +2,14 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn run(schema: &Value, role: SchemaRole, options: SchemaOptions) -> Result<(Value, Vec<&'static str>)> {
+fn run(schema: &Value, role: SchemaRole, options: ToolSchemaOptions) -> Result<(Value, Vec<&'static str>)> {
     let mut warnings = Vec::new();
     let schema = normalized(schema, "/schema", role, options, &mut warnings)?;
     Ok((schema, warnings.iter().map(|warning| warning.code).collect()))
 }
 
-fn older() -> SchemaOptions {
-    SchemaOptions { revision: Revision::V2025_11_25, ..SchemaOptions::default() }
+fn older() -> ToolSchemaOptions {
+    ToolSchemaOptions { revision: Revision::V2025_11_25, ..ToolSchemaOptions::default() }
 }
 
 #[test]
@@ -71,11 +71,11 @@ fn roots_become_objects() {
         // What was brought into the form is in the form.
         assert_eq!(run(&found, SchemaRole::Input, older()).unwrap().0, found);
     }
-    let (_, warnings) = run(&json!({ "anyOf": [] }), SchemaRole::Input, SchemaOptions::default()).unwrap();
+    let (_, warnings) = run(&json!({ "anyOf": [] }), SchemaRole::Input, ToolSchemaOptions::default()).unwrap();
     assert!(warnings.is_empty());
     let any = json!({ "type": "array" });
-    assert_eq!(run(&any, SchemaRole::Output, SchemaOptions::default()).unwrap().0, any);
-    let forced = SchemaOptions { format: Some(SchemaFormat::Shorthand), ..older() };
+    assert_eq!(run(&any, SchemaRole::Output, ToolSchemaOptions::default()).unwrap().0, any);
+    let forced = ToolSchemaOptions { format: Some(SchemaFormat::Shorthand), ..older() };
     assert_eq!(
         run(&json!({ "type": { "type": "number" } }), SchemaRole::Input, forced).unwrap().0["properties"]["type"]["type"],
         "number"
@@ -92,8 +92,8 @@ fn bad_schemas_say_why() {
     let doubling: JsonMap = (0..20)
         .map(|n| (format!("d{n}"), json!({ "allOf": [{ "$ref": format!("#/$defs/d{}", n + 1) }, { "$ref": format!("#/$defs/d{}", n + 1) }] })))
         .collect();
-    let inline = SchemaOptions { inline_refs: true, ..older() };
-    let forced = SchemaOptions { format: Some(SchemaFormat::Shorthand), ..older() };
+    let inline = ToolSchemaOptions { inline_refs: true, ..older() };
+    let forced = ToolSchemaOptions { format: Some(SchemaFormat::Shorthand), ..older() };
     for (schema, options, reason) in [
         (json!(true), older(), "invalid_schema"),
         (json!(null), older(), "invalid_schema"),
@@ -125,7 +125,7 @@ fn bad_schemas_say_why() {
 
 #[test]
 fn references_are_replaced_where_that_ends() {
-    let inline = SchemaOptions { inline_refs: true, ..older() };
+    let inline = ToolSchemaOptions { inline_refs: true, ..older() };
     let tree = json!({ "type": "object", "properties": { "kids": { "type": "array", "items": { "$ref": "#/$defs/Tree" } }, "tag": { "$ref": "#/$defs/Tag" } } });
     let schema = json!({
         "type": "object",
