@@ -19,16 +19,13 @@ pub struct AlternatingMessage {
     pub is_user: bool,
     /// The fields of the message besides its parts.
     pub fields: JsonMap,
-    /// Its parts.
     pub parts: Vec<AlternatingPart>,
 }
 
 /// A part as the provider is sent it.
 #[derive(Debug)]
 pub struct AlternatingPart {
-    /// The part.
     pub value: Value,
-    /// What it is.
     pub kind: AlternatingPartKind,
     /// Id of the call that it is or answers.
     pub id: String,
@@ -45,9 +42,7 @@ pub struct AlternatingPart {
 /// What a part is to the rules of alternation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AlternatingPartKind {
-    /// A tool call.
     ToolCall,
-    /// A tool result.
     ToolResult,
     /// Reasoning.
     Reasoning,

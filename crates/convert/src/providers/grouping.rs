@@ -8,13 +8,11 @@ pub struct PositionedPart {
     pub message: usize,
     /// Index of the part in the message.
     pub index: usize,
-    /// The part.
     pub part: MessagePart,
 }
 
 /// The parts that one item is made of.
 pub struct PartGroup {
-    /// What the item is.
     pub kind: PartGroupKind,
     /// Indices of the parts in the response.
     pub parts: Vec<usize>,
@@ -25,9 +23,7 @@ pub struct PartGroup {
 pub enum PartGroupKind {
     /// Text, with media and other parts without text.
     Text,
-    /// A tool call.
     ToolCall,
-    /// A tool result.
     ToolResult,
 }
 

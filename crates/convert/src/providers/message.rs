@@ -11,9 +11,7 @@ use super::media::{MEDIA_TOKENS, label_of};
 pub enum Role {
     /// Instructions: `system`, `developer`.
     System,
-    /// The user.
     User,
-    /// The model.
     Assistant,
     /// Results of tools.
     Tool,
@@ -35,13 +33,11 @@ impl Role {
 /// part.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
-    /// Its role.
     pub role: Role,
     /// The role as the format writes it; empty where the format writes none.
     pub role_name: String,
     /// The message without its parts: `""`, `[]` or null stands where they were, which keeps the form of the field.
     pub fields: Value,
-    /// The parts, in order.
     pub parts: Vec<MessagePart>,
     /// Index of the first message of the same response of the model; its own index, unless a response is several
     /// messages.
@@ -50,10 +46,8 @@ pub struct Message {
     pub index: Option<usize>,
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MessagePart {
-    /// What it is.
     pub kind: PartKind,
     /// Where it goes in the message: `content` (it is the value of that field), `content[]` (it is an element of that
     /// list), or empty (it is the whole message).
@@ -69,16 +63,13 @@ pub struct MessagePart {
     pub tokens: Option<u64>,
 }
 
-/// What a part is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PartKind {
-    /// Text.
     Text,
     /// A tool call; its slot is the arguments.
     ToolCall {
         /// The provider's id of the call.
         id: String,
-        /// The tool.
         name: String,
     },
     /// A tool result; its slots are what the tool returned.
@@ -87,7 +78,6 @@ pub enum PartKind {
         id: String,
         /// The tool; empty where the format does not name it.
         name: String,
-        /// Whether the tool failed.
         is_error: bool,
     },
     /// Reasoning of the model, which is often signed: it is written byte for byte, or left out with the calls it led to.
@@ -106,14 +96,12 @@ pub struct TextSlot {
     pub pointer: Option<String>,
     /// How the text is written there.
     pub encoding: TextEncoding,
-    /// The text.
     pub text: String,
 }
 
 /// How a text is written in a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextEncoding {
-    /// As a string.
     Text,
     /// As the JSON value that the text is.
     Json,
@@ -131,7 +119,6 @@ impl TextEncoding {
         }
     }
 
-    /// Finds an encoding by its name.
     pub fn parse(name: &str) -> Option<Self> {
         [Self::Text, Self::Json, Self::Ascii].into_iter().find(|encoding| encoding.as_str() == name)
     }

@@ -12,7 +12,6 @@ use contextweaver_text::unicode::trim;
 /// What one role says until another does. A format writes it as one message or as several.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingMessage {
-    /// The role.
     pub role: Role,
     /// The parts, in order. Of [`Role::Tool`] only results, all those of the calls in the message before.
     pub parts: Vec<OutgoingPart>,
@@ -23,7 +22,6 @@ pub struct OutgoingMessage {
 /// A part of a message to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutgoingPart {
-    /// What it is.
     pub content: PartContent,
     /// The part as this very format wrote it, if nothing was changed since.
     pub original: Option<OriginalPart>,
@@ -40,18 +38,13 @@ pub struct OutgoingPart {
 pub struct OriginalPart {
     /// Where it goes, as in [`super::message::MessagePart::field`].
     pub field: String,
-    /// The part.
     pub value: Value,
 }
 
-/// What a part to be written is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PartContent {
-    /// Text.
     Text(String),
-    /// A tool call.
     ToolCall(ToolCallPart),
-    /// A tool result.
     ToolResult(ToolResultPart),
     /// Reasoning; always has the original.
     Reasoning,
@@ -59,7 +52,6 @@ pub enum PartContent {
     Opaque,
 }
 
-/// A tool call to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolCallPart {
     /// Its id, unique and legal in the format.
@@ -70,7 +62,6 @@ pub struct ToolCallPart {
     pub arguments: String,
 }
 
-/// A tool result to be written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResultPart {
     /// The id of its call.
@@ -79,7 +70,6 @@ pub struct ToolResultPart {
     pub name: String,
     /// What the tool returned.
     pub text: String,
-    /// Whether the tool failed.
     pub is_error: bool,
 }
 

@@ -60,14 +60,12 @@ impl StoredPartKind {
     }
 }
 
-/// A part as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredPart {
     /// Index of its message.
     pub message: Option<usize>,
     /// Index of the part in the message.
     pub at: usize,
-    /// What it is.
     pub kind: StoredPartKind,
     /// Where it goes in the message.
     pub field: String,
@@ -80,7 +78,6 @@ pub struct StoredPart {
 /// What is stored of the message that an item was read from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredMessage {
-    /// The format of the message.
     pub format: Format,
     /// Index of the message; none for what stands beside the messages.
     pub index: Option<usize>,
@@ -94,7 +91,6 @@ pub struct StoredMessage {
     pub reasoning: usize,
     /// Tokens of the parts without text.
     pub tokens: u64,
-    /// The parts.
     pub parts: Vec<StoredPart>,
 }
 
