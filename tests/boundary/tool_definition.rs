@@ -4,7 +4,9 @@
 use contextweaver::api::convert::convert_call;
 use contextweaver_base::Error;
 use contextweaver_convert::mcp::Revision;
-use contextweaver_convert::tools::{ForwardOptions, ReverseOptions, ToolSchemaOptions, from_mcp_tool, to_mcp_tool};
+use contextweaver_convert::tools::{
+    McpToToolDefinitionOptions, ToolDefinitionToMcpOptions, ToolSchemaOptions, from_mcp_tool, to_mcp_tool,
+};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -629,14 +631,14 @@ fn definitions() -> impl Strategy<Value = Value> {
     })
 }
 
-fn forwards() -> impl Strategy<Value = ForwardOptions> {
+fn forwards() -> impl Strategy<Value = ToolDefinitionToMcpOptions> {
     let revisions = prop::sample::select(Revision::ALL);
     (revisions, any::<bool>(), any::<bool>()).prop_map(|(revision, humanize_title, tags_in_description)| {
-        ForwardOptions {
+        ToolDefinitionToMcpOptions {
             schema: ToolSchemaOptions { revision, ..ToolSchemaOptions::default() },
             humanize_title,
             tags_in_description,
-            ..ForwardOptions::default()
+            ..ToolDefinitionToMcpOptions::default()
         }
     })
 }
@@ -649,7 +651,7 @@ proptest! {
         let before = definition.clone();
         let tool = to_mcp_tool(&definition, "", &options).unwrap().tool;
         prop_assert_eq!(&definition, &before);
-        let trusted = ReverseOptions { trusted: true, ..ReverseOptions::default() };
+        let trusted = McpToToolDefinitionOptions { trusted: true, ..McpToToolDefinitionOptions::default() };
         let back = from_mcp_tool(&tool, "", &trusted).unwrap();
         prop_assert_eq!(&back.definition, &definition);
         prop_assert_eq!(to_mcp_tool(&back.definition, "", &options).unwrap().tool, tool);
@@ -657,10 +659,10 @@ proptest! {
 
     #[test]
     fn an_untrusted_way_back_gives_the_same_tool(definition in definitions(), revision in prop::sample::select(Revision::ALL)) {
-        let mut options = ForwardOptions { meta: false, ..ForwardOptions::default() };
+        let mut options = ToolDefinitionToMcpOptions { meta: false, ..ToolDefinitionToMcpOptions::default() };
         options.schema.revision = revision;
         let tool = to_mcp_tool(&definition, "", &options).unwrap().tool;
-        let back = from_mcp_tool(&tool, "", &ReverseOptions::default()).unwrap();
+        let back = from_mcp_tool(&tool, "", &McpToToolDefinitionOptions::default()).unwrap();
         let again = to_mcp_tool(&back.definition, "", &options).unwrap().tool;
         prop_assert_eq!(again, tool);
     }

@@ -1,6 +1,6 @@
 //! Definitions of tools and their results, as the seed's tables say. Only what a case names is compared.
 
-use contextweaver_convert::tools::{ForwardOptions, ToolResultOptions, to_mcp_result, to_mcp_tool};
+use contextweaver_convert::tools::{ToolDefinitionToMcpOptions, ToolResultToMcpOptions, to_mcp_result, to_mcp_tool};
 use serde_json::{Map, Value, json};
 
 /// The expectations come along: a case says which keys it speaks of.
@@ -9,11 +9,12 @@ pub fn run(file: &str, case: &Value) -> Result<Value, String> {
     let text = |error: contextweaver_base::Error| error.to_string();
     match file {
         "annotations" | "core_fields" => {
-            let converted = to_mcp_tool(&input["definition"], "", &ForwardOptions::default()).map_err(text)?;
+            let converted =
+                to_mcp_tool(&input["definition"], "", &ToolDefinitionToMcpOptions::default()).map_err(text)?;
             Ok(answers(expected, &converted.tool, converted.handler.timeout))
         }
         "results" => {
-            let converted = to_mcp_result(&input["result"], "", &ToolResultOptions::default()).map_err(text)?;
+            let converted = to_mcp_result(&input["result"], "", &ToolResultToMcpOptions::default()).map_err(text)?;
             Ok(answers(expected, &converted.result, 0))
         }
         other => Err(format!("no runner for tool-definition/{other}")),

@@ -42,6 +42,7 @@ pub use mcp::{
 };
 pub use providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
 pub use tools::{
-    ForwardOptions, ReverseOptions, ReverseToolResultOptions, ToolResultOptions, from_mcp_result, from_mcp_tool,
-    from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable, validate_args,
+    McpToToolDefinitionOptions, McpToToolResultOptions, ToolDefinitionToMcpOptions, ToolResultToMcpOptions,
+    from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools,
+    tool_definition_to_selectable, validate_args,
 };

@@ -6,9 +6,9 @@ use super::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{IdForm, Revision, ToolOptions, describe};
 use contextweaver_convert::tools::{
-    DataFormat, FetchedAt, ForwardOptions, MetaPrefix, ReverseOptions, ReverseToolResultOptions, SchemaFormat,
-    ToolResultOptions, ToolSchemaOptions, from_mcp_result, from_mcp_tool, from_mcp_tools, to_mcp_result, to_mcp_tool,
-    to_mcp_tools, tool_definition_to_selectable, validate_args,
+    DataFormat, FetchedAt, McpToToolDefinitionOptions, McpToToolResultOptions, MetaPrefix, SchemaFormat,
+    ToolDefinitionToMcpOptions, ToolResultToMcpOptions, ToolSchemaOptions, from_mcp_result, from_mcp_tool,
+    from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable, validate_args,
 };
 use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
@@ -57,9 +57,9 @@ fn prefix(fields: &mut Fields) -> Result<MetaPrefix> {
 }
 
 /// Takes `protocolVersion`, `prefix`, `meta`, `title`, `tagsInDescription`, `schemaFormat`, `inlineRefs`.
-fn forward_options(fields: &mut Fields) -> Result<ForwardOptions> {
+fn to_mcp_options(fields: &mut Fields) -> Result<ToolDefinitionToMcpOptions> {
     let format = |text: &str| SchemaFormat::parse(text).map(Some);
-    Ok(ForwardOptions {
+    Ok(ToolDefinitionToMcpOptions {
         schema: ToolSchemaOptions {
             revision: revision(fields)?,
             format: fields.parsed_or("schemaFormat", None, format)?,
@@ -75,7 +75,7 @@ fn forward_options(fields: &mut Fields) -> Result<ForwardOptions> {
 /// `{definition, …options}` gives `{tool, handler, warnings}`, `{definitions, strict?, …options}` gives
 /// `{tools, handlers, errors, warnings}`.
 fn to_mcp(mut fields: Fields) -> Result<String> {
-    let options = forward_options(&mut fields)?;
+    let options = to_mcp_options(&mut fields)?;
     if !fields.has("definitions") {
         let definition = fields.require("definition")?;
         fields.finish()?;
@@ -90,7 +90,7 @@ fn to_mcp(mut fields: Fields) -> Result<String> {
 /// `{tool, trusted?, prefix?, rename?}` gives `{definition, mcp_name?, warnings}`, `{tools, strict?, …}` gives
 /// `{definitions, names, errors, warnings}`.
 fn from_mcp(mut fields: Fields) -> Result<String> {
-    let options = ReverseOptions {
+    let options = McpToToolDefinitionOptions {
         prefix: prefix(&mut fields)?,
         trusted: fields.bool_or("trusted", false)?,
         snake_case: word(&mut fields, "rename", false, &[("keep", false), ("snake_case", true)])?,
@@ -108,7 +108,7 @@ fn from_mcp(mut fields: Fields) -> Result<String> {
 
 /// `{definition, server?, id_form?, namespace?, …options}` gives `{item, warnings}`.
 fn to_selectable(mut fields: Fields) -> Result<String> {
-    let forward = forward_options(&mut fields)?;
+    let forward = to_mcp_options(&mut fields)?;
     let base = ToolOptions::default();
     let tool = ToolOptions {
         server: fields.opt_string("server")?,
@@ -127,7 +127,7 @@ fn to_selectable(mut fields: Fields) -> Result<String> {
 fn result_to_mcp(mut fields: Fields) -> Result<String> {
     let times = [("meta", FetchedAt::Meta), ("structured", FetchedAt::Structured), ("omit", FetchedAt::Omit)];
     let renders = [("json", DataFormat::Json), ("pretty", DataFormat::Pretty), ("summary", DataFormat::Summary)];
-    let options = ToolResultOptions {
+    let options = ToolResultToMcpOptions {
         revision: revision(&mut fields)?,
         prefix: prefix(&mut fields)?,
         wrap_key: fields.string_or("wrapKey", "result")?,
@@ -146,7 +146,7 @@ fn result_to_mcp(mut fields: Fields) -> Result<String> {
 /// `{result, tool, now?, parseText?, prefix?}` gives `{outcome: "result", result, meta?, warnings}`, or the outcome
 /// `input_required` or `task` with the `request`.
 fn result_from_mcp(mut fields: Fields) -> Result<String> {
-    let options = ReverseToolResultOptions {
+    let options = McpToToolResultOptions {
         prefix: prefix(&mut fields)?,
         tool: fields.string("tool")?,
         now: fields.opt_string("now")?,

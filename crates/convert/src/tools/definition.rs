@@ -42,7 +42,7 @@ pub(super) const ICONS: &str = "icons";
 
 /// Options of [`to_mcp_tool`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForwardOptions {
+pub struct ToolDefinitionToMcpOptions {
     /// How schemas are normalized, and the revision to write for.
     pub schema: ToolSchemaOptions,
     /// The prefix of keys in `_meta`.
@@ -55,7 +55,7 @@ pub struct ForwardOptions {
     pub tags_in_description: bool,
 }
 
-impl Default for ForwardOptions {
+impl Default for ToolDefinitionToMcpOptions {
     fn default() -> Self {
         let schema = ToolSchemaOptions::default();
         Self { schema, prefix: MetaPrefix::default(), meta: true, humanize_title: false, tags_in_description: false }
@@ -197,7 +197,7 @@ pub struct ToolHandler {
 
 /// An MCP tool made of a definition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ForwardTool {
+pub struct ToolDefinitionToMcp {
     /// The tool as a server lists it.
     pub tool: Value,
     /// The name and the time limit of the tool.
@@ -213,7 +213,7 @@ pub struct ForwardTool {
 /// `empty_description`, `invalid_schema`, `root_not_object`, `remote_ref`, `schema_too_large`, `invalid_timeout`.
 ///
 /// ```
-/// use contextweaver_convert::tools::{ForwardOptions, to_mcp_tool};
+/// use contextweaver_convert::tools::{ToolDefinitionToMcpOptions, to_mcp_tool};
 /// use serde_json::json;
 ///
 /// let definition = json!({
@@ -222,23 +222,27 @@ pub struct ForwardTool {
 ///     "schema": { "city": { "type": "string" } },
 ///     "category": "read",
 /// });
-/// let converted = to_mcp_tool(&definition, "", &ForwardOptions::default())?;
+/// let converted = to_mcp_tool(&definition, "", &ToolDefinitionToMcpOptions::default())?;
 /// assert_eq!(converted.tool["inputSchema"]["required"], json!(["city"]));
 /// assert_eq!(converted.tool["annotations"]["readOnlyHint"], true);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn to_mcp_tool(definition: &Value, path: &str, options: &ForwardOptions) -> Result<ForwardTool> {
+pub fn to_mcp_tool(
+    definition: &Value,
+    path: &str,
+    options: &ToolDefinitionToMcpOptions,
+) -> Result<ToolDefinitionToMcp> {
     let mut warnings = Vec::new();
     let definition = ToolDefinition::read(definition, path, &mut warnings)?;
     let tool = written(&definition, path, options, &mut warnings)?;
     let handler = ToolHandler { name: definition.name, timeout: definition.timeout };
-    Ok(ForwardTool { tool, handler, warnings })
+    Ok(ToolDefinitionToMcp { tool, handler, warnings })
 }
 
 pub(super) fn written(
     definition: &ToolDefinition,
     path: &str,
-    options: &ForwardOptions,
+    options: &ToolDefinitionToMcpOptions,
     warnings: &mut Vec<Warning>,
 ) -> Result<Value> {
     let rules = options.schema.revision.rules();
@@ -324,7 +328,7 @@ pub(super) fn tag_line(tags: &[String]) -> String {
 
 /// MCP tools made of a list of definitions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct ForwardTools {
+pub struct ToolDefinitionsToMcp {
     /// The tools, in the order of their definitions.
     pub tools: Vec<Value>,
     /// Name and time limit of each tool.
@@ -342,20 +346,24 @@ pub struct ForwardTools {
 /// With `strict`, the error of the first bad definition; otherwise none.
 ///
 /// ```
-/// use contextweaver_convert::tools::{ForwardOptions, to_mcp_tools};
+/// use contextweaver_convert::tools::{ToolDefinitionToMcpOptions, to_mcp_tools};
 /// use serde_json::json;
 ///
 /// let definitions = [
 ///     json!({ "name": "ping", "description": "Answers.", "schema": {} }),
 ///     json!({ "name": "no spaces", "description": "Is refused.", "schema": {} }),
 /// ];
-/// let converted = to_mcp_tools(&definitions, &ForwardOptions::default(), false)?;
+/// let converted = to_mcp_tools(&definitions, &ToolDefinitionToMcpOptions::default(), false)?;
 /// assert_eq!(converted.tools.len(), 1);
 /// assert_eq!(converted.errors[0]["index"], 1);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn to_mcp_tools(definitions: &[Value], options: &ForwardOptions, strict: bool) -> Result<ForwardTools> {
-    let mut out = ForwardTools::default();
+pub fn to_mcp_tools(
+    definitions: &[Value],
+    options: &ToolDefinitionToMcpOptions,
+    strict: bool,
+) -> Result<ToolDefinitionsToMcp> {
+    let mut out = ToolDefinitionsToMcp::default();
     let mut indices: Vec<usize> = Vec::new();
     let mut names = super::dependencies::ToolIndices::default();
     for (index, value) in definitions.iter().enumerate() {
@@ -406,12 +414,12 @@ pub(super) fn indexed(error: &Error, index: usize) -> Value {
 ///
 /// ```
 /// use contextweaver_convert::mcp::ToolOptions;
-/// use contextweaver_convert::tools::{ForwardOptions, tool_definition_to_selectable};
+/// use contextweaver_convert::tools::{ToolDefinitionToMcpOptions, tool_definition_to_selectable};
 /// use serde_json::json;
 ///
 /// let definition = json!({ "name": "ping", "description": "Answers.", "schema": {}, "tags": ["network"] });
-/// let (forward, tool) = (ForwardOptions::default(), ToolOptions::default());
-/// let item = tool_definition_to_selectable(&definition, "", &forward, &tool, None)?.item;
+/// let (mapping, tool) = (ToolDefinitionToMcpOptions::default(), ToolOptions::default());
+/// let item = tool_definition_to_selectable(&definition, "", &mapping, &tool, None)?.item;
 /// assert_eq!(item.id, "mcp:ping");
 /// assert!(item.tags.contains(&"network".to_owned()));
 /// # Ok::<(), contextweaver_base::Error>(())
@@ -419,13 +427,13 @@ pub(super) fn indexed(error: &Error, index: usize) -> Value {
 pub fn tool_definition_to_selectable(
     definition: &Value,
     path: &str,
-    forward: &ForwardOptions,
+    mapping: &ToolDefinitionToMcpOptions,
     tool: &ToolOptions,
     namespace: Option<String>,
 ) -> Result<ConvertedTool> {
     let mut warnings: Vec<Warning> = Vec::new();
     let definition = ToolDefinition::read(definition, path, &mut warnings)?;
-    let mcp_tool = written(&definition, path, forward, &mut warnings)?;
+    let mcp_tool = written(&definition, path, mapping, &mut warnings)?;
     let examples = examples(&definition);
     let mut converted = mcp_tool_to_selectable(mcp_tool, tool).map_err(|error| error.under(path))?;
     converted.warnings.splice(0..0, warnings);

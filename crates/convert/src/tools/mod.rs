@@ -5,22 +5,26 @@ mod annotations;
 pub mod call_context;
 mod definition;
 mod dependencies;
+mod from_mcp;
 mod meta_prefix;
 mod names;
 mod render;
 mod results;
-mod reverse;
 mod schema;
 mod validate;
 
 pub use definition::{
-    ForwardOptions, ForwardTool, ForwardTools, ToolHandler, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable,
+    ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,
+    tool_definition_to_selectable,
+};
+pub use from_mcp::{
+    McpToToolDefinition, McpToToolDefinitionOptions, McpToToolDefinitions, from_mcp_tool, from_mcp_tools,
 };
 pub use meta_prefix::{DEFAULT_PREFIX, MetaPrefix};
 pub use render::DataFormat;
 pub use results::{
-    CallOutcome, FetchedAt, ForwardResult, ReverseToolResultOptions, ToolResultOptions, from_mcp_result, to_mcp_result,
+    CallOutcome, FetchedAt, McpToToolResultOptions, ToolResultToMcp, ToolResultToMcpOptions, from_mcp_result,
+    to_mcp_result,
 };
-pub use reverse::{ReverseOptions, ReverseTool, ReverseTools, from_mcp_tool, from_mcp_tools};
 pub use schema::{SchemaFormat, ToolSchemaOptions};
 pub use validate::{SchemaMismatch, Validation, validate_args};

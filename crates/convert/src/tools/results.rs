@@ -28,7 +28,7 @@ pub enum FetchedAt {
 
 /// Options of [`to_mcp_result`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolResultOptions {
+pub struct ToolResultToMcpOptions {
     /// The revision to write for.
     pub revision: Revision,
     /// The prefix of keys in `_meta`.
@@ -49,7 +49,7 @@ pub struct ToolResultOptions {
     pub output_schema: Option<Value>,
 }
 
-impl Default for ToolResultOptions {
+impl Default for ToolResultToMcpOptions {
     fn default() -> Self {
         Self {
             revision: Revision::default(),
@@ -67,7 +67,7 @@ impl Default for ToolResultOptions {
 
 /// An MCP result made of the result of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ForwardResult {
+pub struct ToolResultToMcp {
     /// The MCP result.
     pub result: Value,
     /// Fields that were ignored.
@@ -88,16 +88,16 @@ fn text_part(text: &str) -> Value {
 /// `INVALID_INPUT` for what is no such record; the errors of [`super::validate_args`] for a bad output schema.
 ///
 /// ```
-/// use contextweaver_convert::tools::{ToolResultOptions, to_mcp_result};
+/// use contextweaver_convert::tools::{ToolResultToMcpOptions, to_mcp_result};
 /// use serde_json::json;
 ///
 /// let result = json!({ "tool": "weather", "fetchedAt": "2026-01-01T00:00:00Z", "data": { "temp": 3 } });
-/// let written = to_mcp_result(&result, "", &ToolResultOptions::default())?.result;
+/// let written = to_mcp_result(&result, "", &ToolResultToMcpOptions::default())?.result;
 /// assert_eq!(written["structuredContent"], json!({ "temp": 3 }));
 /// assert_eq!(written["content"][0]["text"], "{\"temp\":3}");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn to_mcp_result(result: &Value, path: &str, options: &ToolResultOptions) -> Result<ForwardResult> {
+pub fn to_mcp_result(result: &Value, path: &str, options: &ToolResultToMcpOptions) -> Result<ToolResultToMcp> {
     let mut warnings = Vec::new();
     let mut fields = Fields::open(result.clone(), path)?;
     let data = fields.peek("data").cloned();
@@ -137,7 +137,7 @@ pub fn to_mcp_result(result: &Value, path: &str, options: &ToolResultOptions) ->
 }
 
 struct McpResultWriter<'o> {
-    options: &'o ToolResultOptions,
+    options: &'o ToolResultToMcpOptions,
     map: JsonMap,
     meta: JsonMap,
     warnings: Vec<Warning>,
@@ -220,7 +220,7 @@ impl McpResultWriter<'_> {
         }))
     }
 
-    fn done(mut self) -> ForwardResult {
+    fn done(mut self) -> ToolResultToMcp {
         if self.options.revision.rules().result_type {
             self.put("resultType", "complete".into());
         }
@@ -228,13 +228,13 @@ impl McpResultWriter<'_> {
             let meta = std::mem::take(&mut self.meta);
             self.put("_meta", Value::Object(meta));
         }
-        ForwardResult { result: Value::Object(self.map), warnings: self.warnings }
+        ToolResultToMcp { result: Value::Object(self.map), warnings: self.warnings }
     }
 }
 
 /// Options of [`from_mcp_result`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReverseToolResultOptions {
+pub struct McpToToolResultOptions {
     /// The prefix of the keys that are read from `_meta`.
     pub prefix: MetaPrefix,
     /// The tool that was called: results do not name it.
@@ -277,16 +277,16 @@ pub enum CallOutcome {
 /// `INVALID_INPUT` for what is no object.
 ///
 /// ```
-/// use contextweaver_convert::tools::{CallOutcome, ReverseToolResultOptions, from_mcp_result};
+/// use contextweaver_convert::tools::{CallOutcome, McpToToolResultOptions, from_mcp_result};
 /// use serde_json::json;
 ///
 /// let result = json!({ "content": [{ "type": "text", "text": "Error: no such city" }], "isError": true });
-/// let options = ReverseToolResultOptions { tool: "weather".to_owned(), ..ReverseToolResultOptions::default() };
+/// let options = McpToToolResultOptions { tool: "weather".to_owned(), ..McpToToolResultOptions::default() };
 /// let CallOutcome::Result { result, .. } = from_mcp_result(&result, "", &options)? else { unreachable!() };
 /// assert_eq!(result["error"], "no such city");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn from_mcp_result(result: &Value, path: &str, options: &ReverseToolResultOptions) -> Result<CallOutcome> {
+pub fn from_mcp_result(result: &Value, path: &str, options: &McpToToolResultOptions) -> Result<CallOutcome> {
     let Value::Object(map) = result else { return Err(json::wrong_type(path, "an object", result)) };
     let kind = map.get("resultType");
     if kind.is_some_and(|kind| kind == "input_required") {

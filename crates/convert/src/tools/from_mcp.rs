@@ -18,10 +18,10 @@ use contextweaver_text::unicode::quote;
 
 /// Options of [`from_mcp_tool`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ReverseOptions {
-    /// Whose keys in `_meta` are looked at.
+pub struct McpToToolDefinitionOptions {
+    /// The prefix of the keys that are read from `_meta`.
     pub prefix: MetaPrefix,
-    /// Whether `_meta` may say what the definition was. A server can write there what it likes.
+    /// Whether the definition in `_meta` is used. A server can write anything there.
     pub trusted: bool,
     /// Whether names are brought into snake case.
     pub snake_case: bool,
@@ -29,7 +29,7 @@ pub struct ReverseOptions {
 
 /// A definition and what of its tool could not be used.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ReverseTool {
+pub struct McpToToolDefinition {
     /// The definition, without `execute`.
     pub definition: Value,
     /// The name the server knows the tool by, where that is another one.
@@ -49,19 +49,19 @@ pub struct ReverseTool {
 /// `INVALID_INPUT` for what is no object, has no name, or a name that snake case cannot write where that is asked for.
 ///
 /// ```
-/// use contextweaver_convert::tools::{ReverseOptions, from_mcp_tool};
+/// use contextweaver_convert::tools::{McpToToolDefinitionOptions, from_mcp_tool};
 /// use serde_json::json;
 ///
 /// let tool = json!({ "name": "getUser", "description": "Reads a user.", "inputSchema": { "type": "object" },
 ///                    "annotations": { "readOnlyHint": true } });
-/// let options = ReverseOptions { snake_case: true, ..ReverseOptions::default() };
+/// let options = McpToToolDefinitionOptions { snake_case: true, ..McpToToolDefinitionOptions::default() };
 /// let read = from_mcp_tool(&tool, "", &options)?;
 /// assert_eq!(read.definition["name"], "get_user");
 /// assert_eq!(read.mcp_name.as_deref(), Some("getUser"));
 /// assert_eq!(read.definition["category"], "read");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn from_mcp_tool(tool: &Value, path: &str, options: &ReverseOptions) -> Result<ReverseTool> {
+pub fn from_mcp_tool(tool: &Value, path: &str, options: &McpToToolDefinitionOptions) -> Result<McpToToolDefinition> {
     let Value::Object(tool) = tool else { return Err(wrong_type(path, "an object", tool)) };
     let mut reader = DefinitionReader { tool, path, warnings: Vec::new(), out: JsonMap::new() };
     let name = reader.name()?;
@@ -82,7 +82,7 @@ pub fn from_mcp_tool(tool: &Value, path: &str, options: &ReverseOptions) -> Resu
         Some(restored) => out = restored,
         None => guess(tool, path, &mut out, &mut warnings),
     }
-    Ok(ReverseTool { definition: Value::Object(out), mcp_name, warnings })
+    Ok(McpToToolDefinition { definition: Value::Object(out), mcp_name, warnings })
 }
 
 fn invalid_name(message: String, path: &str) -> Error {
@@ -152,7 +152,7 @@ impl<'t> DefinitionReader<'t> {
     }
 
     /// Keeps the icons, and below `mcp` what a definition has no field for.
-    fn rest(&mut self, options: &ReverseOptions) {
+    fn rest(&mut self, options: &McpToToolDefinitionOptions) {
         if let Some(icons) = self.tool.get("icons").filter(|icons| !icons.is_null()) {
             self.put("icons", icons.clone());
         }
@@ -233,7 +233,7 @@ fn restored(out: &JsonMap, notes: &Value, path: &str, warnings: &mut Vec<Warning
 
 /// Definitions made of a list of MCP tools.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct ReverseTools {
+pub struct McpToToolDefinitions {
     /// The definitions, in the order of their tools.
     pub definitions: Vec<Value>,
     /// Of renamed tools, the names the server knows them by.
@@ -251,16 +251,20 @@ pub struct ReverseTools {
 /// `DUPLICATE_ID` for two tools that would get one name; with `strict`, the error of the first bad tool.
 ///
 /// ```
-/// use contextweaver_convert::tools::{ReverseOptions, from_mcp_tools};
+/// use contextweaver_convert::tools::{McpToToolDefinitionOptions, from_mcp_tools};
 /// use serde_json::json;
 ///
 /// let tools = [json!({ "name": "a", "inputSchema": {} }), json!({ "inputSchema": {} })];
-/// let read = from_mcp_tools(&tools, &ReverseOptions::default(), false)?;
+/// let read = from_mcp_tools(&tools, &McpToToolDefinitionOptions::default(), false)?;
 /// assert_eq!((read.definitions.len(), read.errors.len()), (1, 1));
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn from_mcp_tools(tools: &[Value], options: &ReverseOptions, strict: bool) -> Result<ReverseTools> {
-    let mut out = ReverseTools::default();
+pub fn from_mcp_tools(
+    tools: &[Value],
+    options: &McpToToolDefinitionOptions,
+    strict: bool,
+) -> Result<McpToToolDefinitions> {
+    let mut out = McpToToolDefinitions::default();
     let mut taken: SortedMap<String, usize> = SortedMap::new();
     for (index, tool) in tools.iter().enumerate() {
         match from_mcp_tool(tool, &format!("/{index}"), options) {
