@@ -108,7 +108,7 @@ fn from_mcp(mut fields: Fields) -> Result<String> {
 
 /// `{definition, server?, id_form?, namespace?, …options}` gives `{item, warnings}`.
 fn to_selectable(mut fields: Fields) -> Result<String> {
-    let forward = to_mcp_options(&mut fields)?;
+    let mapping = to_mcp_options(&mut fields)?;
     let base = ToolOptions::default();
     let tool = ToolOptions {
         server: fields.opt_string("server")?,
@@ -118,7 +118,7 @@ fn to_selectable(mut fields: Fields) -> Result<String> {
     let namespace = fields.opt_string("namespace")?;
     let definition = fields.require("definition")?;
     fields.finish()?;
-    let converted = tool_definition_to_selectable(&definition, "", &forward, &tool, namespace)?;
+    let converted = tool_definition_to_selectable(&definition, "", &mapping, &tool, namespace)?;
     done(&json!({ "item": describe(&converted)?, "warnings": converted.warnings }))
 }
 
