@@ -16,7 +16,7 @@ impl Openings {
 
     /// Adds a word by its first two letters.
     #[must_use]
-    pub const fn with_letters(mut self, first: u8, second: u8) -> Self {
+    pub(crate) const fn with_letters(mut self, first: u8, second: u8) -> Self {
         self.0[(first - b'a') as usize] |= 1 << (second - b'a');
         self
     }
