@@ -31,6 +31,9 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         "clippy",
         cargo(&dirs, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     );
+    let mut docs = cargo(&dirs, &["doc", "--workspace", "--no-deps"]);
+    docs.env("RUSTDOCFLAGS", "-D warnings");
+    stage(&dirs, &mut report, "documentation", docs);
     clippy_for_wasm(&dirs, &mut report)?;
     let architecture = ["test", "--package", "contextweaver", "--test", "boundary", "architecture"];
     stage(&dirs, &mut report, "architecture", cargo(&dirs, &architecture));
