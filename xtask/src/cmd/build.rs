@@ -33,18 +33,22 @@ struct Module {
     /// Cargo features with its exports, separated by commas.
     features: &'static str,
     limit_kib: usize,
-    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way.
+    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way. That of the whole
+    /// knows messages, which `/context` says it does not, so it does not answer for that one.
     on_disk: &'static str,
 }
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 const MODULES: [Module; 5] = [
     Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 530, on_disk: "agent" },
-    Module { name: "context", features: "context-exports,compat", limit_kib: 370, on_disk: "agent" },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 370, on_disk: "context" },
     Module { name: "convert", features: "convert-exports,compat", limit_kib: 300, on_disk: "agent" },
     Module { name: "routing", features: "routing-exports,compat", limit_kib: 300, on_disk: "routing" },
     Module { name: "decisions", features: "decisions-exports", limit_kib: 300, on_disk: "decisions" },
 ];
+
+/// The modules that the package's own entry imports; without one of them it does not load.
+const ENTRY_MODULES: [&str; 3] = ["agent", "routing", "decisions"];
 
 /// Ways to carry a module, each a file of `pkg-template/load` in which `MODULE` stands for the name. What is read from a file
 /// has `file.js`, see `node`.
@@ -117,7 +121,6 @@ impl Build {
     fn modules(self) -> impl Iterator<Item = &'static Module> {
         MODULES.iter().filter(move |module| match self {
             Self::Small | Self::Trap => true,
-            // Those that the package's own entry imports; without one of them it does not load.
             Self::Fast => module.on_disk == module.name,
         })
     }
@@ -179,6 +182,7 @@ impl Variant {
             .into_iter()
             .flatten()
             .flat_map(|build| build.modules().map(move |module| (build, module)))
+            .filter(move |(_, module)| self != Self::Demo || ENTRY_MODULES.contains(&module.name))
     }
 
     /// The entries that it has for Node.
@@ -571,7 +575,7 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
     }
     let build = variant.on_disk();
     let mut wasm = BTreeMap::new();
-    for module @ Module { name, .. } in build.modules() {
+    for (_, module @ Module { name, .. }) in variant.modules().filter(|(of, _)| *of == build) {
         let glue = format!("{name}_glue.js");
         files.insert(glue.into(), read(&build.dir(dirs).join(format!("{name}.js")))?);
         files.insert(format!("{name}.file.js").into(), load(dirs, "file", module)?.into_bytes());
