@@ -5,11 +5,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::compat::Compat;
-use super::{done, done_with, ingested, need};
+use super::{done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{BuildRequest, ContextManager, McpResult, ToolResult};
+use contextweaver_context::{BuildRequest, ContextManager, IngestedMessages, McpResult, ToolResult};
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
@@ -37,10 +37,12 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     for item in &read.items {
         check(item)?;
     }
-    let ids = read.items.iter().map(|item| item.id.clone()).collect();
-    // An item may be of several messages.
-    manager.ingest_all(read.items).map_err(|error| error.under("/messages"))?;
-    done(&Appended { ids, warnings: read.warnings })
+    match manager.ingest_messages(read.items).map_err(|error| error.under("/messages"))? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(IngestedMessages { ids, events }) => {
+            done_with(&Appended { ids, warnings: read.warnings }, &events)
+        }
+    }
 }
 
 /// Checks that an item could have been given as one: it must be readable out of a snapshot.

@@ -64,6 +64,7 @@ mod hydrate;
 mod index;
 mod ingest;
 mod ingest_mcp;
+mod ingest_messages;
 mod manager;
 pub mod memory;
 mod messages;
@@ -93,6 +94,7 @@ pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
 pub use handoff::{HandoffCategory, HandoffEntry, HandoffPack};
 pub use ingest::{Ingested, ToolResult};
 pub use ingest_mcp::{McpBinary, McpResult};
+pub use ingest_messages::IngestedMessages;
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_plan};
 pub use options::{

@@ -3,6 +3,7 @@
 
 mod growth;
 mod hydration;
+mod ingest_messages;
 mod messages;
 mod policy;
 mod properties;

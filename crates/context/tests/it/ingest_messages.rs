@@ -1,0 +1,146 @@
+//! One road: a result that comes in a message is the result that comes by itself.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions, ToolResult};
+use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
+use contextweaver_model::{ContextItem, ItemKind, Phase};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// A question, a call, and its result as messages of a format.
+fn messages(format: Format, result: &str) -> Value {
+    let mut call = ContextItem::new("c1", ItemKind::ToolCall, "{}");
+    call.metadata.insert("function_name".into(), "list_orders".into());
+    let mut answer = ContextItem::new("result:c1", ItemKind::ToolResult, result);
+    answer.parent_id = Some("c1".to_owned());
+    let items = [ContextItem::new("u1", ItemKind::UserTurn, "Which orders are held?"), call, answer];
+    let written = items_to_messages(&items, format, &WriteOptions { close_calls: true }).unwrap();
+    assert!(written.warnings.is_empty(), "{:?}", written.warnings);
+    Value::Array(written.messages)
+}
+
+/// A manager that was given messages.
+fn ingested(messages: Value, format: Format) -> ContextManager {
+    let read = messages_to_items(messages, format, &ReadOptions::default()).unwrap();
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest_messages(read.items).unwrap().done().unwrap();
+    manager
+}
+
+/// The item of the only result.
+fn result(manager: &ContextManager) -> &ContextItem {
+    manager.events().items().iter().find(|item| item.kind == ItemKind::ToolResult).unwrap()
+}
+
+fn build(manager: &mut ContextManager, format: Format, budget: u64) -> BuiltMessages {
+    let request =
+        BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Interpret, "which are held?") };
+    manager.build_messages(&request, format, WriteOptions { close_calls: true }).unwrap().done().unwrap()
+}
+
+fn rows(count: usize) -> String {
+    let row = |n: usize| json!({ "id": 12_000 + n, "customer": format!("C-{}", n % 90), "status": if n % 50 == 0 { "held" } else { "shipped" } });
+    Value::Array((0..count).map(row).collect()).to_string()
+}
+
+fn log_lines() -> String {
+    let line = |n: usize| match n {
+        1500 => "ERROR order 4711 failed: card declined\n".to_owned(),
+        _ => format!("info request {n} served in {} ms\n", n % 90),
+    };
+    (0..3000).map(line).collect()
+}
+
+#[test]
+fn a_result_in_a_message_is_digested_as_one_that_comes_alone() {
+    for text in [rows(400), log_lines(), "a short answer".to_owned()] {
+        let mut alone = ContextManager::new(ManagerOptions::default());
+        alone.ingest_tool_result(&ToolResult::new("c1", "list_orders"), text.as_bytes()).unwrap().done().unwrap();
+        let expected = result(&alone);
+        for format in Format::ALL.iter().copied() {
+            let manager = ingested(messages(format, &text), format);
+            let found = result(&manager);
+            assert_eq!(found.text, expected.text, "{format:?}");
+            assert_eq!(found.metadata.get("firewall"), expected.metadata.get("firewall"), "{format:?}");
+            assert_eq!(found.metadata_str("tool_name"), Some("list_orders"), "{format:?}");
+            let handle = &found.artifact_ref.as_ref().unwrap().handle;
+            assert_eq!(manager.artifacts().get(handle).unwrap(), text.as_bytes(), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_below_the_threshold_is_written_as_it_was_read() {
+    for format in Format::ALL.iter().copied() {
+        let original = messages(format, "{\"state\": \"paid\"}");
+        let mut manager = ingested(original.clone(), format);
+        assert_eq!(Value::Array(build(&mut manager, format, 4000).written.messages), original, "{format:?}");
+    }
+}
+
+#[test]
+fn a_digest_is_a_message_with_the_way_to_the_rest() {
+    for format in Format::ALL.iter().copied() {
+        let mut manager = ingested(messages(format, &log_lines()), format);
+        let built = build(&mut manager, format, 1500);
+        assert!(built.tokens <= 1500, "{format:?}: {}", built.tokens);
+        let text = Value::Array(built.written.messages.clone()).to_string();
+        assert!(text.contains("card declined"), "{format:?}: {text}");
+        assert!(text.contains("drilldown artifact:result:"), "{format:?}: {text}");
+        assert!(built.written.warnings.is_empty(), "{format:?}: {:?}", built.written.warnings);
+    }
+}
+
+#[test]
+fn a_result_whose_call_came_before_has_its_name() {
+    let (format, options) = (Format::OpenAiChat, ReadOptions::default());
+    let Value::Array(mut messages) = messages(format, &log_lines()) else { panic!("a list") };
+    let last = messages.pop().unwrap();
+    let mut manager = ingested(Value::Array(messages), format);
+    let known_calls = vec![("c1".to_owned(), "c1".to_owned())];
+    let read = messages_to_items(json!([last]), format, &ReadOptions { start: 2, known_calls, ..options }).unwrap();
+    manager.ingest_messages(read.items).unwrap().done().unwrap();
+    assert_eq!(result(&manager).metadata_str("tool_name"), Some("list_orders"));
+}
+
+#[test]
+fn a_refused_message_leaves_nothing_behind() {
+    let format = Format::OpenAiChat;
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.put_artifact("artifact:result:c1", b"taken", "text/plain", "").unwrap();
+    let read = messages_to_items(messages(format, &rows(400)), format, &ReadOptions::default()).unwrap();
+    let error = manager.ingest_messages(read.items).unwrap_err();
+    assert_eq!((error.code().as_str(), error.path()), ("DUPLICATE_ID", "/2/id"));
+    assert!(manager.events().is_empty() && manager.artifacts().len() == 1);
+}
+
+#[test]
+fn a_failed_call_has_an_envelope_that_says_so() {
+    let result = json!([
+        { "role": "user", "content": "Read it." },
+        { "role": "assistant", "content": [{ "type": "tool_use", "id": "c1", "name": "f", "input": {} }] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "is_error": true, "content": "no such file" }] },
+    ]);
+    let mut manager = ingested(result.clone(), Format::Anthropic);
+    assert_eq!(Value::Array(build(&mut manager, Format::Anthropic, 4000).written.messages), result);
+}
+
+proptest! {
+    #![proptest_config(contextweaver_test_support::property(2_000))]
+
+    /// Whatever the text, whatever the format: the same item as by itself, and the bytes under its handle.
+    #[test]
+    fn any_text_meets_the_same_firewall(
+        lines in prop::collection::vec("[a-z0-9 :=\"{},.ÄЖ漢-]{0,40}", 1..120),
+        format in prop::sample::select(Format::ALL.to_vec()),
+    ) {
+        let text = lines.join("\n");
+        prop_assume!(!text.trim().is_empty());
+        let mut alone = ContextManager::new(ManagerOptions::default());
+        alone.ingest_tool_result(&ToolResult::new("c1", "list_orders"), text.as_bytes()).unwrap().done().unwrap();
+        let manager = ingested(messages(format, &text), format);
+        prop_assert_eq!(&result(&manager).text, &result(&alone).text);
+        let handle = &result(&manager).artifact_ref.as_ref().unwrap().handle;
+        prop_assert_eq!(manager.artifacts().get(handle).unwrap(), text.as_bytes());
+    }
+}
