@@ -26,7 +26,7 @@ pub struct IngestedMessages {
 /// An item that goes into the log.
 enum PreparedItem {
     /// As it was read.
-    AsRead(ContextItem),
+    AsRead(Box<ContextItem>),
     /// The result of a tool, with all of its text.
     Result { done: Box<Compaction>, raw: String },
 }
@@ -79,7 +79,7 @@ impl ContextManager {
         for item in items {
             prepared.push(match call_of(&item, &names) {
                 Some(call) => self.digest_message_result(&call, item),
-                None => PreparedItem::AsRead(item),
+                None => PreparedItem::AsRead(Box::new(item)),
             });
         }
         if self.answers.is_waiting() {
@@ -171,7 +171,7 @@ impl ContextManager {
         let mut events = Vec::new();
         for item in prepared {
             match item {
-                PreparedItem::AsRead(item) => self.append(vec![item], false)?,
+                PreparedItem::AsRead(item) => self.append(vec![*item], false)?,
                 PreparedItem::Result { done, .. } => {
                     // What the store masked by rules of its own has not been looked at.
                     let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();

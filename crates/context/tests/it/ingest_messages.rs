@@ -39,7 +39,7 @@ fn build(manager: &mut ContextManager, format: Format, budget: u64) -> BuiltMess
 }
 
 fn rows(count: usize) -> String {
-    let row = |n: usize| json!({ "id": 12_000 + n, "customer": format!("C-{}", n % 90), "status": if n % 50 == 0 { "held" } else { "shipped" } });
+    let row = |n: usize| json!({ "id": 12_000 + n, "customer": format!("C-{}", n % 90), "status": if n.is_multiple_of(50) { "held" } else { "shipped" } });
     Value::Array((0..count).map(row).collect()).to_string()
 }
 
