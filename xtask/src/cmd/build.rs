@@ -1,7 +1,6 @@
 //! `cargo xtask build`: the crate to WebAssembly, the facade to JavaScript, both to one npm package.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -560,17 +559,12 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
         }
         let bytes = read(&file)?;
         let text = String::from_utf8_lossy(&bytes);
-        let bytes = if is_entry(relative, &text) {
-            // What each entry reaches lands in one file.
-            let others: String =
-                variant.entries().iter().filter(|name| **name != "slim").fold(String::new(), |mut text, name| {
-                    let _ = writeln!(text, "import \"./{name}.js\";");
-                    text
-                });
-            (others + &with_modules(&text, |Module { on_disk, .. }| format!("./{on_disk}.file.js"))).into_bytes()
-        } else {
-            bytes
-        };
+        let mut text = with_modules(&text, |Module { on_disk, .. }| format!("./{on_disk}.file.js"));
+        if ENTRIES.iter().any(|name| Path::new(&format!("{name}.js")) == relative) {
+            // All entries reach the whole facade, so that it becomes one file.
+            text.insert_str(0, "import \"./api.js\";\n");
+        }
+        let bytes = text.into_bytes();
         files.insert(relative.to_path_buf(), bytes);
     }
     let build = variant.on_disk();
