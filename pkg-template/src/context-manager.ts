@@ -157,7 +157,8 @@ export class ContextManager {
   /**
    * Appends messages of a provider: those that came since the last call, not the whole conversation again. All of them, or
    * none when one is refused; an error names the place, such as `/messages/3/content/0/id`. What `messagesToItems` says of
-   * images, reasoning and unknown blocks holds here, too.
+   * images, reasoning and unknown blocks holds here, too. Results of tools are stored and, where they are large, digested
+   * as by {@link ContextManager.ingestToolResult}; their handle is `artifact:result:<id of the call>`.
    */
   ingestMessages(
     messages: readonly unknown[],
