@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, ExitCode};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::build::{self, Package};
 use super::package_tests::{self, Equipment};
@@ -60,13 +60,18 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         quick(&dirs, &mut report)?;
         return Ok(report.finish(started.elapsed()));
     }
-    let equipment = thread::scope(|scope| {
-        // Installing takes minutes, part of it waiting for the network: it runs beside the native tests.
-        let equipment = scope.spawn(|| Installed::prepare(&dirs));
+    let (installed, built) = thread::scope(|scope| {
+        // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: both
+        // run beside the native tests.
+        let packages = scope.spawn(|| {
+            let installed = Installed::prepare(&dirs);
+            let built = installed.is_ready().then(|| Built::prepare(&dirs));
+            (installed, built)
+        });
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
-        equipment.join().map_err(|_| Failure::new("the set-up thread panicked"))
+        packages.join().map_err(|_| Failure::new("the set-up thread panicked"))
     })?;
-    after_native(&dirs, &equipment, &mut report)?;
+    after_native(&dirs, &installed, built, &mut report)?;
     Ok(report.finish(started.elapsed()))
 }
 
@@ -91,6 +96,29 @@ impl Installed {
             let wasm = wasm.join().unwrap_or_else(|_| Err(Failure::new("the set-up thread panicked")));
             Self { wasm, chromium, tools, runtimes }
         })
+    }
+}
+
+impl Installed {
+    /// Whether the package can be built.
+    fn is_ready(&self) -> bool {
+        self.wasm.is_ok() && self.tools.is_ok()
+    }
+}
+
+/// The packages that are tested, each with the time it took.
+struct Built {
+    release: (Outcome<Package>, Duration),
+    trap: (Outcome<Package>, Duration),
+}
+
+impl Built {
+    fn prepare(dirs: &Dirs) -> Self {
+        let timed = |build: fn(&Dirs) -> Outcome<Package>| {
+            let started = Instant::now();
+            (build(dirs), started.elapsed())
+        };
+        Self { release: timed(build::build_and_measure), trap: timed(build::build_trap) }
     }
 }
 
@@ -127,26 +155,24 @@ fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report)
     cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
-fn after_native(dirs: &Dirs, installed: &Installed, report: &mut Report) -> Outcome<()> {
-    let tools = match (&installed.wasm, &installed.tools) {
-        (Ok(tools), Ok(())) => tools,
-        (Err(failure), _) | (_, Err(failure)) => {
-            report.broke("set-up", failure, std::time::Duration::ZERO);
+fn after_native(dirs: &Dirs, installed: &Installed, built: Option<Built>, report: &mut Report) -> Outcome<()> {
+    let (tools, Built { release: (release, time), trap }) = match (&installed.wasm, &installed.tools, built) {
+        (Ok(tools), Ok(()), Some(built)) => (tools, built),
+        (Err(failure), ..) | (_, Err(failure), _) => {
+            report.broke("set-up", failure, Duration::ZERO);
             skip_rest(report, "the set-up failed");
             return Ok(());
         }
+        (Ok(_), Ok(()), None) => return Err(Failure::new("nothing was built")),
     };
-    let started = Instant::now();
-    let built = build::build_and_measure(dirs);
-    let time = started.elapsed();
-    match &built {
+    match &release {
         Ok(_) => report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new()),
         Err(failure) => report.broke("build and size limits", failure, time),
     }
     wasm_in_node(dirs, tools, report)?;
     wasm_in_chromium(dirs, tools, &installed.chromium, report)?;
-    if let Ok(package) = &built {
-        package_stages(dirs, package, installed, report)
+    if let Ok(package) = &release {
+        package_stages(dirs, package, trap, installed, report)
     } else {
         report.skipped("package", "the build failed");
         Ok(())
@@ -175,7 +201,7 @@ fn wasm_in_chromium(
     let chromium = match chromium {
         Ok(chromium) => chromium,
         Err(failure) if setup::strict() => {
-            report.broke(stage, failure, std::time::Duration::ZERO);
+            report.broke(stage, failure, Duration::ZERO);
             return Ok(());
         }
         Err(failure) => {
@@ -202,11 +228,15 @@ fn wasm_test(dirs: &Dirs, tools: &WasmBindgen) -> Outcome<Command> {
     Ok(command)
 }
 
-fn package_stages(dirs: &Dirs, package: &Package, installed: &Installed, report: &mut Report) -> Outcome<()> {
-    let started = Instant::now();
-    let trap = build::build_trap(dirs);
+fn package_stages(
+    dirs: &Dirs,
+    package: &Package,
+    (trap, time): (Outcome<Package>, Duration),
+    installed: &Installed,
+    report: &mut Report,
+) -> Outcome<()> {
     if let Err(failure) = &trap {
-        report.broke("build of the trap variant", failure, started.elapsed());
+        report.broke("build of the trap variant", failure, time);
     }
     let started = Instant::now();
     let page = www::bundle(dirs, &package.dir);
