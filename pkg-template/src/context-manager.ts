@@ -234,7 +234,7 @@ export class ContextManager {
     const pack = this.#pack("build", {
       ...build,
       phase: "route",
-      header: build["header"] ?? `[GOAL]\n${goal === undefined ? query : text(goal, "/goal")}`,
+      ...((build["header"] ?? undefined) === undefined && { goal: goal === undefined ? query : text(goal, "/goal") }),
       footer: build["footer"] ?? (packed.text && `[AVAILABLE TOOLS]\n${packed.text}`),
     });
     return { pack, route, cards: packed.cards };
