@@ -27,6 +27,7 @@ use serde_json::{Value, json};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::call_prompt::SchemaOverrides;
+use contextweaver_context::call_prompt::goal_header;
 use contextweaver_context::callbacks::{Need, Outcome};
 use contextweaver_context::handoff::HandoffPack;
 use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
@@ -135,7 +136,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
     match operation {
         "ingest" => ingest(manager, arguments),
         "ingest_envelope" => ingest_envelope(manager, arguments),
-        "build" => built(manager.build(&BuildRequest::from_value(arguments)?)?),
+        "build" => build(manager, arguments),
         "build_call" => build_call(manager, arguments),
         "build_messages" => agent::build_messages(manager, arguments),
         "handoff" => handoff(manager, arguments),
@@ -197,6 +198,18 @@ fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String>
         Outcome::Need(needs) => need(&needs),
         Outcome::Done(output) => done_with(&output.pack, &output.events),
     }
+}
+
+/// Compiles a prompt; `goal` becomes the header where there is none.
+fn build(manager: &mut ContextManager, arguments: Value) -> Result<String> {
+    let mut fields = Fields::open(arguments, "")?;
+    let goal = fields.opt_string("goal")?;
+    let mut request = BuildRequest::take(&mut fields)?;
+    fields.finish()?;
+    if let Some(goal) = goal.filter(|_| request.header.is_empty()) {
+        request.header = goal_header(&goal, manager.options().rules.text_form);
+    }
+    built(manager.build(&request)?)
 }
 
 fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> {
