@@ -1,10 +1,13 @@
 //! Values assigned to keys that name a credential.
 
 use super::chars::{
-    DOTTED, byte, fold, is, is_space, is_word, part, rest, run_back, skip_space, skip_space_back, starts_ignoring_case,
-    tick,
+    DIGIT, DOTTED, LETTER, PATH, TOKEN68, byte, fold, is, is_space, is_word, part, rest, run, run_back, skip_space,
+    skip_space_back, starts_ignoring_case, tick,
 };
-use super::keys::{MAX_KEY, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind};
+use super::keys::{
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_name_service,
+    names_service,
+};
 use super::scan::Scanner;
 
 /// Key words of contextweaver 0.18; `?` stands for an optional hyphen or underscore.
@@ -48,7 +51,10 @@ impl Scanner<'_> {
     /// Finds the value after a separator under the full rules.
     pub(super) fn assign_full(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let after = self.separator_end(at)?;
-        let kind = key_kind(self.key_before(at, floor))?;
+        if byte(self.text, at) == Some(b'=') && at < self.cookies_end {
+            return self.cookie_at(at);
+        }
+        let kind = self.kind_of(at, after, floor)?;
         let compares = byte(self.text, at) == Some(b'=') && byte(self.text, at + 1) == Some(b'=');
         let mut start = skip_space(self.text, after);
         let crossed = part(self.text, after, start).contains('\n');
@@ -56,16 +62,67 @@ impl Scanner<'_> {
         if rest(self.text, start).starts_with("-----BEGIN ") || self.starts_with_mask(start) {
             return None;
         }
-        let quoted = self.open_quote(start);
-        let (start, end) = if let Some((open, slashes, quote)) = quoted {
-            (open, self.quoted_end(open, slashes, quote, crossed)?)
-        } else if compares {
+        let quoted = self.open_quote(start).is_some();
+        // A variable without a value ends its line.
+        let empty = crossed && byte(self.text, at) == Some(b'=');
+        if (compares || empty) && !quoted {
             return None;
-        } else {
-            (start, self.bare_end(start, crossed)?)
-        };
+        }
+        let (start, end) = self.value_at(start, crossed)?;
         let value = part(self.text, start, end);
-        (is_secret(kind, value, quoted.is_some()) && !self.is_mask(start, end)).then_some((start, end))
+        (is_secret(kind, value, quoted) && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Returns where a value is that starts at an offset, in quotes or without.
+    pub(super) fn value_at(&mut self, start: usize, crossed: bool) -> Option<(usize, usize)> {
+        match self.open_quote(start) {
+            Some((open, slashes, quote)) => Some((open, self.quoted_end(open, slashes, quote, crossed)?)),
+            None => Some((start, self.bare_end(start, crossed)?)),
+        }
+    }
+
+    /// Returns what the key before an offset says about the value behind another.
+    pub(super) fn kind_of(&mut self, at: usize, after: usize, floor: usize) -> Option<KeyKind> {
+        let key = self.key_before(at, floor);
+        if let Some(kind) = key_kind(key) {
+            return Some(kind);
+        }
+        let last = key.as_bytes().last()?.to_ascii_lowercase();
+        if last == b'e' && key.len() >= 5 {
+            let tail = rest(key, key.len() - 5);
+            if tail.eq_ignore_ascii_case("value") && key.len() == 5 {
+                let key_start = key.as_ptr() as usize - self.text.as_ptr() as usize;
+                return self.named_before(key_start, floor);
+            }
+            if rest(tail, 0).eq_ignore_ascii_case("ookie") {
+                let line = rest(self.text, after);
+                let length =
+                    line.bytes().take(4096).position(|b| matches!(b, b'\n' | b'"' | b'\'')).unwrap_or(line.len());
+                tick(length);
+                self.cookies_end = after + length;
+                return None;
+            }
+        }
+        if !may_name_service(key) {
+            return None;
+        }
+        // Only a value that may be generated is worth the look at the names of services.
+        let start = skip_space(self.text, after);
+        let start = self.open_quote(start).map_or(start, |(open, _, _)| open);
+        let end = run(self.text, start, TOKEN68, MIN_GENERATED);
+        let has = |class| part(self.text, start, end).bytes().any(|b| is(b, class));
+        let may = end - start == MIN_GENERATED && has(DIGIT) && has(LETTER);
+        (may && names_service(key)).then_some(KeyKind::Generated)
+    }
+
+    /// Finds the value of a cookie that holds a session, by its name.
+    fn cookie_at(&self, at: usize) -> Option<(usize, usize)> {
+        const NAMES: [&str; 8] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login"];
+        let name = part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at);
+        let known = (0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)));
+        let end = run(self.text, at + 1, PATH, usize::MAX);
+        let value = part(self.text, at + 1, end);
+        (known && value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
     }
 
     /// Returns the end of an assignment separator, or nothing for operators that look like one.
@@ -77,8 +134,8 @@ impl Scanner<'_> {
             return None;
         }
         let length = match (nth(0), nth(1), nth(2)) {
+            (b'=', b'=', b'=') | (b':', b':', b'=') => 3,
             (b':', b':', _) | (b':', b'/', b'/') => return None,
-            (b'=', b'=', b'=') => 3,
             (b'=', b'=' | b'>', _) | (b':', b'=', _) => 2,
             _ => 1,
         };
@@ -88,6 +145,10 @@ impl Scanner<'_> {
     /// Returns the key that ends before a separator, without quotes.
     fn key_before(&self, at: usize, floor: usize) -> &str {
         let mut end = skip_space_back(self.text, floor, at);
+        // The `?=` of Makefiles.
+        if end > floor && byte(self.text, end - 1) == Some(b'?') {
+            end = skip_space_back(self.text, floor, end - 1);
+        }
         let quoted = part(self.text, floor, end).strip_suffix(['"', '\'', '`']);
         if let Some(head) = quoted {
             let slashes = head.bytes().rev().take(7).take_while(|&b| b == b'\\').count();
@@ -95,7 +156,8 @@ impl Scanner<'_> {
         }
         let mut start = run_back(self.text, end, DOTTED, MAX_KEY.min(end - floor));
         // "API key" and "Access key" are written as two words in prose and in table headers.
-        if part(self.text, start, end).eq_ignore_ascii_case("key")
+        let last = part(self.text, start, end);
+        if (last.eq_ignore_ascii_case("key") || last.eq_ignore_ascii_case("value"))
             && start > floor
             && byte(self.text, start - 1) == Some(b' ')
         {
@@ -116,7 +178,7 @@ impl Scanner<'_> {
     ///
     /// One or three backslashes stand before the quotes of JSON inside JSON. A letter or two may
     /// mark the string type, as in Python's `b'...'`.
-    fn open_quote(&self, start: usize) -> Option<(usize, usize, u8)> {
+    pub(super) fn open_quote(&self, start: usize) -> Option<(usize, usize, u8)> {
         let tail = self.text.as_bytes().get(start..)?;
         let letters =
             tail.iter().take(2).take_while(|b| matches!(b.to_ascii_lowercase(), b'b' | b'u' | b'r' | b'f')).count();

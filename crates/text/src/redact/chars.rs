@@ -4,44 +4,65 @@
 //! `\d` and `\s` differ slightly from the standard library predicates. The differences live here,
 //! as compact tables, and nowhere else.
 
-/// Marks the ASCII characters `A-Z` and `0-9`.
-pub(super) const UPPER: u8 = 1;
-const LOWER: u8 = 2;
-const DASH: u8 = 4;
-const UNDER: u8 = 8;
+/// Marks the ASCII digits.
+pub(super) const DIGIT: u16 = 1;
+const UPPER_HEX: u16 = 1 << 1;
+const UPPER_REST: u16 = 1 << 2;
+const LOWER_HEX: u16 = 1 << 3;
+const LOWER_REST: u16 = 1 << 4;
+/// Marks the hyphen.
+pub(super) const DASH: u16 = 1 << 5;
+const UNDER: u16 = 1 << 6;
 /// Marks the dot.
-pub(super) const DOT: u8 = 16;
-const SYMBOL: u8 = 32;
-const TILDE: u8 = 64;
+pub(super) const DOT: u16 = 1 << 7;
+const PLUS_SLASH: u16 = 1 << 8;
+/// Marks the equals sign.
+pub(super) const EQUALS: u16 = 1 << 9;
+/// Marks the tilde.
+pub(super) const TILDE: u16 = 1 << 10;
+const OF_PATH: u16 = 1 << 11;
+/// Marks the ASCII letters.
+pub(super) const LETTER: u16 = UPPER_HEX | UPPER_REST | LOWER_HEX | LOWER_REST;
+/// Marks the hexadecimal digits in either case.
+pub(super) const HEX: u16 = DIGIT | UPPER_HEX | LOWER_HEX;
+/// Marks the ASCII characters `A-Z` and `0-9`.
+pub(super) const UPPER: u16 = DIGIT | UPPER_HEX | UPPER_REST;
 /// Marks the ASCII letters and digits.
-pub(super) const ALNUM: u8 = UPPER | LOWER;
+pub(super) const ALNUM: u16 = DIGIT | LETTER;
 /// Marks the ASCII letters, digits and the hyphen.
-pub(super) const ALNUM_DASH: u8 = ALNUM | DASH;
+pub(super) const ALNUM_DASH: u16 = ALNUM | DASH;
 /// Marks the ASCII letters, digits and the underscore.
-pub(super) const ALNUM_UNDER: u8 = ALNUM | UNDER;
+pub(super) const ALNUM_UNDER: u16 = ALNUM | UNDER;
 /// Marks the URL-safe base64 alphabet.
-pub(super) const URLSAFE: u8 = ALNUM | DASH | UNDER;
+pub(super) const URLSAFE: u16 = ALNUM | DASH | UNDER;
 /// Marks the URL-safe base64 alphabet and the dot, which is also the alphabet of ASCII key names.
-pub(super) const DOTTED: u8 = URLSAFE | DOT;
+pub(super) const DOTTED: u16 = URLSAFE | DOT;
 /// Marks the `token68` alphabet that RFC 7235 allows in an authorization header.
-pub(super) const TOKEN68: u8 = DOTTED | SYMBOL | TILDE;
+pub(super) const TOKEN68: u16 = DOTTED | PLUS_SLASH | EQUALS | TILDE;
 /// Marks the standard base64 alphabet with padding.
-pub(super) const BASE64: u8 = ALNUM | SYMBOL;
+pub(super) const BASE64: u16 = ALNUM | PLUS_SLASH | EQUALS;
+/// Marks what stands in the path and the query of a URL, and the backslash that JSON may have before a slash.
+pub(super) const PATH: u16 = TOKEN68 | OF_PATH;
 
-const CLASSES: [u8; 256] = classes();
+const CLASSES: [u16; 256] = classes();
 
-const fn classes() -> [u8; 256] {
+const fn classes() -> [u16; 256] {
     let mut table = [0; 256];
     let mut code = 0_u8;
     while code < 128 {
         table[code as usize] = match code {
-            b'A'..=b'Z' | b'0'..=b'9' => UPPER,
-            b'a'..=b'z' => LOWER,
+            b'0'..=b'9' => DIGIT,
+            b'A'..=b'F' => UPPER_HEX,
+            b'G'..=b'Z' => UPPER_REST,
+            b'a'..=b'f' => LOWER_HEX,
+            b'g'..=b'z' => LOWER_REST,
             b'-' => DASH,
             b'_' => UNDER,
             b'.' => DOT,
-            b'+' | b'/' | b'=' => SYMBOL,
+            b'+' | b'/' => PLUS_SLASH,
+            b'=' => EQUALS,
             b'~' => TILDE,
+            b'%' | b'@' | b'?' | b'&' | b':' | b'\\' => OF_PATH,
             _ => 0,
         };
         code += 1;
@@ -99,7 +120,7 @@ thread_local! {
 }
 
 /// Reports whether an ASCII byte belongs to a class.
-pub(super) fn is(byte: u8, class: u8) -> bool {
+pub(super) fn is(byte: u8, class: u16) -> bool {
     CLASSES[usize::from(byte)] & class != 0
 }
 
@@ -180,7 +201,7 @@ pub(crate) fn after(text: &str, at: usize) -> Option<char> {
 }
 
 /// Returns the end of the run of one class that starts at an offset.
-pub(super) fn run(text: &str, from: usize, class: u8, limit: usize) -> usize {
+pub(super) fn run(text: &str, from: usize, class: u16, limit: usize) -> usize {
     let bytes = text.as_bytes().get(from..).unwrap_or_default();
     let length = bytes.iter().take(limit).take_while(|&&b| is(b, class)).count();
     tick(length + 1);
@@ -188,7 +209,7 @@ pub(super) fn run(text: &str, from: usize, class: u8, limit: usize) -> usize {
 }
 
 /// Returns the start of the run of one class that ends at an offset, looking back a limited way.
-pub(super) fn run_back(text: &str, to: usize, class: u8, limit: usize) -> usize {
+pub(super) fn run_back(text: &str, to: usize, class: u16, limit: usize) -> usize {
     let bytes = text.as_bytes().get(..to).unwrap_or_default();
     let length = bytes.iter().rev().take(limit).take_while(|&&b| is(b, class)).count();
     tick(length + 1);

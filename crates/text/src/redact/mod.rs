@@ -13,11 +13,14 @@ mod chars;
 mod context;
 mod hidden;
 mod keys;
+mod rules;
 mod scan;
+mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests;
 mod tokens;
+mod words;
 
 use std::borrow::Cow;
 

@@ -1,154 +1,115 @@
-//! Tokens that are recognisable by a fixed prefix.
-//!
-//! Each row is found through its pivot: the first byte of its prefix that is rare in prose (`_`,
-//! `-`, `.`, `J`, `A`), so clean text costs one table look-up per byte.
+//! Tokens that are recognisable by a fixed prefix or by a mark inside.
 
-use super::chars::{ALNUM, ALNUM_DASH, ALNUM_UNDER, UPPER, URLSAFE, after, before, byte, is, is_word, rest, run};
+use super::chars::{
+    ALNUM, ALNUM_UNDER, DIGIT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before, byte, is, is_word,
+    part, rest, run, run_back, tick,
+};
+use super::rules::{RULES, TokenRule, TokenShape};
 use super::scan::Scanner;
 
-/// What has to follow the prefix of a token.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum TokenShape {
-    /// Exactly this many characters, ending at a word edge.
-    Exact(usize),
-    /// At least this many characters.
-    Least(usize),
-    /// At least this many characters, cut back to the last word edge.
-    Edge(usize),
-    /// A second part, after a dot, of at least the same length.
-    Pair(usize),
-    /// The three parts of a JSON Web Token.
-    Jwt,
-}
-
-/// The form of one kind of token, told by its prefix.
-struct TokenRule {
-    rule: u32,
-    /// Literal prefix in which `?` stands for one byte of `wild`.
-    prefix: &'static str,
-    /// Offset of the pivot in the prefix.
-    pivot: usize,
-    /// Byte before the pivot, which rules most rows out.
-    mark: u8,
-    wild: &'static str,
-    class: u8,
-    shape: TokenShape,
-}
-
-const fn row(rule: u32, prefix: &'static str, class: u8, shape: TokenShape) -> TokenRule {
-    wild(rule, prefix, "", class, shape)
-}
-
-const fn wild(rule: u32, prefix: &'static str, set: &'static str, class: u8, shape: TokenShape) -> TokenRule {
-    let bytes = prefix.as_bytes();
-    let mut pivot = 0;
-    let mut mark = b'?';
-    while !matches!(bytes[pivot], b'A' | b'J' | b'_' | b'-' | b'.') {
-        mark = bytes[pivot];
-        pivot += 1;
-    }
-    TokenRule { rule, prefix, pivot, mark, wild: set, class, shape }
-}
-
-/// Rule number of the rows that contextweaver 0.18 does not have.
-const EXTRA: u32 = 15;
-
-const BY_UPPER_A: [TokenRule; 10] = [
-    row(1, "A3T", UPPER, TokenShape::Exact(17)),
-    row(1, "AKIA", UPPER, TokenShape::Exact(16)),
-    row(1, "AGPA", UPPER, TokenShape::Exact(16)),
-    row(1, "AIDA", UPPER, TokenShape::Exact(16)),
-    row(1, "AROA", UPPER, TokenShape::Exact(16)),
-    row(1, "AIPA", UPPER, TokenShape::Exact(16)),
-    row(1, "ANPA", UPPER, TokenShape::Exact(16)),
-    row(1, "ANVA", UPPER, TokenShape::Exact(16)),
-    row(1, "ASIA", UPPER, TokenShape::Exact(16)),
-    row(2, "AIza", URLSAFE, TokenShape::Exact(35)),
-];
-
-const BY_UNDERSCORE: [TokenRule; 10] = [
-    wild(3, "gh?_", "pousr", ALNUM, TokenShape::Edge(36)),
-    row(7, "github_pat_", ALNUM_UNDER, TokenShape::Least(22)),
-    wild(9, "?k_live_", "sr", ALNUM, TokenShape::Least(16)),
-    wild(EXTRA, "?k_test_", "sr", ALNUM, TokenShape::Least(16)),
-    row(EXTRA, "hf_", ALNUM, TokenShape::Least(20)),
-    row(EXTRA, "npm_", ALNUM, TokenShape::Least(20)),
-    row(EXTRA, "gsk_", ALNUM, TokenShape::Least(20)),
-    row(EXTRA, "whsec_", ALNUM, TokenShape::Least(20)),
-    row(EXTRA, "shpat_", ALNUM, TokenShape::Least(32)),
-    row(EXTRA, "dop_v1_", ALNUM, TokenShape::Least(40)),
-];
-
-const BY_DASH: [TokenRule; 8] = [
-    wild(4, "xox?-", "baprs", ALNUM_DASH, TokenShape::Edge(10)),
-    row(5, "sk-ant-", URLSAFE, TokenShape::Least(20)),
-    row(6, "sk-", URLSAFE, TokenShape::Least(20)),
-    wild(8, "xapp-?-", "0123456789", ALNUM_DASH, TokenShape::Least(10)),
-    row(EXTRA, "glpat-", URLSAFE, TokenShape::Least(20)),
-    row(EXTRA, "xai-", ALNUM, TokenShape::Least(40)),
-    row(EXTRA, "pplx-", ALNUM, TokenShape::Least(40)),
-    row(EXTRA, "pypi-AgE", URLSAFE, TokenShape::Least(40)),
-];
-
-const BY_DOT: [TokenRule; 2] =
-    [row(10, "SG.", URLSAFE, TokenShape::Pair(16)), row(EXTRA, "ya29.", URLSAFE, TokenShape::Least(20))];
-
-const BY_UPPER_J: [TokenRule; 1] = [row(11, "eyJ", URLSAFE, TokenShape::Jwt)];
-
 /// Rule number and span of a found token.
-pub(super) type TokenMatch = (u32, usize, usize);
+pub(super) type TokenMatch = (u8, usize, usize);
+
+/// Positions of the rules, in the order of the first byte of their prefixes.
+static ORDER: [u16; RULES.len()] = order();
+/// Where in [`ORDER`] the rules of each first byte start.
+static FIRSTS: [u16; 129] = firsts();
+
+const fn opens(rule: &TokenRule, first: u8) -> bool {
+    rule.prefix.as_bytes()[0] == first
+}
+
+const fn order() -> [u16; RULES.len()] {
+    let mut order = [0; RULES.len()];
+    let (mut filled, mut first) = (0, 0);
+    while first < 128 {
+        let mut at = 0;
+        while at < RULES.len() {
+            if opens(&RULES[at], first) {
+                order[filled] = at as u16;
+                filled += 1;
+            }
+            at += 1;
+        }
+        first += 1;
+    }
+    order
+}
+
+/// The second and the third byte of the prefixes in [`ORDER`].
+static LETTERS: [[u8; 2]; RULES.len()] = letters();
+
+const fn letters() -> [[u8; 2]; RULES.len()] {
+    let mut letters = [[0; 2]; RULES.len()];
+    let (order, mut at) = (order(), 0);
+    while at < RULES.len() {
+        let prefix = RULES[order[at] as usize].prefix.as_bytes();
+        letters[at] = [prefix[1], prefix[2]];
+        at += 1;
+    }
+    letters
+}
+
+const fn firsts() -> [u16; 129] {
+    let mut firsts = [0; 129];
+    let mut first = 0;
+    while first < 128 {
+        let (mut count, mut at) = (0, 0);
+        while at < RULES.len() {
+            count += opens(&RULES[at], first as u8) as u16;
+            at += 1;
+        }
+        firsts[first + 1] = firsts[first] + count;
+        first += 1;
+    }
+    firsts
+}
 
 impl Scanner<'_> {
-    /// Finds a token whose pivot is the byte at an offset.
-    pub(super) fn token_at(&mut self, pivot: usize, floor: usize, active: u32) -> Option<TokenMatch> {
-        let (letter, rows) = self.rows_at(pivot)?;
-        for row in rows {
-            let possible = row.mark == letter || row.mark == b'?';
-            if !possible || active & (1 << row.rule) == 0 {
+    /// Finds a token of which the prefix starts at an offset.
+    pub(super) fn token_at(&mut self, at: usize, floor: usize, active: u32) -> Option<TokenMatch> {
+        let first = usize::from(byte(self.text, at)?);
+        let (from, to) = (*FIRSTS.get(first)?, *FIRSTS.get(first + 1)?);
+        let (second, third) = (byte(self.text, at + 1)?, byte(self.text, at + 2)?);
+        for (index, letters) in (from..to).zip(LETTERS.get(usize::from(from)..usize::from(to))?) {
+            if !(letters[0] == second || letters[0] == b'?') || !(letters[1] == third || letters[1] == b'?') {
                 continue;
             }
-            let Some(start) = pivot.checked_sub(row.pivot).filter(|&start| start >= floor) else {
-                continue;
-            };
-            if let Some(body) = self.prefix_at(row, start)
-                && let Some(end) = self.body_end(row, body)
+            let rule = RULES.get(usize::from(*ORDER.get(usize::from(index))?))?;
+            if active & (1 << rule.rule) != 0
+                && let Some(body) = self.body_start(rule, at)
+                && self.opens_word(at)
+                && let Some((start, end)) = self.token_span(rule, at, body, floor)
             {
-                return Some((row.rule, start, end));
+                return Some((rule.rule, start, end));
             }
         }
         None
     }
 
-    /// Returns the byte before a pivot and the rows that the neighbours leave possible.
-    fn rows_at(&self, pivot: usize) -> Option<(u8, &'static [TokenRule])> {
-        let bytes = self.text.as_bytes();
-        let letter = pivot.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
-        let rows: &[TokenRule] = match bytes.get(pivot)? {
-            b'A' if matches!(bytes.get(pivot + 1)?, b'3' | b'G' | b'I' | b'K' | b'N' | b'R' | b'S') => &BY_UPPER_A,
-            b'_' if letter.is_ascii_lowercase() => &BY_UNDERSCORE,
-            b'-' if letter.is_ascii_lowercase() => &BY_DASH,
-            b'.' if matches!(letter, b'G' | b'9') => &BY_DOT,
-            b'J' if letter == b'y' => &BY_UPPER_J,
-            _ => return None,
-        };
-        Some((letter, rows))
-    }
-
-    /// Matches the prefix of a row behind a word edge and returns where the body starts.
-    fn prefix_at(&self, row: &TokenRule, start: usize) -> Option<usize> {
-        let bytes = self.text.as_bytes().get(start..start + row.prefix.len())?;
-        let matches = bytes
-            .iter()
-            .zip(row.prefix.bytes())
-            .all(|(&found, wanted)| found == wanted || wanted == b'?' && row.wild.as_bytes().contains(&found));
-        (matches && self.opens_word(start)).then(|| start + row.prefix.len())
+    /// Matches the prefix of a rule and returns where the body starts.
+    fn body_start(&self, rule: &TokenRule, at: usize) -> Option<usize> {
+        let mut end = at;
+        for wanted in rule.prefix.bytes() {
+            let mut found = byte(self.text, end)?;
+            // JSON may have a backslash before a slash.
+            if wanted == b'/' && found == b'\\' {
+                end += 1;
+                found = byte(self.text, end)?;
+            }
+            if found != wanted && !(wanted == b'?' && rule.wild.as_bytes().contains(&found)) {
+                return None;
+            }
+            end += 1;
+        }
+        Some(end)
     }
 
     /// Reports whether a word may start at an offset.
     ///
     /// contextweaver 0.18 asks for a Unicode word edge. Scripts without spaces write a token right
-    /// after a letter, and text inside JSON strings has it after `\n`, so the full rules accept
-    /// both.
+    /// after a letter, and text inside JSON strings and URLs has it after `\n` or `%3D`, so the full rules accept
+    /// those.
     pub(super) fn opens_word(&self, at: usize) -> bool {
         let Some(previous) = before(self.text, at) else {
             return true;
@@ -159,7 +120,11 @@ impl Scanner<'_> {
         if !previous.is_ascii() || !is(previous as u8, ALNUM_UNDER) {
             return true;
         }
-        matches!(previous, 'n' | 'r' | 't') && at.checked_sub(2).and_then(|slash| byte(self.text, slash)) == Some(b'\\')
+        let back = |count: usize| at.checked_sub(count).and_then(|before| byte(self.text, before));
+        let hex = |count: usize| (1..=count).all(|at| back(at).is_some_and(|b| is(b, HEX)));
+        matches!(previous, 'n' | 'r' | 't') && back(2) == Some(b'\\')
+            || hex(2) && (back(3) == Some(b'%') || back(3) == Some(b'x') && back(4) == Some(b'\\'))
+            || hex(4) && back(5) == Some(b'u') && back(6) == Some(b'\\')
     }
 
     /// Reports whether exactly one side of an offset is a word character.
@@ -168,50 +133,133 @@ impl Scanner<'_> {
         before(self.text, at).is_some_and(word) != after(self.text, at).is_some_and(word)
     }
 
-    fn body_end(&mut self, row: &TokenRule, body: usize) -> Option<usize> {
-        match row.shape {
-            TokenShape::Exact(size) if !self.full || row.class == UPPER => {
-                let end = run(self.text, body, row.class, size);
-                (end == body + size && self.edge(end)).then_some(end)
+    /// Matches what follows a prefix, and returns what has to be masked.
+    fn token_span(&mut self, rule: &TokenRule, at: usize, body: usize, floor: usize) -> Option<(usize, usize)> {
+        let least = usize::from(rule.least);
+        let whole = |end: Option<usize>| end.map(|end| (at, end));
+        match rule.shape {
+            TokenShape::Exact if !self.full || rule.class == UPPER => {
+                let end = run(self.text, body, rule.class, least);
+                whole((end == body + least && self.edge(end)).then_some(end))
             }
-            TokenShape::Edge(least) if !self.full => {
-                let end = run(self.text, body, row.class, usize::MAX);
-                self.last_edge(body + least, end)
+            TokenShape::Edge if !self.full => {
+                let end = run(self.text, body, rule.class, usize::MAX);
+                whole(self.last_edge(body + least, end))
             }
-            TokenShape::Exact(least) | TokenShape::Least(least) | TokenShape::Edge(least) => {
-                if !self.full && row.prefix == "sk-" && rest(self.text, body).starts_with("ant-") {
+            TokenShape::Exact | TokenShape::Least | TokenShape::Edge => {
+                if !self.full && rule.prefix == "sk-" && rest(self.text, body).starts_with("ant-") {
                     return None;
                 }
-                if body < self.kebab_dead.0 && row.class & !self.kebab_dead.1 == 0 {
-                    return None;
-                }
-                let end = run(self.text, body, row.class, usize::MAX);
-                if end < body + least {
-                    return None;
-                }
-                if self.full && is_kebab(self.text, body, end) {
-                    // Every later body in this run reads like words as well.
-                    self.kebab_dead = (end, row.class);
-                    return None;
-                }
-                Some(end)
+                whole(self.long_run(rule.class, body, least).filter(|_| !self.in_base64(rule, at)))
             }
-            TokenShape::Pair(least) => {
-                let dot = run(self.text, body, row.class, usize::MAX);
+            TokenShape::Pair => {
+                let dot = run(self.text, body, rule.class, usize::MAX);
                 if dot < body + least || byte(self.text, dot) != Some(b'.') {
                     return None;
                 }
-                let end = run(self.text, dot + 1, row.class, usize::MAX);
-                (end > dot + least).then_some(end)
+                let end = run(self.text, dot + 1, rule.class, usize::MAX);
+                whole((end > dot + least).then_some(end))
             }
-            TokenShape::Jwt => self.jwt_end(body),
+            TokenShape::Jwt => whole(self.jwt_end(body)),
+            TokenShape::Sized => {
+                let most = usize::from(rule.most);
+                let end = run(self.text, body, rule.class, most + 1);
+                let fits = (body + least..=body + most).contains(&end);
+                whole((fits && is_generated(part(self.text, body, end)) && !self.in_base64(rule, at)).then_some(end))
+            }
+            TokenShape::Triple => whole(self.triple_end(body, least)),
+            TokenShape::Url => {
+                self.long_run(rule.class, body, least)?;
+                let host = run_back(self.text, at, DOTTED, 64.min(at - floor));
+                let scheme = part(self.text, floor, host).trim_end_matches("://").len() + floor;
+                let start =
+                    if scheme + 3 == host { run_back(self.text, scheme, LETTER, 8.min(scheme - floor)) } else { host };
+                Some((start, self.url_end(body)))
+            }
+            TokenShape::Value => self.long_run(rule.class, body, least).map(|end| (body, end)),
+            TokenShape::Around => {
+                let separator = at.checked_sub(1).filter(|&at| matches!(byte(self.text, at), Some(b'.' | b'-')))?;
+                let start = run_back(self.text, separator, rule.class, least);
+                let fits = start >= floor && separator - start == least && self.opens_word(start);
+                let end = run(self.text, body, DOTTED | EQUALS, usize::MAX);
+                (fits && is_generated(part(self.text, start, separator))).then_some((start, end))
+            }
         }
+    }
+
+    /// Returns the end of a run that is long enough and does not read like words.
+    fn long_run(&mut self, class: u16, body: usize, least: usize) -> Option<usize> {
+        if body < self.kebab_dead.0 && class & !self.kebab_dead.1 == 0 {
+            return None;
+        }
+        let end = run(self.text, body, class, usize::MAX);
+        if end < body + least {
+            return None;
+        }
+        if self.full && is_kebab(self.text, body, end) {
+            // Every later body in this run reads like words as well.
+            self.kebab_dead = (end, class);
+            return None;
+        }
+        Some(end)
+    }
+
+    /// Reports whether a prefix of mere letters stands inside of base64.
+    fn in_base64(&self, rule: &TokenRule, at: usize) -> bool {
+        let letters = rule.prefix.bytes().all(|b| is(b, ALNUM));
+        self.full
+            && letters
+            && at.checked_sub(1).and_then(|at| byte(self.text, at)).is_some_and(|b| b == b'+' || b == b'/')
+    }
+
+    /// Returns the end of the secret part of a URL: before a backslash that is none of JSON's before a slash, and
+    /// before the punctuation of the sentence.
+    fn url_end(&self, body: usize) -> usize {
+        let end = run(self.text, body, super::chars::PATH, usize::MAX);
+        let path = part(self.text, body, end);
+        let slash =
+            path.bytes().enumerate().position(|(at, b)| b == b'\\' && path.as_bytes().get(at + 1) != Some(&b'/'));
+        body + part(path, 0, slash.unwrap_or(path.len())).trim_end_matches(['.', ':', '?', '&']).len()
+    }
+
+    /// Matches a number as base64, six characters and a signature, with dots between.
+    fn triple_end(&self, body: usize, least: usize) -> Option<usize> {
+        let dot = run(self.text, body, URLSAFE, 2 * least);
+        let next = run(self.text, dot + 1, URLSAFE, 7);
+        let dots = byte(self.text, dot) == Some(b'.') && byte(self.text, next) == Some(b'.');
+        let end = run(self.text, next + 1, URLSAFE, 64);
+        (dots && dot >= body + least && next == dot + 7 && end > next + 27).then_some(end)
+    }
+
+    /// Finds a token by a mark inside of it.
+    ///
+    /// core.telegram.org/bots: the number of a bot, a colon, and 35 characters that start with `A`.
+    /// learn.microsoft.com: a client secret has three characters, a digit and `Q~` in front.
+    pub(super) fn token_around(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        if byte(self.text, at) == Some(b':') {
+            if byte(self.text, at + 1) != Some(b'A') {
+                return None;
+            }
+            let start = run_back(self.text, at, DIGIT, 11);
+            let head = part(self.text, 0, start);
+            let end = run(self.text, at + 1, URLSAFE, 36);
+            let fits = (8..=10).contains(&(at - start)) && end == at + 36 && start >= floor;
+            return (fits && (self.opens_word(start) || head.ends_with("bot"))).then_some((start, end));
+        }
+        let head = part(self.text, 0, at).strip_suffix('Q')?;
+        let start = head.len().checked_sub(4).filter(|&start| start >= floor)?;
+        let class = DOTTED | TILDE;
+        let known = head.ends_with(|c: char| c.is_ascii_digit()) && run(self.text, start, class, 4) == start + 4;
+        let end = run(self.text, at + 1, class, 40);
+        let length = part(self.text, at + 1, end).trim_end_matches('.').len();
+        let alone = start == 0 || !byte(self.text, start - 1).is_some_and(|b| is(b, ALNUM));
+        (known && alone && (31..=34).contains(&length)).then_some((start, at + 1 + length))
     }
 
     /// Returns the last word edge between two offsets, both included.
     fn last_edge(&self, least: usize, end: usize) -> Option<usize> {
         (least..=end).rev().find(|&at| {
-            super::chars::tick(1);
+            tick(1);
             self.edge(at)
         })
     }
@@ -256,7 +304,14 @@ impl Scanner<'_> {
 /// Generated tokens have digits, capitals or one long part; `sk-loading-spinner-container` has
 /// none of them.
 fn is_kebab(text: &str, from: usize, to: usize) -> bool {
-    let body = super::chars::part(text, from, to);
-    super::chars::tick(body.len());
-    !body.bytes().any(|b| is(b, UPPER)) && body.split(['-', '_']).all(|word| word.len() < 16)
+    let body = part(text, from, to);
+    tick(body.len());
+    !body.bytes().any(|b| is(b, UPPER)) && body.split(['-', '_', '.', '/']).all(|word| word.len() < 16)
+}
+
+/// Reports whether a value has a long part of both letters and digits, as generated ones have and words have not.
+pub(super) fn is_generated(value: &str) -> bool {
+    tick(value.len());
+    let of = |part: &str, class| part.bytes().any(|b| is(b, class));
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.len() >= 8 && of(part, DIGIT) && of(part, LETTER))
 }

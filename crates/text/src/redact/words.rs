@@ -1,0 +1,205 @@
+//! Words that say what follows them, in any case of letters.
+
+use super::chars::{
+    DOTTED, PATH, byte, is_space, part, rest, run, run_back, skip_space, skip_space_back, starts_ignoring_case, tick,
+};
+use super::keys::{KeyKind, is_placeholder, is_secret, key_kind};
+use super::scan::Scanner;
+
+/// What a word announces.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Word {
+    /// The marker of a key block.
+    Begin,
+    /// A scheme of authorization.
+    Scheme,
+    /// A command of which an option takes `user:password`.
+    User,
+    /// A command with an option for a password, by its letter.
+    Option(u8),
+    /// A command with an option for a password that is written without a space.
+    Attached(u8),
+    /// The password of a `.netrc` file.
+    Netrc,
+    /// The value of a name, in a sentence.
+    Is,
+}
+
+/// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
+#[rustfmt::skip]
+pub(super) const WORDS: [(&str, Word); 17] = [
+    ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
+    ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
+    ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
+    ("ldapsearch ", Word::Option(b'w')), ("sqlcmd ", Word::Option(b'P')), ("mongosh ", Word::Option(b'p')),
+    ("mysql ", Word::Attached(b'p')), ("mysqldump ", Word::Attached(b'p')), ("mysqladmin ", Word::Attached(b'p')),
+    ("password", Word::Netrc), ("is ", Word::Is),
+];
+
+impl Scanner<'_> {
+    /// Finds what a word announces, other than blocks and schemes.
+    pub(super) fn announced(&mut self, word: Word, at: usize, floor: usize) -> Option<(usize, usize)> {
+        match word {
+            Word::Netrc => self.netrc_at(at, floor),
+            Word::Is => self.sentence_at(at, floor),
+            command => {
+                self.command = Some((command, at));
+                None
+            }
+        }
+    }
+
+    /// Finds the password in `machine h login u password x`.
+    fn netrc_at(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let start = skip_space(self.text, at + "password".len());
+        let user_end = skip_space_back(self.text, floor, at);
+        if start == at + "password".len() || user_end == at {
+            return None;
+        }
+        let user = run_back(self.text, user_end, PATH, 64.min(user_end - floor));
+        let name_end = skip_space_back(self.text, floor, user);
+        let login = part(self.text, floor, name_end).ends_with("login") && user < user_end;
+        let tail = rest(self.text, start);
+        let end = start + tail.find(is_space).unwrap_or(tail.len());
+        (login && is_secret(KeyKind::Password, part(self.text, start, end), false) && !self.is_mask(start, end))
+            .then_some((start, end))
+    }
+
+    /// Finds the value in `the API key is "x"`.
+    fn sentence_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let start = at + "is ".len();
+        let quote = byte(self.text, start)?;
+        if !matches!(quote, b'"' | b'\'' | b'`' | b'\\') || at == floor || byte(self.text, at - 1) != Some(b' ') {
+            return None;
+        }
+        let kind = self.kind_of(at, start, floor)?;
+        let (start, end) = self.value_at(start, false)?;
+        let value = part(self.text, start, end);
+        (value.bytes().any(|b| b.is_ascii_digit())
+            && !value.contains(' ')
+            && is_secret(kind, value, true)
+            && !self.is_mask(start, end))
+        .then_some((start, end))
+    }
+
+    /// Finds the value of an option of a command line, of which the name starts at an offset behind a hyphen.
+    pub(super) fn option_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let dashes = if at >= 2 && byte(self.text, at - 2) == Some(b'-') { 2 } else { 1 };
+        let free = at == dashes
+            || matches!(
+                byte(self.text, at - dashes - 1),
+                Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'(' | b'[' | b',' | b'`')
+            );
+        if !free {
+            return None;
+        }
+        let name_end = if dashes == 2 { run(self.text, at, DOTTED, 64) } else { at + 1 };
+        let name = part(self.text, at, name_end);
+        let kind = if dashes == 2 { key_kind(name) } else { None };
+        let userinfo = matches!(name, "user" | "proxy-user" | "u" | "U");
+        let letter = byte(self.text, at)?;
+        let command = if kind.is_none() { self.command_at(at) } else { None };
+        let attached = command == Some(Word::Attached(letter)) && dashes == 1;
+        let named = kind.is_some() || attached || dashes == 1 && command == Some(Word::Option(letter));
+        let spaced = skip_space(self.text, name_end);
+        if spaced == name_end && !attached {
+            return None;
+        }
+        if userinfo && command == Some(Word::User) {
+            return self.user_password(spaced);
+        }
+        if !named || attached && spaced > name_end || byte(self.text, spaced) == Some(b'-') {
+            return None;
+        }
+        let start = self.open_quote(spaced).map_or(spaced, |(open, _, _)| open);
+        if start < floor {
+            return None;
+        }
+        let (start, end) = self.value_at(spaced, false)?;
+        let value = part(self.text, start, end);
+        let word = value.bytes().all(|b| b.is_ascii_lowercase() || b == b'-') && start == spaced;
+        let upper = value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') && start == spaced;
+        let secret = is_secret(kind.unwrap_or(KeyKind::Password), value, true);
+        (secret && !word && !upper && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Returns the command of a line, unless the line has ended since.
+    fn command_at(&mut self, at: usize) -> Option<Word> {
+        let (command, from) = self.command?;
+        let line = part(self.text, from, at);
+        tick(line.len());
+        let ended = line.split_inclusive('\n').any(|line| line.ends_with('\n') && !line.trim_end().ends_with('\\'));
+        self.command = (!ended).then_some((command, at));
+        self.command.map(|(command, _)| command)
+    }
+
+    /// Finds the password of `user:password`, either of which may be in quotes.
+    fn user_password(&self, from: usize) -> Option<(usize, usize)> {
+        let tail = rest(self.text, from);
+        let slashes = tail.bytes().take_while(|&b| b == b'\\').count();
+        let quote = tail.as_bytes().get(slashes).copied().filter(|b| matches!(b, b'"' | b'\''));
+        let mut inside = quote.is_some();
+        let mut colon = None;
+        let mut end = tail.len().min(512);
+        for (at, b) in tail.bytes().enumerate().take(512).skip(slashes + usize::from(inside)) {
+            tick(1);
+            match b {
+                b':' if colon.is_none() => colon = Some(at),
+                b'\n' => end = at,
+                b' ' if !inside => end = at,
+                _ if Some(b) == quote => inside = !inside,
+                _ => continue,
+            }
+            if end == at {
+                break;
+            }
+        }
+        let value = part(tail, colon? + 1, end);
+        let secret = value.trim_start_matches(['"', '\'', '{']);
+        let start = from + colon? + 1 + value.len() - secret.len();
+        let secret = secret.trim_end_matches(['"', '\'', '}', '\\', '`', ',', ')']);
+        let variable = secret.starts_with('$') || secret.starts_with('{');
+        let end = start + secret.len();
+        let known = matches!(secret, "token" | "pass" | "yyy") || secret.contains(['<', '[', ' ']);
+        (secret.len() >= 4 && !variable && !known && !is_placeholder(secret) && !self.is_mask(start, end))
+            .then_some((start, end))
+    }
+
+    /// Finds the text of an XML element of which the opening tag ends at an offset.
+    pub(super) fn element_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let quoted = byte(self.text, at.checked_sub(1)?) == Some(b'"');
+        let name_end = at - usize::from(quoted);
+        let name_start = run_back(self.text, name_end, DOTTED, 64);
+        let before = part(self.text, 0, name_start);
+        let named = quoted && before.ends_with("name=\"");
+        if name_start == name_end || !(named || !quoted && before.ends_with(['<', ':'])) {
+            return None;
+        }
+        let kind = key_kind(part(self.text, name_start, name_end))?;
+        let start = skip_space(self.text, at + 1);
+        let tail = rest(self.text, start);
+        let length = tail.bytes().take(4096).position(|b| b == b'<')?;
+        tick(length);
+        let value = part(tail, 0, length).trim_end();
+        let end = start + value.len();
+        let closed = rest(tail, length).starts_with("</");
+        (closed && start >= floor && is_secret(kind, value, true) && !self.is_mask(start, end)).then_some((start, end))
+    }
+
+    /// Reports whether a key is the value of a pair that names a credential, as in `name: DB_PASSWORD, value: x`.
+    pub(super) fn named_before(&self, key_start: usize, floor: usize) -> Option<KeyKind> {
+        let gap = |end: usize| {
+            let head = part(self.text, floor, end);
+            let trimmed = head.trim_end_matches([' ', '\n', '\r', '\t', ',', '"', '\'', '\\', '-']);
+            tick(head.len() - trimmed.len());
+            (head.len() - trimmed.len() <= 64).then_some(floor + trimmed.len())
+        };
+        let end = gap(key_start)?;
+        let start = run_back(self.text, end, DOTTED, 64);
+        let sign = gap(start).filter(|&sign| sign > floor && matches!(byte(self.text, sign - 1), Some(b':' | b'=')))?;
+        let name_end = gap(sign - 1)?;
+        let name = part(self.text, run_back(self.text, name_end, DOTTED, 8), name_end);
+        let names = ["name", "key"].iter().any(|word| starts_ignoring_case(name, 0, word) && name.len() == word.len());
+        if names { key_kind(part(self.text, start, end)) } else { None }
+    }
+}

@@ -1,0 +1,3 @@
+//! What masking hides and what it leaves, on labelled sets.
+
+mod secrets;

@@ -1,0 +1,112 @@
+//! How many credentials are masked, and how much ordinary text is kept, on sets kept outside the repository: those below
+//! `../shared/bench/secrets`, or where `CONTEXTWEAVER_SECRETS` points. Skipped without them.
+#![allow(clippy::unwrap_used, reason = "a test stops at the first thing that is wrong")]
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use contextweaver_test_support::{Skip, skip};
+use contextweaver_text::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
+use serde_json::Value;
+
+/// Least share of masked credentials in each group of cases: by class and, for classes known by their own form, by what
+/// is around them.
+const FLOORS: [(&str, f64); 7] = [
+    ("all", 0.95),
+    ("token in plain", 0.93),
+    ("token in prose", 0.93),
+    ("token in json-neutral", 0.93),
+    ("class keyword", 0.85),
+    ("class context", 0.85),
+    ("literal", 0.92),
+];
+
+fn folder() -> PathBuf {
+    std::env::var_os("CONTEXTWEAVER_SECRETS")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/bench/secrets"), PathBuf::from)
+}
+
+/// Reads lines of JSON, packed or not.
+fn read(name: &str) -> Option<Vec<Value>> {
+    let mut text = String::new();
+    if let Ok(file) = std::fs::File::open(folder().join(format!("{name}.jsonl.gz"))) {
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    } else {
+        text = std::fs::read_to_string(folder().join(format!("{name}.jsonl"))).ok()?;
+    }
+    Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// Masks a text, and holds that masking it again changes nothing.
+fn mask(text: &str) -> String {
+    let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned();
+    assert_eq!(redact_secrets(&masked, SecretRules::Full, SECRET_MASK), masked, "masked twice");
+    assert_eq!(contains_secret(text, SecretRules::Full), masked != text, "{text}");
+    masked
+}
+
+/// Reports whether eight characters of a random part, or all of a shorter one, are left.
+fn survives(masked: &str, random: &str) -> bool {
+    let size = random.len().min(8);
+    (0..=random.len() - size).any(|at| random.get(at..at + size).is_some_and(|piece| masked.contains(piece)))
+}
+
+#[test]
+fn credentials_are_masked() {
+    let Some(cases) = read("secrets") else {
+        return skip(Skip::Test, "no labelled credentials");
+    };
+    let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut misses: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for case in &cases {
+        let field = |name: &str| case[name].as_str().unwrap();
+        let (class, carrier) = (field("class"), field("carrier"));
+        // Identifiers and public keys are no credentials.
+        if class == "id" {
+            continue;
+        }
+        let masked = mask(field("text"));
+        let hidden = case["random"].as_array().unwrap().iter().all(|part| !survives(&masked, part.as_str().unwrap()));
+        for group in ["all".to_owned(), format!("class {class}"), carrier.to_owned(), format!("{class} in {carrier}")] {
+            let (masked, all) = groups.entry(group).or_default();
+            *masked += usize::from(hidden);
+            *all += 1;
+        }
+        if !hidden {
+            misses.entry(field("rule").to_owned()).or_default().push(format!("{carrier}: {}", field("text")));
+        }
+    }
+    for (group, (masked, all)) in &groups {
+        println!("{:5.1} % of {all:4} {group}", 100.0 * *masked as f64 / *all as f64);
+    }
+    for (rule, texts) in &misses {
+        println!("{} missed of {rule}, such as {:?}", texts.len(), texts.iter().take(2).collect::<Vec<_>>());
+    }
+    for (group, floor) in FLOORS {
+        let (masked, all) = groups[group];
+        assert!(masked as f64 >= floor * all as f64, "{group}: {masked} of {all} are masked");
+    }
+}
+
+#[test]
+fn ordinary_texts_are_kept() {
+    let Some(cases) = read("survivors") else {
+        return skip(Skip::Test, "no labelled ordinary texts");
+    };
+    let mut lost = Vec::new();
+    for case in &cases {
+        let text = case["text"].as_str().unwrap();
+        let masked = mask(text);
+        // Examples of real form and public keys are masked rightly.
+        let counts = !case["category"].as_str().unwrap().starts_with("gitleaks");
+        let parts = case["must_survive"].as_array().unwrap();
+        if parts.iter().any(|part| !masked.contains(part.as_str().unwrap())) {
+            println!("{counts} lost {text:?}");
+            if counts {
+                lost.push(text);
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{} lost: {lost:?}", lost.len());
+}
