@@ -1,4 +1,4 @@
-//! What every crate of contextweaver stands on: the error type, limits and defaults, sorting that is compiled once.
+//! What every crate of contextweaver stands on: the error type, limits and defaults, step budgets, sorting that is compiled once.
 //!
 //! Every failure is an [`Error`]: a stable code, a sentence, and the JSON pointer of the field at fault.
 //!
@@ -18,7 +18,9 @@
 mod error;
 pub mod limits;
 pub mod order;
+mod steps;
 #[cfg(feature = "ts")]
 mod ts;
 
 pub use error::{Error, ErrorCode, Result};
+pub use steps::StepBudget;

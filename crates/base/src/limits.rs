@@ -15,6 +15,9 @@
 //! | [`MAX_MEMORY_ENTRIES`] | 10,000 | facts, and episodes, of one store |
 //! | [`MCP_RESULT_BYTES`] | 16 MiB | everything one MCP result unpacks to |
 //! | [`MCP_PARTS`] | 1,000 | content parts of one MCP result |
+//! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
+//! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search |
+//! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
 
 /// Nesting accepted in metadata and other caller-shaped data; deeper input is refused, never walked.
 pub const MAX_DEPTH: usize = 64;
@@ -26,12 +29,22 @@ pub const MAX_STRING_BYTES: usize = 8 * 1024 * 1024;
 pub const MAX_INPUT_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a snapshot: a full artifact store in base64, and the log.
 pub const MAX_SNAPSHOT_BYTES: usize = 256 * 1024 * 1024;
+/// Bytes of a pattern.
+pub const MAX_PATTERN_BYTES: usize = 1024;
+/// Instructions that a pattern may become; repetitions are written out.
+pub const MAX_PATTERN_PROGRAM: usize = 4096;
+/// Steps of one search: a character in a state that is known, or an instruction that is visited to find a new state.
+/// Room for 16 MiB of text, or for a fifth of a second of the patterns that are worst.
+pub const MAX_SEARCH_STEPS: u64 = 1 << 25;
 /// Values of the JSON Schema of a tool.
 pub const MAX_SCHEMA_NODES: usize = 10_000;
 /// Bytes of the JSON text of such a schema.
 pub const MAX_SCHEMA_BYTES: usize = 1024 * 1024;
-/// Steps of checking one value against a schema: alternatives in alternatives could go on for ever.
-pub const MAX_SCHEMA_STEPS: usize = 5_000_000;
+/// Steps of checking one value against a schema, patterns and defaults among them: alternatives in alternatives could go
+/// on for ever. Room for about a million values that each meet one schema.
+pub const MAX_SCHEMA_STEPS: u64 = 1 << 25;
+/// Bytes that the patterns of a schema may take while a value is checked; beyond them they are prepared anew.
+pub const MAX_MATCHER_BYTES: usize = 16 * 1024 * 1024;
 /// Schemas applied within each other while a value is checked; a value nests 64 levels.
 pub const MAX_SCHEMA_DEPTH: usize = 400;
 /// Differences named when a value does not fit its schema.
