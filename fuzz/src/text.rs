@@ -1,5 +1,6 @@
 //! Texts: patterns, JSON, credentials.
 
+use contextweaver_base::{StepBudget, limits};
 use contextweaver_model::json;
 use contextweaver_text::pattern::{Dialect, Pattern};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, contains_secret, redact_secrets};
@@ -15,12 +16,11 @@ pub fn pattern(data: &[u8]) {
     let text = bytes.text();
     let fold = flags & 1 == 1;
     let dialect = if flags & 2 == 2 { Dialect::Whole } else { Dialect::Lines };
-    if let Ok(found) = Pattern::expression(&source, dialect, fold)
-        && found.check(text.len()).is_ok()
-    {
-        let mut from = 0;
+    let mut budget = StepBudget::new("the search", limits::MAX_SEARCH_STEPS);
+    if let Ok(found) = Pattern::expression(&source, dialect, fold) {
+        let (mut matcher, mut from) = (found.matcher(), 0);
         // Each match begins where the last one ended, or one character later when it was empty.
-        while let Some((start, end)) = found.find(&text, from) {
+        while let Ok(Some((start, end))) = matcher.find(&text, from, &mut budget) {
             assert!(from <= start && start <= end, "{source:?} at {start}..{end} from {from} of {text:?}");
             assert!(text.get(start..end).is_some(), "{source:?} cuts a character at {start}..{end} of {text:?}");
             let step = text[end..].chars().next().map_or(1, char::len_utf8);
@@ -32,7 +32,8 @@ pub fn pattern(data: &[u8]) {
     }
     if let Ok(literal) = Pattern::text(&source, false) {
         let expected = text.find(&source).map(|at| (at, at + source.len()));
-        assert_eq!(literal.find(&text, 0), expected, "{source:?} in {text:?}");
+        let found = literal.matcher().find(&text, 0, &mut StepBudget::new("the search", limits::MAX_SEARCH_STEPS));
+        assert_eq!(found.ok(), Some(expected), "{source:?} in {text:?}");
     }
 }
 

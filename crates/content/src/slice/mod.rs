@@ -52,7 +52,8 @@ pub struct TextSlice {
 ///
 /// # Errors
 /// `UNSUPPORTED` for rows and columns of what has none, `NOT_FOUND` for a column or a path that does not exist,
-/// `DECODE_FAILED` for paths and keys of what is no JSON, `TOO_LARGE` for a search that would take too many steps.
+/// `DECODE_FAILED` for paths and keys of what is no JSON, `TOO_LARGE` at `/pattern` for a search
+/// that would take more than 33,554,432 steps.
 ///
 /// # Examples
 /// ```

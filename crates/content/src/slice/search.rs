@@ -6,9 +6,9 @@ use super::pager::{PageBudget, PageFrame, PageUnit, fill};
 use super::selector::Selector;
 use crate::sniff::Shape;
 use crate::tree::{JsonNode, JsonTree};
-use contextweaver_base::Result;
+use contextweaver_base::{Error, Result, StepBudget, limits};
 use contextweaver_text::lines::lines;
-use contextweaver_text::pattern::Pattern;
+use contextweaver_text::pattern::{Matcher, Pattern};
 use std::fmt::Write as _;
 
 /// A line longer than this is shown in windows about its hits; so many bytes on either side.
@@ -27,18 +27,26 @@ pub(super) fn search(
     (pattern, context, max_hits): (&Pattern, usize, usize),
     budget: PageBudget,
 ) -> Result<TextSlice> {
-    pattern.check(text.len())?;
     let first = usize::try_from(selector.range.start).unwrap_or(0);
     let end = selector.range.end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
     let last = end.min(first.saturating_add(max_hits)).max(first);
-    let mut finder = MatchFinder { pattern, keep: first..last, total: 0, places: Vec::new(), values: Vec::new() };
+    let mut finder = MatchFinder {
+        matcher: pattern.matcher(),
+        budget: StepBudget::new("the search", limits::MAX_SEARCH_STEPS),
+        keep: first..last,
+        total: 0,
+        places: Vec::new(),
+        values: Vec::new(),
+    };
+    let refused =
+        |error: Error| error.at(format!("{}/pattern", selector.path)).hint("search for a shorter or literal text");
     let tree = if shape == Shape::Json { JsonTree::parse(text) } else { None };
     let shown = if let Some(tree) = tree {
-        finder.value(tree.root(), None, &mut Vec::new());
+        finder.value(tree.root(), None, &mut Vec::new()).map_err(refused)?;
         finder.values
     } else {
         for (number, line) in lines(text).enumerate() {
-            finder.line(number, line);
+            finder.line(number, line).map_err(refused)?;
         }
         with_context(text, &finder.places, context)
     };
@@ -55,7 +63,9 @@ struct LineMatch {
 }
 
 struct MatchFinder<'p> {
-    pattern: &'p Pattern,
+    matcher: Matcher<'p>,
+    /// Of the whole search.
+    budget: StepBudget,
     /// Which hits are wanted; the others are counted only.
     keep: std::ops::Range<usize>,
     total: usize,
@@ -76,20 +86,26 @@ impl MatchFinder<'_> {
         self.keep.contains(&(self.total - 1))
     }
 
-    fn line(&mut self, number: usize, line: &str) {
+    fn is_match(&mut self, text: &str) -> Result<bool> {
+        self.matcher.is_match(text, &mut self.budget)
+    }
+
+    fn line(&mut self, number: usize, line: &str) -> Result<()> {
         if line.len() > LONG_LINE {
-            self.windows(line, &mut |finder, window| {
+            return self.windows(line, &mut |finder, window| {
                 finder.places.push(LineMatch { line: number, window: Some(window) });
             });
-        } else if self.pattern.find(line, 0).is_some() && self.count() {
+        }
+        if self.is_match(line)? && self.count() {
             self.places.push(LineMatch { line: number, window: None });
         }
+        Ok(())
     }
 
     /// Goes through the hits of a long text, those of one window counting as one.
-    fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, (usize, usize))) {
+    fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, (usize, usize))) -> Result<()> {
         let mut from = 0;
-        while let Some((start, end)) = self.pattern.find(text, from) {
+        while let Some((start, end)) = self.matcher.find(text, from, &mut self.budget)? {
             let left = border(text, start.saturating_sub(WINDOW).max(from));
             let right = border(text, (end + WINDOW).min(text.len()));
             if self.count() {
@@ -100,33 +116,37 @@ impl MatchFinder<'_> {
             }
             from = right.max(from + 1);
         }
+        Ok(())
     }
 
-    fn value<'a>(&mut self, node: JsonNode<'a>, key: Option<JsonNode<'a>>, path: &mut Vec<TreeStep<'a>>) {
+    fn value<'a>(&mut self, node: JsonNode<'a>, key: Option<JsonNode<'a>>, path: &mut Vec<TreeStep<'a>>) -> Result<()> {
         let raw = node.raw();
         if raw.len() <= SMALL_VALUE {
             let text = squeeze(raw);
             let keyed = key.map(|key| format!("{}: {text}", key.raw()));
-            if self.pattern.find(keyed.as_deref().unwrap_or(&text), 0).is_some() && self.count() {
+            if self.is_match(keyed.as_deref().unwrap_or(&text))? && self.count() {
                 self.values.push(placed(path, &text));
             }
-            return;
+            return Ok(());
         }
-        if key.is_some_and(|key| self.pattern.find(key.raw(), 0).is_some()) && self.count() {
+        if let Some(key) = key
+            && self.is_match(key.raw())?
+            && self.count()
+        {
             self.values.push(placed(path, &format!("{} of {}", node.kind().name(), node.len())));
         }
         if !node.is_container() {
             let at = placed(path, "");
-            self.windows(raw, &mut |finder, (left, right)| {
+            return self.windows(raw, &mut |finder, (left, right)| {
                 finder.values.push(format!("{at}…{}…", &raw[left..right]));
             });
-            return;
         }
         for (index, (key, value)) in node.entries().enumerate() {
             path.push(key.map_or(TreeStep::Index(index), TreeStep::Key));
-            self.value(value, key, path);
+            self.value(value, key, path)?;
             path.pop();
         }
+        Ok(())
     }
 }
 

@@ -474,3 +474,28 @@ fn outlines_count_and_name_the_parts() {
     let notes = "# A\n\nwords words words words words words\n\n```\n# no\n```\n\n## B\n";
     assert_eq!(outline(notes, "text/markdown"), "2 headings, 9 lines\n# A (line 0)\n## B (line 8)");
 }
+
+/// Patterns come from models: the work is bounded whatever they are, and refused where it would be more.
+#[test]
+fn searches_run_under_a_step_budget() {
+    let search = |text: &str, media_type: &str, pattern: &str| {
+        cut(text, media_type, &json!({ "type": "search", "pattern": pattern, "regex": true }), None)
+    };
+    let line = "a".repeat(200_000);
+    for pattern in ["(?:a{0,30}){0,30}b", r"(?:\w{0,50}){0,30}!"] {
+        assert_eq!(search(&line, "text/plain", pattern).unwrap().total, 0, "{pattern}");
+    }
+    let mut state = 1_u64;
+    let letter = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if state >> 63 == 0 { 'a' } else { 'b' }
+    };
+    let mixed: String = (0..500_000).map(letter).collect();
+    let lines: String =
+        mixed.as_bytes().chunks(500).flat_map(|line| [line, b"\n"]).flatten().map(|b| *b as char).collect();
+    let values = json!(mixed.as_bytes().chunks(300).map(String::from_utf8_lossy).collect::<Vec<_>>()).to_string();
+    for (text, media_type) in [(mixed, "text/plain"), (lines, "text/plain"), (values, "application/json")] {
+        let error = search(&text, media_type, "[ab]*a[ab]{200}c").unwrap_err();
+        assert_eq!((error.code(), error.path()), (ErrorCode::TooLarge, "/selector/pattern"));
+    }
+}

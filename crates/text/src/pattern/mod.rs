@@ -1,22 +1,26 @@
 //! What a search looks for: a text, or a regular expression run without backtracking.
 //!
-//! A pattern becomes a small program; all its threads walk the text side by side (Thompson's construction), so the time
-//! is text times program and no pattern can make it explode. Groups do not capture; repetition is the same greedy or
-//! lazy. Known signs:
+//! A pattern becomes a small program; all its threads walk the text side by side (Thompson's construction), and sets of
+//! threads that were met before are not worked out again (a lazy DFA with a bounded table). What is left is text times
+//! program at worst, and a step budget refuses that: no pattern can take long. Groups do not capture; repetition is the
+//! same greedy or lazy. A match is the one that ends first, and of those the one that begins first. Known signs:
 //!
 //! ```text
 //! .  [a-z]  [^a-z]  \d \w \s \D \W \S  \b \B  ^ $  ( ) |  * + ? {2,5}  \t \n \r \f \v \xff \u00e9 \u{1f600}  \.
 //! ```
 
+mod automaton;
 mod parse;
+mod program;
 
+use self::automaton::{Alphabet, Automaton};
 use self::parse::PatternParser;
-use contextweaver_base::{Error, ErrorCode, Result};
+use self::program::{CharSet, Node};
+use contextweaver_base::limits::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM};
+use contextweaver_base::{Error, ErrorCode, Result, StepBudget};
 
-/// Bytes of a pattern, instructions it may become, and steps of one search.
-const MAX_BYTES: usize = 1024;
-const MAX_PROGRAM: usize = 4096;
-const MAX_STEPS: usize = 1 << 30;
+/// Bytes that a search for a literal text looks at in one step.
+const LITERAL_BYTES: usize = 8;
 
 /// How the signs of an expression are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,18 +38,7 @@ pub struct Pattern(PatternKind);
 #[derive(Debug, Clone, PartialEq)]
 enum PatternKind {
     Literal(String),
-    Program { code: Vec<Op>, fold: bool, dialect: Dialect },
-}
-
-/// One instruction; jumps are relative to its own place.
-#[derive(Debug, Clone, PartialEq)]
-enum Op {
-    Set { ranges: Vec<(char, char)>, negated: bool },
-    Split(isize, isize),
-    Jump(isize),
-    Start,
-    End,
-    Border(bool),
+    Expression { tree: Node, sets: Vec<CharSet>, fold: bool, dialect: Dialect },
 }
 
 impl Pattern {
@@ -55,10 +48,12 @@ impl Pattern {
     /// `TOO_LARGE` for more than 1,024 bytes.
     ///
     /// ```
+    /// use contextweaver_base::{StepBudget, limits};
     /// use contextweaver_text::Pattern;
     ///
     /// let pattern = Pattern::text("oslo", true)?;
-    /// assert_eq!(pattern.find("Rain in OSLO", 0), Some((8, 12)));
+    /// let mut budget = StepBudget::new("the search", limits::MAX_SEARCH_STEPS);
+    /// assert_eq!(pattern.matcher().find("Rain in OSLO", 0, &mut budget)?, Some((8, 12)));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn text(source: &str, fold: bool) -> Result<Self> {
@@ -66,67 +61,148 @@ impl Pattern {
         if !fold {
             return Ok(Self(PatternKind::Literal(source.to_owned())));
         }
-        let parser = PatternParser::new("", Dialect::Lines, true);
-        Self::program(Some(source.chars().map(|ch| parser.one(ch)).collect()), Dialect::Lines, true)
+        let mut parser = PatternParser::new("", Dialect::Lines, true);
+        let tree = parser.literal(source);
+        Ok(Self(PatternKind::Expression { tree, sets: parser.sets, fold, dialect: Dialect::Lines }))
     }
 
     /// Makes a pattern of a regular expression.
     ///
     /// # Errors
-    /// `INVALID_INPUT` for what is none of the supported kind, `TOO_LARGE` for one that is too long or repeats too much.
+    /// `INVALID_INPUT` for what is none of the supported kind, `TOO_LARGE` for one that has more than 1,024 bytes or that
+    /// repeats so much that it becomes more than 4,096 instructions.
     ///
     /// ```
+    /// use contextweaver_base::{StepBudget, limits};
     /// use contextweaver_text::{Dialect, Pattern};
     ///
     /// let pattern = Pattern::expression(r"^\d{4}-\d{2}$", Dialect::Whole, false)?;
-    /// assert_eq!(pattern.find("2026-03", 0), Some((0, 7)));
-    /// assert_eq!(pattern.find("March 2026", 0), None);
+    /// let (mut matcher, mut budget) = (pattern.matcher(), StepBudget::new("the search", limits::MAX_SEARCH_STEPS));
+    /// assert!(matcher.is_match("2026-03", &mut budget)?);
+    /// assert!(!matcher.is_match("March 2026", &mut budget)?);
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn expression(source: &str, dialect: Dialect, fold: bool) -> Result<Self> {
         check_length(source)?;
-        Self::program(PatternParser::new(source, dialect, fold).whole(), dialect, fold)
+        let mut parser = PatternParser::new(source, dialect, fold);
+        let Some(tree) = parser.whole() else {
+            let message = "the pattern is not a regular expression of the supported kind";
+            return Err(Error::new(ErrorCode::InvalidInput, message));
+        };
+        if tree.size() > MAX_PATTERN_PROGRAM {
+            return Err(Error::new(ErrorCode::TooLarge, "the pattern repeats too much"));
+        }
+        Ok(Self(PatternKind::Expression { tree, sets: parser.sets, fold, dialect }))
     }
 
-    fn program(code: Option<Vec<Op>>, dialect: Dialect, fold: bool) -> Result<Self> {
-        match code {
-            Some(code) if code.len() <= MAX_PROGRAM => Ok(Self(PatternKind::Program { code, fold, dialect })),
-            Some(_) => Err(Error::new(ErrorCode::TooLarge, "the pattern repeats too much")),
-            None => {
-                let message = "the pattern is not a regular expression of the supported kind";
-                Err(Error::new(ErrorCode::InvalidInput, message))
+    /// Returns what searches for the pattern. It remembers what it learns, so one is to be used for many texts.
+    pub fn matcher(&self) -> Matcher<'_> {
+        Matcher(match &self.0 {
+            PatternKind::Literal(literal) => MatcherKind::Literal(literal),
+            PatternKind::Expression { tree, sets, fold, dialect } => {
+                let alphabet = Alphabet::new(sets, *fold, *dialect == Dialect::Lines, tree.has_look());
+                let forwards = automaton(tree, false);
+                MatcherKind::Expression(Box::new(Machine { tree, alphabet, forwards, backwards: None }))
             }
-        }
+        })
     }
+}
 
-    /// Returns how many steps a search in so many bytes may take.
-    pub fn steps(&self, bytes: usize) -> usize {
-        match &self.0 {
-            PatternKind::Literal(_) => bytes,
-            PatternKind::Program { code, .. } => bytes.saturating_mul(code.len()),
-        }
-    }
+fn automaton(tree: &Node, backwards: bool) -> Automaton {
+    let mut code = Vec::with_capacity(tree.size());
+    tree.emit(backwards, &mut code);
+    Automaton::new(code, !backwards)
+}
 
-    /// Refuses a search that would take too many steps.
+/// Searches for one pattern.
+pub struct Matcher<'p>(MatcherKind<'p>);
+
+enum MatcherKind<'p> {
+    Literal(&'p str),
+    Expression(Box<Machine<'p>>),
+}
+
+struct Machine<'p> {
+    tree: &'p Node,
+    alphabet: Alphabet<'p>,
+    /// Finds where a match ends.
+    forwards: Automaton,
+    /// Finds where a match with a known end begins.
+    backwards: Option<Automaton>,
+}
+
+impl Matcher<'_> {
+    /// Tells whether the pattern matches anywhere in a text.
     ///
     /// # Errors
-    /// `TOO_LARGE` for more than 2^30 steps.
-    pub fn check(&self, bytes: usize) -> Result<()> {
-        if self.steps(bytes) <= MAX_STEPS {
-            return Ok(());
-        }
-        Err(Error::new(ErrorCode::TooLarge, "the pattern is too long for a text of this size")
-            .hint("search for a shorter or literal text"))
+    /// `TOO_LARGE` when the budget is exceeded.
+    ///
+    /// ```
+    /// use contextweaver_base::{ErrorCode, StepBudget};
+    /// use contextweaver_text::{Dialect, Pattern};
+    ///
+    /// // Of a hundred letters each may or may not begin the last fifty.
+    /// let pattern = Pattern::expression("[ab]*a[ab]{50}c", Dialect::Whole, false)?;
+    /// let text: String = (0..10_000_u64).map(|n| if n * n % 7 < 3 { 'a' } else { 'b' }).collect();
+    /// let mut budget = StepBudget::new("the search", 10_000);
+    /// assert_eq!(pattern.matcher().is_match(&text, &mut budget).unwrap_err().code(), ErrorCode::TooLarge);
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn is_match(&mut self, text: &str, budget: &mut StepBudget) -> Result<bool> {
+        self.find_end(text, 0, budget).map(|end| end.is_some())
     }
 
-    /// Finds the first match at or after a byte of the text; linear in the text.
-    pub fn find(&self, text: &str, from: usize) -> Option<(usize, usize)> {
+    /// Finds the first match at or after a byte of the text: the one that ends first.
+    ///
+    /// # Errors
+    /// `TOO_LARGE` when the budget is exceeded.
+    ///
+    /// ```
+    /// use contextweaver_base::StepBudget;
+    /// use contextweaver_text::{Dialect, Pattern};
+    ///
+    /// let pattern = Pattern::expression("r[a-z]+n", Dialect::Lines, true)?;
+    /// let mut budget = StepBudget::new("the search", 10_000);
+    /// assert_eq!(pattern.matcher().find("Snow, then Rain", 0, &mut budget)?, Some((11, 15)));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn find(&mut self, text: &str, from: usize, budget: &mut StepBudget) -> Result<Option<(usize, usize)>> {
+        let Some(end) = self.find_end(text, from, budget)? else { return Ok(None) };
+        let machine = match &mut self.0 {
+            MatcherKind::Literal(literal) => return Ok(Some((end - literal.len(), end))),
+            MatcherKind::Expression(machine) => machine,
+        };
+        let backwards = machine.backwards.get_or_insert_with(|| automaton(machine.tree, true));
+        let chars = text[..end].chars().rev();
+        let last = Some(end - from);
+        let back = backwards.run(&mut machine.alphabet, chars, (text[end..].chars().next(), last), budget)?;
+        Ok(Some((end - back.unwrap_or(0), end)))
+    }
+
+    /// Returns the bytes of what the matcher remembers, about.
+    pub fn memory(&self) -> usize {
         match &self.0 {
-            PatternKind::Literal(literal) => {
-                let at = from + text.get(from..)?.find(literal.as_str())?;
-                Some((at, at + literal.len()))
+            MatcherKind::Literal(_) => 0,
+            MatcherKind::Expression(machine) => {
+                let backwards = machine.backwards.as_ref().map_or(0, Automaton::memory);
+                machine.alphabet.memory() + machine.forwards.memory() + backwards
             }
-            PatternKind::Program { code, fold, dialect } => Machine::new(code, *fold, *dialect).find(text, from),
+        }
+    }
+
+    fn find_end(&mut self, text: &str, from: usize, budget: &mut StepBudget) -> Result<Option<usize>> {
+        let Some(rest) = text.get(from..) else { return Ok(None) };
+        match &mut self.0 {
+            MatcherKind::Literal(literal) => {
+                let found = rest.find(*literal).map(|at| at + literal.len());
+                budget.charge(found.unwrap_or(rest.len()) / LITERAL_BYTES + 1)?;
+                Ok(found.map(|end| from + end))
+            }
+            MatcherKind::Expression(machine) => {
+                let before = text[..from].chars().next_back();
+                let found = machine.forwards.run(&mut machine.alphabet, rest.chars(), (before, None), budget)?;
+                Ok(found.map(|end| from + end))
+            }
         }
     }
 }
@@ -141,104 +217,31 @@ fn lower(ch: char) -> char {
 }
 
 fn check_length(source: &str) -> Result<()> {
-    if source.len() <= MAX_BYTES {
+    if source.len() <= MAX_PATTERN_BYTES {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::TooLarge, format!("a pattern has at most {MAX_BYTES} bytes")))
-}
-
-struct Machine<'p> {
-    code: &'p [Op],
-    fold: bool,
-    dialect: Dialect,
-    /// For every instruction, the last position at which a thread was there.
-    seen: Vec<usize>,
-    stack: Vec<usize>,
-}
-
-/// Threads as places in the program, with where each began.
-type Threads = Vec<(usize, usize)>;
-
-impl<'p> Machine<'p> {
-    fn new(code: &'p [Op], fold: bool, dialect: Dialect) -> Self {
-        Self { code, fold, dialect, seen: vec![usize::MAX; code.len() + 1], stack: Vec::new() }
-    }
-
-    fn find(&mut self, text: &str, from: usize) -> Option<(usize, usize)> {
-        let mut threads: Threads = Vec::new();
-        let mut next: Threads = Vec::new();
-        let mut before = text[..from].chars().next_back();
-        let mut chars = text.get(from..)?.char_indices();
-        // Threads wait at the characters they want; those of an earlier beginning come first.
-        loop {
-            let (at, ch) = chars.next().map_or((text.len(), None), |(at, ch)| (from + at, Some(ch)));
-            for (place, start) in std::mem::take(&mut next) {
-                if self.follow(place, start, at, before, ch, &mut threads) {
-                    return Some((start, at));
-                }
-            }
-            if self.follow(0, at, at, before, ch, &mut threads) {
-                return Some((at, at));
-            }
-            let wanted = ch?;
-            let folded = if self.fold { lower(wanted) } else { wanted };
-            for (place, start) in threads.drain(..) {
-                if let Op::Set { ranges, negated } = &self.code[place] {
-                    let inside = |ch: char| ranges.iter().any(|(low, high)| (*low..=*high).contains(&ch));
-                    if (inside(folded) || inside(wanted)) != *negated {
-                        next.push((place + 1, start));
-                    }
-                }
-            }
-            before = ch;
-        }
-    }
-
-    /// Follows jumps from a place until characters are wanted; tells whether the end of the program was reached.
-    fn follow(
-        &mut self,
-        place: usize,
-        start: usize,
-        at: usize,
-        before: Option<char>,
-        after: Option<char>,
-        threads: &mut Threads,
-    ) -> bool {
-        let lines = self.dialect == Dialect::Lines;
-        let is_word = |ch: char| ch == '_' || if lines { ch.is_alphanumeric() } else { ch.is_ascii_alphanumeric() };
-        let is_edge = |ch: Option<char>| ch.is_none_or(|ch| lines && ch == '\n');
-        self.stack.push(place);
-        while let Some(place) = self.stack.pop() {
-            if std::mem::replace(&mut self.seen[place], at) == at {
-                continue;
-            }
-            let to = |by: isize| place.wrapping_add_signed(by);
-            match self.code.get(place) {
-                None => {
-                    self.stack.clear();
-                    return true;
-                }
-                Some(Op::Set { .. }) => threads.push((place, start)),
-                Some(Op::Jump(by)) => self.stack.push(to(*by)),
-                Some(Op::Split(first, second)) => self.stack.extend([to(*second), to(*first)]),
-                Some(Op::Start) if is_edge(before) => self.stack.push(place + 1),
-                Some(Op::End) if is_edge(after) => self.stack.push(place + 1),
-                Some(Op::Border(wanted)) if (before.is_some_and(is_word) != after.is_some_and(is_word)) == *wanted => {
-                    self.stack.push(place + 1);
-                }
-                Some(_) => {}
-            }
-        }
-        false
-    }
+    Err(Error::new(ErrorCode::TooLarge, format!("a pattern has at most {MAX_PATTERN_BYTES} bytes")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use contextweaver_base::limits::MAX_SEARCH_STEPS;
+
+    fn first(pattern: &Pattern, text: &str) -> Option<(usize, usize)> {
+        pattern.matcher().find(text, 0, &mut StepBudget::new("the test", MAX_SEARCH_STEPS)).unwrap()
+    }
+
     fn find(pattern: &str, fold: bool, text: &str) -> Option<(usize, usize)> {
-        Pattern::expression(pattern, Dialect::Lines, fold).unwrap().find(text, 0)
+        first(&Pattern::expression(pattern, Dialect::Lines, fold).unwrap(), text)
+    }
+
+    /// The steps of a search from the beginning, or nothing where they are too many.
+    fn steps(pattern: &str, text: &str) -> Option<u64> {
+        let pattern = Pattern::expression(pattern, Dialect::Lines, false).unwrap();
+        let mut budget = StepBudget::new("the test", MAX_SEARCH_STEPS);
+        pattern.matcher().find(text, 0, &mut budget).ok().map(|_| budget.spent())
     }
 
     #[test]
@@ -284,7 +287,7 @@ mod tests {
             ("", "x", true),
         ];
         for (pattern, text, expected) in cases {
-            let found = Pattern::expression(pattern, Dialect::Whole, false).unwrap().find(text, 0);
+            let found = first(&Pattern::expression(pattern, Dialect::Whole, false).unwrap(), text);
             assert_eq!(found.is_some(), expected, "{pattern} {text}");
         }
         for bad in ["[]", "[^]a", "x{2}{3}", "{", "a{,3}", "(?=a)", "(?<n>a)", "\\1", "\\p{L}"] {
@@ -323,8 +326,56 @@ mod tests {
     }
 
     #[test]
-    fn no_pattern_explodes() {
-        let text = "a".repeat(20_000);
-        assert_eq!(find("(a|a)*(a|aa)*b", false, &text), None);
+    fn a_search_goes_on_after_a_match() {
+        let pattern = Pattern::expression(r"\b\w+$", Dialect::Lines, false).unwrap();
+        let (mut matcher, mut budget) = (pattern.matcher(), StepBudget::new("the test", 10_000));
+        let text = "an apple\na pear";
+        assert_eq!(matcher.find(text, 0, &mut budget).unwrap(), Some((3, 8)));
+        // Within a word no word begins, whatever stands before the place where the search begins.
+        assert_eq!(matcher.find(text, 4, &mut budget).unwrap(), Some((11, 15)));
+        assert_eq!(matcher.find(text, 12, &mut budget).unwrap(), None);
+        assert_eq!(matcher.find("é", 1, &mut budget).unwrap(), None);
+        let words = Pattern::expression("[a-z]+é", Dialect::Lines, false).unwrap();
+        assert_eq!(words.matcher().find("xabcé", 2, &mut budget).unwrap(), Some((2, 6)));
+    }
+
+    #[test]
+    fn alternatives_are_as_many_as_wanted() {
+        let many: Vec<String> = (0..200).map(|n| format!("w{n}")).collect();
+        assert_eq!(find(&format!("\\b({})\\b", many.join("|")), false, "w7x w199"), Some((4, 8)));
+    }
+
+    /// Repetitions in repetitions once cost some thousand steps for every character.
+    #[test]
+    fn nested_repetitions_cost_little() {
+        let (few, many) = ("a".repeat(100_000), "a".repeat(200_000));
+        for pattern in
+            ["(?:a{0,30}){0,30}b", r"(?:\w{0,50}){0,30}!", "(a|a)*(a|aa)*b", "(a*)*b", "(?:a?){60}(?:a?){60}b"]
+        {
+            let (less, more) = (steps(pattern, &few).unwrap(), steps(pattern, &many).unwrap());
+            assert!(less < 2_500_000, "{pattern}: {less}");
+            assert!(more - less <= 110_000, "{pattern}: {less} {more}");
+        }
+    }
+
+    #[test]
+    fn work_beyond_the_budget_is_refused() {
+        // Whether an `a` stood a hundred characters before: every set of threads is new.
+        let mut state = 1_u64;
+        let letter = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            if state >> 63 == 0 { 'a' } else { 'b' }
+        };
+        let text: String = (0..1 << 20).map(letter).collect();
+        for pattern in ["[ab]*a[ab]{1000}c", "(?:[ab]?){100}a(?:[ab]{0,50}){30}!", "a[ab]{100}c"] {
+            assert_eq!(steps(pattern, &text), None, "{pattern}");
+            let short = steps(pattern, &text[..20_000]);
+            assert!(short.is_none_or(|steps| steps <= MAX_SEARCH_STEPS), "{pattern}");
+        }
+        assert!(steps("a[ab]{5}c", &text).unwrap() < 2_000_000);
+        // Every character is of another class.
+        let many: String = (0x4e00..0x5e00_u32).filter_map(char::from_u32).collect();
+        let signs: String = (0x4e00..0x4f00_u32).step_by(2).filter_map(char::from_u32).collect();
+        assert!(steps(&format!("[{signs}]{{9}}!"), &many.repeat(50)).unwrap() < 20_000_000);
     }
 }

@@ -1,6 +1,7 @@
-//! Reads a regular expression into a program.
+//! Reads a regular expression into a tree.
 
-use super::{Dialect, MAX_PROGRAM, Op, lower};
+use super::program::{CharSet, Look, Node};
+use super::{Dialect, lower};
 use contextweaver_base::order;
 
 /// Levels of groups within groups, at most.
@@ -20,21 +21,33 @@ pub(super) struct PatternParser<'a> {
     depth: usize,
     dialect: Dialect,
     fold: bool,
+    /// The sets of characters, one for each place that wants one.
+    pub sets: Vec<CharSet>,
 }
 
 impl<'a> PatternParser<'a> {
     pub(super) fn new(rest: &'a str, dialect: Dialect, fold: bool) -> Self {
-        Self { rest, depth: 0, dialect, fold }
+        Self { rest, depth: 0, dialect, fold, sets: Vec::new() }
     }
 
-    pub(super) fn whole(&mut self) -> Option<Vec<Op>> {
-        let code = self.choice()?;
-        self.rest.is_empty().then_some(code)
+    pub(super) fn whole(&mut self) -> Option<Node> {
+        let node = self.choice()?;
+        self.rest.is_empty().then_some(node)
     }
 
-    pub(super) fn one(&self, ch: char) -> Op {
+    /// Returns a tree that wants the characters of a text.
+    pub(super) fn literal(&mut self, text: &str) -> Node {
+        Node::Sequence(text.chars().map(|ch| self.one(ch)).collect())
+    }
+
+    fn one(&mut self, ch: char) -> Node {
         let ch = if self.fold { lower(ch) } else { ch };
-        Op::Set { ranges: vec![(ch, ch)], negated: false }
+        self.add(vec![(ch, ch)], false)
+    }
+
+    fn add(&mut self, ranges: CharRanges, negated: bool) -> Node {
+        self.sets.push(CharSet::new(ranges, negated));
+        Node::Set(self.sets.len() as u16 - 1)
     }
 
     fn next(&mut self) -> Option<char> {
@@ -50,63 +63,52 @@ impl<'a> PatternParser<'a> {
         tail.is_some()
     }
 
-    fn choice(&mut self) -> Option<Vec<Op>> {
-        let mut left = Vec::new();
-        while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
-            let atom = self.atom()?;
-            left.extend(self.repeated(atom)?);
-            if left.len() > MAX_PROGRAM {
-                return Some(left);
-            }
+    fn choice(&mut self) -> Option<Node> {
+        let mut all = vec![self.sequence()?];
+        while self.eat("|") {
+            all.push(self.sequence()?);
         }
-        if !self.eat("|") {
-            return Some(left);
-        }
-        // Choices nest to the right, as deep as groups may.
-        self.depth += 1;
-        let right = if self.depth > MAX_GROUPS { None } else { self.choice() }?;
-        self.depth -= 1;
-        let mut code = vec![Op::Split(1, left.len().cast_signed() + 2)];
-        code.extend(left);
-        code.push(Op::Jump(right.len().cast_signed() + 1));
-        code.extend(right);
-        Some(code)
+        if all.len() == 1 { all.pop() } else { Some(Node::Choice(all)) }
     }
 
-    fn atom(&mut self) -> Option<Vec<Op>> {
+    fn sequence(&mut self) -> Option<Node> {
+        let mut all = Vec::new();
+        while !self.rest.is_empty() && !self.rest.starts_with(['|', ')']) {
+            let atom = self.atom()?;
+            all.push(self.repeated(atom)?);
+        }
+        Some(Node::Sequence(all))
+    }
+
+    fn atom(&mut self) -> Option<Node> {
         let is_whole = self.dialect == Dialect::Whole;
-        let any = |ranges| Op::Set { ranges, negated: false };
-        let op = match self.next()? {
+        Some(match self.next()? {
             '(' => {
                 self.eat("?:");
                 self.depth += 1;
-                let code = if self.depth > MAX_GROUPS { None } else { self.choice() }?;
+                let node = if self.depth > MAX_GROUPS { None } else { self.choice() }?;
                 self.depth -= 1;
-                return self.eat(")").then_some(code);
+                return self.eat(")").then_some(node);
             }
-            '[' => self.set()?,
-            '.' if is_whole => {
-                let ends = vec![('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')];
-                Op::Set { ranges: ends, negated: true }
-            }
-            '.' => Op::Set { ranges: vec![('\n', '\n')], negated: true },
-            '^' => Op::Start,
-            '$' => Op::End,
-            '\\' if self.eat("b") => Op::Border(true),
-            '\\' if self.eat("B") => Op::Border(false),
+            '[' => return self.set(),
+            '.' if is_whole => self.add(vec![('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')], true),
+            '.' => self.add(vec![('\n', '\n')], true),
+            '^' => Node::Look(Look::Start),
+            '$' => Node::Look(Look::End),
+            '\\' if self.eat("b") => Node::Look(Look::Border),
+            '\\' if self.eat("B") => Node::Look(Look::NoBorder),
             '\\' => match self.escape()? {
                 SetMember::One(ch) => self.one(ch),
-                SetMember::Any(ranges) => any(ranges),
+                SetMember::Any(ranges) => self.add(ranges, false),
             },
             '*' | '+' | '?' | ')' => return None,
             // Not what JavaScript would take it for.
             '{' if is_whole => return None,
             ch => self.one(ch),
-        };
-        Some(vec![op])
+        })
     }
 
-    fn set(&mut self) -> Option<Op> {
+    fn set(&mut self) -> Option<Node> {
         let negated = self.eat("^");
         let mut ranges = Vec::new();
         if self.dialect == Dialect::Whole && self.rest.starts_with(']') {
@@ -131,11 +133,11 @@ impl<'a> PatternParser<'a> {
                 low
             };
             ranges.push((low, high));
-            if self.fold {
+            if self.fold && lower(low) <= lower(high) {
                 ranges.push((lower(low), lower(high)));
             }
         }
-        Some(Op::Set { ranges, negated })
+        Some(self.add(ranges, negated))
     }
 
     /// Takes one character of a set, or an escape that stands for several.
@@ -188,7 +190,8 @@ impl<'a> PatternParser<'a> {
         char::from_u32(0x1_0000 + (first - 0xd800) * 0x400 + second)
     }
 
-    fn repeated(&mut self, atom: Vec<Op>) -> Option<Vec<Op>> {
+    fn repeated(&mut self, atom: Node) -> Option<Node> {
+        // Counts are read as 64 bits everywhere, so that a huge one is refused in one way.
         let (least, most) = match self.rest.chars().next() {
             Some('*') => (0, None),
             Some('+') => (1, None),
@@ -197,37 +200,15 @@ impl<'a> PatternParser<'a> {
                 let (inside, _) = self.rest[1..].split_once('}')?;
                 let (low, high) = inside.split_once(',').unwrap_or((inside, inside));
                 self.rest = &self.rest[inside.len() + 1..];
-                let most = if high.is_empty() { None } else { Some(high.parse::<usize>().ok()?) };
-                (low.parse::<usize>().ok()?, most)
+                let most = if high.is_empty() { None } else { Some(high.parse::<u64>().ok()?) };
+                (low.parse::<u64>().ok()?, most)
             }
             _ => return Some(atom),
         };
         self.next();
         self.eat("?");
-        let copies = most.unwrap_or(least.saturating_add(1)).max(least);
-        if copies.saturating_mul(atom.len() + 1) > MAX_PROGRAM {
-            // Too large, which the caller finds.
-            return Some(vec![Op::Jump(1); MAX_PROGRAM + 1]);
-        }
-        let len = atom.len().cast_signed();
-        let mut code = Vec::new();
-        for _ in 0..least {
-            code.extend(atom.iter().cloned());
-        }
-        match most {
-            None => {
-                code.push(Op::Split(1, len + 2));
-                code.extend(atom);
-                code.push(Op::Jump(-(len + 1)));
-            }
-            Some(most) => {
-                for _ in least..most {
-                    code.push(Op::Split(1, len + 1));
-                    code.extend(atom.iter().cloned());
-                }
-            }
-        }
-        Some(code)
+        let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        Some(Node::Repeat { node: Box::new(atom), least: count(least), most: most.map(|most| count(most.max(least))) })
     }
 }
 

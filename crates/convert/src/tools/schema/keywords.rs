@@ -5,6 +5,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_text::unicode::truncate;
 
 /// How schemas stand below a keyword.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,28 +51,59 @@ pub(crate) fn below(keyword: &str) -> SubschemaKind {
     WITH_SCHEMAS.iter().find(|(known, _)| *known == keyword).map_or(SubschemaKind::Nothing, |(_, below)| *below)
 }
 
-/// Calls a function with every schema that is an object, from the outside in, and with where it stands.
-pub(crate) fn each_schema<'s>(
-    root: &'s Value,
-    path: &str,
-    visit: &mut dyn FnMut(&'s JsonMap, &str) -> Result<()>,
-) -> Result<()> {
-    let mut waiting = vec![(root, path.to_owned())];
-    while let Some((schema, path)) = waiting.pop() {
+/// Where a schema stands below another one.
+struct SchemaPlace<'s> {
+    /// Index of the place above.
+    parent: usize,
+    keyword: &'s str,
+    child: Child<'s>,
+}
+
+#[derive(Clone, Copy)]
+enum Child<'s> {
+    Only,
+    Index(usize),
+    Name(&'s str),
+}
+
+/// Characters of a name in a path: names come from the schema, and every complaint repeats those above it.
+const NAME_CHARS: usize = 80;
+
+/// Writes the path of a place; 0 is the root.
+fn path_of(places: &[SchemaPlace<'_>], at: usize, root: &str) -> String {
+    let Some(place) = at.checked_sub(1).and_then(|at| places.get(at)) else { return root.to_owned() };
+    let path = pointer(&path_of(places, place.parent, root), place.keyword);
+    match place.child {
+        Child::Only => path,
+        Child::Index(index) => format!("{path}/{index}"),
+        Child::Name(name) => pointer(&path, &truncate(name, NAME_CHARS)),
+    }
+}
+
+/// What is called with a schema and with what tells its path. Paths are written when they are asked for: a long name
+/// with thousands of schemas below it would otherwise be copied for each of them.
+type SchemaVisitor<'s, 'f> = &'f mut dyn FnMut(&'s JsonMap, &dyn Fn() -> String) -> Result<()>;
+
+/// Calls a function with every schema that is an object, from the outside in.
+pub(crate) fn each_schema<'s>(root: &'s Value, path: &str, visit: SchemaVisitor<'s, '_>) -> Result<()> {
+    let mut places: Vec<SchemaPlace<'s>> = Vec::new();
+    let mut waiting = vec![(root, 0)];
+    while let Some((schema, at)) = waiting.pop() {
         let Value::Object(map) = schema else { continue };
-        visit(map, &path)?;
+        visit(map, &|| path_of(&places, at, path))?;
         let from = waiting.len();
         for (keyword, value) in map {
-            let at = || pointer(&path, keyword);
+            let mut push = |schema: &'s Value, child: Child<'s>| {
+                places.push(SchemaPlace { parent: at, keyword, child });
+                waiting.push((schema, places.len()));
+            };
             match (below(keyword), value) {
-                (SubschemaKind::One | SubschemaKind::OneOrList, Value::Object(_)) => waiting.push((value, at())),
+                (SubschemaKind::One | SubschemaKind::OneOrList, Value::Object(_)) => push(value, Child::Only),
                 (SubschemaKind::List | SubschemaKind::OneOrList, Value::Array(list)) => {
-                    let base = at();
-                    waiting.extend(list.iter().enumerate().map(|(index, one)| (one, format!("{base}/{index}"))));
+                    list.iter().enumerate().for_each(|(index, one)| push(one, Child::Index(index)));
                 }
                 (SubschemaKind::Map, Value::Object(schemas)) => {
-                    let base = at();
-                    waiting.extend(schemas.iter().map(|(name, one)| (one, pointer(&base, name))));
+                    schemas.iter().for_each(|(name, one)| push(one, Child::Name(name)));
                 }
                 _ => {}
             }

@@ -52,7 +52,7 @@ pub(crate) fn check_local(schema: &Value, path: &str) -> Result<()> {
             let message = "a schema may only refer to itself; other documents are never fetched";
             Err(Error::new(ErrorCode::Unsupported, message)
                 .detail("reason", "remote_ref")
-                .at(pointer(at, key))
+                .at(pointer(&at(), key))
                 .hint("put what is referred to into `$defs`"))
         })
     })
@@ -138,6 +138,16 @@ fn needed(whole: &Value, root: &Value) -> Result<WordSet> {
     Ok(WordSet::new(found))
 }
 
+/// Returns how much a value that is no schema adds: its parts, and a part for every eighty bytes of text.
+fn size_of(value: &Value) -> usize {
+    match value {
+        Value::Array(list) => list.iter().map(|one| 1 + size_of(one)).sum(),
+        Value::Object(map) => map.iter().map(|(key, one)| 1 + key.len() / 80 + size_of(one)).sum(),
+        Value::String(text) => text.len() / 80,
+        _ => 0,
+    }
+}
+
 struct Inliner<'s> {
     root: &'s Value,
     /// The `$ref`s being replaced, from the outermost.
@@ -166,7 +176,11 @@ impl Inliner<'_> {
                     let each = schemas.iter().map(|(name, one)| Ok((name.clone(), self.schema(one, depth + 2)?)));
                     Value::Object(each.collect::<Result<_>>()?)
                 }
-                _ => value.clone(),
+                _ => {
+                    // Lists of values are copied with every reference to them.
+                    self.nodes += size_of(value);
+                    value.clone()
+                }
             };
             rest.insert(key.clone(), value);
         }

@@ -2,26 +2,27 @@
 
 use serde_json::Value;
 
+use super::{KEYWORD_STEPS, SCHEMA_STEPS};
 use crate::tools::schema::resolve;
 use contextweaver_base::limits;
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::{Result, StepBudget};
 
 /// Returns a copy of a value in which absent properties have their default. A default is taken as it stands: nothing is
 /// filled into it, so that a schema that contains itself comes to an end.
-pub(super) fn filled(schema: &Value, value: &Value) -> Result<Value> {
+pub(super) fn filled(schema: &Value, value: &Value, budget: &mut StepBudget) -> Result<Value> {
     let mut value = value.clone();
-    DefaultFiller { root: schema, steps: 0 }.fill(schema, &mut value, 0)?;
+    DefaultFiller { root: schema, budget }.fill(schema, &mut value, 0)?;
     Ok(value)
 }
 
-struct DefaultFiller<'s> {
+struct DefaultFiller<'s, 'b> {
     root: &'s Value,
-    steps: usize,
+    budget: &'b mut StepBudget,
 }
 
-impl<'s> DefaultFiller<'s> {
+impl<'s> DefaultFiller<'s, '_> {
     fn fill(&mut self, schema: &'s Value, value: &mut Value, depth: usize) -> Result<()> {
-        self.spend(1)?;
+        self.budget.charge(SCHEMA_STEPS)?;
         if depth > limits::MAX_SCHEMA_DEPTH {
             return Ok(());
         }
@@ -34,11 +35,11 @@ impl<'s> DefaultFiller<'s> {
         match value {
             Value::Object(object) => {
                 for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                    self.spend(1)?;
+                    self.budget.charge(KEYWORD_STEPS)?;
                     if let Some(value) = object.get_mut(name) {
                         self.fill(property, value, depth + 1)?;
                     } else if let Some(default) = self.default_of(property) {
-                        self.spend(default.to_string().len() / 8)?;
+                        self.budget.charge(default.to_string().len())?;
                         object.insert(name.clone(), default.clone());
                     }
                 }
@@ -71,14 +72,5 @@ impl<'s> DefaultFiller<'s> {
             schema = self.target(schema)?;
         }
         None
-    }
-
-    fn spend(&mut self, steps: usize) -> Result<()> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps <= limits::MAX_SCHEMA_STEPS {
-            return Ok(());
-        }
-        Err(Error::new(ErrorCode::TooLarge, "there are too many defaults to fill in")
-            .detail("reason", "schema_too_large"))
     }
 }

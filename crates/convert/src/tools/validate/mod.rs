@@ -15,10 +15,10 @@ use serde_json::Value;
 use super::schema::{check_local, check_size, each_schema, resolve};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::{Error, ErrorCode, Result, StepBudget};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer};
-use contextweaver_text::pattern::{Dialect, Pattern};
+use contextweaver_text::pattern::{Dialect, Matcher, Pattern};
 use contextweaver_text::unicode::{quote, truncate};
 
 /// A place where a value does not fit its schema.
@@ -51,7 +51,8 @@ pub struct Validation {
 ///
 /// # Errors
 /// `INVALID_INPUT`, `TOO_LARGE` or `TOO_DEEP` where the schema itself is at fault, with the reason `invalid_schema`,
-/// `remote_ref` or `schema_too_large`.
+/// `remote_ref` or `schema_too_large`; the last also where checking takes more than 33,554,432 steps, patterns and
+/// defaults among them.
 ///
 /// ```
 /// use contextweaver_convert::tools::validate_args;
@@ -74,10 +75,17 @@ pub fn validate_args(schema: &Value, path: &str, value: &Value, use_defaults: bo
     }
     check_size(schema, path)?;
     check_local(schema, path)?;
-    let mut checker = SchemaChecker::new(schema);
-    let warnings = checker.survey(path)?;
-    let filled = use_defaults.then(|| defaults::filled(schema, value)).transpose().map_err(|error| error.at(path))?;
-    let valid = checker.check(schema, filled.as_ref().unwrap_or(value), true).map_err(|error| error.at(path))?;
+    let (patterns, warnings) = survey(schema, path)?;
+    let mut shared = Shared::new(schema, &patterns);
+    let refused = |error: Error| {
+        let is_large = error.code() == ErrorCode::TooLarge;
+        let error = if is_large { error.detail("reason", "schema_too_large") } else { error };
+        error.at(path)
+    };
+    let filled = use_defaults.then(|| defaults::filled(schema, value, &mut shared.budget)).transpose();
+    let filled = filled.map_err(refused)?;
+    let mut checker = SchemaChecker::new(&mut shared, 0);
+    let valid = checker.check(schema, filled.as_ref().unwrap_or(value), true).map_err(refused)?;
     let errors = std::mem::take(&mut checker.failures);
     Ok(Validation { valid, errors, warnings, value: filled })
 }
@@ -93,62 +101,114 @@ enum PathStep<'v> {
     Index(usize),
 }
 
-struct SchemaChecker<'s, 'v> {
+/// Steps of applying a schema to a value, and of one of its keywords.
+const SCHEMA_STEPS: usize = 32;
+const KEYWORD_STEPS: usize = 8;
+/// Bytes that are read, compared or counted in one step.
+const STEP_BYTES: usize = 16;
+
+/// Every pattern of the schema; nothing for one that cannot be used.
+type Patterns<'s> = SortedMap<&'s str, Option<Pattern>>;
+
+/// What all parts of one validation use.
+struct Shared<'s, 'p> {
     root: &'s Value,
-    /// Every pattern of the schema; nothing for one that cannot be used.
-    patterns: SortedMap<&'s str, Option<Pattern>>,
+    patterns: &'p Patterns<'s>,
+    matchers: SortedMap<&'s str, Matcher<'p>>,
+    /// Bytes of the matchers.
+    matcher_bytes: usize,
+    budget: StepBudget,
+}
+
+impl<'s, 'p> Shared<'s, 'p> {
+    fn new(root: &'s Value, patterns: &'p Patterns<'s>) -> Self {
+        let budget = StepBudget::new("checking the value", limits::MAX_SCHEMA_STEPS);
+        Self { root, patterns, matchers: SortedMap::new(), matcher_bytes: 0, budget }
+    }
+
+    /// Tells whether a text matches a pattern; nothing if the pattern cannot be used.
+    fn matches(&mut self, pattern: &'s str, text: &str) -> Result<Option<bool>> {
+        let Some(Some(compiled)) = self.patterns.get(pattern) else { return Ok(None) };
+        if self.matcher_bytes > limits::MAX_MATCHER_BYTES {
+            self.matchers.clear();
+            self.matcher_bytes = 0;
+        }
+        if !self.matchers.contains_key(pattern) {
+            self.matchers.insert(pattern, compiled.matcher());
+        }
+        let Some(matcher) = self.matchers.get_mut(pattern) else { return Ok(None) };
+        let before = matcher.memory();
+        let found = matcher.is_match(text, &mut self.budget)?;
+        self.matcher_bytes += matcher.memory().saturating_sub(before);
+        Ok(Some(found))
+    }
+}
+
+/// Looks for what cannot be enforced, and reads the patterns.
+fn survey<'s>(root: &'s Value, path: &str) -> Result<(Patterns<'s>, Vec<Warning>)> {
+    let mut warnings = Vec::new();
+    let mut patterns = Patterns::new();
+    each_schema(root, path, &mut |map, at| {
+        for (key, value) in map {
+            let mut warn = |code, message: String| warnings.push(Warning::new(code, message, pointer(&at(), key)));
+            match (key.as_str(), value) {
+                (name, _) if UNSUPPORTED.contains(&name) => {
+                    warn("unsupported_keyword", format!("`{name}` is not enforced"));
+                }
+                ("$ref", Value::String(text)) if resolve(root, text).is_none() => {
+                    warn("unresolved_ref", format!("{} leads nowhere and is not enforced", quote(text)));
+                }
+                ("pattern", Value::String(text)) => compile(&mut patterns, text, &mut warn),
+                ("patternProperties", Value::Object(map)) => {
+                    map.keys().for_each(|text| compile(&mut patterns, text, &mut warn));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })?;
+    Ok((patterns, warnings))
+}
+
+struct SchemaChecker<'c, 's, 'v, 'p> {
+    shared: &'c mut Shared<'s, 'p>,
     failures: Vec<SchemaMismatch>,
     place: Vec<PathStep<'v>>,
     depth: usize,
-    steps: usize,
+    /// Whether values fit what `$ref`s lead to, by the addresses of both: definitions that each refer twice to the next
+    /// are looked at once.
+    known: SortedMap<(usize, usize), bool>,
 }
 
-impl<'s, 'v> SchemaChecker<'s, 'v> {
-    fn new(root: &'s Value) -> Self {
-        let patterns = SortedMap::new();
-        Self { root, patterns, failures: Vec::new(), place: Vec::new(), depth: 0, steps: 0 }
-    }
-
-    /// Looks for what cannot be enforced.
-    fn survey(&mut self, path: &str) -> Result<Vec<Warning>> {
-        let mut warnings = Vec::new();
-        let root = self.root;
-        let patterns = &mut self.patterns;
-        each_schema(root, path, &mut |map, at| {
-            for (key, value) in map {
-                let mut warn = |code, message: String| warnings.push(Warning::new(code, message, pointer(at, key)));
-                match (key.as_str(), value) {
-                    (name, _) if UNSUPPORTED.contains(&name) => {
-                        warn("unsupported_keyword", format!("`{name}` is not enforced"));
-                    }
-                    ("$ref", Value::String(text)) if resolve(root, text).is_none() => {
-                        warn("unresolved_ref", format!("{} leads nowhere and is not enforced", quote(text)));
-                    }
-                    ("pattern", Value::String(text)) => compile(patterns, text, &mut warn),
-                    ("patternProperties", Value::Object(map)) => {
-                        map.keys().for_each(|text| compile(patterns, text, &mut warn));
-                    }
-                    _ => {}
-                }
-            }
-            Ok(())
-        })?;
-        Ok(warnings)
+impl<'c, 's, 'v, 'p> SchemaChecker<'c, 's, 'v, 'p> {
+    fn new(shared: &'c mut Shared<'s, 'p>, depth: usize) -> Self {
+        Self { shared, failures: Vec::new(), place: Vec::new(), depth, known: SortedMap::new() }
     }
 
     /// Counts work, and gives up on a schema that makes too much of it.
     fn spend(&mut self, steps: usize) -> Result<()> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps <= limits::MAX_SCHEMA_STEPS {
-            return Ok(());
+        self.shared.budget.charge(steps)
+    }
+
+    /// Tells whether a value fits what a `$ref` leads to.
+    fn referred(&mut self, ref_text: &'s str, value: &'v Value, report: bool) -> Result<bool> {
+        self.spend(SCHEMA_STEPS + ref_text.len() / STEP_BYTES)?;
+        let Some(target) = resolve(self.shared.root, ref_text) else { return Ok(true) };
+        let key = (std::ptr::from_ref(target) as usize, std::ptr::from_ref(value) as usize);
+        match self.known.get(&key) {
+            Some(true) => return Ok(true),
+            // What does not fit is looked at again for its differences, of which ten end it.
+            Some(false) if self.is_done(false, report) => return Ok(false),
+            _ => {}
         }
-        let message = format!("checking takes more than {} steps", limits::MAX_SCHEMA_STEPS);
-        Err(Error::new(ErrorCode::TooLarge, message).detail("reason", "schema_too_large"))
+        let fits = self.check(target, value, report)?;
+        self.known.insert(key, fits);
+        Ok(fits)
     }
 
     /// Tells whether a value fits a schema; with `report`, names the differences.
     fn check(&mut self, schema: &'s Value, value: &'v Value, report: bool) -> Result<bool> {
-        self.spend(1)?;
+        self.spend(SCHEMA_STEPS)?;
         let map = match schema {
             Value::Object(map) => map,
             Value::Bool(false) => return Ok(self.fail(report, "false", || "nothing".to_owned())),
@@ -158,6 +218,7 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
             let message = format!("schemas within schemas apply more than {} levels deep", limits::MAX_SCHEMA_DEPTH);
             return Err(Error::new(ErrorCode::TooDeep, message).detail("reason", "schema_too_large"));
         }
+        self.spend(map.len() * KEYWORD_STEPS)?;
         self.depth += 1;
         let mut fits = true;
         for (keyword, rule) in map {
@@ -180,20 +241,14 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
     ) -> Result<bool> {
         match (keyword, value) {
             ("type", _) => Ok(values::has_type(rule, value) || self.fail(report, keyword, || words::types(rule))),
-            ("const", _) => {
-                Ok(values::same(rule, value)
-                    || self.fail(report, keyword, || words::one_of(std::slice::from_ref(rule))))
-            }
+            ("const", _) => Ok(self.is_one_of(std::slice::from_ref(rule), value)?
+                || self.fail(report, keyword, || words::one_of(std::slice::from_ref(rule)))),
             ("enum", _) => {
                 let all = rule.as_array().map_or(&[][..], Vec::as_slice);
-                self.spend(all.len())?;
-                let known = !rule.is_array() || all.iter().any(|one| values::same(one, value));
+                let known = !rule.is_array() || self.is_one_of(all, value)?;
                 Ok(known || self.fail(report, keyword, || words::one_of(all)))
             }
-            ("$ref", _) => match rule.as_str().and_then(|text| resolve(self.root, text)) {
-                Some(target) => self.check(target, value, report),
-                None => Ok(true),
-            },
+            ("$ref", _) => rule.as_str().map_or(Ok(true), |text| self.referred(text, value, report)),
             ("allOf" | "anyOf" | "oneOf" | "not" | "if", _) => self.combined(schema, keyword, rule, value, report),
             (_, Value::String(text)) => self.string(keyword, rule, text, report),
             (_, Value::Number(number)) => Ok(values::number_fits(keyword, rule, number)
@@ -241,25 +296,25 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
         }
     }
 
+    /// Tells whether a value is the same as one of several.
+    fn is_one_of(&mut self, all: &[Value], value: &Value) -> Result<bool> {
+        let mut steps = 0;
+        let found = all.iter().any(|one| values::same(one, value, &mut steps));
+        // A comparison ends within the schema's own value, so that counting afterwards is in time.
+        self.spend(steps)?;
+        Ok(found)
+    }
+
     fn string(&mut self, keyword: &'s str, rule: &'s Value, text: &'v str, report: bool) -> Result<bool> {
         let fits = match keyword {
-            "minLength" | "maxLength" => values::count_fits(keyword == "minLength", rule, text.chars().count()),
-            "pattern" => self.matches(rule.as_str().unwrap_or_default(), text)?.unwrap_or(true),
+            "minLength" | "maxLength" => {
+                self.spend(text.len() / STEP_BYTES)?;
+                values::count_fits(keyword == "minLength", rule, text.chars().count())
+            }
+            "pattern" => self.shared.matches(rule.as_str().unwrap_or_default(), text)?.unwrap_or(true),
             _ => true,
         };
         Ok(fits || self.fail(report, keyword, || words::bound(keyword, rule)))
-    }
-
-    /// Tells whether a text matches a pattern; nothing if the pattern cannot be used.
-    fn matches(&mut self, pattern: &str, text: &str) -> Result<Option<bool>> {
-        let steps = match self.patterns.get(pattern) {
-            Some(Some(pattern)) => pattern.steps(text.len()),
-            _ => return Ok(None),
-        };
-        // A step of a pattern is short.
-        self.spend(steps / 64)?;
-        let pattern = self.patterns.get(pattern).and_then(Option::as_ref);
-        Ok(pattern.map(|pattern| pattern.find(text, 0).is_some()))
     }
 
     /// Tells whether nothing more needs to be looked at.
@@ -290,11 +345,7 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
 }
 
 /// Compiles a pattern of the schema, or warns that it cannot be used.
-fn compile<'s>(
-    patterns: &mut SortedMap<&'s str, Option<Pattern>>,
-    text: &'s str,
-    warn: &mut dyn FnMut(&'static str, String),
-) {
+fn compile<'s>(patterns: &mut Patterns<'s>, text: &'s str, warn: &mut dyn FnMut(&'static str, String)) {
     let pattern = Pattern::expression(text, Dialect::Whole, false).ok();
     if pattern.is_none() {
         warn("unsupported_pattern", format!("the pattern {} is not enforced", quote(text)));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{PathStep, SchemaChecker, values, words};
+use super::{KEYWORD_STEPS, PathStep, STEP_BYTES, SchemaChecker, values, words};
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::quote;
@@ -11,7 +11,7 @@ fn list_of(rule: &Value) -> &[Value] {
     rule.as_array().map_or(&[], Vec::as_slice)
 }
 
-impl<'s, 'v> SchemaChecker<'s, 'v> {
+impl<'s, 'v> SchemaChecker<'_, 's, 'v, '_> {
     pub(super) fn array(
         &mut self,
         schema: &'s JsonMap,
@@ -23,8 +23,10 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
         let fits = match keyword {
             "minItems" | "maxItems" => values::count_fits(keyword == "minItems", rule, list.len()),
             "uniqueItems" if rule == &Value::Bool(true) => {
-                self.spend(list.len())?;
-                values::are_unique(list)
+                let mut steps = 0;
+                let unique = values::are_unique(list, &mut steps);
+                self.spend(steps)?;
+                unique
             }
             // Before 2020-12 a list below `items` was what `prefixItems` is now.
             "prefixItems" | "items" if rule.is_array() => return self.items(list_of(rule), None, list, report),
@@ -78,11 +80,13 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
             }
             ("required", _) => fits = self.required(keyword, rule, object, report)?,
             ("dependentRequired", Value::Object(all)) => {
+                self.spend(all.len() * KEYWORD_STEPS)?;
                 for (_, names) in all.iter().filter(|(name, _)| object.contains_key(*name)) {
                     fits &= self.required(keyword, names, object, report)?;
                 }
             }
             ("dependentSchemas", Value::Object(all)) => {
+                self.spend(all.len() * KEYWORD_STEPS)?;
                 for (_, wanted) in all.iter().filter(|(name, _)| object.contains_key(*name)) {
                     fits &= self.check(wanted, value, report)?;
                 }
@@ -111,7 +115,7 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
     }
 
     fn properties(&mut self, all: &'s JsonMap, object: &'v JsonMap, report: bool) -> Result<bool> {
-        self.spend(all.len())?;
+        self.spend(all.len() * KEYWORD_STEPS)?;
         let mut fits = true;
         for (name, wanted) in all {
             if let Some((name, value)) = object.get_key_value(name) {
@@ -123,7 +127,7 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
 
     fn required(&mut self, keyword: &'s str, names: &Value, object: &JsonMap, report: bool) -> Result<bool> {
         let names = list_of(names);
-        self.spend(names.len())?;
+        self.spend(names.len() * KEYWORD_STEPS)?;
         let mut fits = true;
         for name in names.iter().filter_map(Value::as_str).filter(|name| !object.contains_key(*name)) {
             fits = self.fail(report, keyword, || format!("the property {}", quote(name)));
@@ -134,7 +138,7 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
     fn by_pattern(&mut self, all: &'s JsonMap, name: &'v str, value: &'v Value, report: bool) -> Result<bool> {
         let mut fits = true;
         for (pattern, wanted) in all {
-            if self.matches(pattern, name)? == Some(true) {
+            if self.shared.matches(pattern, name)? == Some(true) {
                 fits &= self.part(PathStep::Key(name), wanted, value, report)?;
             }
         }
@@ -149,14 +153,14 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
         (name, value): (&'v str, &'v Value),
         report: bool,
     ) -> Result<bool> {
-        self.spend(1)?;
+        self.spend(KEYWORD_STEPS)?;
         if schema.get("properties").is_some_and(|all| all.get(name).is_some()) {
             return Ok(true);
         }
         let patterns = schema.get("patternProperties").and_then(Value::as_object);
         for pattern in patterns.into_iter().flat_map(JsonMap::keys) {
             // A pattern that cannot be used may have meant this one.
-            if self.matches(pattern, name)? != Some(false) {
+            if self.shared.matches(pattern, name)? != Some(false) {
                 return Ok(true);
             }
         }
@@ -170,19 +174,9 @@ impl<'s, 'v> SchemaChecker<'s, 'v> {
     }
 
     fn name_fits(&mut self, rule: &'s Value, name: &str) -> Result<bool> {
+        self.spend(name.len() / STEP_BYTES)?;
         let value = Value::from(name);
-        let patterns = std::mem::take(&mut self.patterns);
         // Lives as long as the name.
-        let mut inner = SchemaChecker {
-            root: self.root,
-            patterns,
-            failures: Vec::new(),
-            place: Vec::new(),
-            depth: self.depth,
-            steps: self.steps,
-        };
-        let fits = inner.check(rule, &value, false);
-        (self.patterns, self.steps) = (inner.patterns, inner.steps);
-        fits
+        SchemaChecker::new(self.shared, self.depth).check(rule, &value, false)
     }
 }

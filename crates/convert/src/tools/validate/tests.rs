@@ -193,15 +193,92 @@ fn hostile_schemas_end() {
     };
     let too_large = "schema_too_large".to_owned();
     assert_eq!(code(&json!({ "$ref": "#" }), &json!(1)), (ErrorCode::TooDeep, too_large.clone()));
-    let doubling: JsonMap = (0..40)
-        .map(|n| (format!("d{n}"), json!({ "anyOf": [{ "$ref": format!("#/$defs/d{}", n + 1) }, { "$ref": format!("#/$defs/d{}", n + 1) }] })))
-        .chain([("d40".to_owned(), json!(false))])
-        .collect();
-    assert_eq!(code(&json!({ "$ref": "#/$defs/d0", "$defs": doubling }), &json!(1)), (ErrorCode::TooLarge, too_large));
+    // Below each other in one schema, nothing is known of the others.
+    let wide: Vec<Value> = (0..5_000).map(|n| json!({ "minLength": n })).collect();
+    let many: Vec<Value> = (0..5_000).map(|n| json!(format!("{n:0>5000}"))).collect();
+    assert_eq!(code(&json!({ "items": { "allOf": wide } }), &json!(many)), (ErrorCode::TooLarge, too_large.clone()));
+    let slow = json!({ "pattern": "[ab]*a[ab]{900}c" });
+    let mixed: String = (0..1_u64 << 20).map(|n| if n * n % 1009 < 500 { 'a' } else { 'b' }).collect();
+    assert_eq!(code(&slow, &json!(mixed)), (ErrorCode::TooLarge, too_large));
     assert_eq!(code(&json!({ "$ref": "http://x" }), &json!(1)), (ErrorCode::Unsupported, "remote_ref".to_owned()));
     assert_eq!(code(&json!(5), &json!(1)), (ErrorCode::InvalidInput, "invalid_schema".to_owned()));
     let odd = json!({ "type": 5, "required": "a", "enum": 1, "anyOf": {}, "minLength": "x", "properties": [] });
     assert!(check(&odd, &json!({})).valid);
     let wide: Vec<Value> = (0..20_000).map(|n| json!({ "a": n, "b": [n] })).collect();
     assert!(check(&json!({ "uniqueItems": true }), &json!(wide)).valid);
+}
+
+/// The steps of checking a value, and whether it fits.
+fn steps(schema: &Value, value: &Value) -> (u64, bool) {
+    let (patterns, _) = survey(schema, "").unwrap();
+    let mut shared = Shared::new(schema, &patterns);
+    let fits = SchemaChecker::new(&mut shared, 0).check(schema, value, true).unwrap();
+    (shared.budget.spent(), fits)
+}
+
+/// Definitions of which each refers twice to the next, the last of them being `last`.
+fn doubling(keyword: &str, levels: usize, last: &Value) -> Value {
+    let next = |n: usize| json!({ "$ref": format!("#/$defs/d{}", n + 1) });
+    let defs: JsonMap = (0..levels)
+        .map(|n| (format!("d{n}"), json!({ keyword: [next(n), next(n)] })))
+        .chain([(format!("d{levels}"), last.clone())])
+        .collect();
+    json!({ "$ref": "#/$defs/d0", "$defs": defs })
+}
+
+#[test]
+fn references_to_one_schema_are_followed_once() {
+    for keyword in ["anyOf", "allOf", "oneOf"] {
+        for last in [json!({ "type": "string" }), json!({ "type": "number" })] {
+            let (few, _) = steps(&doubling(keyword, 20, &last), &json!(1));
+            let (many, fits) = steps(&doubling(keyword, 40, &last), &json!(1));
+            assert!(many < few * 3, "{keyword}: {few} {many}");
+            let only_once = keyword != "oneOf" && last["type"] == "number";
+            assert_eq!(fits, only_once, "{keyword} {last}");
+        }
+    }
+    // What is known of one value is not known of another.
+    let schema = json!({ "$defs": { "n": { "type": "number" } }, "items": { "$ref": "#/$defs/n" } });
+    assert_eq!(check(&schema, &json!([1, "a", 2, "b"])).errors.len(), 2);
+    let names = json!({ "$defs": { "n": { "maxLength": 1 } }, "propertyNames": { "$ref": "#/$defs/n" } });
+    assert!(check(&names, &json!({ "a": 1, "b": 1 })).valid && !check(&names, &json!({ "a": 1, "bb": 1 })).valid);
+}
+
+#[test]
+fn work_grows_with_patterns_times_names_and_no_faster() {
+    let of = |count: usize| {
+        let patterns: JsonMap = (0..count).map(|n| (format!("^(a|b)*{n}$"), json!({}))).collect();
+        let names: JsonMap = (0..count).map(|n| (format!("{}{n}", "ab".repeat(50)), json!(1))).collect();
+        steps(&json!({ "patternProperties": patterns }), &Value::Object(names))
+    };
+    let ((few, _), (many, fits)) = (of(100), of(200));
+    assert!(fits && many < few * 9 / 2, "{few} {many}");
+    // About a step for a character: what a pattern learned of one name it knows of the next.
+    assert!(many < 200 * 200 * 104 * 2, "{many}");
+}
+
+#[test]
+fn every_keyword_pays_for_what_it_reads() {
+    let list = |count: usize| json!((0..count).map(|n| json!({ "id": n, "x": [n, 1.5] })).collect::<Vec<_>>());
+    let (text, entry) = ("x".repeat(10_000), json!({ "x": [99, 1.5], "id": 99 }));
+    for (schema, few, many) in [
+        (json!({ "uniqueItems": true }), list(1000), list(2000)),
+        (json!({ "items": { "enum": list(100) } }), json!(vec![&entry; 100]), json!(vec![&entry; 200])),
+        (json!({ "items": { "minLength": 1 } }), json!(vec![&text; 100]), json!(vec![&text; 200])),
+        (json!({ "contains": { "type": "null" } }), list(1000), list(2000)),
+        (json!({ "propertyNames": { "maxLength": 9 } }), json!({ &text: 1 }), json!({ format!("{text}{text}"): 1 })),
+    ] {
+        let ((few, _), (many, _)) = (steps(&schema, &few), steps(&schema, &many));
+        assert!(few > 500 && many > few * 3 / 2 && many < few * 5 / 2, "{schema}: {few} {many}");
+    }
+}
+
+/// A long name above thousands of schemas was once written out for each of them.
+#[test]
+fn paths_are_short_and_written_when_needed() {
+    let many: Vec<Value> = (0..3000).map(|n| json!({ "minLength": n })).chain([json!({ "pattern": "(" })]).collect();
+    let schema = json!({ "properties": { "n".repeat(500_000): { "anyOf": many } } });
+    let found = check(&schema, &json!({}));
+    assert_eq!(found.warnings.len(), 1);
+    assert!(found.warnings[0].path.ends_with("/anyOf/3000/pattern") && found.warnings[0].path.len() < 300);
 }

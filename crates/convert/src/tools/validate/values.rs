@@ -1,11 +1,11 @@
 //! Comparing values as JSON Schema does.
 
 use std::cmp::Ordering;
+use std::fmt::Write as _;
 
 use serde_json::{Number, Value};
 
 use contextweaver_base::order;
-use contextweaver_model::json::JsonMap;
 
 /// Tells whether a value has a type, or one of several; `1.0` is an integer.
 pub(super) fn has_type(rule: &Value, value: &Value) -> bool {
@@ -92,53 +92,86 @@ pub(super) fn count_fits(is_least: bool, rule: &Value, count: usize) -> bool {
     as_count(rule).is_none_or(|bound| if is_least { count >= bound } else { count <= bound })
 }
 
-/// Tells whether two values are the same data, whatever the order of their keys and the form of their numbers.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
-    compare(a, b).is_eq()
-}
+/// Steps of comparing two numbers, which are read as decimals, and of a part of a value.
+const NUMBER_STEPS: usize = 64;
+const PART_STEPS: usize = 8;
+/// Bytes that are compared in one step.
+const STEP_BYTES: usize = 16;
 
-/// Tells whether no two of the items are the same.
-pub(super) fn are_unique(list: &[Value]) -> bool {
-    let mut sorted: Vec<&Value> = list.iter().collect();
-    order::sort_by(&mut sorted, |a, b| compare(a, b));
-    sorted.windows(2).all(|pair| !same(pair[0], pair[1]))
-}
-
-fn compare(a: &Value, b: &Value) -> Ordering {
+/// Tells whether two values are the same data, whatever the order of their keys and the form of their numbers; counts
+/// the steps that it took.
+pub(super) fn same(a: &Value, b: &Value, steps: &mut usize) -> bool {
+    *steps += PART_STEPS;
     match (a, b) {
-        (Value::Bool(a), Value::Bool(b)) => a.cmp(b),
-        (Value::String(a), Value::String(b)) => a.cmp(b),
-        (Value::Number(a), Value::Number(b)) => compare_numbers(a, b),
-        (Value::Array(a), Value::Array(b)) => {
-            let parts = a.iter().zip(b).map(|(a, b)| compare(a, b));
-            a.len().cmp(&b.len()).then_with(|| first_difference(parts))
+        (Value::String(a), Value::String(b)) => {
+            *steps += a.len().min(b.len()) / STEP_BYTES;
+            a == b
         }
-        (Value::Object(a), Value::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
-            let (ours, theirs) = (keys(a), keys(b));
-            ours.cmp(&theirs)
-                .then_with(|| first_difference(ours.iter().map(|key| compare(&a[key.as_str()], &b[key.as_str()]))))
-        }),
-        _ => rank(a).cmp(&rank(b)),
+        (Value::Number(a), Value::Number(b)) => {
+            *steps += NUMBER_STEPS;
+            compare_numbers(a, b).is_eq()
+        }
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b, steps)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| same(a, b, steps)))
+        }
+        _ => a == b,
     }
 }
 
-fn first_difference(mut parts: impl Iterator<Item = Ordering>) -> Ordering {
-    parts.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+/// Tells whether no two of the items are the same; counts the steps that it took.
+pub(super) fn are_unique(list: &[Value], steps: &mut usize) -> bool {
+    // Written in one form, what is the same is the same text.
+    let mut forms = String::new();
+    let mut ends = Vec::with_capacity(list.len());
+    for item in list {
+        push_form(&mut forms, item, steps);
+        ends.push(forms.len());
+    }
+    let form = |index: &usize| &forms[index.checked_sub(1).map_or(0, |before| ends[before])..ends[*index]];
+    let mut sorted: Vec<usize> = (0..list.len()).collect();
+    order::sort_by(&mut sorted, |a, b| form(a).cmp(form(b)));
+    let rounds = list.len().max(1).ilog2() as usize + 1;
+    *steps += rounds * (list.len() * PART_STEPS + forms.len() / STEP_BYTES);
+    sorted.windows(2).all(|pair| form(&pair[0]) != form(&pair[1]))
 }
 
-fn keys(map: &JsonMap) -> Vec<&String> {
-    let mut keys: Vec<&String> = map.keys().collect();
-    order::sort(&mut keys);
-    keys
-}
-
-fn rank(value: &Value) -> usize {
+/// Writes a value so that the same data give the same text: decimals shortened, keys sorted.
+fn push_form(out: &mut String, value: &Value, steps: &mut usize) {
+    *steps += PART_STEPS;
     match value {
-        Value::Null => 0,
-        Value::Bool(_) => 1,
-        Value::Number(_) => 2,
-        Value::String(_) => 3,
-        Value::Array(_) => 4,
-        Value::Object(_) => 5,
+        Value::Number(number) => {
+            *steps += NUMBER_STEPS;
+            let _ = match decimal(number) {
+                Some((digits, exponent)) => write!(out, "{digits}e{exponent}"),
+                None => write!(out, "{number}"),
+            };
+        }
+        Value::Array(list) => {
+            out.push('[');
+            for item in list {
+                push_form(out, item, steps);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            let mut keys: Vec<&String> = map.keys().collect();
+            order::sort(&mut keys);
+            *steps += keys.len() * 4 * PART_STEPS;
+            out.push('{');
+            for key in keys {
+                let _ = write!(out, "{key:?}:");
+                push_form(out, &map[key.as_str()], steps);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        Value::String(text) => {
+            let _ = write!(out, "{text:?}");
+        }
+        other => {
+            let _ = write!(out, "{other}");
+        }
     }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::values::{add, calculate, compare, member, wrong};
 use super::{CelComparison, CelFunction, EvaluationError, ExpressionKind, ExpressionNode, MAX_STEPS};
+use contextweaver_base::StepBudget;
 use contextweaver_text::pattern::{Dialect, Pattern};
 
 /// A value, borrowed from the context where it can be.
@@ -13,8 +14,8 @@ pub(super) type CowValue<'v> = Cow<'v, Value>;
 
 /// Characters of text that are looked at in one step.
 const STEP_BYTES: usize = 64;
-/// Instructions of a regular expression times characters that are one step.
-const STEP_MATCHES: usize = 4096;
+/// Steps of a regular expression that are one step here.
+const STEP_MATCHES: usize = 256;
 
 /// Tells whether an expression holds.
 pub(super) fn holds<'v>(node: &'v ExpressionNode, action: &'v Value) -> Result<bool, EvaluationError> {
@@ -195,8 +196,11 @@ impl<'v> Evaluator<'v> {
 
     fn matches(&mut self, text: &Value, pattern: &Pattern) -> Result<bool, EvaluationError> {
         let Value::String(text) = text else { return Err(wrong("matches() takes text")) };
-        self.spend(pattern.steps(text.len()) / STEP_MATCHES)?;
-        Ok(pattern.find(text, 0).is_some())
+        let left = (MAX_STEPS.saturating_sub(self.steps) * STEP_MATCHES) as u64;
+        let mut budget = StepBudget::new("the expression", left);
+        let found = pattern.matcher().is_match(text, &mut budget);
+        self.spend((budget.spent() as usize).div_ceil(STEP_MATCHES))?;
+        found.map_err(|error| wrong(error.message()))
     }
 }
 
