@@ -10,6 +10,8 @@ use super::keys::{
 };
 use super::scan::Scanner;
 
+/// Longest header of cookies that is looked at, in bytes.
+const MAX_COOKIES: usize = 4096;
 /// Key words of contextweaver 0.18; `?` stands for an optional hyphen or underscore.
 const COMPAT_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
 
@@ -90,14 +92,17 @@ impl Scanner<'_> {
         let last = key.as_bytes().last()?.to_ascii_lowercase();
         if last == b'e' && key.len() >= 5 {
             let tail = rest(key, key.len() - 5);
-            if tail.eq_ignore_ascii_case("value") && key.len() == 5 {
-                let key_start = key.as_ptr() as usize - self.text.as_ptr() as usize;
+            let word = part(key, 0, key.len() - 5);
+            if tail.eq_ignore_ascii_case("value") && (word.is_empty() || word.ends_with(' ')) {
+                let key_start = key.as_ptr() as usize + word.len() - self.text.as_ptr() as usize;
                 return self.named_before(key_start, floor);
             }
             if rest(tail, 0).eq_ignore_ascii_case("ookie") {
+                if after <= self.cookies_end {
+                    return None;
+                }
                 let line = rest(self.text, after);
-                let length =
-                    line.bytes().take(4096).position(|b| matches!(b, b'\n' | b'"' | b'\'')).unwrap_or(line.len());
+                let length = line.bytes().take(MAX_COOKIES).take_while(|b| !matches!(b, b'\n' | b'"' | b'\'')).count();
                 tick(length);
                 self.cookies_end = after + length;
                 return None;
@@ -161,7 +166,8 @@ impl Scanner<'_> {
             && start > floor
             && byte(self.text, start - 1) == Some(b' ')
         {
-            start = run_back(self.text, start - 1, DOTTED, MAX_KEY.min(start - 1 - floor));
+            let word = run_back(self.text, start - 1, DOTTED, MAX_KEY.min(start - 1 - floor));
+            start = if word < start - 1 { word } else { start };
         }
         part(self.text, start, end)
     }

@@ -9,6 +9,8 @@ use super::tokens::is_generated;
 const MAX_NAME: usize = 40;
 /// Most columns of a table that is looked at.
 const MAX_COLUMNS: usize = 32;
+/// Shortest cell of another column than of passwords, in bytes.
+const MIN_CELL: usize = 12;
 /// Longest row that is looked at, in bytes.
 const MAX_ROW: usize = 4096;
 
@@ -152,7 +154,7 @@ impl Scanner<'_> {
     /// Cells have nothing of a credential but the name of their column, so only passwords may look like words.
     fn is_cell_secret(&self, kind: KeyKind, from: usize, to: usize) -> bool {
         let value = part(self.text, from, to);
-        let looks = kind == KeyKind::Password && !value.contains(' ') || is_generated(value);
+        let looks = kind == KeyKind::Password && !value.contains(' ') || value.len() >= MIN_CELL && is_generated(value);
         looks && is_secret(kind, value, false) && !self.is_mask(from, to)
     }
 }

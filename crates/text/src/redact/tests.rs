@@ -90,6 +90,151 @@ fn prefixed_tokens_need_their_full_length() {
     }
 }
 
+/// A made-up body: letters of both cases and digits, in an order that repeats late.
+fn body(alphabet: &str, size: usize) -> String {
+    let letters: Vec<char> = alphabet.chars().collect();
+    (0..size).map(|at| letters[(at * 7 + at / letters.len() + 3) % letters.len()]).collect()
+}
+
+#[test]
+fn every_form_is_masked_in_every_place() {
+    const ANY: &str = "aB3dE6gH1jK4mN7pQ2sT5vW8xYz90";
+    const HEX: &str = "0a1b2c3d4e5f6789";
+    const CAPITALS: &str = "A2B4C6D7E3F5GHJKLMNP";
+    #[rustfmt::skip]
+    let forms = [
+        ("AK\u{1}IA", CAPITALS, 16), ("AB\u{1}SK", ANY, 120), ("bedrock-\u{1}api-key-", ANY, 80), ("gl\u{1}dt-", ANY, 20),
+        ("gl\u{1}rt-", ANY, 20), ("GR13\u{1}48941", ANY, 20), ("ATA\u{1}TT3", ANY, 80), ("xoxe.\u{1}xoxp-1-", ANY, 60),
+        ("xoxe-1-\u{1}", ANY, 60), ("npm\u{1}_", ANY, 36), ("rubygems\u{1}_", HEX, 48), ("oy\u{1}2", ANY, 43),
+        ("dckr_\u{1}pat_", ANY, 27), ("AKC\u{1}p", ANY, 69), ("cmVmd\u{1}GtuO", ANY, 55), ("GOC\u{1}SPX-", ANY, 28),
+        ("1//\u{1}0", ANY, 60), ("do\u{1}o_v1_", HEX, 64), ("fo1\u{1}_", ANY, 43), ("HRKU\u{1}-", ANY, 60), ("sbp\u{1}_", HEX, 40),
+        ("pscale\u{1}_tkn_", ANY, 43), ("tskey-\u{1}auth-", ANY, 30), ("LT\u{1}AI", ANY, 20), ("dapi\u{1}", HEX, 32),
+        ("hv\u{1}s.", ANY, 95), ("s.\u{1}", ANY, 24), ("dp.\u{1}pt.", ANY, 43), ("AGE-SECRET\u{1}-KEY-1", CAPITALS, 58),
+        ("pul\u{1}-", HEX, 40), ("pnu\u{1}_", ANY, 36), ("sgp\u{1}_", HEX, 40), ("API\u{1}-", CAPITALS, 26), ("glsa\u{1}_", ANY, 41),
+        ("eyJr\u{1}Ijoi", ANY, 80), ("NRAK\u{1}-", CAPITALS, 27), ("dt0c01\u{1}.", ANY, 89), ("sk_te\u{1}st_", ANY, 24),
+        ("sq0atp\u{1}-", ANY, 22), ("EAA\u{1}A", ANY, 60), ("shpca\u{1}_", HEX, 32), ("SK\u{1}", HEX, 32), ("key\u{1}-", HEX, 32),
+        ("xkeysib\u{1}-", HEX, 80), ("EAA\u{1}C", ANY, 120), ("ntn\u{1}_", ANY, 46), ("lin_api\u{1}_", ANY, 40), ("figd\u{1}_", ANY, 40),
+        ("PMAK\u{1}-", HEX, 59), ("EZA\u{1}K", ANY, 54), ("shippo\u{1}_live_", HEX, 40), ("sha256\u{1}~", ANY, 43),
+        ("r8\u{1}_", ANY, 37), ("nvapi\u{1}-", ANY, 64), ("https://hooks.slack\u{1}.com/services/", ANY, 44),
+        ("https://discord\u{1}.com/api/webhooks/", ANY, 88), ("https://acme.webhook\u{1}.office.com/webhookb2/", ANY, 80),
+    ];
+    for (prefix, alphabet, size) in forms {
+        let secret = format!("{}{}", prefix.replace('\u{1}', ""), body(alphabet, size));
+        #[rustfmt::skip]
+        let places = [
+            "S", "Use S for staging.", "(S)", "{\"v\": \"S\"}", "{\\\"v\\\": \\\"S\\\"}", "a\\nS\\n", "x=%22S%22", "\\u0022S\\u0022", "\u{1b}[32mS\u{1b}[0m",
+            "<v>S</v>", "a,S,b", "`S`", "\u{5bc6}S\u{3002}",
+        ];
+        for place in places {
+            let text = place.replace('S', &secret).replace(&format!("U{}", &secret[..1]), &secret[..1]);
+            let masked = redact_secrets(&text, SecretRules::Full, M);
+            assert!(!masked.contains(&secret[secret.len() - 8..]), "{text} became {masked}");
+            assert_eq!(redact_secrets(&masked, SecretRules::Full, M), masked);
+        }
+    }
+}
+
+#[test]
+fn marks_inside_of_a_token_reveal_it() {
+    let (any, hex) = (body("aB3dE6gH1jK4mN7pQ2", 40), body("0a1b2c3d4e5f6789", 32));
+    for secret in [
+        format!("110201{}:A{}", "543", &any[..34]),
+        format!("abc8{}~{}", "Q", &any[..34]),
+        format!("{}.{}.{}", &any[..14], "atlasv1", &any),
+        format!("{hex}-{}", "us12"),
+        format!("{}{}.{}.{}", "MT", "A4NzY1NDMyMTA5ODc2NTQz", "GabcDe", &any[..38]),
+    ] {
+        check(
+            SecretRules::Full,
+            &[(&format!("use {secret} now"), "use # now"), (&format!("\"v\":\"{secret}\""), "\"v\":\"#\"")],
+        );
+    }
+}
+
+#[test]
+fn what_is_around_a_value_tells_credentials() {
+    check(
+        SecretRules::Full,
+        &[
+            ("tool --password Tr0ub4dor --user bob", "tool --password # --user bob"),
+            ("tool --db-password 'two words1'", "tool --db-password '#'"),
+            ("huggingface-cli login --token abc12345", "huggingface-cli login --token #"),
+            ("sshpass -p Tr0ub4dor ssh u@h", "sshpass -p # ssh u@h"),
+            ("docker login -u bob -p Tr0ub4dor r.io", "docker login -u bob -p # r.io"),
+            ("mysql -u root -pTr0ub4dor db", "mysql -u root -p# db"),
+            ("redis-cli -h r -a Tr0ub4dor", "redis-cli -h r -a #"),
+            ("curl -u bob:Tr0ub4dor https://h", "curl -u bob:# https://h"),
+            ("curl \\\n  --user 'bob:Tr0ub 4dor' https://h", "curl \\\n  --user 'bob:#' https://h"),
+            ("{\"c\":\"curl --user \\\"bob:Tr0ub4dor\\\" h\"}", "{\"c\":\"curl --user \\\"bob:#\\\" h\"}"),
+            ("<password>Tr0ub4dorXyz9</password>", "<password>#</password>"),
+            ("<ns:apiKey>Tr0ub4dorXyz9</ns:apiKey>", "<ns:apiKey>#</ns:apiKey>"),
+            ("<string name=\"api_key\">Tr0ub4dor</string>", "<string name=\"api_key\">#</string>"),
+            ("<user name=\"bob\" password=\"Tr0ub4dor\"/>", "<user name=\"bob\" password=\"#\"/>"),
+            ("<add key=\"DbPassword\" value=\"Tr0ub4dor\"/>", "<add key=\"DbPassword\" value=\"#\"/>"),
+            ("- name: DB_PASSWORD\n  value: Tr0ub4dor\n", "- name: DB_PASSWORD\n  value: #\n"),
+            ("{\"name\":\"API_TOKEN\",\"value\":\"Tr0ub4dor\"}", "{\"name\":\"API_TOKEN\",\"value\":\"#\"}"),
+            (
+                "Cookie: theme=dark; sessionid=9f8e7d6c5b4a; lang=en-US-12",
+                "Cookie: theme=dark; sessionid=#; lang=en-US-12",
+            ),
+            ("Set-Cookie: connect.sid=s%3A9f8e7d6c; Path=/; HttpOnly", "Set-Cookie: connect.sid=#; Path=/; HttpOnly"),
+            ("machine h\n  login bob\n  password Tr0ub4dor\n", "machine h\n  login bob\n  password #\n"),
+            ("Our algolia key: 9f8e7d6c5b4a39281706f5e4d3c2b1a0 is old", "Our algolia key: # is old"),
+            ("{\"twitch\": \"a9b8c7d6e5f4g3h2i1j0\"}", "{\"twitch\": \"#\"}"),
+            ("The admin password is \"Tr0ub4dor\" today", "The admin password is \"#\" today"),
+            ("SNYK_TOKEN ?= \"9f8e7d6c5b4a\"", "SNYK_TOKEN ?= \"#\""),
+        ],
+    );
+}
+
+#[test]
+fn columns_named_after_credentials_are_masked() {
+    check(
+        SecretRules::Full,
+        &[
+            ("user,password,api_key\nbob,Tr0ub4dor,9f8e7d6c5b4a\n", "user,password,api_key\nbob,#,#\n"),
+            ("user;password\r\nbob;\"Tr0;ub4dor\"\r\nann;hunter22", "user;password\r\nbob;\"#\"\r\nann;#"),
+            ("log:\nid\tsecret\n1\t9f8e7d6c5b4a", "log:\nid\tsecret\n1\t#"),
+            ("| user | password |\n|---|---|\n| bob | Tr0ub4dor |", "| user | password |\n|---|---|\n| bob | # |"),
+        ],
+    );
+    check_clean(
+        SecretRules::Full,
+        &[
+            "word,token,count\nrunning,running,12\n",
+            "user,password\nbob,required\n\nbob,hunter22",
+            "field,secret\na,b,hunter22x1",
+            "red, green, token, blue\nThe sky, the sea, another1, all",
+        ],
+    );
+}
+
+#[test]
+fn ordinary_options_and_names_are_kept() {
+    check_clean(
+        SecretRules::Full,
+        &[
+            "use --password to set it and --token for others",
+            "--password PASSWORD  the password to use",
+            "docker run -p 8080:8080 image -u 1000:1000",
+            "curl -u username:password https://h",
+            "curl -u \"$USER:$PASS\" https://h",
+            "curl -u \"${{ secrets.USER }}:${{ secrets.PASS }}\" https://h",
+            "curl https://h\nps -u bob:staff12",
+            "<password>required</password> <token/> <secret></secret>",
+            "name: DB_HOST\nvalue: db-12.example.com",
+            "openai: gpt-4o-2024-08-13, anthropic: claude-sonnet-4-5-20250929",
+            "docker: sha256:9f8e, heroku: eu, linear: 12345678901234",
+            "PASSWORD=\nUSER_NAME=bob12345",
+            "export API_KEY=your_api_key_here",
+            "\"design_token\": \"spacing-large-35px\"",
+            "sha512-3De16a3tk75rZBKdXGmOVN92uL4eyJ4i+16mTP6sfjFayEg02QXJ12ObV/6SHevKQY9iodfSnQYbZl1xmw46IA==",
+            "s.acceptance_timeout s.AcceptanceTimeoutSeconds pat.test dapi dapple key-value",
+            "the session is \"closed\" and the password is \"required\"",
+        ],
+    );
+}
+
 #[test]
 fn compat_gaps_are_kept() {
     check(
@@ -384,6 +529,11 @@ fn every_input_takes_linear_time() {
         "password=[REDACTED-SECRET]", " = ", "token \n", "token=$", "token=<", "a@b.- ",
         secret_key.as_str(), "password=\"a b c\" ", "\u{1b}", "\u{1b}[", "\u{1b}[1;", "\u{1b}]", "\u{1b}]a\\", "[1", "[1m",
         "\u{1b}[0mpassword=\u{1b}[0m", "\u{1b}[1msk-", "\\u001b", "\\u001b[", "\\u001b]", "\\u{", "\u{200b}", "a\u{200b}:",
+        "-u ", "curl -u ", "curl -u a:", "curl -u \"a:b ", "--password ", "--password", "mysql -p", "-pa ", "password ", "login a password ",
+        "is \"", "password is \"", "<token>", "<token>a", "<token", "value:", "value: ", "name: token value: ", "Cookie:", "Cookie: a=", "sid=",
+        "algolia: a1", "algolia: a1b2c3d4e5f6g7h8 ", "user,password\n", "a,b\n", "user,password\na1234567,", "|", "a|", "a,", ",", "\t",
+        "hooks.slack.com/services/", "hooks.slack.com/services/a", "s.", "pat.", "st.", "sl.", "dp.pt.", "sk.eyJ", "12345678:A", "8Q~",
+        "a.atlasv1.", "a-us1", "MTA", "MTA.", "xoxe.xoxp-", "glpat-.", "%", "%3D", "\\u0022", "\\x", "1//0", "EAAC+", "ext_.", "ZXlK+", "~",
     ];
     let mut worst = (0.0, String::new());
     for piece in pieces {
@@ -435,7 +585,9 @@ fn pieces() -> impl Strategy<Value = String> {
         "SG.", "[REDACTED-SECRET]", "[REDACTED", "hunter22", "abc", "123456", "none", "required",
         "\u{43f}\u{430}", "\u{5bc6}", "\u{17f}", "|", "b'", "key", "b", "n", "token ", "digest ",
         "https://", "secrets.", "%", "!", "#", "\u{1b}[0m", "\u{1b}]8;;", "\u{1b}\\", "\u{7}", "\u{200b}", "\\u001b[1m",
-        "\\u200b", "[0m", "\u{1b}",
+        "\\u200b", "[0m", "\u{1b}", "--password ", "curl -u ", "mysql -p", "sshpass -p ", "is \"", "<token>", "value: ", "name: ",
+        "Cookie: ", "sid=", "algolia", "user,password\n", "|", "\t", "login x password ", "hooks.slack.com/services/", "%3D",
+        "12345678:A", "8Q~", ".atlasv1.", "-us1", "s.", "MTA", "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
     ]);
     let run = "[a-zA-Z0-9_-]{1,40}";
     let piece = prop_oneof![6 => fixed.prop_map(str::to_owned), 1 => run.prop_map(|s| s), 1 => "\\PC{0,4}"];

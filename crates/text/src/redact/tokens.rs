@@ -181,8 +181,8 @@ impl Scanner<'_> {
                 let separator = at.checked_sub(1).filter(|&at| matches!(byte(self.text, at), Some(b'.' | b'-')))?;
                 let start = run_back(self.text, separator, rule.class, least);
                 let fits = start >= floor && separator - start == least && self.opens_word(start);
-                let end = run(self.text, body, DOTTED | EQUALS, usize::MAX);
-                (fits && is_generated(part(self.text, start, separator))).then_some((start, end))
+                (fits && is_generated(part(self.text, start, separator)))
+                    .then(|| (start, run(self.text, body, DOTTED | EQUALS, usize::MAX)))
             }
         }
     }
@@ -252,7 +252,9 @@ impl Scanner<'_> {
         let known = head.ends_with(|c: char| c.is_ascii_digit()) && run(self.text, start, class, 4) == start + 4;
         let end = run(self.text, at + 1, class, 40);
         let length = part(self.text, at + 1, end).trim_end_matches('.').len();
-        let alone = start == 0 || !byte(self.text, start - 1).is_some_and(|b| is(b, ALNUM));
+        // Not inside of a longer run, of which a part would be left when the rest is masked; but behind an escape.
+        let before = start.checked_sub(1).and_then(|at| byte(self.text, at)).unwrap_or(b' ');
+        let alone = !is(before, class) || is(before, ALNUM) && self.opens_word(start);
         (known && alone && (31..=34).contains(&length)).then_some((start, at + 1 + length))
     }
 

@@ -158,9 +158,10 @@ impl Scanner<'_> {
         let secret = value.trim_start_matches(['"', '\'', '{']);
         let start = from + colon? + 1 + value.len() - secret.len();
         let secret = secret.trim_end_matches(['"', '\'', '}', '\\', '`', ',', ')']);
-        let variable = secret.starts_with('$') || secret.starts_with('{');
+        let variable =
+            secret.trim_start().starts_with('$') || ["{{", "${", "$("].iter().any(|sign| value.contains(sign));
         let end = start + secret.len();
-        let known = matches!(secret, "token" | "pass" | "yyy") || secret.contains(['<', '[', ' ']);
+        let known = matches!(secret, "token" | "pass" | "yyy") || secret.contains(['<', '[']);
         (secret.len() >= 4 && !variable && !known && !is_placeholder(secret) && !self.is_mask(start, end))
             .then_some((start, end))
     }
