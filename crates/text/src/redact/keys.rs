@@ -282,7 +282,11 @@ const SERVICE_ENDINGS: Openings = {
 
 /// Reports whether a key may name a service, by its end.
 pub(super) fn may_name_service(key: &str) -> bool {
-    let [.., before, last] = key.as_bytes() else { return false };
+    let [head @ .., before, last] = key.as_bytes() else { return false };
+    // Identifiers are the most usual keys of generated values; only one service ends like them.
+    if [*before, *last].eq_ignore_ascii_case(b"id") && !head.ends_with(b"a") && !head.ends_with(b"A") {
+        return false;
+    }
     is_separator(*before)
         || is_separator(*last)
         || last.is_ascii_digit()
