@@ -1,6 +1,7 @@
 //! Looking into what the prompt leaves out.
 
 use std::borrow::Cow;
+use std::sync::{Arc, Weak};
 
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use super::manager::ContextManager;
 use super::sensitivity;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_content::{Selector, SniffedText, slice, views_sniffed};
+use contextweaver_content::{Selector, SliceIndex, SniffedText, slice_indexed, views_sniffed};
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
 use contextweaver_text::unicode::quote;
@@ -48,6 +49,31 @@ pub struct Slice {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub item_id: Option<String>,
+}
+
+/// An artifact that is read page by page: its text with secrets masked, and what is known of it. Without this, every page
+/// would be searched for secrets, parsed and counted from the beginning.
+#[derive(Debug)]
+pub(crate) struct ArtifactReading {
+    /// The stored bytes, which are not kept alive; nothing for a text of the log, which may change.
+    bytes: Option<Weak<Vec<u8>>>,
+    text: String,
+    media_type: String,
+    index: SliceIndex,
+}
+
+impl ArtifactReading {
+    /// Tells whether these are the bytes that are stored under a handle now.
+    fn is_of(&self, manager: &ContextManager, handle: &str) -> bool {
+        let stored = manager.artifacts.shared(handle);
+        let media_type = manager.artifacts.artifact_ref(handle).map(|known| known.media_type.as_str());
+        let same_bytes = self
+            .bytes
+            .as_ref()
+            .zip(stored)
+            .is_some_and(|(bytes, stored)| std::ptr::eq(bytes.as_ptr(), Arc::as_ptr(stored)));
+        same_bytes && media_type.is_ok_and(|known| known == self.media_type)
+    }
 }
 
 /// A request for a part of an artifact.
@@ -130,12 +156,20 @@ impl ContextManager {
         Ok(Outcome::Done(slice))
     }
 
-    fn part(&self, request: &DrilldownRequest) -> Result<Slice> {
+    fn part(&mut self, request: &DrilldownRequest) -> Result<Slice> {
         let selector = Selector::from_value(request.selector.clone(), "/selector")?;
-        let (raw, media_type) = self.stored_text(&request.handle)?;
-        let text = firewall::mask_secrets(&raw, &self.options);
-        let part = slice(&text, &media_type, &selector, request.max_tokens, &self.options.estimator)?;
-        Ok(Slice {
+        let mut reading = match self.reading.take().filter(|reading| reading.is_of(self, &request.handle)) {
+            Some(reading) => {
+                // What is read counts as used, also where the text is known.
+                self.artifacts.get(&request.handle)?;
+                reading
+            }
+            None => self.open(&request.handle)?,
+        };
+        let (text, media_type) = (&reading.text, &reading.media_type);
+        let estimator = &self.options.estimator;
+        let part = slice_indexed(text, media_type, &selector, request.max_tokens, estimator, &mut reading.index)?;
+        let slice = Slice {
             handle: request.handle.clone(),
             selector: request.selector.clone(),
             tokens: self.options.estimator.tokens(&part.text),
@@ -147,7 +181,17 @@ impl ContextManager {
             truncated: part.truncated,
             next: part.next,
             item_id: None,
-        })
+        };
+        // Who reads page by page is likely to go on.
+        self.reading = slice.next.is_some().then_some(reading);
+        Ok(slice)
+    }
+
+    fn open(&self, handle: &str) -> Result<Box<ArtifactReading>> {
+        let (raw, media_type) = self.stored_text(handle)?;
+        let text = firewall::mask_secrets(&raw, &self.options).into_owned();
+        let bytes = self.artifacts.shared(handle).map(Arc::downgrade);
+        Ok(Box::new(ArtifactReading { bytes, text, media_type, index: SliceIndex::default() }))
     }
 
     /// Returns the views of an artifact: selectors that show all of it page by page, and what to look at first. Bytes that
@@ -286,6 +330,36 @@ pub fn drilldown_tool() -> SelectableItem {
 mod tests {
     use super::*;
     use contextweaver_content::SELECTORS;
+
+    #[test]
+    fn pages_are_those_of_what_is_stored_now() {
+        let mut manager = ContextManager::new(crate::ManagerOptions::default());
+        let text =
+            |name: &str| (0..200).map(|n| format!("{name} {n} token=hunter22{n}")).collect::<Vec<_>>().join("\n");
+        let read = |manager: &mut ContextManager, handle: &str, selector: &Value| {
+            let mut request = DrilldownRequest::new(handle, selector.clone());
+            request.max_tokens = Some(40);
+            manager.drilldown(&request).unwrap().done().unwrap()
+        };
+        manager.put_artifact("a", text("old").as_bytes(), "text/plain", "").unwrap();
+        let first = read(&mut manager, "a", &serde_json::json!({ "type": "lines" }));
+        assert!(first.text.starts_with("old 0 token=[") && manager.reading.is_some());
+        let next = Value::Object(first.next.unwrap());
+        // Read on, from the beginning, of another artifact, and after it was overwritten.
+        let second = read(&mut manager, "a", &next);
+        manager.reading = None;
+        assert_eq!(read(&mut manager, "a", &next), second);
+        manager.put_artifact("b", text("other").as_bytes(), "text/plain", "").unwrap();
+        assert!(read(&mut manager, "b", &next).text.starts_with("other "));
+        assert_eq!(read(&mut manager, "a", &next), second);
+        manager.put_artifact("a", text("new").as_bytes(), "text/plain", "").unwrap();
+        let renewed = read(&mut manager, "a", &next);
+        assert!(renewed.text.starts_with("new ") && !renewed.text.contains("hunter22"));
+        manager.artifacts.delete("a").unwrap();
+        let gone = manager.drilldown(&DrilldownRequest::new("a", next));
+        assert_eq!(gone.unwrap_err().code(), ErrorCode::ArtifactNotFound);
+        assert!(manager.reading.is_none());
+    }
 
     #[test]
     fn the_tool_names_every_selector() {

@@ -8,6 +8,7 @@ use super::append::PromptManifest;
 use super::build_state::{BuildInputs, Event};
 use super::call_prompt::{self, SchemaOverrides};
 use super::callbacks::{CallbackAnswers, Outcome};
+use super::drilldown::ArtifactReading;
 use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
@@ -52,6 +53,8 @@ pub struct ContextManager {
     pub(super) answers: CallbackAnswers,
     metrics: Metrics,
     last_work: u64,
+    /// The artifact that was read last, when more of it is likely to be read.
+    pub(super) reading: Option<Box<ArtifactReading>>,
 }
 
 /// A finished build.
@@ -101,6 +104,7 @@ impl ContextManager {
             answers: CallbackAnswers::default(),
             metrics: Metrics::new(),
             last_work: 0,
+            reading: None,
         }
     }
 

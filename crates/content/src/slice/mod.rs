@@ -1,5 +1,6 @@
 //! Parts of a text: what a drilldown answers, under a limit of tokens, with a way to go on.
 
+mod index;
 mod json;
 mod outline;
 mod pager;
@@ -10,6 +11,8 @@ mod selector;
 use std::borrow::Cow;
 use std::ops::Range;
 
+pub use self::index::SliceIndex;
+use self::index::part_of;
 use self::json::JsonPath;
 pub(super) use self::json::{push_index, push_key, squeeze};
 pub(super) use self::outline::kind_of_line;
@@ -18,11 +21,10 @@ use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
-use super::sniff::sniff;
 use super::tree::{JsonKind, JsonTree};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::lines::{lines, slice_range};
+use contextweaver_text::lines::slice_range;
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::prefix;
 
@@ -80,28 +82,61 @@ pub fn slice(
     max_tokens: Option<u64>,
     estimator: &Estimator,
 ) -> Result<TextSlice> {
+    slice_indexed(text, media_type, selector, max_tokens, estimator, &mut SliceIndex::default())
+}
+
+/// Reads a part of a text as [`slice`] does, with what earlier calls found out about it: following `next` over lines or
+/// rows reads the text once.
+///
+/// # Errors
+/// As [`slice`].
+///
+/// # Examples
+/// ```
+/// use contextweaver_content::{Selector, SliceIndex, slice_indexed};
+/// use contextweaver_text::tokens::Estimator;
+/// use serde_json::json;
+///
+/// let (text, mut index) = ("a,b\n1,2\n3,4\n", SliceIndex::default());
+/// for (row, expected) in [(1, "a,b\n1,2"), (2, "a,b\n3,4")] {
+///     let selector = Selector::from_value(json!({ "type": "rows", "start": row, "end": row + 1 }), "/selector")?;
+///     let page = slice_indexed(text, "text/csv", &selector, None, &Estimator::V3, &mut index)?;
+///     assert_eq!(page.text, expected);
+/// }
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn slice_indexed(
+    text: &str,
+    media_type: &str,
+    selector: &Selector,
+    max_tokens: Option<u64>,
+    estimator: &Estimator,
+    index: &mut SliceIndex,
+) -> Result<TextSlice> {
     let budget = PageBudget::new(estimator, max_tokens);
-    let shape = || sniff(media_type, text);
+    let table = |index: &mut SliceIndex| TabularText::indexed(text, media_type, index);
     match &selector.kind {
         SelectorKind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), budget)),
         SelectorKind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), budget)),
-        SelectorKind::Lines => Ok(of_lines(text, selector, budget)),
-        SelectorKind::Rows { columns, conditions, header } => match TabularText::of(text, shape()) {
-            Some(records) => records.rows(selector, (columns, conditions, *header), budget),
-            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, budget)),
+        SelectorKind::Lines => Ok(of_lines(text, selector, budget, index)),
+        SelectorKind::Rows { columns, conditions, header } => match table(index) {
+            Some(records) => records.rows(selector, (columns, conditions, *header), budget, index),
+            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, budget, index)),
             None => Err(TabularText::absent(selector)),
         },
         SelectorKind::JsonKeys(keys) => json_keys(text, selector, keys, budget),
         SelectorKind::JsonPath(path) => json_path(text, selector, path, budget),
         SelectorKind::Search { pattern, context, max_hits } => {
-            search::search(text, shape(), selector, (pattern, *context, *max_hits), budget)
+            search::search(text, index.shape(media_type, text), selector, (pattern, *context, *max_hits), budget)
         }
         SelectorKind::Columns | SelectorKind::Stats(_) => {
-            let records = TabularText::of(text, shape()).ok_or_else(|| TabularText::absent(selector))?;
+            let records = table(index).ok_or_else(|| TabularText::absent(selector))?;
             let (open, entries) = records.describe(selector)?;
             Ok(written(text, selector, "columns", (open, entries), budget))
         }
-        SelectorKind::Outline => Ok(written(text, selector, "entries", outline::outline(text, shape()), budget)),
+        SelectorKind::Outline => {
+            Ok(written(text, selector, "entries", outline::outline(text, index.shape(media_type, text)), budget))
+        }
     }
 }
 
@@ -169,12 +204,13 @@ impl Selector {
     }
 }
 
-fn of_lines(text: &str, selector: &Selector, budget: PageBudget) -> TextSlice {
-    let total = lines(text).count();
-    let span = selector.span(total);
-    let mut units = lines(text).skip(span.start).take(span.len()).map(PageUnit::text);
+fn of_lines(text: &str, selector: &Selector, budget: PageBudget, index: &mut SliceIndex) -> TextSlice {
+    let all = index.lines(text);
+    let span = selector.span(all.len());
+    let mut units = all[span.clone()].iter().map(|line| PageUnit::text(part_of(text, *line)));
     let page = fill(&mut units, &PageFrame::LINES, selector.range.offset, budget);
-    selector.answer("lines", total, &span, page)
+    index.read += page.taken as u64 + 1;
+    selector.answer("lines", all.len(), &span, page)
 }
 
 /// Pages text that was written about the source; it is never larger than the source.

@@ -2,8 +2,11 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::sync::Arc;
 
 use super::TextSlice;
+use super::index::{RowIndex, SliceIndex, part_of, span_of};
 use super::json::{JsonPath, push_quoted};
 use super::pager::{PageBudget, PageFrame, PageUnit, fill};
 use super::selector::{RowCondition, Selector, SelectorKind};
@@ -23,33 +26,46 @@ const MAX_VALUES: usize = 6;
 const VALUE_CHARS: usize = 40;
 
 pub(super) struct TabularText<'a> {
-    /// The separator of a table.
-    separator: Option<u8>,
-    /// Whether the records are elements of a JSON array.
-    array: bool,
-    /// The header of a table is the first.
-    rows: Vec<&'a str>,
+    text: &'a str,
+    at: RowIndex,
 }
 
 impl<'a> TabularText<'a> {
     pub fn of(text: &'a str, shape: Shape) -> Option<Self> {
-        match shape {
+        let spans = |rows: &mut dyn Iterator<Item = &'a str>| Arc::new(rows.map(|row| span_of(text, row)).collect());
+        let (separator, array, rows) = match shape {
             Shape::Table(separator) => {
-                let rows = Table::parse(text, separator).records().to_vec();
-                Some(Self { separator: Some(separator), array: false, rows })
+                (Some(separator), false, spans(&mut Table::parse(text, separator).records().iter().copied()))
             }
-            Shape::Ndjson => {
-                let rows = lines(text).filter(|line| !line.trim().is_empty()).collect();
-                Some(Self { separator: None, array: false, rows })
-            }
+            Shape::Ndjson => (None, false, spans(&mut lines(text).filter(|line| !line.trim().is_empty()))),
             Shape::Json => {
                 let tree = JsonTree::parse(text)?;
-                let array = main_array(tree.root())?;
-                let rows = array.items().map(|item| &text[item.start()..item.start() + item.raw().len()]).collect();
-                Some(Self { separator: None, array: true, rows })
+                let end = |item: JsonNode| (item.start() + item.raw().len()) as u32;
+                let items = main_array(tree.root())?.items();
+                (None, true, Arc::new(items.map(|item| (item.start() as u32, end(item))).collect()))
             }
-            _ => None,
+            _ => return None,
+        };
+        Some(Self { text, at: RowIndex { separator, array, rows } })
+    }
+
+    /// Returns the rows that are known of a text, or looks for them.
+    pub fn indexed(text: &'a str, media_type: &str, index: &mut SliceIndex) -> Option<Self> {
+        if let Some(at) = &index.table {
+            return Some(Self { text, at: at.clone() });
         }
+        let found = Self::of(text, index.shape(media_type, text))?;
+        index.read += found.at.rows.len() as u64;
+        index.table = Some(found.at.clone());
+        Some(found)
+    }
+
+    fn row(&self, row: usize) -> &'a str {
+        self.at.rows.get(row).map_or("", |at| part_of(self.text, *at))
+    }
+
+    fn len(&self) -> usize {
+        self.at.rows.len()
     }
 
     pub fn absent(selector: &Selector) -> Error {
@@ -60,14 +76,15 @@ impl<'a> TabularText<'a> {
 
     /// The names of a table's columns.
     fn header(&self) -> Vec<Cow<'a, str>> {
-        match (self.separator, self.rows.first()) {
-            (Some(separator), Some(header)) => cells(header, separator),
+        match self.at.separator {
+            Some(separator) if self.len() > 0 => cells(self.row(0), separator),
             _ => Vec::new(),
         }
     }
 
-    fn data(&self) -> &[&'a str] {
-        if self.separator.is_some() { self.rows.get(1..).unwrap_or(&[]) } else { &self.rows }
+    /// The rows without the header of a table.
+    fn data(&self) -> Range<usize> {
+        usize::from(self.at.separator.is_some()).min(self.len())..self.len()
     }
 
     /// Returns the rows of a range, or those of them that fulfil all conditions.
@@ -76,38 +93,49 @@ impl<'a> TabularText<'a> {
         selector: &Selector,
         (columns, conditions, header): (&[String], &[RowCondition], bool),
         budget: PageBudget,
+        index: &mut SliceIndex,
     ) -> Result<TextSlice> {
         let names = self.header();
         let place = |name: &str, at: &str| match names.iter().position(|known| known == name) {
-            None if self.separator.is_some() => Err(selector.no_column(name, at)),
+            None if self.at.separator.is_some() => Err(selector.no_column(name, at)),
             found => Ok(found.unwrap_or(0)),
         };
         let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
         let tested = conditions.iter().map(|test| place(&test.column, "/where")).collect::<Result<Vec<_>>>()?;
-        let span = selector.span(self.rows.len());
-        let titled = header && self.separator.is_some();
+        let span = selector.span(self.len());
+        let titled = header && self.at.separator.is_some();
         // Conditions are about data, not about the header.
         let from = if titled && !conditions.is_empty() { span.start.max(1) } else { span.start };
-        let kept: Vec<usize> = (from..span.end)
-            .filter(|row| conditions.is_empty() || self.holds(self.rows[*row], conditions, &tested))
-            .collect();
-        let show = |row: &usize| match (columns.is_empty(), self.array) {
-            (true, true) => PageUnit::json(self.rows[*row]),
-            (true, false) => PageUnit::text(self.rows[*row]),
-            (false, true) => PageUnit::json(self.project(self.rows[*row], columns, &picked)),
-            (false, false) => PageUnit::text(self.project(self.rows[*row], columns, &picked)),
+        let fulfilled = (!conditions.is_empty()).then(|| self.fulfilled(selector, conditions, &tested, index));
+        let kept = match &fulfilled {
+            None => from..span.end,
+            Some(rows) => {
+                let place = |bound: usize| rows.partition_point(|row| (*row as usize) < bound);
+                place(from)..place(span.end).max(place(from))
+            }
         };
-        let mut frame = if self.array { PageFrame::ARRAY } else { PageFrame::LINES };
+        let row_at = |at: usize| fulfilled.as_ref().map_or(Some(at), |rows| Some(*rows.get(at)? as usize));
+        let show = |at: usize| {
+            let row = self.row(row_at(at).unwrap_or(usize::MAX));
+            match (columns.is_empty(), self.at.array) {
+                (true, true) => PageUnit::json(row),
+                (true, false) => PageUnit::text(row),
+                (false, true) => PageUnit::json(self.project(row, columns, &picked)),
+                (false, false) => PageUnit::text(self.project(row, columns, &picked)),
+            }
+        };
+        let mut frame = if self.at.array { PageFrame::ARRAY } else { PageFrame::LINES };
         if titled && from > 0 && !kept.is_empty() {
-            let header = self.rows[0];
+            let header = self.row(0);
             let header =
                 if columns.is_empty() { header.into() } else { Cow::Owned(self.project(header, columns, &picked)) };
             frame.open = header + "\n";
         }
-        let page = fill(&mut kept.iter().map(show), &frame, selector.range.offset, budget);
+        let page = fill(&mut kept.clone().map(show), &frame, selector.range.offset, budget);
         let taken = page.taken;
-        let mut answer = selector.answer("rows", self.rows.len(), &(span.start..span.start + kept.len()), page);
-        let end = kept.get(taken).copied().unwrap_or(span.end);
+        index.read += taken as u64 + 1;
+        let mut answer = selector.answer("rows", self.len(), &(span.start..span.start + kept.len()), page);
+        let end = if taken < kept.len() { row_at(kept.start + taken).unwrap_or(span.end) } else { span.end };
         answer.end = end as u64;
         if !conditions.is_empty() {
             answer.total = kept.len() as u64;
@@ -121,8 +149,29 @@ impl<'a> TabularText<'a> {
         Ok(answer)
     }
 
+    /// Returns all rows that fulfil the conditions, in order.
+    fn fulfilled(
+        &self,
+        selector: &Selector,
+        conditions: &[RowCondition],
+        places: &[usize],
+        index: &mut SliceIndex,
+    ) -> Arc<Vec<u32>> {
+        let key = selector.written("where");
+        if let Some((known, rows)) = &index.kept
+            && *known == key
+        {
+            return Arc::clone(rows);
+        }
+        let all = (0..self.len()).filter(|row| self.holds(self.row(*row), conditions, places));
+        let rows: Arc<Vec<u32>> = Arc::new(all.map(|row| row as u32).collect());
+        index.read += self.len() as u64;
+        index.kept = Some((key, Arc::clone(&rows)));
+        rows
+    }
+
     fn holds(&self, row: &str, conditions: &[RowCondition], places: &[usize]) -> bool {
-        if let Some(separator) = self.separator {
+        if let Some(separator) = self.at.separator {
             let cells = cells(row, separator);
             return conditions.iter().zip(places).all(|(test, at)| test.holds(cells.get(*at).map_or("", |cell| cell)));
         }
@@ -142,7 +191,7 @@ impl<'a> TabularText<'a> {
     /// Leaves only some columns of a row, in the order asked for.
     fn project(&self, row: &str, columns: &[String], places: &[usize]) -> String {
         let mut out = String::new();
-        let Some(separator) = self.separator else {
+        let Some(separator) = self.at.separator else {
             let Some(tree) = JsonTree::parse(row) else { return row.to_owned() };
             out.push('{');
             for (name, value) in columns.iter().filter_map(|name| Some((name, tree.root().get(name)?))) {
@@ -189,8 +238,8 @@ impl<'a> TabularText<'a> {
 
     fn profile(&self) -> Vec<ColumnStats> {
         let mut columns: Vec<ColumnStats> = self.header().iter().map(|name| ColumnStats::new(name)).collect();
-        for row in self.data() {
-            if let Some(separator) = self.separator {
+        for row in self.data().map(|row| self.row(row)) {
+            if let Some(separator) = self.at.separator {
                 for (column, cell) in columns.iter_mut().zip(cells(row, separator)) {
                     column.add(kind_of(&cell), &cell);
                 }

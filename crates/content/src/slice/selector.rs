@@ -161,6 +161,11 @@ impl Selector {
         map
     }
 
+    /// Returns a field as it was written.
+    pub(super) fn written(&self, field: &str) -> String {
+        self.given.get(field).map(Value::to_string).unwrap_or_default()
+    }
+
     /// Makes the error for a column that does not exist.
     pub(super) fn no_column(&self, name: &str, at: &str) -> Error {
         Error::new(ErrorCode::NotFound, format!("no column {}", quote(name)))

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_base::{ErrorCode, Result};
-use contextweaver_content::{Selector, TextSlice, slice, sniff, views};
+use contextweaver_content::{Selector, SliceIndex, TextSlice, slice, slice_indexed, sniff, views};
 use contextweaver_model::{ArtifactRef, ViewSpec};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
@@ -497,5 +497,37 @@ fn searches_run_under_a_step_budget() {
     for (text, media_type) in [(mixed, "text/plain"), (lines, "text/plain"), (values, "application/json")] {
         let error = search(&text, media_type, "[ab]*a[ab]{200}c").unwrap_err();
         assert_eq!((error.code(), error.path()), (ErrorCode::TooLarge, "/selector/pattern"));
+    }
+}
+
+/// Follows `next` to the end with one index, as a manager does; returns the lines and rows that were looked at.
+fn units_read(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> u64 {
+    let mut index = SliceIndex::default();
+    let mut next = Some(selector.clone());
+    while let Some(selector) = next {
+        let parsed = Selector::from_value(selector.clone(), "/selector").unwrap();
+        let page = slice_indexed(text, media_type, &parsed, Some(max_tokens), &Estimator::V2, &mut index).unwrap();
+        assert_eq!(page, cut(text, media_type, &selector, Some(max_tokens)).unwrap(), "{selector}");
+        next = page.next.map(Value::Object);
+    }
+    index.units_read()
+}
+
+/// Every page was once looked for from the beginning of the text.
+#[test]
+fn reading_page_by_page_is_linear() {
+    let lines = |count: usize| (0..count).map(|n| format!("{n},name {n},{}\n", n % 3)).collect::<Vec<_>>().concat();
+    let array =
+        |count: usize| json!((0..count).map(|n| json!({ "id": n, "kind": n % 3 })).collect::<Vec<_>>()).to_string();
+    let some = json!([{ "column": "kind", "value": 1 }]);
+    let rows = json!({ "type": "rows" });
+    for (few, many, media_type, selector) in [
+        (lines(500), lines(1000), "text/plain", json!({ "type": "lines" })),
+        (lines(500), lines(1000), "text/csv", rows.clone()),
+        (array(500), array(1000), "application/json", rows),
+        (array(500), array(1000), "application/json", json!({ "type": "rows", "where": some })),
+    ] {
+        let (less, more) = (units_read(&few, media_type, &selector, 60), units_read(&many, media_type, &selector, 60));
+        assert!(more <= less * 21 / 10 && more < 4000, "{selector}: {less} {more}");
     }
 }

@@ -307,6 +307,12 @@ impl ArtifactStore {
         self.find(handle).map(|(_, bytes)| bytes)
     }
 
+    /// Returns the bytes under a handle as they are kept; while they are kept, their address names them.
+    pub(crate) fn shared(&self, handle: &str) -> Option<&Arc<Vec<u8>>> {
+        let entry = self.entries.get(handle)?;
+        self.blobs.get(&entry.blob?).map(|blob| &blob.bytes)
+    }
+
     /// Returns what is known of the artifact under a handle.
     ///
     /// # Errors
