@@ -1,3 +1,4 @@
-//! What masking hides and what it leaves, on labelled sets.
+//! What the text primitives are held to by others: other implementations, and sets kept outside the repository.
 
+mod patterns;
 mod secrets;
