@@ -6,3 +6,4 @@ mod conversations;
 mod properties;
 mod provider_logs;
 mod provider_rules;
+mod schema_suite;

@@ -36,6 +36,12 @@ fn values_fit_or_not() {
             vec![json!(9_007_199_254_740_994_i64)],
         ),
         (json!({ "multipleOf": 0.01 }), vec![json!(19.99), json!(0.3), json!(4)], vec![json!(0.005)]),
+        (
+            json!({ "multipleOf": 0.123_456_789 }),
+            vec![json!(0), json!(123_456_789), json!(1.234_567_89)],
+            vec![json!(1e308)],
+        ),
+        (json!({ "multipleOf": 1e-300 }), vec![json!(1e308), json!(3)], vec![json!(1e-301)]),
         (json!({ "multipleOf": 0 }), vec![json!(1)], vec![]),
         (json!({ "minLength": 2, "maxLength": 2 }), vec![json!("é😀")], vec![json!("a"), json!("abc")]),
         (json!({ "pattern": "^a+$" }), vec![json!("aa"), json!(1)], vec![json!("ba"), json!("a\n")]),

@@ -68,17 +68,30 @@ pub(super) fn number_fits(keyword: &str, rule: &Value, number: &Number) -> bool 
         "exclusiveMinimum" => order().is_gt(),
         "maximum" => order().is_le(),
         "exclusiveMaximum" => order().is_lt(),
-        "multipleOf" => match aligned(number, bound) {
-            Some((_, 0)) => true,
-            Some((number, bound)) => number % bound == 0,
-            // Far apart: with floats there is nothing to tell.
-            None => {
-                let quotient = number.as_f64().unwrap_or(0.0) / bound.as_f64().unwrap_or(1.0);
-                !quotient.is_finite() || quotient.fract() == 0.0
-            }
-        },
+        "multipleOf" => is_multiple(number, bound).unwrap_or(true),
         _ => true,
     }
+}
+
+/// Tells whether a number is a multiple of another, exactly as both are written; nothing of what is a multiple of nothing.
+fn is_multiple(number: &Number, of: &Number) -> Option<bool> {
+    let ((digits, exponent), (divisor, least)) = (decimal(number)?, decimal(of)?);
+    let (digits, divisor) = (digits.unsigned_abs(), divisor.unsigned_abs());
+    if digits == 0 || divisor == 0 {
+        return Some(true);
+    }
+    // Digits end in no zero, so that they are no multiple of ten.
+    let Ok(mut zeros) = u32::try_from(exponent.checked_sub(least)?) else { return Some(false) };
+    let times = |a: u128, b: u128| a.checked_mul(b).map(|product| product % divisor);
+    let (mut rest, mut power) = (digits % divisor, 10 % divisor);
+    while zeros > 0 {
+        if zeros % 2 == 1 {
+            rest = times(rest, power)?;
+        }
+        power = times(power, power)?;
+        zeros /= 2;
+    }
+    Some(rest == 0)
 }
 
 /// Reads a bound of a count.
