@@ -146,14 +146,23 @@ pub(super) fn fill(
             page.text.push_str(frame.joint);
         }
         page.text.push_str(&unit.lead);
-        if first && offset > 0 {
-            let plain = unit.body.plain();
-            let rest = skip_chars(&plain, offset);
-            if unit.body.is_json() { push_quoted(&mut page.text, rest) } else { page.text.push_str(rest) }
+        let plain = (first && offset > 0).then(|| unit.body.plain());
+        let whole = match &plain {
+            Some(plain) => Cow::Borrowed(skip_chars(plain, offset)),
+            None => unit.body.whole(),
+        };
+        // A character has at most four bytes and costs at least a quarter: what is far too long is not copied to be
+        // weighed, as a unit of many pages would be for each of them.
+        let cost = if budget.quarters < u64::MAX && whole.len() as u64 / 4 > left {
+            u64::MAX
         } else {
-            page.text.push_str(&unit.body.whole());
-        }
-        let cost = budget.cost(&page.text[start..]);
+            if plain.is_some() && unit.body.is_json() {
+                push_quoted(&mut page.text, &whole);
+            } else {
+                page.text.push_str(&whole);
+            }
+            budget.cost(&page.text[start..])
+        };
         if cost <= left {
             left -= cost;
             page.taken += 1;
