@@ -1,6 +1,6 @@
 // What users wait for, a row each, in fresh processes; with two packages in turns, so that both have the same machine.
 //
-//   node benches/rows.mjs [--package <folder of the built package>] [--before <folder of another>] [--rounds 5] [--rows a,b]
+//   node benches/rows.mjs [--package <folder of the built package>] [--before <folder of another>] [--rounds 5] [--rows "a;b"]
 //                         [--json]
 //
 // Milliseconds: the median of the rounds, each the best of a few runs in a process of its own. Memory: peak resident set of
@@ -192,7 +192,7 @@ function summary(runs) {
 function main() {
   const packages = args.before ? { before: args.before, here: args.package } : { here: args.package };
   const report = {};
-  for (const row of args.rows ? args.rows.split(",") : Object.keys(ROWS)) {
+  for (const row of args.rows ? args.rows.split(";") : Object.keys(ROWS)) {
     const runs = Object.fromEntries(Object.keys(packages).map((name) => [name, []]));
     for (let round = 0; round < Number(args.rounds); round += 1) {
       for (const [name, folder] of Object.entries(packages)) runs[name].push(measure(folder, row));
