@@ -13,6 +13,8 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
+import { textLog } from "./synthetic.mjs";
+
 const here = dirname(fileURLToPath(import.meta.url));
 const { values: args } = parseArgs({
   options: {
@@ -64,19 +66,6 @@ function score({ ContextManager, countTokens }, file) {
   return { ...sum, tokens_per_payload: Math.round(sum.tokens / cases.length) };
 }
 
-function log(bytes) {
-  const lines = [];
-  for (let size = 0, n = 0; size < bytes; n += 1) {
-    const line =
-      n === 7777
-        ? `2026-03-01T12:00:00Z ERROR payment ord_${n} declined: card_expired after 3 attempts`
-        : `2026-03-01T10:${String(n % 60).padStart(2, "0")}:00Z INFO http GET /v1/items/${(n * 7919) % 100003} 200 ${n % 97}ms`;
-    size += line.length + 1;
-    lines.push(line);
-  }
-  return lines.join("\n");
-}
-
 const image = () => Buffer.alloc(8 * MIB, Uint8Array.from({ length: 251 }, (_, i) => (i * 197) % 256)).toString("base64");
 /** Starts of secrets that are none. */
 const nearMisses = () => "sk-x AKIAx eyJx. ghp_x password: ab xoxb-x ".repeat(1 + (8 * MIB) / 43).slice(0, 8 * MIB);
@@ -98,7 +87,7 @@ const ours = (media_type) => ({ ContextManager }, data) => {
 };
 
 const TASKS = {
-  "1 MB log": { data: () => log(1_000_000), ours: ours("text/plain"), plain: (data) => plainText(data, new Map()) },
+  "1 MB log": { data: () => textLog(1_000_000), ours: ours("text/plain"), plain: (data) => plainText(data, new Map()) },
   "8 MiB image, base64 in JSON": {
     data: () => JSON.stringify({ content: [{ type: "image", mimeType: "image/png", data: image() }] }),
     ours: ours("application/json"),
@@ -115,7 +104,7 @@ const TASKS = {
     plain: (data) => data.replace(/sk-[A-Za-z0-9_-]{20,}|AKIA[A-Z0-9]{16}|ghp_[A-Za-z0-9]{36,}/g, "x").length,
   },
   "10,000 results of 2 KB, one store": {
-    data: () => Array.from({ length: 10_000 }, (_, n) => `row ${n}: ${log(2000).slice(0, 2000 - (n % 50))}`),
+    data: () => Array.from({ length: 10_000 }, (_, n) => `row ${n}: ${textLog(2000).slice(0, 2000 - (n % 50))}`),
     ours: ({ ContextManager }, data) => {
       const manager = new ContextManager({ limits: { max_store_bytes: 16 * MIB } });
       let full = 0;
@@ -151,7 +140,7 @@ async function child(name, side) {
   const data = task.data();
   const engine = side === "ours" ? await load() : undefined;
   // The module itself and its compilation are not the task's.
-  if (engine) ours("text/plain")(engine, log(20_000));
+  if (engine) ours("text/plain")(engine, textLog(20_000));
   globalThis.gc?.();
   const before = process.resourceUsage().maxRSS;
   const run = side === "ours" ? () => task.ours(engine, data) : () => task.plain(data);

@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 
 import { catalog, routingQueries } from "./synthetic-tools.mjs";
-import { log, queries } from "./synthetic.mjs";
+import { log, queries, textLog } from "./synthetic.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const { values: args } = parseArgs({
@@ -29,19 +29,6 @@ const { values: args } = parseArgs({
 });
 
 const MIB = 1024 * 1024;
-
-function logOf(bytes) {
-  const lines = [];
-  for (let size = 0, n = 0; size < bytes; n += 1) {
-    const line =
-      n === 7777
-        ? `2026-03-01T12:00:00Z ERROR payment ord_${n} declined: card_expired after 3 attempts`
-        : `2026-03-01T10:${String(n % 60).padStart(2, "0")}:00Z INFO http GET /v1/items/${(n * 7919) % 100003} 200 ${n % 97}ms`;
-    size += line.length + 1;
-    lines.push(line);
-  }
-  return lines.join("\n");
-}
 
 /** Turns of four messages: a question, a call, its result, an answer. */
 function conversation(turns) {
@@ -98,7 +85,7 @@ const ROWS = {
       return spread(20, (at) => manager.build({ phase: "answer", query: asked[at] })).p50;
     }),
   "1 MB log through the firewall": ({ ContextManager }) => {
-    const text = logOf(1_000_000);
+    const text = textLog(1_000_000);
     return best(10, () => {
       const manager = new ContextManager();
       manager.ingestToolResult(toolResult(text));
@@ -106,7 +93,7 @@ const ROWS = {
     });
   },
   "10,000 results of 2 KB": ({ ContextManager }) => {
-    const text = logOf(2000);
+    const text = textLog(2000);
     const data = Array.from({ length: 10_000 }, (_, n) => `row ${n}: ${text.slice(0, 2000 - (n % 50))}`);
     const manager = new ContextManager({ limits: { max_store_bytes: 16 * MIB } });
     return timed(() => {

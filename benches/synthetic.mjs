@@ -51,3 +51,17 @@ export function queries(items, count) {
   const back = (at) => Math.floor((at * turns.length) / count);
   return Array.from({ length: count }, (_, at) => turns[turns.length - 1 - back(at)].text);
 }
+
+/** A log of a server as text of at least so many characters, with one error in it where it is long enough. */
+export function textLog(bytes) {
+  const lines = [];
+  for (let size = 0, n = 0; size < bytes; n += 1) {
+    const line =
+      n === 7777
+        ? `2026-03-01T12:00:00Z ERROR payment ord_${n} declined: card_expired after 3 attempts`
+        : `2026-03-01T10:${String(n % 60).padStart(2, "0")}:00Z INFO http GET /v1/items/${(n * 7919) % 100003} 200 ${n % 97}ms`;
+    size += line.length + 1;
+    lines.push(line);
+  }
+  return lines.join("\n");
+}
