@@ -10,7 +10,7 @@ use super::reduce;
 use crate::store::NewArtifact;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, ItemKind, Sensitivity, Status};
+use contextweaver_model::{ContextItem, ItemKind, Status};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
@@ -76,8 +76,8 @@ impl ContextManager {
         self.check_message_results(&items)?;
         let names = self.names_of_calls(&items);
         let mut prepared = Vec::with_capacity(items.len());
-        for item in items {
-            prepared.push(match call_of(&item, &names) {
+        for mut item in items {
+            prepared.push(match take_call(&mut item, &names) {
                 Some(call) => self.digest_message_result(&call, item),
                 None => PreparedItem::AsRead(Box::new(item)),
             });
@@ -200,14 +200,13 @@ fn handle_of(item: &PreparedItem) -> Option<String> {
     }
 }
 
-/// Makes the record of a result that came in a message.
-fn call_of(item: &ContextItem, names: &SortedMap<String, String>) -> Option<ToolResult> {
+/// Makes the record of a result that came in a message, out of the item's metadata, which may hold images.
+fn take_call(item: &mut ContextItem, names: &SortedMap<String, String>) -> Option<ToolResult> {
     if !is_stored(item) {
         return None;
     }
     let name = item.metadata_str("function_name").map(str::to_owned);
     let name = name.or_else(|| names.get(item.parent_id.as_deref()?).cloned()).unwrap_or_default();
     let call = item.id.strip_prefix("result:").unwrap_or(&item.id);
-    let metadata = item.metadata.clone();
-    Some(ToolResult { metadata, sensitivity: Sensitivity::Public, ..ToolResult::new(call, &name) })
+    Some(ToolResult { metadata: std::mem::take(&mut item.metadata), ..ToolResult::new(call, &name) })
 }
