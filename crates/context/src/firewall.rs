@@ -7,6 +7,8 @@ use super::digest_note;
 use super::options::{ManagerOptions, Summarizer};
 use super::prompt::EntryRendering;
 use super::reduce::{ReducedText, Reduction};
+use crate::store::{ArtifactStore, NewArtifact};
+use contextweaver_base::Result;
 use contextweaver_content::{digest, essence, views_sniffed};
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
@@ -137,8 +139,17 @@ pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem
     item
 }
 
-/// Connects a compaction with its stored bytes.
-pub fn attach(done: &mut Compaction, stored: ArtifactRef) {
+/// Stores the raw bytes of a compaction under the handle of its item, and connects the two. `live` are handles that must
+/// not be evicted for it.
+pub fn store(
+    done: &mut Compaction,
+    artifacts: &mut ArtifactStore,
+    bytes: Cow<[u8]>,
+    media_type: &str,
+    live: &[&str],
+) -> Result<()> {
+    let (handle, label) = (handle_of(&done.item.id), label_of(&done.item.id));
+    let stored = artifacts.put_new(NewArtifact { handle: &handle, bytes, media_type, label: &label, live })?;
     if let Some(stats) = &mut done.envelope.firewall_stats {
         stats.artifact_ref = Some(stored.handle.clone());
     }
@@ -147,4 +158,5 @@ pub fn attach(done: &mut Compaction, stored: ArtifactRef) {
     }
     done.envelope.artifacts.push(stored.clone());
     done.item.artifact_ref = Some(stored);
+    Ok(())
 }

@@ -12,7 +12,7 @@ use super::manager::ContextManager;
 use super::options::{Classifier, ManagerOptions};
 use super::reduce::{self, Reduction};
 use super::{digest_note, sensitivity};
-use crate::store::{EventLog, NewArtifact};
+use crate::store::EventLog;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::extract::facts;
@@ -210,18 +210,19 @@ impl ContextManager {
     /// Stores the bytes of a checked result and appends its item.
     pub(super) fn store_result(&mut self, mut done: Compaction, raw: &[u8], media_type: &str) -> Result<Ingested> {
         self.events.check(std::slice::from_ref(&done.item))?;
-        let (handle, label) = (firewall::handle_of(&done.item.id), firewall::label_of(&done.item.id));
-        let live = live_handles(&self.events);
-        let new = NewArtifact { handle: &handle, bytes: raw.into(), media_type, label: &label, live: &live };
-        let stored = self.artifacts.put_new(new)?;
-        firewall::attach(&mut done, stored);
+        firewall::store(&mut done, &mut self.artifacts, raw.into(), media_type, &live_handles(&self.events))?;
+        let ingested = self.append_result(done)?;
+        self.answers.settle(self.events.len());
+        self.observe(&ingested.events());
+        Ok(ingested)
+    }
+
+    /// Appends the item of a result whose bytes are stored.
+    pub(super) fn append_result(&mut self, done: Compaction) -> Result<Ingested> {
         // What the store masked by rules of its own has not been looked at.
         let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();
         self.append(vec![done.item.clone()], is_clean)?;
-        self.answers.settle(self.events.len());
-        let ingested = Ingested { item: done.item, envelope: done.envelope };
-        self.observe(&ingested.events());
-        Ok(ingested)
+        Ok(Ingested { item: done.item, envelope: done.envelope })
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {

@@ -4,10 +4,9 @@
 use super::build_state::Event;
 use super::callbacks::Outcome;
 use super::firewall::{self, Compaction};
-use super::ingest::{Ingested, ToolResult, live_handles};
+use super::ingest::{ToolResult, live_handles};
 use super::manager::ContextManager;
 use super::reduce;
-use crate::store::NewArtifact;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, Status};
@@ -157,11 +156,8 @@ impl ContextManager {
         live.extend(handles.iter().map(String::as_str));
         for item in prepared {
             if let PreparedItem::Result { done, raw } = item {
-                let (handle, label) = (firewall::handle_of(&done.item.id), firewall::label_of(&done.item.id));
                 let bytes = std::mem::take(raw).into_bytes().into();
-                let new = NewArtifact { handle: &handle, bytes, media_type: "text/plain", label: &label, live: &live };
-                let stored = self.artifacts.put_new(new)?;
-                firewall::attach(done, stored);
+                firewall::store(done, &mut self.artifacts, bytes, "text/plain", &live)?;
             }
         }
         Ok(())
@@ -173,10 +169,7 @@ impl ContextManager {
             match item {
                 PreparedItem::AsRead(item) => self.append(vec![*item], false)?,
                 PreparedItem::Result { done, .. } => {
-                    // What the store masked by rules of its own has not been looked at.
-                    let is_clean = done.is_clean && self.artifacts.options().redact_secrets.is_none();
-                    let ingested = Ingested { item: done.item, envelope: done.envelope };
-                    self.append(vec![ingested.item.clone()], is_clean)?;
+                    let ingested = self.append_result(*done)?;
                     events.extend(ingested.events());
                     self.keep_envelope(ingested.item.id, &ingested.envelope);
                 }
