@@ -91,7 +91,7 @@ pub fn ingest_mcp_result(
     result: &str,
     attached: Vec<Vec<u8>>,
 ) -> Result<String> {
-    let result = read_mcp_result(manager.options().is_compat(), call, result, attached)?;
+    let result = read_mcp_result(manager.strategy().is_some(), call, result, attached)?;
     ingested(manager.ingest_mcp_result(result)?)
 }
 

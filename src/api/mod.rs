@@ -86,22 +86,23 @@ fn no_json(error: &serde_json::Error) -> Error {
     Error::new(ErrorCode::Internal, format!("no JSON for it: {error}"))
 }
 
-/// Reads the options of a manager, over those of the compat mode where it is asked for.
-pub fn manager_options(options: Value) -> Result<ManagerOptions> {
+/// Makes an empty manager from its options, in the compat mode where they ask for it.
+pub fn empty_manager(options: Value) -> Result<ContextManager> {
     let mut fields = Fields::open(options, "")?;
-    let compat = compat::requested(&mut fields, ErrorCode::Unsupported)?;
-    ManagerOptions::from_fields(fields, compat.map(compat::Compat::manager_options).unwrap_or_default())
+    match compat::requested(&mut fields, ErrorCode::Unsupported)? {
+        Some(compat) => compat.manager(fields),
+        None => Ok(ContextManager::new(ManagerOptions::from_fields(fields, ManagerOptions::default())?)),
+    }
 }
 
 /// Makes a manager from the JSON of its options.
 pub fn new_manager(options: &str) -> Result<ContextManager> {
-    Ok(ContextManager::new(manager_options(json::parse(options)?)?))
+    empty_manager(json::parse(options)?)
 }
 
 /// Makes a manager from the JSON of a snapshot and of its options.
 pub fn restore_manager(snapshot: &str, options: &str) -> Result<ContextManager> {
-    let options = manager_options(json::parse(options)?)?;
-    ContextManager::from_json(json::parse_snapshot(snapshot)?, options)
+    new_manager(options)?.restored(json::parse_snapshot(snapshot)?)
 }
 
 /// Returns a manager as the JSON that [`restore_manager`] reads.

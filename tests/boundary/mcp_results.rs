@@ -402,7 +402,7 @@ fn arguments_are_closed() {
 
 /// Takes a result apart and lets it into a log, as the package does.
 fn ingest_as(manager: &mut ContextManager, call: &Value, result: &Value) -> Result<Ingested> {
-    let is_compat = manager.options().is_compat();
+    let is_compat = manager.strategy().is_some();
     let result = read_mcp_result(is_compat, &call.to_string(), &json!({ "result": result }).to_string(), Vec::new())?;
     match manager.ingest_mcp_result(result)? {
         Outcome::Done(ingested) => Ok(ingested),

@@ -2,7 +2,6 @@
 
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::ContextManager;
 use contextweaver_context::TextForm;
 use contextweaver_context::call_prompt::{SchemaOverrides, schema_header};
 use contextweaver_context::callbacks::Outcome;
@@ -92,7 +91,7 @@ pub fn handoff(input: &Value) -> Result<Value> {
     if let Some(policy) = input.get("policy").filter(|value| !value.is_null()) {
         options.policy = ContextPolicy::from_value(policy.clone(), "/policy", ContextPolicy::compat(), false)?;
     }
-    let mut manager = ContextManager::new(options);
+    let mut manager = contextweaver_context::compat::manager(options)?;
     for entry in input["artifacts"].as_array().into_iter().flatten() {
         let (media_type, label) = (text(entry, "media_type"), text(entry, "label"));
         manager.put_artifact(text(entry, "handle"), text(entry, "content").as_bytes(), media_type, label)?;

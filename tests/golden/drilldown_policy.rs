@@ -14,7 +14,7 @@ pub fn run(input: &Value) -> Value {
 
 fn run_calls(input: &Value) -> Result<Value> {
     let options = json!({ "compat": "0.18", "policy": input.get("policy") });
-    let mut manager = ContextManager::new(contextweaver::api::manager_options(options)?);
+    let mut manager = contextweaver::api::empty_manager(options)?;
     manager.ingest_all(items(&input["items"])?)?;
     for artifact in input["artifacts"].as_array().into_iter().flatten() {
         let bytes = text(&artifact["content"], "utf8").as_bytes();

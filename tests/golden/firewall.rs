@@ -160,7 +160,7 @@ fn manager_of(given: &Value) -> Result<ContextManager> {
             options[key] = plugin_json(name);
         }
     }
-    Ok(ContextManager::new(contextweaver::api::manager_options(options)?))
+    contextweaver::api::empty_manager(options)
 }
 
 fn run_ingest(input: &Value) -> Result<Value> {

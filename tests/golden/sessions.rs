@@ -1,26 +1,24 @@
 //! Cases that run a whole manager: items, facts, episodes, steps, then builds.
 
-use contextweaver::api::manager_options;
+use contextweaver::api::empty_manager;
 use contextweaver::api::read_mcp_result;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::report::{Inspection, InspectionParts, artifacts_of};
-use contextweaver_context::{
-    BuildRequest, ContextManager, DrilldownRequest, Event, ManagerOptions, ToolResult, compat,
-};
+use contextweaver_context::{BuildRequest, ContextManager, DrilldownRequest, Event, ToolResult, compat};
 use contextweaver_model::{ContextPack, Episode, Fact};
 use serde_json::{Value, json};
 
 use crate::context::{items, reference_class, text};
 
-fn options(config: &Value) -> Result<ManagerOptions> {
+fn empty(config: &Value) -> Result<ContextManager> {
     let mut given = config.as_object().cloned().unwrap_or_default();
     given.insert("compat".into(), json!("0.18"));
-    manager_options(Value::Object(given))
+    empty_manager(Value::Object(given))
 }
 
 fn manager(input: &Value) -> Result<ContextManager> {
-    let mut manager = ContextManager::new(options(&input["config"])?);
+    let mut manager = empty(&input["config"])?;
     manager.ingest_all(items(&input["items"])?)?;
     for fact in input["facts"].as_array().into_iter().flatten() {
         let (id, fact) = Fact::with_optional_id(fact.clone(), "")?;

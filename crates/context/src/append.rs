@@ -11,7 +11,6 @@ use super::frame::PromptFrame;
 use super::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use super::render::text::TextPrompt;
 use super::select::plan::{PlannedPart, Planner, SqueezeLevel};
-use super::select::selector;
 use super::select::units::{SelectionUnit, UnitSelection};
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -29,11 +28,11 @@ const RECALL_SCORE: f64 = 0.35;
 pub fn cut(state: &BuildState, planner: &Planner, limit: u64) -> Result<UnitSelection> {
     let total: u64 = state.units.iter().map(|unit| unit.quarters).sum();
     if total > limit
-        && let Ok(selection) = selector(state, planner, (limit as f64 * RECUT_SHARE) as u64).choose()
+        && let Ok(selection) = state.selector(planner, (limit as f64 * RECUT_SHARE) as u64).choose()
     {
         return Ok(selection);
     }
-    selector(state, planner, limit).choose()
+    state.selector(planner, limit).choose()
 }
 
 /// The order of an append-only prompt.

@@ -1,75 +1,12 @@
 //! A build in the making: what it reads, who is still in, and who left where. The stages change it one after the other.
 
-use std::collections::HashMap;
-
-use super::callbacks::CallbackAnswers;
+use super::build_inputs::BuildInputs;
 use super::closure::DependencyClosure;
-use super::index::LogIndex;
-use super::options::ManagerOptions;
-use super::render::Renderer;
+use super::render::renderer::Renderer;
 use super::request::BuildRequest;
-use super::select::plan::CandidateRow;
-use super::select::units::SelectionUnit;
-use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+use super::select::plan::{CandidateRow, Planner};
+use super::select::units::{SelectionUnit, UnitSelector};
 use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
-
-/// Everything a build reads.
-pub struct BuildInputs<'a> {
-    pub events: &'a EventLog,
-    pub index: &'a LogIndex,
-    pub artifacts: &'a ArtifactStore,
-    pub episodes: &'a EpisodicStore,
-    pub facts: &'a FactStore,
-    /// Digests by item id.
-    pub envelopes: &'a HashMap<String, contextweaver_model::ResultEnvelope>,
-    pub options: &'a ManagerOptions,
-    /// Answers of the caller's functions.
-    pub answers: &'a CallbackAnswers,
-}
-
-impl BuildInputs<'_> {
-    /// Weighs a text in quarter tokens with the estimator of the options.
-    pub fn quarters(&self, text: &str) -> u64 {
-        self.answers.quarters(&self.options.estimator, text)
-    }
-}
-
-/// Reason given to the firewall hook.
-pub const FIREWALL_REASON: &str = "tool_result intercepted";
-
-/// Something that happened, for the caller's hooks.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[serde(tag = "hook", rename_all = "snake_case")]
-pub enum Event {
-    /// A result was replaced by its summary.
-    FirewallTriggered {
-        /// Id of its item.
-        item_id: String,
-        /// Always the same words, as 0.18 says them.
-        reason: &'static str,
-    },
-    /// Items were dropped for one reason.
-    ItemsExcluded {
-        /// Their ids, in the order they were dropped.
-        item_ids: Vec<String>,
-        /// The drop reason: `sensitivity`, `dedup`, `kind_limit`, `budget`, …
-        reason: String,
-    },
-    /// More was wanted than the budget allows.
-    BudgetExceeded {
-        /// Tokens that the prompt would have had.
-        requested: u64,
-        /// Tokens that the budget allows.
-        limit: u64,
-    },
-    /// A build is finished.
-    ContextBuilt {
-        /// Phase the prompt is for.
-        #[cfg_attr(feature = "ts", ts(as = "contextweaver_model::Phase"))]
-        phase: String,
-    },
-}
 
 /// An item that left before selection.
 #[derive(Debug, Clone)]
@@ -123,6 +60,11 @@ impl<'a> BuildState<'a> {
             closures: closure.added.clone(),
             work: sources.events.len() as u64,
         }
+    }
+
+    /// Returns a selector over all units with a limit in quarter tokens.
+    pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
+        UnitSelector { rows: &self.rows, units: &self.units, planner, limit, policy: &self.sources.options.policy }
     }
 
     /// Returns the items of the log.

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{handle_of, label_of, mask_secrets};
+use super::firewall::{handle_of, label_of};
 use super::manager::ContextManager;
 use super::options::{FirewallOptions, ManagerOptions};
 use super::reduce::{ReducedText, Reduction, check_deterministic};
@@ -143,7 +143,7 @@ impl ContextManager {
             other => other.to_string(),
         };
         let budget = request.budget_tokens.unwrap_or(self.options.firewall.threshold_tokens);
-        let clean = mask_secrets(&raw, &self.options);
+        let clean = self.options.mask_secrets(&raw);
         if request.strategy == CompactStrategy::Passthrough || self.options.estimator.fits(&clean, budget) {
             return Ok(Outcome::Done(self.passed(request, &raw)));
         }
@@ -184,7 +184,7 @@ impl ContextManager {
 
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
         let payload = match (&request.data, self.options.redact_secrets) {
-            (Value::String(text), _) => mask_secrets(text, &self.options).into_owned().into(),
+            (Value::String(text), _) => self.options.mask_secrets(text).into_owned().into(),
             (data, true) => redact_value(data, self.options.rules.secrets, SECRET_MASK),
             (data, false) => data.clone(),
         };

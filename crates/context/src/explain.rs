@@ -50,7 +50,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         explain_row(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
     }));
     sort_candidates(&mut candidates);
-    let query = super::firewall::mask_secrets(&build.request.query, build.sources.options).into_owned();
+    let query = build.sources.options.mask_secrets(&build.request.query).into_owned();
     Explanation {
         version: 1,
         phase: build.request.phase,

@@ -11,7 +11,6 @@ use crate::store::{ArtifactStore, NewArtifact};
 use contextweaver_base::Result;
 use contextweaver_content::{digest, essence, views_sniffed};
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
-use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
@@ -52,11 +51,6 @@ pub fn readable<'a>(bytes: &'a [u8], media_type: &str) -> Option<Cow<'a, str>> {
         Err(_) if essence(media_type).starts_with("text/") => Some(String::from_utf8_lossy(bytes)),
         Err(_) => None,
     }
-}
-
-/// Masks secrets where the options ask for it.
-pub fn mask_secrets<'a>(text: &'a str, options: &ManagerOptions) -> Cow<'a, str> {
-    if options.redact_secrets { redact_secrets(text, options.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
 }
 
 /// A result about to enter the log: nothing is stored yet.
@@ -129,7 +123,7 @@ fn stats_of(raw: &str, summary: &str, by_caller: Option<&Summarizer>) -> Firewal
 
 /// Masks secrets of an item and cuts a large result that has not been processed, for texts outside a prompt.
 pub fn shortened(mut item: ContextItem, options: &ManagerOptions) -> ContextItem {
-    let clean = mask_secrets(&item.text, options);
+    let clean = options.mask_secrets(&item.text);
     let is_large =
         item.kind == ItemKind::ToolResult && !options.estimator.fits(&clean, options.firewall.threshold_tokens);
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();

@@ -1,11 +1,12 @@
 //! What stands around the items: above them remembered episodes and facts and the caller's header, below them the
 //! caller's footer; and what that leaves the items of the token budget.
 
-use super::build_state::BuildInputs;
+use super::build_inputs::BuildInputs;
 use super::callbacks::CallbackAnswers;
+use super::labels::join_sections;
 use super::options::ManagerOptions;
 use super::prompt::{PromptSection, SectionKind};
-use super::render::{Renderer, join_sections};
+use super::render::renderer::Renderer;
 use super::request::BuildRequest;
 use super::sensitivity;
 use crate::store::{EpisodicStore, FactStore};
@@ -40,7 +41,7 @@ impl PromptFrame {
         renderer: &dyn Renderer,
     ) -> Self {
         let texts: Vec<&str> = sections.iter().map(|section| section.text.as_str()).collect();
-        let header = join_sections(&texts, super::render::SEPARATOR);
+        let header = join_sections(&texts, super::labels::SEPARATOR);
         let quarters = renderer.frame_quarters(sources, &header, &footer);
         let budget = request.budget_tokens.unwrap_or_else(|| sources.options.budget.of(request.phase));
         Self { sections, header, footer, quarters, budget }
@@ -112,7 +113,7 @@ pub fn ranked_header(
         }
     }
     if !caller.is_empty() {
-        add(SectionKind::Caller, super::firewall::mask_secrets(caller, options).into_owned());
+        add(SectionKind::Caller, options.mask_secrets(caller).into_owned());
     }
     Ok(header)
 }
@@ -130,8 +131,8 @@ fn admitted(
 
 /// One line: secrets masked, line breaks flattened, so that a value cannot open a section of its own.
 fn memory_line(item: &ContextItem, options: &ManagerOptions) -> String {
-    let clean = super::firewall::mask_secrets(&item.text, options);
-    let flat = super::render::flatten(&clean);
+    let clean = options.mask_secrets(&item.text);
+    let flat = super::labels::flatten(&clean);
     format!("- {}", contextweaver_text::unicode::truncate(&flat, limits::HEADER_LINE_CHARS))
 }
 

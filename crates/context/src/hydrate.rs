@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::callbacks::Outcome;
 use super::manager::ContextManager;
-use super::{firewall, sensitivity};
+use super::sensitivity;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_content::tree::{JsonKind, JsonNode, JsonTree};
@@ -129,7 +129,7 @@ impl ContextManager {
         sort_by(&mut known, |a, b| number(a).cmp(&number(b)));
         for item in known {
             let Some((key, value)) = values.get(item.id.as_str()) else { continue };
-            let is_shown = item.text == *value && firewall::mask_secrets(value, &self.options) == *value;
+            let is_shown = item.text == *value && self.options.mask_secrets(value) == *value;
             let Some(wanted) = wanted.get_mut(&plain(key)).filter(|_| is_shown) else { continue };
             // The newest fact of a key has the highest number and comes last.
             if let Some(value) = from_text(value, wanted.schema) {
@@ -152,11 +152,8 @@ impl ContextManager {
             if !matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult) || item.metadata_flag("redacted") {
                 continue;
             }
-            let text = if self.options.strategy.is_some() {
-                &item.text
-            } else {
-                self.index.entry(at).source(item, &self.artifacts)
-            };
+            let text =
+                if self.strategy.is_some() { &item.text } else { self.index.entry(at).source(item, &self.artifacts) };
             let Some(json) = text.find(['{', '[']).map(|from| &text[from..]) else { continue };
             let json = json.trim_end_matches([')', ' ', '\n']);
             let Some(tree) = JsonTree::parse(json) else { continue };

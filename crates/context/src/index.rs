@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use super::callbacks::CallbackAnswers;
+use super::digest_note;
+use super::labels::{self, SectionMark};
 use super::options::ManagerOptions;
-use super::render::{self, SectionMark};
-use super::{dedup, digest_note, firewall};
+use super::repeats;
 use crate::store::ArtifactStore;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::numbered::{Term, Terms};
@@ -136,14 +137,14 @@ impl LogIndex {
 
     /// Adds the next item of the log; `is_clean` tells that the stored bytes behind it are known to hold no secrets.
     pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
-        let clean = firewall::mask_secrets(&item.text, options);
+        let clean = options.mask_secrets(&item.text);
         let (source, found) = match source_of(item, options, artifacts, is_clean) {
             None => (None, self.terms_of(&clean)),
             Some(Cow::Borrowed(text)) => (Some(FullText::Stored), self.terms_of(text)),
             Some(Cow::Owned(text)) => (Some(FullText::Own(text.as_str().into())), self.terms_of(&text)),
         };
         let terms = self.add_passages(&found);
-        let fingerprint = dedup::fingerprint(item);
+        let fingerprint = repeats::fingerprint(item);
         let (shown, note) = (None, None);
         self.entries.push(IndexEntry { shown, note, source, part_quarters: 0, text_quarters: 0, fingerprint, terms });
         self.show(self.entries.len() - 1, item, options);
@@ -151,14 +152,14 @@ impl LogIndex {
 
     /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
     pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
-        let clean = firewall::mask_secrets(&item.text, options);
-        let mut body = render::default_body(item, &clean);
+        let clean = options.mask_secrets(&item.text);
+        let mut body = labels::default_body(item, &clean);
         let quarters = |text: &str| options.estimator.quarters(text);
         let note = digest_note::note(item, options.estimator.tokens(&body));
         let below = note.as_ref().map_or(0, |note| 1 + quarters(note));
         let body_quarters = quarters(&body);
         let entry = &mut self.entries[at];
-        entry.part_quarters = quarters(&render::label_line(item, SectionMark::None)) + 1 + body_quarters + below;
+        entry.part_quarters = quarters(&labels::label_line(item, SectionMark::None)) + 1 + body_quarters + below;
         entry.text_quarters = below + if body == clean { body_quarters } else { quarters(&clean) };
         if let Some(note) = &note {
             body = format!("{body}\n{note}");
@@ -230,10 +231,10 @@ fn source_of<'a>(
 ) -> Option<Cow<'a, str>> {
     let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
-    let clean = || if is_clean { Cow::Borrowed(raw) } else { firewall::mask_secrets(raw, options) };
+    let clean = || if is_clean { Cow::Borrowed(raw) } else { options.mask_secrets(raw) };
     digest_note::allows_excerpts(item).then(|| match clean() {
-        Cow::Borrowed(clean) => render::escape_labels(clean),
-        Cow::Owned(clean) => Cow::Owned(render::escape_labels(&clean).into_owned()),
+        Cow::Borrowed(clean) => labels::escape_labels(clean),
+        Cow::Owned(clean) => Cow::Owned(labels::escape_labels(&clean).into_owned()),
     })
 }
 
@@ -247,6 +248,6 @@ pub fn part_quarters(
     if !matches!(options.estimator, contextweaver_text::tokens::Estimator::Custom(_)) {
         return entry.part_quarters;
     }
-    let part = format!("{}\n{}", render::label_line(item, SectionMark::None), entry.shown(item));
+    let part = format!("{}\n{}", labels::label_line(item, SectionMark::None), entry.shown(item));
     answers.quarters(&options.estimator, &part)
 }

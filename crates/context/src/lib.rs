@@ -44,6 +44,7 @@
 //! [`ManagerStrategy`]. What they leave is a structured prompt; `render` makes text or messages of it.
 
 mod append;
+mod build_inputs;
 mod build_state;
 pub mod call_prompt;
 pub mod callbacks;
@@ -55,6 +56,7 @@ pub mod compat;
 mod dedup;
 mod digest_note;
 mod drilldown;
+mod event;
 mod excerpt;
 mod explain;
 mod firewall;
@@ -63,8 +65,7 @@ pub mod handoff;
 mod hydrate;
 mod index;
 mod ingest;
-mod ingest_mcp;
-mod ingest_messages;
+mod labels;
 mod manager;
 pub mod memory;
 mod messages;
@@ -74,6 +75,7 @@ mod pipeline;
 mod prompt;
 mod reduce;
 mod render;
+mod repeats;
 pub mod report;
 mod request;
 mod score;
@@ -86,15 +88,16 @@ mod stores;
 mod strategy;
 mod summaries;
 
-pub use build_state::Event;
 pub use call_prompt::SchemaOverrides;
 pub use callbacks::{Need, Outcome};
 pub use compact::{CompactRequest, CompactResult, CompactStrategy};
-pub use drilldown::{DrilldownRequest, Slice, drilldown_tool};
+pub use drilldown::request::{DrilldownRequest, Slice};
+pub use drilldown::tool::drilldown_tool;
+pub use event::Event;
 pub use handoff::{HandoffCategory, HandoffEntry, HandoffPack};
-pub use ingest::{Ingested, ToolResult};
-pub use ingest_mcp::{McpBinary, McpResult};
-pub use ingest_messages::IngestedMessages;
+pub use ingest::mcp_result::{McpBinary, McpResult};
+pub use ingest::messages::IngestedMessages;
+pub use ingest::tool_result::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_plan};
 pub use options::{

@@ -5,22 +5,24 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::append::PromptManifest;
-use super::build_state::{BuildInputs, Event};
+use super::build_inputs::BuildInputs;
 use super::call_prompt::{self, SchemaOverrides};
 use super::callbacks::{CallbackAnswers, Outcome};
-use super::drilldown::ArtifactReading;
+use super::drilldown::reading::ArtifactReading;
+use super::event::Event;
 use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use super::index::LogIndex;
 use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use super::options::ManagerOptions;
 use super::pipeline::{self, BuiltPrompt};
-use super::render::Renderer;
+use super::render::renderer::Renderer;
 use super::render::text::TextRenderer;
 use super::report::{Metrics, MetricsSummary};
 use super::request::BuildRequest;
+use super::strategy::ManagerStrategy;
 use super::{firewall, sensitivity};
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
-use contextweaver_base::Result;
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
 
 /// The log of a conversation with everything that belongs to it: artifacts, episodes, facts, envelopes of results.
@@ -37,6 +39,8 @@ use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, 
 /// ```
 #[derive(Debug)]
 pub struct ContextManager {
+    /// What does the work in place of the default stages.
+    pub(super) strategy: Option<&'static dyn ManagerStrategy>,
     pub(super) options: ManagerOptions,
     pub(super) events: EventLog,
     pub(super) artifacts: ArtifactStore,
@@ -90,6 +94,7 @@ impl ContextManager {
     /// Makes a manager with an empty log.
     pub fn new(options: ManagerOptions) -> Self {
         Self {
+            strategy: None,
             artifacts: ArtifactStore::with_options(options.limits.store),
             events: EventLog::with_limit(options.limits.items),
             options,
@@ -106,6 +111,23 @@ impl ContextManager {
             last_work: 0,
             reading: None,
         }
+    }
+
+    /// Makes a manager with an empty log, in which something else than the default stages does the work.
+    ///
+    /// # Errors
+    /// `UNSUPPORTED` at `/append` for options of append mode, which no other strategy has.
+    pub fn with_strategy(options: ManagerOptions, strategy: &'static dyn ManagerStrategy) -> Result<Self> {
+        if options.append {
+            let message = format!("append mode does not exist in {}", strategy.version());
+            return Err(Error::new(ErrorCode::Unsupported, message).at("/append"));
+        }
+        Ok(Self { strategy: Some(strategy), ..Self::new(options) })
+    }
+
+    /// Returns what does the work in place of the default stages.
+    pub fn strategy(&self) -> Option<&'static dyn ManagerStrategy> {
+        self.strategy
     }
 
     /// Returns the settings the manager was made with.
@@ -201,7 +223,7 @@ impl ContextManager {
         let from = self.events.len();
         self.events.append_all(items)?;
         // Nothing but the default stages reads the index.
-        if self.options.strategy.is_none() {
+        if self.strategy.is_none() {
             for item in &self.events.items()[from..] {
                 self.index.push(item, &self.options, &self.artifacts, is_clean);
             }
@@ -269,7 +291,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
-        if let Some(strategy) = self.options.strategy {
+        if let Some(strategy) = self.strategy {
             return strategy.build(self, request);
         }
         Ok(match self.compile(request, &TextRenderer)? {
@@ -334,7 +356,7 @@ impl ContextManager {
         request: &BuildRequest,
     ) -> Result<Outcome<BuildOutput>> {
         let schema = call_prompt::schema_header(tool, overrides, self.options.rules.text_form);
-        let header = super::render::join_sections(&[&schema, &request.header], super::render::SEPARATOR);
+        let header = super::labels::join_sections(&[&schema, &request.header], super::labels::SEPARATOR);
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
 
@@ -395,7 +417,7 @@ impl ContextManager {
         }
         let (kept, withheld) = filtered?;
         let options = HandoffOptions { budget_tokens, form: self.options.rules.text_form };
-        let shown = match self.options.strategy {
+        let shown = match self.strategy {
             None => kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect(),
             Some(strategy) => match strategy.shorten(self, kept)? {
                 Outcome::Need(needs) => return Ok(Outcome::Need(needs)),

@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::build_state::Event;
 use super::callbacks::Outcome;
+use super::event::Event;
 use super::manager::ContextManager;
-use super::render::MessagePrompt;
 use super::render::messages::MessageRenderer;
+use super::render::renderer::MessagePrompt;
 use super::request::BuildRequest;
 use super::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -56,7 +56,7 @@ impl ContextManager {
         format: Format,
         options: WriteOptions,
     ) -> Result<Outcome<BuiltMessages>> {
-        if self.options().is_compat() {
+        if self.strategy.is_some() {
             let message = "the compat mode does not say what a prompt is made of";
             return Err(Error::new(ErrorCode::Unsupported, message));
         }

@@ -1,8 +1,8 @@
 //! What a manager can be told.
 
-use serde_json::Value;
+use std::borrow::Cow;
 
-use super::strategy::ManagerStrategy;
+use serde_json::Value;
 
 use crate::memory::MemoryWords;
 use crate::store::{Eviction, StoreOptions};
@@ -10,7 +10,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
-use contextweaver_text::redact::SecretRules;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
@@ -177,8 +177,6 @@ impl Default for ManagerLimits {
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "they are independent switches, each an option by itself")]
 pub struct ManagerOptions {
-    /// What does the work in place of the default stages.
-    pub strategy: Option<&'static dyn ManagerStrategy>,
     /// Decisions that can be taken in more than one way.
     pub rules: ManagerRules,
     /// Tokens that the prompt of each phase may have.
@@ -215,7 +213,6 @@ pub struct ManagerOptions {
 impl Default for ManagerOptions {
     fn default() -> Self {
         Self {
-            strategy: None,
             rules: ManagerRules::default(),
             budget: ContextBudget::default(),
             policy: ContextPolicy::default(),
@@ -245,16 +242,10 @@ impl ManagerOptions {
         Self::from_fields(Fields::open(value, "")?, Self::default())
     }
 
-    /// Tells whether something else than the default stages does the work, with the gaps of its time.
-    pub fn is_compat(&self) -> bool {
-        self.strategy.is_some()
-    }
-
     /// Reads closed options over others.
     ///
     /// # Errors
-    /// Those of [`ManagerOptions::from_value`]; `UNSUPPORTED` at `/append` where another strategy than the default stages does
-    /// the work.
+    /// Those of [`ManagerOptions::from_value`].
     pub fn from_fields(mut fields: Fields, base: Self) -> Result<Self> {
         let mut options = base;
         options.read_profile(&mut fields)?;
@@ -353,10 +344,17 @@ impl ManagerOptions {
         Ok(())
     }
 
+    /// Masks the secrets in a text, where that is asked for.
+    ///
+    /// ```
+    /// let options = contextweaver_context::ManagerOptions::default();
+    /// assert_eq!(options.mask_secrets("password: hunter2222"), "password: [REDACTED-SECRET]");
+    /// ```
+    pub fn mask_secrets<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.redact_secrets { redact_secrets(text, self.rules.secrets, SECRET_MASK) } else { Cow::Borrowed(text) }
+    }
+
     fn check(&self) -> Result<()> {
-        if self.is_compat() && self.append {
-            return Err(Error::new(ErrorCode::Unsupported, "append mode does not exist in compat mode").at("/append"));
-        }
         if let Some(index) = self.custom_hooks.iter().position(|hook| matches!(hook.as_str(), "mask" | "secret")) {
             return Err(Error::new(ErrorCode::DuplicateId, "a built-in redaction hook has this name")
                 .at(format!("/redaction_hooks/{index}")));

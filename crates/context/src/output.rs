@@ -1,6 +1,7 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use super::build_state::{BuildState, Event};
+use super::build_state::BuildState;
+use super::event::Event;
 use super::frame::PromptFrame;
 use super::prompt::StructuredPrompt;
 use super::render::text::TextPrompt;

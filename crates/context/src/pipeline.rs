@@ -1,18 +1,21 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
 use super::append::{self, PromptLayout, PromptManifest};
-use super::build_state::{BuildInputs, BuildState, Event};
+use super::build_inputs::BuildInputs;
+use super::build_state::BuildState;
 use super::candidates::candidates;
 use super::closure::closure;
 use super::dedup::dedup;
+use super::event::Event;
 use super::firewall::firewall;
 use super::frame::{PromptFrame, PromptHeader, ranked_header};
 use super::prompt::StructuredPrompt;
-use super::render::{MessagePrompt, RenderedPrompt, Renderer, render};
+use super::render::renderer::{MessagePrompt, Renderer};
+use super::render::{RenderedPrompt, render};
 use super::request::BuildRequest;
 use super::score::score;
 use super::select::units::UnitSelection;
-use super::select::{self, group, select};
+use super::select::{self, arrange, group, select};
 use super::sensitivity::{self, sensitivity};
 use super::{explain, output};
 use crate::store::EventLog;
@@ -52,7 +55,7 @@ pub fn build(
     // Before the scores, in which a repeat would count its words twice.
     dedup(&mut state, &pins);
     let header = make_header(sources, request)?;
-    let footer = super::firewall::mask_secrets(&request.footer, sources.options).into_owned();
+    let footer = sources.options.mask_secrets(&request.footer).into_owned();
     let PromptHeader { sections, dropped } = header;
     let frame = PromptFrame::new(sections, footer, sources, request, renderer);
     let terms = score(&mut state);
@@ -62,8 +65,8 @@ pub fn build(
         let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, limit };
         // Where less room was tried than there is, it is the excess that does not fit.
         let (selection, layout) = select(&state, &scope).map_err(|error| too_large(error, excess, &frame))?;
-        let prompt = StructuredPrompt::new(&state, &selection, layout.as_ref(), &frame);
-        let written = render(&state, &prompt)?;
+        let prompt = arrange(&state, &selection, layout.as_ref(), &frame);
+        let written = render(sources, renderer, &prompt)?;
         excess = written.tokens().saturating_sub(frame.budget);
         if excess == 0 || sources.answers.is_waiting() {
             let finished = Finished { state: &state, selection: &selection, layout, prompt, frame: &frame };

@@ -2,16 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::append::PromptLayout;
-use super::build_state::BuildState;
-use super::firewall;
-use super::frame::PromptFrame;
 use super::index::IndexEntry;
+use super::labels;
 use super::options::ManagerOptions;
-use super::render;
-use super::select::plan::PlannedPart;
-use super::select::units::UnitSelection;
-use contextweaver_base::order::sort_by;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
 /// A section above the items.
@@ -55,9 +48,9 @@ impl EntryContent {
     pub fn body<'a>(&'a self, item: &'a ContextItem, indexed: &'a IndexEntry) -> Cow<'a, str> {
         match self {
             Self::Own => Cow::Borrowed(indexed.shown(item)),
-            Self::Redacted(text) => Cow::Owned(render::default_body(item, text)),
-            Self::Quote { text, note: None } => render::escape_labels(text),
-            Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", render::escape_labels(text))),
+            Self::Redacted(text) => Cow::Owned(labels::default_body(item, text)),
+            Self::Quote { text, note: None } => labels::escape_labels(text),
+            Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", labels::escape_labels(text))),
         }
     }
 
@@ -69,7 +62,7 @@ impl EntryContent {
         options: &ManagerOptions,
     ) -> Cow<'a, str> {
         let (text, note) = match self {
-            Self::Own => (firewall::mask_secrets(&item.text, options), indexed.note()),
+            Self::Own => (options.mask_secrets(&item.text), indexed.note()),
             Self::Redacted(text) => (Cow::Borrowed(text.as_str()), None),
             Self::Quote { text, note } => (Cow::Borrowed(text.as_str()), note.as_deref()),
         };
@@ -123,36 +116,4 @@ pub struct StructuredPrompt<'a> {
     pub entries: Vec<PromptEntry<'a>>,
     /// The caller's footer; may be empty.
     pub footer: &'a str,
-}
-
-impl<'a> StructuredPrompt<'a> {
-    /// Puts the selected parts in order: that of the log, or as an append-only layout says.
-    pub fn new(
-        state: &BuildState<'a>,
-        selection: &'a UnitSelection,
-        layout: Option<&PromptLayout>,
-        frame: &'a PromptFrame,
-    ) -> Self {
-        let sources = state.sources;
-        let mut parts: Vec<&'a PlannedPart> = selection.parts().collect();
-        sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
-        if let Some(layout) = layout {
-            let mut place = vec![usize::MAX; sources.events.len()];
-            for (index, at) in layout.order.iter().enumerate() {
-                place[*at] = index;
-            }
-            sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
-        }
-        let entry = |part: &'a PlannedPart| PromptEntry {
-            at: part.at,
-            item: &sources.events.items()[part.at],
-            indexed: sources.index.entry(part.at),
-            rendering: EntryRendering { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
-            tokens: part.quarters / 4,
-            omitted_chars: part.omitted_chars,
-            recalled: layout.is_some_and(|layout| layout.recalled[part.at]),
-        };
-        let entries = parts.into_iter().map(entry).collect();
-        Self { header: &frame.sections, entries, footer: &frame.footer }
-    }
 }

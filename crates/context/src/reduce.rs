@@ -2,7 +2,6 @@
 //! fewer tokens, or a digest. The first that applies; each only when tokens fall.
 
 use super::callbacks::CallbackAnswers;
-use super::firewall::mask_secrets;
 use super::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::extract::{RuleBasedSummarizer, StructuredExtractor, facts};
@@ -128,7 +127,7 @@ impl Reduction<'_> {
             }
         };
         // A summary may quote what the source no longer holds.
-        let text = mask_secrets(&text, self.options).into_owned();
+        let text = self.options.mask_secrets(&text).into_owned();
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let strategy = if plugin.is_llm { Strategy::LlmSummary } else { Strategy::Summary };
         (self.tokens(&text) < self.tokens(self.source.text)).then(|| ReducedText {
@@ -154,7 +153,7 @@ impl Reduction<'_> {
     fn fitting(&self, found: &[String], text: &str, budget: u64) -> Vec<String> {
         let (mut kept, mut left) = (Vec::new(), 4 * budget);
         for fact in found {
-            let fact = mask_secrets(fact, self.options);
+            let fact = self.options.mask_secrets(fact);
             // A fact takes a line of its own.
             let cost = self.options.estimator.quarters(&fact) + 1;
             if cost > left {

@@ -88,6 +88,17 @@ impl ContextManager {
     /// assert_eq!(error.code().as_str(), "SNAPSHOT_VERSION");
     /// ```
     pub fn from_json(snapshot: Value, options: ManagerOptions) -> Result<Self> {
+        Self::new(options).restored(snapshot)
+    }
+
+    /// Fills an empty manager with what a snapshot holds, as [`ContextManager::from_json`] does.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::from_json`]; `INVALID_INPUT` where the manager holds something.
+    pub fn restored(mut self, snapshot: Value) -> Result<Self> {
+        if !(self.events.is_empty() && self.artifacts.is_empty()) {
+            return Err(Error::new(ErrorCode::InvalidInput, "a snapshot is restored into an empty manager"));
+        }
         let mut fields = Fields::open(snapshot, "")?;
         let version = fields.opt_uint("schema_version", u64::MAX)?;
         if let Some(version) = version.filter(|version| *version != SNAPSHOT_VERSION) {
@@ -96,32 +107,31 @@ impl ContextManager {
                 .hint(format!("this release reads version {SNAPSHOT_VERSION}")));
         }
         check_shape(&fields, version.is_some()).map_err(|error| error.hint(SHAPE))?;
-        let mut manager = Self::new(options);
         let stores = StoreBundle::take(&mut fields, true)?;
         if let Some(artifacts) = stores.artifact_store {
-            manager.artifacts = artifacts;
-            manager.artifacts.set_options(manager.options.limits.store);
+            self.artifacts = artifacts;
+            self.artifacts.set_options(self.options.limits.store);
         }
-        manager.episodes = stores.episodic_store.unwrap_or_default();
-        manager.facts = stores.fact_store.unwrap_or_default();
-        manager.fact_sequence = fields.opt_uint("fact_sequence", limits::MAX_SEQUENCE)?;
-        manager.indexed_changes = Some(manager.artifacts.changes());
+        self.episodes = stores.episodic_store.unwrap_or_default();
+        self.facts = stores.fact_store.unwrap_or_default();
+        self.fact_sequence = fields.opt_uint("fact_sequence", limits::MAX_SEQUENCE)?;
+        self.indexed_changes = Some(self.artifacts.changes());
         if let Some(log) = stores.event_log {
             let (items, unknown) = log.into_parts();
-            manager.ingest_all(items)?;
-            manager.events.keep_unknown(unknown);
+            self.ingest_all(items)?;
+            self.events.keep_unknown(unknown);
         }
         for (id, envelope) in fields.object("envelopes")? {
             let at = pointer("/envelopes", &id);
-            manager.envelopes.insert(id, ResultEnvelope::from_value(envelope, &at)?);
+            self.envelopes.insert(id, ResultEnvelope::from_value(envelope, &at)?);
         }
         for (phase, manifest) in fields.object("append")? {
             let at = pointer("/append", &phase);
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
-            manager.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, manager.events.len())?);
+            self.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, self.events.len())?);
         }
-        manager.unknown = fields.rest();
-        Ok(manager)
+        self.unknown = fields.rest();
+        Ok(self)
     }
 }
 

@@ -155,7 +155,7 @@ impl ContextManager {
         let number = sequence_of(&fact.fact_id);
         self.facts.put(fact)?;
         // The counter must not run into an id of the caller's; that of 0.18 does.
-        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.options.is_compat()) {
+        if let (Some(next), Some(number), false) = (self.fact_sequence, number, self.strategy.is_some()) {
             self.fact_sequence = Some(next.max(number + 1));
         }
         Ok(())

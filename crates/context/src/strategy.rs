@@ -1,9 +1,9 @@
 //! The seam between a manager and another way to do its work.
 
 use super::callbacks::Outcome;
-use super::drilldown::{DrilldownRequest, Slice};
-use super::ingest::{Ingested, ToolResult};
-use super::ingest_mcp::McpResult;
+use super::drilldown::request::{DrilldownRequest, Slice};
+use super::ingest::mcp_result::McpResult;
+use super::ingest::tool_result::{Ingested, ToolResult};
 use super::manager::{BuildOutput, ContextManager};
 use super::request::BuildRequest;
 use contextweaver_base::Result;
@@ -69,10 +69,4 @@ pub trait ManagerStrategy: std::fmt::Debug + Sync {
     /// # Errors
     /// Those of [`ContextManager::compact`].
     fn compact(&self, manager: &mut ContextManager, arguments: Value) -> Result<Outcome<Value>>;
-}
-
-impl PartialEq for dyn ManagerStrategy {
-    fn eq(&self, other: &Self) -> bool {
-        self.version() == other.version()
-    }
 }

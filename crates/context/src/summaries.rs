@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::callbacks::Outcome;
-use super::firewall::{mask_secrets, readable};
-use super::ingest::Ingested;
+use super::firewall::readable;
+use super::ingest::tool_result::Ingested;
 use super::manager::ContextManager;
 use super::options::provider_of;
 use super::reduce::within;
@@ -116,7 +116,7 @@ impl ContextManager {
         let bytes = self.artifacts.peek(&item.artifact_ref.as_ref()?.handle)?;
         let media_type = item.metadata_str("media_type").unwrap_or("text/plain");
         let raw = readable(bytes, media_type)?;
-        let text = mask_secrets(&raw, &self.options).into_owned();
+        let text = self.options.mask_secrets(&raw).into_owned();
         Some(SummaryRequest {
             item_id: item.id.clone(),
             tool_name: item.metadata_str("tool_name").unwrap_or("").to_owned(),
@@ -155,7 +155,7 @@ impl ContextManager {
             );
         };
         let mut item = self.events.items()[at].clone();
-        let text = mask_secrets(&supplied.summary, &self.options);
+        let text = self.options.mask_secrets(&supplied.summary);
         let text = within(&text, self.options.firewall.threshold_tokens, &self.options.estimator);
         let total = digest_note::tokens(&item).unwrap_or(stats.original_tokens);
         if text.is_empty() || self.options.estimator.tokens(&text) >= total {
@@ -169,7 +169,7 @@ impl ContextManager {
         (stats.summary_chars, stats.summary_tokens) = (text.chars().count() as u64, Estimator::V2.tokens(&text));
         let strategy = stats.strategy;
         if let Some(facts) = supplied.facts {
-            envelope.facts = facts.iter().map(|fact| mask_secrets(fact, &self.options).into_owned()).collect();
+            envelope.facts = facts.iter().map(|fact| self.options.mask_secrets(fact).into_owned()).collect();
         }
         envelope.status = Status::Ok;
         envelope.summary.clone_from(&text);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_context::ManagerOptions;
+use contextweaver_context::ContextManager;
 use contextweaver_convert::mcp::ConvertedResult;
 use contextweaver_model::json::Fields;
 use contextweaver_routing::router::RouterOptions;
@@ -26,7 +26,7 @@ impl Compat {
         match self {}
     }
 
-    pub fn manager_options(self) -> ManagerOptions {
+    pub fn manager(self, _: Fields) -> Result<ContextManager> {
         match self {}
     }
 

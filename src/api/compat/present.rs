@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::api::{done, unknown};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_compat::{mcp, messages, routing};
-use contextweaver_context::ManagerOptions;
+use contextweaver_context::{ContextManager, ManagerOptions, compat};
 use contextweaver_convert::mcp::{ConvertedResult, mcp_tool_to_capability};
 use contextweaver_convert::providers::{Format, ReadMessages, WrittenMessages};
 use contextweaver_model::ContextItem;
@@ -39,9 +39,9 @@ impl Compat {
         mcp::mcp_result_to_envelope(result, tool_name)
     }
 
-    /// Returns the settings of a manager where the caller gives none.
-    pub fn manager_options(self) -> ManagerOptions {
-        contextweaver_context::compat::options()
+    /// Makes a manager from the fields of its options, over those of the mode.
+    pub fn manager(self, options: Fields) -> Result<ContextManager> {
+        compat::manager(ManagerOptions::from_fields(options, compat::options())?)
     }
 
     /// Returns the settings of a router where the caller gives none.

@@ -65,7 +65,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         "ContextManagerOptions",
         "compat profile budget policy scoring firewall limits append active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
-        Function(|value| api::manager_options(value).map(drop)),
+        Function(|value| api::empty_manager(value).map(drop)),
     ),
     (
         "ContextPolicy",

@@ -1,8 +1,7 @@
 //! Parts of artifacts as 0.18 cuts them: text and nothing about it. Bounds count as in Python, from the end where
 //! negative, all where null.
 
-use crate::drilldown::{DrilldownRequest, Slice};
-use crate::firewall;
+use crate::drilldown::request::{DrilldownRequest, Slice};
 use crate::manager::ContextManager;
 use crate::reduce::within;
 use contextweaver_base::order::WordSet;
@@ -21,7 +20,7 @@ pub(super) fn part(manager: &ContextManager, request: &DrilldownRequest) -> Resu
         .ok_or_else(|| Error::new(ErrorCode::InvalidInput, "expected an object").at("/selector"))?;
     let options = &manager.options;
     let part = select(selector, &text)?;
-    let clean = firewall::mask_secrets(&part, options);
+    let clean = options.mask_secrets(&part);
     let shown = match request.max_tokens {
         Some(limit) => within(&clean, limit, &options.estimator),
         None => clean.into_owned(),

@@ -3,9 +3,9 @@
 use super::content::StructuredFirewall;
 use super::firewall::{CompatReduced, FirewallRules, ResultSummary, reduce};
 use crate::callbacks::Outcome;
-use crate::firewall::mask_secrets;
-use crate::ingest::{Ingested, ToolResult, describe_bytes, envelope_item};
-use crate::ingest_mcp::{McpBinary, McpResult};
+use crate::ingest::mcp_result::{McpBinary, McpResult};
+use crate::ingest::tool_result::{Ingested, ToolResult};
+use crate::ingest::{describe_bytes, envelope_item};
 use crate::manager::ContextManager;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
@@ -116,7 +116,7 @@ pub(super) fn mcp_result(
         let gate = limits::COMPAT_THRESHOLD_CHARS as u64;
         reduce(item, text, &FirewallRules { threshold_chars: gate, ..rules }, &manager.answers)?
     } else {
-        item.text = mask_secrets(text, &manager.options).into_owned();
+        item.text = manager.options.mask_secrets(text).into_owned();
         item.token_estimate = Estimator::V2.tokens(&item.text);
         CompatReduced { item, envelope: result.envelope.clone(), projection: None }
     };

@@ -9,18 +9,19 @@ pub mod stages;
 
 use std::collections::HashSet;
 
-use super::build_state::{BuildInputs, Event, FIREWALL_REASON};
+use super::build_inputs::BuildInputs;
 use super::callbacks::Outcome;
-use super::drilldown::{DrilldownRequest, Slice};
+use super::drilldown::request::{DrilldownRequest, Slice};
+use super::event::{Event, FIREWALL_REASON};
 use super::explain;
-use super::ingest::{Ingested, ToolResult};
-use super::ingest_mcp::McpResult;
+use super::ingest::mcp_result::McpResult;
+use super::ingest::tool_result::{Ingested, ToolResult};
 use super::manager::{BuildOutput, ContextManager};
 use super::memory::MemoryWords;
 use super::options::{ManagerOptions, ManagerRules, TextForm};
 use super::request::BuildRequest;
 use super::strategy::ManagerStrategy;
-use super::{output, render};
+use super::{labels, output};
 use crate::store::ArtifactStore;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
@@ -68,10 +69,17 @@ const SECRETS: SecretRules = SecretRules::Compat;
 #[derive(Debug, Clone, Copy)]
 pub struct Compat;
 
-/// Returns the settings of a manager that works as 0.18 does.
+/// Makes a manager that works as 0.18 does.
+///
+/// # Errors
+/// `UNSUPPORTED` at `/append` for options of append mode.
+pub fn manager(options: ManagerOptions) -> Result<ContextManager> {
+    ContextManager::with_strategy(options, &Compat)
+}
+
+/// Returns the settings of 0.18.
 pub fn options() -> ManagerOptions {
     ManagerOptions {
-        strategy: Some(&Compat),
         rules: ManagerRules { secrets: SECRETS, memory_words: MemoryWords::Ascii, text_form: TextForm::Verbatim },
         policy: ContextPolicy::compat(),
         scoring: ScoringConfig::Compat(CompatWeights::default()),
@@ -251,7 +259,7 @@ fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Artifact
         explained(&all, &trace, &stats, &added, sources, request, limit)
     });
     let excluded = stats.dropped_count;
-    let prompt = stages::compat_prompt(&chosen.selected, render::SEPARATOR, &header, &request.footer);
+    let prompt = stages::compat_prompt(&chosen.selected, labels::SEPARATOR, &header, &request.footer);
     let pack = ContextPack {
         prompt,
         stats,

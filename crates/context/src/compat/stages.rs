@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 
 pub use crate::candidates::candidates;
-pub use crate::render::SEPARATOR;
+pub use crate::labels::SEPARATOR;
 pub use crate::score::compat::{CompatQuery, score_item};
 pub use crate::sensitivity::{detect_level, filter, mask, mask_item_secrets};
 
 use crate::callbacks::CallbackAnswers;
 use crate::frame::{episode_items, fact_item};
+use crate::labels::{body, join_sections};
 use crate::options::ManagerOptions;
-use crate::render::{body, join_sections};
 use crate::store::{EpisodicStore, EventLog, FactStore};
 use contextweaver_base::order::{WordSet, sort_by};
 use contextweaver_base::{Result, limits};

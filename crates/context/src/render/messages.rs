@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
+use super::renderer::{MessagePrompt, Renderer};
 use super::text::{TextRenderer, section_quarters};
-use super::{MessagePrompt, Renderer};
-use crate::build_state::BuildInputs;
+use crate::build_inputs::BuildInputs;
 use crate::closure;
+use crate::labels;
 use crate::options::ManagerOptions;
 use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::source_message::{forget_source_message, source_message};
@@ -55,7 +56,7 @@ impl Renderer for MessageRenderer {
 
     fn messages(&self, sources: &BuildInputs, prompt: &StructuredPrompt) -> Result<Option<MessagePrompt>> {
         let header: Vec<&str> = prompt.header.iter().map(|section| section.text.as_str()).collect();
-        let items: Vec<ContextItem> = above(&header.join(super::SEPARATOR))
+        let items: Vec<ContextItem> = above(&header.join(labels::SEPARATOR))
             .into_iter()
             .chain(prompt.entries.iter().map(|entry| as_shown(entry, sources.options)))
             .chain(below(prompt.footer))

@@ -1,8 +1,9 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
-use super::{MessagePrompt, Renderer, SEPARATOR, SectionMark, label_line};
-use crate::build_state::BuildInputs;
+use super::renderer::{MessagePrompt, Renderer};
+use crate::build_inputs::BuildInputs;
 use crate::index;
+use crate::labels::{SEPARATOR, SectionMark, label_line};
 use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_model::RenderedItem;

@@ -1,4 +1,4 @@
-//! Stage 7: what goes in under the budget.
+//! Stage 7: what goes in under the budget, and in which order.
 
 mod group;
 pub mod plan;
@@ -6,14 +6,16 @@ pub mod units;
 
 use std::cell::Cell;
 
-use self::plan::Planner;
-use self::units::{UnitSelection, UnitSelector};
+use self::plan::{PlannedPart, Planner};
+use self::units::UnitSelection;
 use super::append::{self, PromptLayout, PromptManifest};
 use super::build_state::BuildState;
 use super::excerpt::ExcerptQuery;
 use super::frame::PromptFrame;
+use super::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
 use super::score::bm25n::TermWeights;
 use contextweaver_base::Result;
+use contextweaver_base::order::sort_by;
 
 pub use group::group;
 
@@ -41,13 +43,38 @@ pub fn select(state: &BuildState, scope: &SelectionScope) -> Result<(UnitSelecti
         work: Cell::new(0),
     };
     match scope.previous {
-        _ if !state.sources.options.append => Ok((selector(state, &planner, limit).choose()?, None)),
+        _ if !state.sources.options.append => Ok((state.selector(&planner, limit).choose()?, None)),
         None => Ok((append::cut(state, &planner, limit)?, None)),
         Some(manifest) => append::extend(state, &planner, manifest, scope.frame, limit),
     }
 }
 
-/// Returns a selector over all units with a limit in quarter tokens.
-pub fn selector<'a>(state: &'a BuildState, planner: &'a Planner, limit: u64) -> UnitSelector<'a> {
-    UnitSelector { rows: &state.rows, units: &state.units, planner, limit, policy: &state.sources.options.policy }
+/// Puts the selected parts in order: that of the log, or as an append-only layout says.
+pub fn arrange<'a>(
+    state: &BuildState<'a>,
+    selection: &'a UnitSelection,
+    layout: Option<&PromptLayout>,
+    frame: &'a PromptFrame,
+) -> StructuredPrompt<'a> {
+    let sources = state.sources;
+    let mut parts: Vec<&'a PlannedPart> = selection.parts().collect();
+    sort_by(&mut parts, |a, b| a.at.cmp(&b.at));
+    if let Some(layout) = layout {
+        let mut place = vec![usize::MAX; sources.events.len()];
+        for (index, at) in layout.order.iter().enumerate() {
+            place[*at] = index;
+        }
+        sort_by(&mut parts, |a, b| place[a.at].cmp(&place[b.at]));
+    }
+    let entry = |part: &'a PlannedPart| PromptEntry {
+        at: part.at,
+        item: &sources.events.items()[part.at],
+        indexed: sources.index.entry(part.at),
+        rendering: EntryRendering { form: part.form, content: &part.content, earlier: part.earlier.as_deref() },
+        tokens: part.quarters / 4,
+        omitted_chars: part.omitted_chars,
+        recalled: layout.is_some_and(|layout| layout.recalled[part.at]),
+    };
+    let entries = parts.into_iter().map(entry).collect();
+    StructuredPrompt { header: &frame.sections, entries, footer: &frame.footer }
 }

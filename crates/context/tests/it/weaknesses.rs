@@ -137,14 +137,16 @@ fn w05_only_exact_repeats_are_duplicates() {
 
 #[test]
 fn w06_a_build_never_changes_stored_bytes() {
-    for base in [
-        ManagerOptions::default(),
-        #[cfg(feature = "compat")]
-        contextweaver_context::compat::options(),
-    ] {
+    let redacting = |base| {
         let mut options = ManagerOptions { classifier: Classifier::Heuristic { pii: true }, ..base };
         options.policy.sensitivity_action = SensitivityAction::Redact;
-        let mut manager = ContextManager::new(options);
+        options
+    };
+    for mut manager in [
+        ContextManager::new(redacting(ManagerOptions::default())),
+        #[cfg(feature = "compat")]
+        contextweaver_context::compat::manager(redacting(contextweaver_context::compat::options())).unwrap(),
+    ] {
         let raw = "contact bob@example.com for ref 12";
         support::ingest_result(&mut manager, "tc1", raw).unwrap();
         let pack = build(&mut manager, &BuildRequest::new(Phase::Answer, "")).unwrap();

@@ -6,6 +6,7 @@
 mod eviction;
 mod options;
 mod snapshot;
+mod tombstones;
 
 pub use options::{Eviction, StoreOptions};
 
@@ -15,7 +16,7 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-use self::eviction::{EvictionReason, Tombstones};
+use self::tombstones::{EvictionReason, Tombstones};
 use super::unknown::Unknown;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::eviction::EvictionReason;
+use super::tombstones::EvictionReason;
 use super::{ArtifactStore, ContentDigest, Eviction, hex};
 use crate::store::unknown::{ARTIFACT_REF, RecordWithRest, write_rest};
 use contextweaver_base::order::sort_by;

@@ -1,119 +1,26 @@
 //! Looking into what the prompt leaves out.
 
-use std::borrow::Cow;
-use std::sync::{Arc, Weak};
+pub(crate) mod reading;
+pub mod request;
+pub mod tool;
 
-use serde::Serialize;
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::callbacks::Outcome;
-use super::digest_note::HANDLE_FIELD;
-use super::firewall::{self, artifact_ref_of, readable};
-use super::ingest_mcp;
-use super::manager::ContextManager;
-use super::sensitivity;
-use contextweaver_base::limits;
+use self::reading::ArtifactReading;
+use self::request::{DrilldownRequest, Slice};
+use crate::callbacks::Outcome;
+use crate::digest_note::HANDLE_FIELD;
+use crate::firewall::{artifact_ref_of, readable};
+use crate::ingest::mcp;
+use crate::manager::ContextManager;
+use crate::sensitivity;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{Selector, SliceIndex, SniffedText, slice_indexed, views_sniffed};
-use contextweaver_model::json::{self, Fields};
-use contextweaver_model::{ContextItem, ItemKind, JsonMap, SelectableItem, Sensitivity, ViewSpec};
+use contextweaver_model::{ContextItem, ItemKind, Sensitivity, ViewSpec};
 use contextweaver_text::unicode::quote;
-
-/// A part of an artifact.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Slice {
-    /// Handle of the artifact.
-    pub handle: String,
-    /// The selector, as given.
-    pub selector: Value,
-    /// The text, secrets masked.
-    pub text: String,
-    /// Tokens of `text`, by the estimator of the manager.
-    pub tokens: u64,
-    /// What `total`, `start` and `end` count: `chars`, `lines`, `rows`, `items`, `keys`, `hits`.
-    pub unit: &'static str,
-    /// Units that the whole artifact has; of rows with conditions, those that fulfil them.
-    pub total: u64,
-    /// The first one shown, from 0.
-    pub start: u64,
-    /// The one after the last shown.
-    pub end: u64,
-    /// Whether `max_tokens` cut the text.
-    pub truncated: bool,
-    /// The selector that goes on where this one stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
-    pub next: Option<JsonMap>,
-    /// The item that was added to the log, on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(optional))]
-    pub item_id: Option<String>,
-}
-
-/// An artifact that is read page by page: its text with secrets masked, and what is known of it. Without this, every page
-/// would be searched for secrets, parsed and counted from the beginning.
-#[derive(Debug)]
-pub(crate) struct ArtifactReading {
-    /// The stored bytes, which are not kept alive; nothing for a text of the log, which may change.
-    bytes: Option<Weak<Vec<u8>>>,
-    text: String,
-    media_type: String,
-    index: SliceIndex,
-}
-
-impl ArtifactReading {
-    /// Tells whether these are the bytes that are stored under a handle now.
-    fn is_of(&self, manager: &ContextManager, handle: &str) -> bool {
-        let stored = manager.artifacts.shared(handle);
-        let media_type = manager.artifacts.artifact_ref(handle).map(|known| known.media_type.as_str());
-        let same_bytes = self
-            .bytes
-            .as_ref()
-            .zip(stored)
-            .is_some_and(|(bytes, stored)| std::ptr::eq(bytes.as_ptr(), Arc::as_ptr(stored)));
-        same_bytes && media_type.is_ok_and(|known| known == self.media_type)
-    }
-}
-
-/// A request for a part of an artifact.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DrilldownRequest {
-    /// Handle of the artifact.
-    pub handle: String,
-    /// The part, as the caller wrote it.
-    pub selector: Value,
-    /// Whether to add the part to the log.
-    pub inject: bool,
-    /// Parent of the added item.
-    pub parent_id: Option<String>,
-    /// Most tokens of the text.
-    pub max_tokens: Option<u64>,
-}
-
-impl DrilldownRequest {
-    /// Makes a request for a part of any size, which is not added to the log.
-    pub fn new(handle: &str, selector: Value) -> Self {
-        Self { handle: handle.to_owned(), selector, inject: false, parent_id: None, max_tokens: None }
-    }
-
-    /// Reads a closed request: an unknown field is an error. The selector is read when it is used.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let request = Self {
-            handle: fields.string("handle")?,
-            selector: fields.require("selector")?,
-            inject: fields.bool_or("inject", false)?,
-            parent_id: fields.opt_string("parent_id")?,
-            max_tokens: fields.opt_uint("max_tokens", limits::MAX_BUDGET_TOKENS)?,
-        };
-        fields.finish()?;
-        Ok(request)
-    }
-}
 
 impl ContextManager {
     /// Reads a part of an artifact. Refused when any item that refers to it is at or above the floor, or redacted.
@@ -145,7 +52,7 @@ impl ContextManager {
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
-        let mut slice = match self.options.strategy {
+        let mut slice = match self.strategy {
             Some(strategy) => strategy.part(self, request)?,
             None => self.part(request)?,
         };
@@ -158,7 +65,7 @@ impl ContextManager {
 
     fn part(&mut self, request: &DrilldownRequest) -> Result<Slice> {
         let selector = Selector::from_value(request.selector.clone(), "/selector")?;
-        let mut reading = match self.reading.take().filter(|reading| reading.is_of(self, &request.handle)) {
+        let mut reading = match self.reading.take().filter(|reading| reading.is_of(&self.artifacts, &request.handle)) {
             Some(reading) => {
                 // What is read counts as used, also where the text is known.
                 self.artifacts.get(&request.handle)?;
@@ -189,7 +96,7 @@ impl ContextManager {
 
     fn open(&self, handle: &str) -> Result<Box<ArtifactReading>> {
         let (raw, media_type) = self.stored_text(handle)?;
-        let text = firewall::mask_secrets(&raw, &self.options).into_owned();
+        let text = self.options.mask_secrets(&raw).into_owned();
         let bytes = self.artifacts.shared(handle).map(Arc::downgrade);
         Ok(Box::new(ArtifactReading { bytes, text, media_type, index: SliceIndex::default() }))
     }
@@ -223,7 +130,7 @@ impl ContextManager {
             // Bytes that are no text have no views; a handle that is not known is an error all the same.
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
         };
-        let text = firewall::mask_secrets(&raw, &self.options);
+        let text = self.options.mask_secrets(&raw);
         let artifact_ref = match self.artifacts.artifact_ref(handle) {
             Ok(known) => known.clone(),
             Err(_) => artifact_ref_of(handle, &media_type, text.len()),
@@ -261,7 +168,7 @@ impl ContextManager {
         let mut highest = Sensitivity::Public;
         let own = handle.strip_prefix("artifact:");
         let is_owner = |item: &&ContextItem| match &item.artifact_ref {
-            Some(artifact) => artifact.handle == handle || ingest_mcp::owns(item, handle),
+            Some(artifact) => artifact.handle == handle || mcp::owns(item, handle),
             None => own == Some(item.id.as_str()),
         };
         for owner in self.events.items().iter().filter(is_owner) {
@@ -274,7 +181,7 @@ impl ContextManager {
                     .hint("policy.allow_redacted_drilldown permits it"));
             }
             highest = highest.max(level);
-            if self.options.is_compat() {
+            if self.strategy.is_some() {
                 break;
             }
         }
@@ -295,41 +202,9 @@ impl ContextManager {
     }
 }
 
-/// Returns `drilldown` as a tool for models: its `args_schema` names every selector. To be offered while a model reads
-/// results.
-///
-/// ```
-/// let tool = contextweaver_context::drilldown_tool();
-/// assert_eq!(tool.name, "drilldown");
-/// assert!(tool.args_schema["properties"].get("selector").is_some());
-/// ```
-pub fn drilldown_tool() -> SelectableItem {
-    let text = str::to_owned;
-    // As text, because a literal of this size costs more as code; a test reads it.
-    let schema = json::parse(include_str!("drilldown_schema.json")).ok();
-    let mut metadata = JsonMap::new();
-    metadata.insert("builtin".into(), true.into());
-    metadata.insert("phase".into(), "interpret".into());
-    SelectableItem {
-        id: text("contextweaver:drilldown"),
-        kind: text("internal"),
-        name: text("drilldown"),
-        description: text(
-            "Fetch a specific slice of a stored artifact. Provide an artifact handle and a selector to retrieve only \
-             the data you need.",
-        ),
-        tags: ["progressive-disclosure", "drilldown", "artifact"].map(str::to_owned).to_vec(),
-        namespace: String::new(),
-        args_schema: schema.and_then(|schema| schema.as_object().cloned()).unwrap_or_default(),
-        metadata,
-        ..SelectableItem::default()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use contextweaver_content::SELECTORS;
 
     #[test]
     fn pages_are_those_of_what_is_stored_now() {
@@ -359,13 +234,5 @@ mod tests {
         let gone = manager.drilldown(&DrilldownRequest::new("a", next));
         assert_eq!(gone.unwrap_err().code(), ErrorCode::ArtifactNotFound);
         assert!(manager.reading.is_none());
-    }
-
-    #[test]
-    fn the_tool_names_every_selector() {
-        let schema = drilldown_tool().args_schema;
-        let types = &schema["properties"]["selector"]["properties"]["type"]["enum"];
-        let names: Vec<&str> = types.as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        assert_eq!(names.join(" "), SELECTORS);
     }
 }

@@ -1,12 +1,13 @@
 //! Messages of providers on their way into the log, read as items: the result of a tool in a message is the result of a
 //! tool, and meets the same firewall.
 
-use super::build_state::Event;
-use super::callbacks::Outcome;
-use super::firewall::{self, Compaction};
-use super::ingest::{ToolResult, live_handles};
-use super::manager::ContextManager;
-use super::reduce;
+use super::live_handles;
+use super::tool_result::ToolResult;
+use crate::callbacks::Outcome;
+use crate::event::Event;
+use crate::firewall::{self, Compaction};
+use crate::manager::ContextManager;
+use crate::reduce;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, Status};
@@ -64,7 +65,7 @@ impl ContextManager {
     /// ```
     pub fn ingest_messages(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedMessages>> {
         let ids = items.iter().map(|item| item.id.clone()).collect();
-        if self.options.strategy.is_some() {
+        if self.strategy.is_some() {
             // 0.18 knows no messages.
             self.ingest_all(items)?;
             return Ok(Outcome::Done(IngestedMessages { ids, events: Vec::new() }));

@@ -1,103 +1,21 @@
-//! Results of MCP tools on their way into the log. They were taken apart elsewhere: here are a text, bytes by handle, and
-//! what is known of them.
+//! Results of MCP tools on their way into the log: the text as that of any tool, bytes under handles of the call.
 
 use serde_json::Value;
 
-use super::callbacks::Outcome;
-use super::firewall::{Compaction, mask_secrets};
-use super::ingest::{Ingested, ToolResult, live_handles};
-use super::manager::ContextManager;
-use super::options::ManagerOptions;
-use super::reduce;
+use super::live_handles;
+use super::mcp_result::{McpBinary, McpResult};
+use super::tool_result::Ingested;
+use crate::callbacks::Outcome;
+use crate::manager::ContextManager;
+use crate::reduce;
 use crate::store::NewArtifact;
-use contextweaver_base::limits;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::mcp::ConvertedResult;
-use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Status};
-use contextweaver_text::redact::{SECRET_MASK, redact_value};
-use contextweaver_text::unicode::{prefix, quote};
-
-/// A result of an MCP tool, taken apart.
-#[derive(Debug, Clone, PartialEq)]
-pub struct McpResult {
-    /// The call, the tool, and how far the result may travel.
-    pub call: ToolResult,
-    /// What is known of the result.
-    pub envelope: ResultEnvelope,
-    /// All of its text that a model may read.
-    pub full_text: String,
-    /// Bytes of images, audio and resources.
-    pub binaries: Vec<McpBinary>,
-}
-
-/// Bytes of a result, and what they are.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpBinary {
-    /// The name that the result gives them: `mcp:<tool_name>:<kind>:<index>`.
-    pub handle: String,
-    /// MIME type of the bytes.
-    pub media_type: String,
-    /// A line for people, such as a file name.
-    pub label: String,
-    /// The bytes; the store takes them over.
-    pub bytes: Vec<u8>,
-}
-
-impl McpResult {
-    /// Joins a call with its result as the converter of MCP took it apart.
-    pub fn new(call: ToolResult, converted: ConvertedResult) -> Self {
-        let ConvertedResult { envelope, binaries, full_text, .. } = converted;
-        let binaries = binaries.into_iter().map(|binary| McpBinary {
-            handle: binary.handle,
-            media_type: binary.media_type,
-            label: binary.label,
-            bytes: binary.bytes,
-        });
-        Self { call, envelope, full_text, binaries: binaries.collect() }
-    }
-
-    /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
-    fn handle(&self, handle: &str) -> String {
-        let (tool, call) = (&self.call.tool_name, &self.call.tool_call_id);
-        let prefix = format!("mcp:{tool}:");
-        format!("{prefix}{call}:{}", handle.strip_prefix(&prefix).unwrap_or(handle))
-    }
-
-    /// Takes the bytes out, under the handles that they will have.
-    fn take_parts(&mut self) -> Vec<McpBinary> {
-        let mut parts = std::mem::take(&mut self.binaries);
-        for part in &mut parts {
-            part.handle = self.handle(&part.handle);
-        }
-        parts
-    }
-
-    /// Adds to a digest of the text what is known of the result.
-    fn complete(&self, done: &mut Compaction, options: &ManagerOptions) {
-        done.item.metadata.insert("protocol".into(), "mcp".into());
-        let (digest, known) = (&mut done.envelope, &self.envelope);
-        digest.status = match (known.status, digest.status) {
-            (Status::Error, _) | (_, Status::Error) => Status::Error,
-            (Status::Ok, Status::Ok) => Status::Ok,
-            _ => Status::Partial,
-        };
-        if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
-            prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
-        }
-        digest.facts = known.facts.iter().map(|fact| mask_secrets(fact, options).into_owned()).collect();
-        let mut provenance = Value::Object(known.provenance.clone());
-        if options.redact_secrets {
-            provenance = redact_value(&provenance, options.rules.secrets, SECRET_MASK);
-        }
-        if let Value::Object(provenance) = provenance {
-            digest.provenance.extend(provenance);
-        }
-    }
-}
+use contextweaver_model::{ArtifactRef, ContextItem};
+use contextweaver_text::unicode::quote;
 
 /// Tells whether an item is the result of the call that a handle is of.
-pub(super) fn owns(item: &ContextItem, handle: &str) -> bool {
+pub(crate) fn owns(item: &ContextItem, handle: &str) -> bool {
     let tool = item.metadata.get("tool_name").and_then(Value::as_str);
     let part = || {
         handle.strip_prefix("mcp:")?.strip_prefix(tool?)?.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?)
@@ -132,7 +50,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_mcp_result(&mut self, mut result: McpResult) -> Result<Outcome<Ingested>> {
-        if let Some(strategy) = self.options.strategy {
+        if let Some(strategy) = self.strategy {
             return strategy.ingest_mcp_result(self, result);
         }
         let parts = result.take_parts();
@@ -167,7 +85,7 @@ impl ContextManager {
     }
 
     /// Checks that all parts can be stored beside a text of this size.
-    pub(super) fn check_parts(&self, parts: &[McpBinary], text: usize) -> Result<()> {
+    pub(crate) fn check_parts(&self, parts: &[McpBinary], text: usize) -> Result<()> {
         let handles = WordSet::new(parts.iter().map(|part| part.handle.clone()).collect());
         if handles.len() < parts.len() {
             return Err(Error::new(ErrorCode::DuplicateId, "two parts have one handle").at("/binaries"));
@@ -182,13 +100,13 @@ impl ContextManager {
         Ok(())
     }
 
-    pub(super) fn store_parts(&mut self, parts: Vec<McpBinary>) -> Result<Vec<ArtifactRef>> {
+    pub(crate) fn store_parts(&mut self, parts: Vec<McpBinary>) -> Result<Vec<ArtifactRef>> {
         let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
         let mut live = live_handles(&self.events);
         live.extend(handles.iter().map(String::as_str));
         let mut artifact_refs = Vec::new();
         for McpBinary { handle, media_type, label, bytes } in parts {
-            let (handle, label) = (handle.as_str(), mask_secrets(&label, &self.options));
+            let (handle, label) = (handle.as_str(), self.options.mask_secrets(&label));
             let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
             artifact_refs.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);
         }

@@ -1,26 +1,27 @@
-//! Ways into the log for results of tools.
+//! Ways into the log for results of tools: raw, taken apart as those of MCP, and in messages of providers.
+
+pub(crate) mod mcp;
+pub mod mcp_result;
+pub mod messages;
+pub mod tool_result;
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use serde_json::Value;
 
-use super::build_state::{Event, FIREWALL_REASON};
-use super::callbacks::{CallbackAnswers, Outcome};
-use super::firewall::{self, Compaction};
-use super::manager::ContextManager;
-use super::options::{Classifier, ManagerOptions};
-use super::reduce::{self, Reduction};
+use self::tool_result::{Ingested, ToolResult};
 use super::{digest_note, sensitivity};
+use crate::callbacks::{CallbackAnswers, Outcome};
+use crate::firewall::{self, Compaction};
+use crate::manager::ContextManager;
+use crate::options::{Classifier, ManagerOptions};
+use crate::reduce::{self, Reduction};
 use crate::store::EventLog;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_content::SniffedText;
 use contextweaver_content::extract::facts;
-use contextweaver_content::{KeepPath, SniffedText};
-use contextweaver_model::json::Fields;
-use contextweaver_model::{
-    ContextItem, FirewallStats, ItemKind, JsonMap, ResultEnvelope, Sensitivity, Status, Strategy,
-};
+use contextweaver_model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
@@ -29,84 +30,6 @@ use contextweaver_text::unicode::quote;
 const OWN_PROVENANCE: [&str; 8] = [
     "source_item_id", "tool_name", "protocol", "truncated", "withheld_parts", "decode_error", "unknown_blocks", "warnings",
 ];
-
-/// The raw result of a tool, but for its bytes.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolResult {
-    /// Id of the call that it answers; the item in the log is `result:` and this id.
-    pub tool_call_id: String,
-    /// Name of the tool; may be empty.
-    pub tool_name: String,
-    /// MIME type of the bytes.
-    pub media_type: String,
-    /// How far the result may travel.
-    pub sensitivity: Sensitivity,
-    /// Anything the caller wants kept.
-    pub metadata: JsonMap,
-    /// Of a large JSON result, the paths that may stand in the prompt; empty for no such rule.
-    pub keep: Vec<KeepPath>,
-}
-
-impl ToolResult {
-    /// Makes the record of a public result in plain text.
-    pub fn new(tool_call_id: &str, tool_name: &str) -> Self {
-        Self {
-            tool_call_id: tool_call_id.to_owned(),
-            tool_name: tool_name.to_owned(),
-            media_type: "text/plain".to_owned(),
-            sensitivity: Sensitivity::Public,
-            metadata: JsonMap::new(),
-            keep: Vec::new(),
-        }
-    }
-
-    /// Reads a closed record: an unknown field is an error.
-    ///
-    /// # Errors
-    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
-    pub fn from_value(value: Value) -> Result<Self> {
-        let mut fields = Fields::open(value, "")?;
-        let result = Self {
-            tool_call_id: fields.string("tool_call_id")?,
-            tool_name: fields.string_or("tool_name", "")?,
-            media_type: fields.string_or("media_type", "text/plain")?,
-            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
-            metadata: fields.object("metadata")?,
-            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
-        };
-        fields.finish()?;
-        Ok(result)
-    }
-
-    pub(super) fn item(&self, text: &str) -> ContextItem {
-        let mut item = ContextItem::new(format!("result:{}", self.tool_call_id), ItemKind::ToolResult, text);
-        item.parent_id = Some(self.tool_call_id.clone());
-        item.sensitivity = self.sensitivity;
-        item.metadata.clone_from(&self.metadata);
-        item.metadata.insert("tool_name".into(), self.tool_name.clone().into());
-        item.metadata.insert("media_type".into(), self.media_type.clone().into());
-        item
-    }
-}
-
-/// What the log and the caller have of a result.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Ingested {
-    /// The item in the log; for the caller without its text, where that is at or above the sensitivity floor.
-    pub item: ContextItem,
-    /// The record of the result for the model; without its text where that is at or above the floor.
-    pub envelope: ResultEnvelope,
-}
-
-impl Ingested {
-    /// Returns what the hooks should hear: that the text was replaced, if it was.
-    pub fn events(&self) -> Vec<Event> {
-        let triggered = self.envelope.firewall_stats.as_ref().is_some_and(|stats| stats.triggered);
-        let event = || Event::FirewallTriggered { item_id: self.item.id.clone(), reason: FIREWALL_REASON };
-        triggered.then(event).into_iter().collect()
-    }
-}
 
 impl ContextManager {
     /// Takes a raw result: the bytes are stored, the log gets the text or, above the threshold, a digest.
@@ -134,7 +57,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_tool_result(&mut self, result: &ToolResult, raw: &[u8]) -> Result<Outcome<Ingested>> {
-        if let Some(strategy) = self.options.strategy {
+        if let Some(strategy) = self.strategy {
             return strategy.ingest_tool_result(self, result, raw);
         }
         self.answers.reset();
@@ -176,7 +99,7 @@ impl ContextManager {
     /// Takes the text out of a copy of an item at or above the floor; tells whether it did.
     fn withhold(&self, item: &mut ContextItem) -> bool {
         let level = sensitivity::classified(item, &self.options, &CallbackAnswers::default());
-        if self.options.is_compat() || level < self.options.policy.sensitivity_floor {
+        if self.strategy.is_some() || level < self.options.policy.sensitivity_floor {
             return false;
         }
         item.sensitivity = level;
@@ -226,7 +149,7 @@ impl ContextManager {
     }
 
     pub(super) fn digest_text(&self, result: &ToolResult, text: &str) -> Compaction {
-        let clean = firewall::mask_secrets(text, &self.options);
+        let clean = self.options.mask_secrets(text);
         let mut item = result.item("");
         self.label_by_whole_text(&mut item, &clean);
         if self.options.estimator.fits(&clean, self.options.firewall.threshold_tokens) {
@@ -283,7 +206,7 @@ impl ContextManager {
         envelope: ResultEnvelope,
         sensitivity: Sensitivity,
     ) -> Result<ContextItem> {
-        if let Some(strategy) = self.options.strategy {
+        if let Some(strategy) = self.strategy {
             return strategy.ingest_envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
         }
         let mut item = envelope_item(tool_call_id, tool_name, &envelope, sensitivity);
@@ -319,7 +242,7 @@ pub fn envelope_item(
 pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &ManagerOptions) -> Compaction {
     let facts = facts(&item.text);
     let original = item.text.clone();
-    item.text = firewall::mask_secrets(&original, options).into_owned();
+    item.text = options.mask_secrets(&original).into_owned();
     item.token_estimate = Estimator::V2.tokens(&item.text);
     let mut provenance = ResultEnvelope::provenance_of(&item.id);
     provenance.insert("tool_name".into(), result.tool_name.clone().into());
@@ -336,7 +259,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
     let envelope = ResultEnvelope {
         status: Status::Ok,
         summary: item.text.clone(),
-        facts: facts.iter().map(|fact| firewall::mask_secrets(fact, options).into_owned()).collect(),
+        facts: facts.iter().map(|fact| options.mask_secrets(fact).into_owned()).collect(),
         artifacts: Vec::new(),
         views: Vec::new(),
         provenance,
@@ -347,7 +270,7 @@ pub fn pass_through(mut item: ContextItem, result: &ToolResult, options: &Manage
 
 /// Describes bytes that are no text.
 pub fn describe_bytes(result: &ToolResult, size: usize) -> Compaction {
-    let text = format!("(binary, {}, {size} bytes)", crate::render::flatten(&result.media_type));
+    let text = format!("(binary, {}, {size} bytes)", crate::labels::flatten(&result.media_type));
     let mut item = result.item(&text);
     item.token_estimate = Estimator::V2.tokens(&text);
     let envelope = ResultEnvelope {

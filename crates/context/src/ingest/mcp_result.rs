@@ -1,0 +1,90 @@
+//! A result of an MCP tool, taken apart: a text, bytes by handle, and what is known of them.
+
+use serde_json::Value;
+
+use super::tool_result::ToolResult;
+use crate::firewall::Compaction;
+use crate::options::ManagerOptions;
+use contextweaver_base::limits;
+use contextweaver_convert::mcp::ConvertedResult;
+use contextweaver_model::{ResultEnvelope, Status};
+use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::unicode::prefix;
+
+/// A result of an MCP tool, taken apart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct McpResult {
+    /// The call, the tool, and how far the result may travel.
+    pub call: ToolResult,
+    /// What is known of the result.
+    pub envelope: ResultEnvelope,
+    /// All of its text that a model may read.
+    pub full_text: String,
+    /// Bytes of images, audio and resources.
+    pub binaries: Vec<McpBinary>,
+}
+
+/// Bytes of a result, and what they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpBinary {
+    /// The name that the result gives them: `mcp:<tool_name>:<kind>:<index>`.
+    pub handle: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// A line for people, such as a file name.
+    pub label: String,
+    /// The bytes; the store takes them over.
+    pub bytes: Vec<u8>,
+}
+
+impl McpResult {
+    /// Joins a call with its result as the converter of MCP took it apart.
+    pub fn new(call: ToolResult, converted: ConvertedResult) -> Self {
+        let ConvertedResult { envelope, binaries, full_text, .. } = converted;
+        let binaries = binaries.into_iter().map(|binary| McpBinary {
+            handle: binary.handle,
+            media_type: binary.media_type,
+            label: binary.label,
+            bytes: binary.bytes,
+        });
+        Self { call, envelope, full_text, binaries: binaries.collect() }
+    }
+
+    /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
+    fn handle(&self, handle: &str) -> String {
+        let (tool, call) = (&self.call.tool_name, &self.call.tool_call_id);
+        let prefix = format!("mcp:{tool}:");
+        format!("{prefix}{call}:{}", handle.strip_prefix(&prefix).unwrap_or(handle))
+    }
+
+    /// Takes the bytes out, under the handles that they will have.
+    pub(super) fn take_parts(&mut self) -> Vec<McpBinary> {
+        let mut parts = std::mem::take(&mut self.binaries);
+        for part in &mut parts {
+            part.handle = self.handle(&part.handle);
+        }
+        parts
+    }
+
+    /// Adds to a digest of the text what is known of the result.
+    pub(super) fn complete(&self, done: &mut Compaction, options: &ManagerOptions) {
+        done.item.metadata.insert("protocol".into(), "mcp".into());
+        let (digest, known) = (&mut done.envelope, &self.envelope);
+        digest.status = match (known.status, digest.status) {
+            (Status::Error, _) | (_, Status::Error) => Status::Error,
+            (Status::Ok, Status::Ok) => Status::Ok,
+            _ => Status::Partial,
+        };
+        if digest.firewall_stats.as_ref().is_none_or(|stats| !stats.triggered) {
+            prefix(&done.item.text, limits::SUMMARY_CHARS).clone_into(&mut digest.summary);
+        }
+        digest.facts = known.facts.iter().map(|fact| options.mask_secrets(fact).into_owned()).collect();
+        let mut provenance = Value::Object(known.provenance.clone());
+        if options.redact_secrets {
+            provenance = redact_value(&provenance, options.rules.secrets, SECRET_MASK);
+        }
+        if let Value::Object(provenance) = provenance {
+            digest.provenance.extend(provenance);
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What comes in of the result of a tool, and what is handed back.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::event::{Event, FIREWALL_REASON};
+use contextweaver_base::Result;
+use contextweaver_content::KeepPath;
+use contextweaver_model::json::Fields;
+use contextweaver_model::{ContextItem, ItemKind, JsonMap, ResultEnvelope, Sensitivity};
+
+/// The raw result of a tool, but for its bytes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// Id of the call that it answers; the item in the log is `result:` and this id.
+    pub tool_call_id: String,
+    /// Name of the tool; may be empty.
+    pub tool_name: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// How far the result may travel.
+    pub sensitivity: Sensitivity,
+    /// Anything the caller wants kept.
+    pub metadata: JsonMap,
+    /// Of a large JSON result, the paths that may stand in the prompt; empty for no such rule.
+    pub keep: Vec<KeepPath>,
+}
+
+impl ToolResult {
+    /// Makes the record of a public result in plain text.
+    pub fn new(tool_call_id: &str, tool_name: &str) -> Self {
+        Self {
+            tool_call_id: tool_call_id.to_owned(),
+            tool_name: tool_name.to_owned(),
+            media_type: "text/plain".to_owned(),
+            sensitivity: Sensitivity::Public,
+            metadata: JsonMap::new(),
+            keep: Vec::new(),
+        }
+    }
+
+    /// Reads a closed record: an unknown field is an error.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD`, `UNKNOWN_FIELD` and `INVALID_INPUT`, at the path of the field.
+    pub fn from_value(value: Value) -> Result<Self> {
+        let mut fields = Fields::open(value, "")?;
+        let result = Self {
+            tool_call_id: fields.string("tool_call_id")?,
+            tool_name: fields.string_or("tool_name", "")?,
+            media_type: fields.string_or("media_type", "text/plain")?,
+            sensitivity: fields.parsed_or("sensitivity", Sensitivity::Public, Sensitivity::parse)?,
+            metadata: fields.object("metadata")?,
+            keep: KeepPath::parse_all(&fields.strings("keep")?, "/keep")?,
+        };
+        fields.finish()?;
+        Ok(result)
+    }
+
+    pub(crate) fn item(&self, text: &str) -> ContextItem {
+        let mut item = ContextItem::new(format!("result:{}", self.tool_call_id), ItemKind::ToolResult, text);
+        item.parent_id = Some(self.tool_call_id.clone());
+        item.sensitivity = self.sensitivity;
+        item.metadata.clone_from(&self.metadata);
+        item.metadata.insert("tool_name".into(), self.tool_name.clone().into());
+        item.metadata.insert("media_type".into(), self.media_type.clone().into());
+        item
+    }
+}
+
+/// What the log and the caller have of a result.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Ingested {
+    /// The item in the log; for the caller without its text, where that is at or above the sensitivity floor.
+    pub item: ContextItem,
+    /// The record of the result for the model; without its text where that is at or above the floor.
+    pub envelope: ResultEnvelope,
+}
+
+impl Ingested {
+    /// Returns what the hooks should hear: that the text was replaced, if it was.
+    pub fn events(&self) -> Vec<Event> {
+        let triggered = self.envelope.firewall_stats.as_ref().is_some_and(|stats| stats.triggered);
+        let event = || Event::FirewallTriggered { item_id: self.item.id.clone(), reason: FIREWALL_REASON };
+        triggered.then(event).into_iter().collect()
+    }
+}
