@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::labels::escape_labels;
-use super::options::TextForm;
+use crate::labels::escape_labels;
+use crate::options::TextForm;
 use contextweaver_model::json::{float_text, to_sorted_ascii};
 use contextweaver_model::{JsonMap, SelectableItem};
 use contextweaver_text::markdown::one_line;
@@ -82,7 +82,7 @@ pub fn schema_header(tool: &SelectableItem, overrides: &SchemaOverrides, form: T
 
 /// Indents what follows the first line deeper than an example's dash, and escapes lines that look like labels.
 fn hanging(text: &str) -> String {
-    super::labels::escape_labels(&unicode::sanitize(text).replace('\n', "\n    ")).into_owned()
+    crate::labels::escape_labels(&unicode::sanitize(text).replace('\n', "\n    ")).into_owned()
 }
 
 #[cfg(test)]

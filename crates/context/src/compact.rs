@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::callbacks::Outcome;
-use super::firewall::{handle_of, label_of};
-use super::manager::ContextManager;
-use super::options::{FirewallOptions, ManagerOptions};
-use super::reduce::{ReducedText, Reduction, check_deterministic};
+use crate::callbacks::Outcome;
+use crate::firewall::{handle_of, label_of};
+use crate::manager::ContextManager;
+use crate::options::{FirewallOptions, ManagerOptions};
+use crate::reduce::{ReducedText, Reduction, check_deterministic};
 use crate::store::content_hash;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::labels::safe_handle;
+use crate::labels::safe_handle;
 use contextweaver_model::json::to_sorted_ascii;
 use contextweaver_model::{ContextItem, JsonMap, Strategy};
 

@@ -1,27 +1,15 @@
-//! Stage 4: large results stay out of the prompt, their bytes stay in the artifact store.
+//! Large results stay out of the log and the prompts, their bytes stay in the artifact store.
 
 use std::borrow::Cow;
 
-use super::build_state::BuildState;
-use super::digest_note;
-use super::options::{ManagerOptions, Summarizer};
-use super::prompt::EntryRendering;
-use super::reduce::{ReducedText, Reduction};
+use crate::digest_note;
+use crate::options::{ManagerOptions, Summarizer};
+use crate::reduce::{ReducedText, Reduction};
 use crate::store::{ArtifactStore, NewArtifact};
 use contextweaver_base::Result;
 use contextweaver_content::{digest, essence, views_sniffed};
 use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
-
-/// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
-pub fn firewall(state: &mut BuildState) {
-    let (sources, renderer) = (state.sources, state.renderer);
-    for row in &mut state.rows {
-        let (form, content) = row.content();
-        row.quarters =
-            renderer.entry_quarters(sources, row.at, &EntryRendering { form, content: &content, earlier: None });
-    }
-}
 
 /// Returns the handle under which a result's bytes are kept.
 pub fn handle_of(item_id: &str) -> String {

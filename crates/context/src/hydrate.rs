@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::callbacks::Outcome;
-use super::manager::ContextManager;
-use super::sensitivity;
+use crate::callbacks::Outcome;
+use crate::manager::ContextManager;
+use crate::sensitivity;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_content::tree::{JsonKind, JsonNode, JsonTree};

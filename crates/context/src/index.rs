@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use super::callbacks::CallbackAnswers;
-use super::digest_note;
-use super::labels::{self, SectionMark};
-use super::options::ManagerOptions;
-use super::repeats;
+use crate::build::repeats;
+use crate::callbacks::CallbackAnswers;
+use crate::digest_note;
+use crate::labels::{self, SectionMark};
+use crate::options::ManagerOptions;
 use crate::store::ArtifactStore;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::numbered::{Term, Terms};

@@ -39,28 +39,20 @@
 //!
 //! # The stages of a build
 //!
-//! A build runs eight stages, a file and a function of the same name each: `candidates`, `closure`, `sensitivity`,
-//! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them, unless the options name another
+//! A build runs eight stages, a file of `build` and a function of the same name each: `candidates`, `closure`, `sensitivity`,
+//! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them, unless the manager was made with another
 //! [`ManagerStrategy`]. What they leave is a structured prompt; `render` makes text or messages of it.
 
-mod append;
-mod build_inputs;
-mod build_state;
+mod build;
 pub mod call_prompt;
 pub mod callbacks;
-mod candidates;
-mod closure;
 mod compact;
 #[cfg(feature = "compat")]
 pub mod compat;
-mod dedup;
 mod digest_note;
 mod drilldown;
 mod event;
-mod excerpt;
-mod explain;
 mod firewall;
-mod frame;
 pub mod handoff;
 mod hydrate;
 mod index;
@@ -70,16 +62,9 @@ mod manager;
 pub mod memory;
 mod messages;
 mod options;
-mod output;
-mod pipeline;
-mod prompt;
 mod reduce;
-mod render;
-mod repeats;
 pub mod report;
 mod request;
-mod score;
-mod select;
 mod sensitivity;
 mod snapshot;
 mod source_message;

@@ -4,24 +4,24 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::append::PromptManifest;
-use super::build_inputs::BuildInputs;
-use super::call_prompt::{self, SchemaOverrides};
-use super::callbacks::{CallbackAnswers, Outcome};
-use super::drilldown::reading::ArtifactReading;
-use super::event::Event;
-use super::handoff::{HandoffOptions, HandoffPack, build_handoff};
-use super::index::LogIndex;
-use super::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
-use super::options::ManagerOptions;
-use super::pipeline::{self, BuiltPrompt};
-use super::render::renderer::Renderer;
-use super::render::text::TextRenderer;
-use super::report::{Metrics, MetricsSummary};
-use super::request::BuildRequest;
-use super::strategy::ManagerStrategy;
-use super::{firewall, sensitivity};
+use crate::build::append::PromptManifest;
+use crate::build::inputs::BuildInputs;
+use crate::build::pipeline::{self, BuiltPrompt};
+use crate::build::render::renderer::Renderer;
+use crate::build::render::text::TextRenderer;
+use crate::call_prompt::{self, SchemaOverrides};
+use crate::callbacks::{CallbackAnswers, Outcome};
+use crate::drilldown::reading::ArtifactReading;
+use crate::event::Event;
+use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};
+use crate::index::LogIndex;
+use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
+use crate::options::ManagerOptions;
+use crate::report::{Metrics, MetricsSummary};
+use crate::request::BuildRequest;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
+use crate::strategy::ManagerStrategy;
+use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
 
@@ -356,7 +356,7 @@ impl ContextManager {
         request: &BuildRequest,
     ) -> Result<Outcome<BuildOutput>> {
         let schema = call_prompt::schema_header(tool, overrides, self.options.rules.text_form);
-        let header = super::labels::join_sections(&[&schema, &request.header], super::labels::SEPARATOR);
+        let header = crate::labels::join_sections(&[&schema, &request.header], crate::labels::SEPARATOR);
         self.build(&BuildRequest { phase: Phase::Call, header, ..request.clone() })
     }
 

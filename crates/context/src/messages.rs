@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::callbacks::Outcome;
-use super::event::Event;
-use super::manager::ContextManager;
-use super::render::messages::MessageRenderer;
-use super::render::renderer::MessagePrompt;
-use super::request::BuildRequest;
-use super::source_message::source_message;
+use crate::build::render::messages::MessageRenderer;
+use crate::build::render::renderer::MessagePrompt;
+use crate::callbacks::Outcome;
+use crate::event::Event;
+use crate::manager::ContextManager;
+use crate::request::BuildRequest;
+use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind};

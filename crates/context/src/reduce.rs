@@ -1,8 +1,8 @@
 //! What stands in the prompt for a result above the gate: its kept paths, a summary by the caller, the same text in
 //! fewer tokens, or a digest. The first that applies; each only when tokens fall.
 
-use super::callbacks::CallbackAnswers;
-use super::options::{ManagerOptions, STRUCTURED};
+use crate::callbacks::CallbackAnswers;
+use crate::options::{ManagerOptions, STRUCTURED};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::extract::{RuleBasedSummarizer, StructuredExtractor, facts};
 use contextweaver_content::{KeepPath, SniffedText, digest_sniffed, project, reshape_sniffed};

@@ -3,9 +3,9 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::append::PromptManifest;
-use super::manager::ContextManager;
-use super::options::ManagerOptions;
+use crate::build::append::PromptManifest;
+use crate::manager::ContextManager;
+use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -1,7 +1,7 @@
 //! What a caller may do to the stores of a manager beside the log.
 
-use super::index::LogIndex;
-use super::manager::ContextManager;
+use crate::index::LogIndex;
+use crate::manager::ContextManager;
 use crate::memory::MemoryWords;
 use crate::store::{ArtifactStore, sequence_of};
 use contextweaver_base::{Error, ErrorCode, Result};

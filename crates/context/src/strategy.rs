@@ -1,11 +1,11 @@
 //! The seam between a manager and another way to do its work.
 
-use super::callbacks::Outcome;
-use super::drilldown::request::{DrilldownRequest, Slice};
-use super::ingest::mcp_result::McpResult;
-use super::ingest::tool_result::{Ingested, ToolResult};
-use super::manager::{BuildOutput, ContextManager};
-use super::request::BuildRequest;
+use crate::callbacks::Outcome;
+use crate::drilldown::request::{DrilldownRequest, Slice};
+use crate::ingest::mcp_result::McpResult;
+use crate::ingest::tool_result::{Ingested, ToolResult};
+use crate::manager::{BuildOutput, ContextManager};
+use crate::request::BuildRequest;
 use contextweaver_base::Result;
 use contextweaver_model::{ContextItem, ResultEnvelope, Sensitivity};
 use serde_json::Value;

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::callbacks::Outcome;
-use super::firewall::readable;
-use super::ingest::tool_result::Ingested;
-use super::manager::ContextManager;
-use super::options::provider_of;
-use super::reduce::within;
-use super::{digest_note, sensitivity};
+use crate::callbacks::Outcome;
+use crate::firewall::readable;
+use crate::ingest::tool_result::Ingested;
+use crate::manager::ContextManager;
+use crate::options::provider_of;
+use crate::reduce::within;
+use crate::{digest_note, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap};

@@ -10,13 +10,13 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use self::tool_result::{Ingested, ToolResult};
-use super::{digest_note, sensitivity};
 use crate::callbacks::{CallbackAnswers, Outcome};
 use crate::firewall::{self, Compaction};
 use crate::manager::ContextManager;
 use crate::options::{Classifier, ManagerOptions};
 use crate::reduce::{self, Reduction};
 use crate::store::EventLog;
+use crate::{digest_note, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::SniffedText;

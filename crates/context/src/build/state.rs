@@ -1,11 +1,11 @@
 //! A build in the making: what it reads, who is still in, and who left where. The stages change it one after the other.
 
-use super::build_inputs::BuildInputs;
-use super::closure::DependencyClosure;
-use super::render::renderer::Renderer;
-use super::request::BuildRequest;
-use super::select::plan::{CandidateRow, Planner};
-use super::select::units::{SelectionUnit, UnitSelector};
+use crate::build::closure::DependencyClosure;
+use crate::build::inputs::BuildInputs;
+use crate::build::render::renderer::Renderer;
+use crate::build::select::plan::{CandidateRow, Planner};
+use crate::build::select::units::{SelectionUnit, UnitSelector};
+use crate::request::BuildRequest;
 use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
 
 /// An item that left before selection.

@@ -1,10 +1,10 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
 use super::renderer::{MessagePrompt, Renderer};
-use crate::build_inputs::BuildInputs;
+use crate::build::inputs::BuildInputs;
+use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::index;
 use crate::labels::{SEPARATOR, SectionMark, label_line};
-use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_model::RenderedItem;
 use contextweaver_text::tokens::Estimator;

@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use crate::build_inputs::BuildInputs;
+use crate::build::excerpt::{self, ExcerptQuery};
+use crate::build::inputs::BuildInputs;
+use crate::build::prompt::{EntryContent, EntryRendering};
+use crate::build::render::renderer::Renderer;
 use crate::digest_note::{self, HANDLE_FIELD};
-use crate::excerpt::{self, ExcerptQuery};
 use crate::index::IndexEntry;
-use crate::prompt::{EntryContent, EntryRendering};
-use crate::render::renderer::Renderer;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs, Sensitivity};
 
 /// Items up to this many tokens are never cut.

@@ -1,23 +1,24 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
-use super::append::{self, PromptLayout, PromptManifest};
-use super::build_inputs::BuildInputs;
-use super::build_state::BuildState;
-use super::candidates::candidates;
-use super::closure::closure;
-use super::dedup::dedup;
-use super::event::Event;
-use super::firewall::firewall;
-use super::frame::{PromptFrame, PromptHeader, ranked_header};
-use super::prompt::StructuredPrompt;
-use super::render::renderer::{MessagePrompt, Renderer};
-use super::render::{RenderedPrompt, render};
-use super::request::BuildRequest;
-use super::score::score;
-use super::select::units::UnitSelection;
-use super::select::{self, arrange, group, select};
-use super::sensitivity::{self, sensitivity};
-use super::{explain, output};
+use crate::build::append::{self, PromptLayout, PromptManifest};
+use crate::build::candidates::candidates;
+use crate::build::closure::closure;
+use crate::build::dedup::dedup;
+use crate::build::firewall::firewall;
+use crate::build::frame::{PromptFrame, PromptHeader, ranked_header};
+use crate::build::inputs::BuildInputs;
+use crate::build::prompt::StructuredPrompt;
+use crate::build::render::renderer::{MessagePrompt, Renderer};
+use crate::build::render::{RenderedPrompt, render};
+use crate::build::score::score;
+use crate::build::select::units::UnitSelection;
+use crate::build::select::{self, arrange, group, select};
+use crate::build::sensitivity::sensitivity;
+use crate::build::state::BuildState;
+use crate::build::{explain, output};
+use crate::event::Event;
+use crate::request::BuildRequest;
+use crate::sensitivity::check_hooks;
 use crate::store::EventLog;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPack, ItemKind};
@@ -45,7 +46,7 @@ pub fn build(
     previous: Option<&PromptManifest>,
     renderer: &dyn Renderer,
 ) -> Result<BuiltPrompt> {
-    sensitivity::check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
+    check_hooks(&sources.options.policy, &sources.options.custom_hooks)?;
     let pins = resolve_pins(sources.events, request)?;
     let admitted = candidates(sources.events.items(), request.phase, &sources.options.policy);
     let closed = closure(sources.events, &admitted, &pins);

@@ -1,14 +1,14 @@
 //! What stands around the items: above them remembered episodes and facts and the caller's header, below them the
 //! caller's footer; and what that leaves the items of the token budget.
 
-use super::build_inputs::BuildInputs;
-use super::callbacks::CallbackAnswers;
-use super::labels::join_sections;
-use super::options::ManagerOptions;
-use super::prompt::{PromptSection, SectionKind};
-use super::render::renderer::Renderer;
-use super::request::BuildRequest;
-use super::sensitivity;
+use crate::build::inputs::BuildInputs;
+use crate::build::prompt::{PromptSection, SectionKind};
+use crate::build::render::renderer::Renderer;
+use crate::callbacks::CallbackAnswers;
+use crate::labels::join_sections;
+use crate::options::ManagerOptions;
+use crate::request::BuildRequest;
+use crate::sensitivity;
 use crate::store::{EpisodicStore, FactStore};
 use contextweaver_base::limits;
 use contextweaver_base::order::{WordSet, sort_by};
@@ -41,7 +41,7 @@ impl PromptFrame {
         renderer: &dyn Renderer,
     ) -> Self {
         let texts: Vec<&str> = sections.iter().map(|section| section.text.as_str()).collect();
-        let header = join_sections(&texts, super::labels::SEPARATOR);
+        let header = join_sections(&texts, crate::labels::SEPARATOR);
         let quarters = renderer.frame_quarters(sources, &header, &footer);
         let budget = request.budget_tokens.unwrap_or_else(|| sources.options.budget.of(request.phase));
         Self { sections, header, footer, quarters, budget }
@@ -50,7 +50,7 @@ impl PromptFrame {
     /// Returns the quarter tokens left for items; an oversized header is an error.
     pub fn limit(&self) -> Result<u64> {
         // A token is only charged when full, and the last section needs no separator after it.
-        let available = 4 * self.budget + 3 + super::render::text::SEPARATOR_QUARTERS;
+        let available = 4 * self.budget + 3 + crate::build::render::text::SEPARATOR_QUARTERS;
         available.checked_sub(self.quarters).ok_or_else(|| {
             let over = (self.quarters - available).div_ceil(4);
             Error::new(ErrorCode::BudgetExceeded, format!("header and footer exceed the budget by {over} tokens"))
@@ -132,7 +132,7 @@ fn admitted(
 /// One line: secrets masked, line breaks flattened, so that a value cannot open a section of its own.
 fn memory_line(item: &ContextItem, options: &ManagerOptions) -> String {
     let clean = options.mask_secrets(&item.text);
-    let flat = super::labels::flatten(&clean);
+    let flat = crate::labels::flatten(&clean);
     format!("- {}", contextweaver_text::unicode::truncate(&flat, limits::HEADER_LINE_CHARS))
 }
 

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::index::IndexEntry;
-use super::labels;
-use super::options::ManagerOptions;
+use crate::index::IndexEntry;
+use crate::labels;
+use crate::options::ManagerOptions;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 
 /// A section above the items.

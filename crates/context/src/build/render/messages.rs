@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use super::renderer::{MessagePrompt, Renderer};
 use super::text::{TextRenderer, section_quarters};
-use crate::build_inputs::BuildInputs;
-use crate::closure;
+use crate::build::closure;
+use crate::build::inputs::BuildInputs;
+use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::labels;
 use crate::options::ManagerOptions;
-use crate::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};

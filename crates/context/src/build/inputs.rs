@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::callbacks::CallbackAnswers;
-use super::index::LogIndex;
-use super::options::ManagerOptions;
+use crate::callbacks::CallbackAnswers;
+use crate::index::LogIndex;
+use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use contextweaver_model::ResultEnvelope;
 

@@ -1,7 +1,7 @@
 //! The pieces of a long text that matter for a query.
 
-use super::index::LogIndex;
-use super::score::bm25n::TermWeights;
+use crate::build::score::bm25n::TermWeights;
+use crate::index::LogIndex;
 use contextweaver_text::terms::for_each_term;
 use contextweaver_text::tokens::Estimator;
 

@@ -1,11 +1,11 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use super::build_state::BuildState;
-use super::event::Event;
-use super::frame::PromptFrame;
-use super::prompt::StructuredPrompt;
-use super::render::text::TextPrompt;
-use super::select::units::UnitSelection;
+use crate::build::frame::PromptFrame;
+use crate::build::prompt::StructuredPrompt;
+use crate::build::render::text::TextPrompt;
+use crate::build::select::units::UnitSelection;
+use crate::build::state::BuildState;
+use crate::event::Event;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{

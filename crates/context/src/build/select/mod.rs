@@ -8,12 +8,12 @@ use std::cell::Cell;
 
 use self::plan::{PlannedPart, Planner};
 use self::units::UnitSelection;
-use super::append::{self, PromptLayout, PromptManifest};
-use super::build_state::BuildState;
-use super::excerpt::ExcerptQuery;
-use super::frame::PromptFrame;
-use super::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
-use super::score::bm25n::TermWeights;
+use crate::build::append::{self, PromptLayout, PromptManifest};
+use crate::build::excerpt::ExcerptQuery;
+use crate::build::frame::PromptFrame;
+use crate::build::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
+use crate::build::score::bm25n::TermWeights;
+use crate::build::state::BuildState;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 

@@ -1,8 +1,8 @@
 //! Stage 6: repeats.
 
-use super::build_state::{BuildState, ExcludedItem};
-use super::repeats::exact_repeats;
-use super::select::plan::CandidateRow;
+use crate::build::repeats::exact_repeats;
+use crate::build::select::plan::CandidateRow;
+use crate::build::state::{BuildState, ExcludedItem};
 use contextweaver_model::Stage;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats.

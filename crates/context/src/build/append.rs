@@ -6,12 +6,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::build_state::BuildState;
-use super::frame::PromptFrame;
-use super::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
-use super::render::text::TextPrompt;
-use super::select::plan::{PlannedPart, Planner, SqueezeLevel};
-use super::select::units::{SelectionUnit, UnitSelection};
+use crate::build::frame::PromptFrame;
+use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::build::render::text::TextPrompt;
+use crate::build::select::plan::{PlannedPart, Planner, SqueezeLevel};
+use crate::build::select::units::{SelectionUnit, UnitSelection};
+use crate::build::state::BuildState;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
