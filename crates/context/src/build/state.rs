@@ -64,7 +64,10 @@ impl<'a> BuildState<'a> {
 
     /// Returns a selector over all units with a limit in quarter tokens.
     pub fn selector<'s>(&'s self, planner: &'s Planner, limit: u64) -> UnitSelector<'s> {
-        UnitSelector { rows: &self.rows, units: &self.units, planner, limit, policy: &self.sources.options.policy }
+        let options = self.sources.options;
+        // A prompt that is to grow needs its room for what comes.
+        let fills = !options.append;
+        UnitSelector { rows: &self.rows, units: &self.units, planner, limit, policy: &options.policy, fills }
     }
 
     /// Returns the items of the log.

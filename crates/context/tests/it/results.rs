@@ -227,7 +227,8 @@ fn rows(count: usize) -> String {
 #[test]
 fn the_footer_names_the_handle_and_how_much_is_shown() {
     let mut manager = with(ManagerOptions::default(), &rows(300));
-    let pack = support::build(&mut manager, &BuildRequest::new(Phase::Interpret, "")).unwrap();
+    let request = BuildRequest { budget_tokens: Some(200), ..BuildRequest::new(Phase::Interpret, "") };
+    let pack = support::build(&mut manager, &request).unwrap();
     let total = manager.options().estimator.tokens(&rows(300));
     let line = pack.prompt.lines().find(|line| line.contains("drilldown artifact:result:c ")).unwrap();
     let shown: u64 = line.strip_prefix('(').unwrap().split(' ').next().unwrap().parse().unwrap();

@@ -174,7 +174,7 @@ fn w08_small_results_are_unchanged_and_cuts_are_marked() {
     assert!(answer(&mut manager, "total", 6000).prompt.contains("Title\n\ntotal=42"));
     let raw: String = (0..300).map(|n| format!("line {n} of a long report with word{}\n", n * n)).collect();
     support::ingest_result(&mut manager, "c2", &raw).unwrap();
-    let prompt = answer(&mut manager, "", 6000).prompt;
+    let prompt = answer(&mut manager, "", 600).prompt;
     assert!(prompt.contains(" tokens; drilldown artifact:result:c2 {"), "{prompt}");
     let slice = support::drilldown(&mut manager, "artifact:result:c2", true).unwrap();
     let pack = answer(&mut manager, "report", 6000);

@@ -16,6 +16,10 @@ const SMALL_TOKENS: u64 = 60;
 const LABEL_TOKENS: u64 = 4;
 /// Quarter tokens set aside for gaps.
 const GAP_ROOM: u64 = 8;
+/// Quarter tokens below which more of a text is not worth another form.
+pub const MIN_GROWTH: u64 = 4 * 30;
+/// How often a part that grew too far is tried smaller.
+const GROWTH_ROUNDS: usize = 3;
 
 /// A candidate that is still in.
 #[derive(Debug, Clone)]
@@ -175,15 +179,68 @@ impl<'a> Planner<'a> {
     }
 
     fn excerpt(&self, index: usize, row: &CandidateRow, room_tokens: u64) -> PlannedPart {
+        let part = self.quote(index, row, "", room_tokens);
+        if part.form == RenderedAs::Whole || self.has_more(row) { part } else { row.smaller(index, part) }
+    }
+
+    /// Returns a part with more of what is behind it, for at most so many quarter tokens more; none where nothing is left
+    /// out, or hardly anything would be gained. A digest stays above what is added, as it says what stands out.
+    pub fn grown(&self, row: &CandidateRow, part: &PlannedPart, more: u64) -> Option<PlannedPart> {
+        let item = self.item(row.at);
+        let is_digest = part.form == RenderedAs::Whole;
+        if !self.may_grow(row, part) {
+            return None;
+        }
+        let digest = self.sources.options.mask_secrets(&item.text);
+        let whole = digest_note::tokens(item).map_or(self.indexed(row.at).part_quarters, |tokens| 4 * tokens);
+        let room = worthwhile(part.quarters + more, whole);
+        let above = if is_digest && whole > room { &*digest } else { "" };
+        let mut asked = room;
+        // What the renderer puts around a part is known only when it is written.
+        for _ in 0..GROWTH_ROUNDS {
+            let grown = self.quote(part.row, row, above, asked / 4);
+            if grown.quarters <= room {
+                let gains = grown.form == RenderedAs::Whole || grown.quarters >= part.quarters + MIN_GROWTH;
+                return gains.then_some(grown);
+            }
+            asked = asked.saturating_sub(grown.quarters - room + GAP_ROOM);
+        }
+        None
+    }
+
+    /// Tells whether there is more of an item than a part shows, by what it is.
+    pub fn may_grow(&self, row: &CandidateRow, part: &PlannedPart) -> bool {
+        if row.redacted.is_some() || row.stub {
+            return false;
+        }
+        match part.form {
+            RenderedAs::Excerpt => true,
+            RenderedAs::Stub => self.can_cut(row),
+            RenderedAs::Whole => part.content == EntryContent::Own && self.is_digest(row.at),
+            RenderedAs::Redacted => false,
+        }
+    }
+
+    /// Tells whether the text of an item is our digest of a text that is still there.
+    fn is_digest(&self, at: usize) -> bool {
+        let (item, indexed) = (self.item(at), self.indexed(at));
+        let is_ours = indexed.is_summarised() && !digest_note::is_chosen(item);
+        is_ours && !std::ptr::eq(indexed.source(item, self.sources.artifacts), indexed.shown(item))
+    }
+
+    /// Quotes the text behind an item in about so many tokens, below a text that says what stands out in it.
+    fn quote(&self, index: usize, row: &CandidateRow, above: &str, room_tokens: u64) -> PlannedPart {
         let item = self.item(row.at);
         let source = self.indexed(row.at).source(item, self.sources.artifacts);
         let estimator = &self.sources.options.estimator;
         let mut room = (4 * room_tokens.saturating_sub(LABEL_TOKENS)).saturating_sub(GAP_ROOM);
+        room = room.saturating_sub(estimator.quarters(above));
         // The line below an excerpt is worth its room where it leaves most of it.
         let below = digest_note::note(item, room_tokens).map_or(0, |line| estimator.quarters(&line) + GAP_ROOM);
-        let has_footer = below > 0 && 3 * below < room;
+        // A digest has it already.
+        let has_footer = below > 0 && (3 * below < room || !above.is_empty());
         if has_footer {
-            room -= below;
+            room = room.saturating_sub(below);
         }
         let found = excerpt::excerpt(source, room, &self.wanted, estimator);
         self.work.set(self.work.get() + found.work);
@@ -192,10 +249,10 @@ impl<'a> Planner<'a> {
             let content = EntryContent::Quote { text: source.to_owned(), note: None };
             return self.written(index, row, RenderedAs::Whole, content, None);
         }
-        let note = digest_note::note(item, estimator.tokens(&found.text)).filter(|_| has_footer);
-        let content = EntryContent::Quote { text: found.text, note };
-        let part = self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars));
-        if self.has_more(row) { part } else { row.smaller(index, part) }
+        let text = if above.is_empty() { found.text } else { format!("{above}\n{}", found.text) };
+        let note = digest_note::note(item, estimator.tokens(&text)).filter(|_| has_footer);
+        let content = EntryContent::Quote { text, note };
+        self.written(index, row, RenderedAs::Excerpt, content, Some(found.omitted_chars))
     }
 
     fn stub(&self, index: usize, row: &CandidateRow, why: &str) -> PlannedPart {
@@ -213,6 +270,14 @@ impl<'a> Planner<'a> {
         let quarters = self.renderer.entry_quarters(self.sources, row.at, &rendering);
         PlannedPart { row: index, at: row.at, form, content, earlier: None, quarters, omitted_chars }
     }
+}
+
+/// Returns what of so much room is worth giving to a text of this weight: all of it where it holds half of the text, and
+/// the less, the smaller the part that it could show. So one line more never makes much of a difference, and a text that
+/// is larger than any prompt does not fill it with its beginning.
+fn worthwhile(room: u64, whole: u64) -> u64 {
+    let share = 2.0 * room as f64 / whole.max(1) as f64;
+    (room as f64 * share.min(1.0)) as u64
 }
 
 /// Why a stub stands where text was expected.

@@ -1,14 +1,18 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
-use super::plan::{CandidateRow, PlannedPart, Planner, SqueezeLevel};
+use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextPolicy, ItemKind};
+use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs};
 
 /// Share of the budget that goes to the newest units.
 const RECENCY_SHARE: f64 = 0.2;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
+/// Share of the budget up to which pinned units show more of what was cut, before others are chosen.
+const PINNED_SHARE: f64 = 0.5;
+/// Most parts of a prompt that are tried in a larger form: each attempt reads a whole text.
+const MAX_GROWN: usize = 64;
 /// Units are ranked by score over size to this power: size hardly counts.
 const SIZE_EXPONENT: f64 = 0.2;
 const MIN_SIZE_TOKENS: f64 = 24.0;
@@ -78,6 +82,8 @@ pub struct UnitSelector<'a> {
     /// Quarter tokens that may be used.
     pub limit: u64,
     pub policy: &'a ContextPolicy,
+    /// Whether what is left of the limit shows more of what was cut.
+    pub fills: bool,
 }
 
 impl UnitSelector<'_> {
@@ -93,11 +99,14 @@ impl UnitSelector<'_> {
                 let parts = unit.rows.iter().map(|row| self.rows[*row].whole(*row)).collect();
                 self.take(&mut state, index, parts);
             }
-            return Ok(state.selection);
+        } else {
+            self.take_pins(&mut state)?;
+            self.take_newest(&mut state);
+            self.take_by_score(&mut state);
         }
-        self.take_pins(&mut state)?;
-        self.take_newest(&mut state);
-        self.take_by_score(&mut state);
+        if self.fills {
+            self.grow(&mut state, self.limit);
+        }
         state.selection.work += self.planner.work.get() + self.units.len() as u64;
         Ok(state.selection)
     }
@@ -150,10 +159,41 @@ impl UnitSelector<'_> {
             .detail("limit", self.limit / 4)
             .detail("required", total.div_ceil(4)));
         }
+        let is_cut = plans.iter().any(|(parts, _)| parts.iter().any(|part| part.form == RenderedAs::Excerpt));
         for (unit, (parts, _)) in pinned.into_iter().zip(plans) {
             self.take(state, unit, parts);
         }
+        if self.fills || is_cut {
+            self.grow(state, (self.limit as f64 * PINNED_SHARE) as u64);
+        }
         Ok(())
+    }
+
+    /// Shows more of what was cut, up to so many quarter tokens for all units: first of the last item, which is what the
+    /// model is working on, then by score.
+    fn grow(&self, state: &mut SelectionState, limit: u64) {
+        let selection = &mut state.selection;
+        let mut cut: Vec<(f64, usize, usize)> = Vec::new();
+        for (unit, parts) in selection.taken.iter().enumerate() {
+            for (slot, part) in parts.iter().flatten().enumerate() {
+                if self.planner.may_grow(&self.rows[part.row], part) {
+                    let is_last = Some(part.at) == self.planner.last;
+                    cut.push((if is_last { f64::MAX } else { self.units[unit].score }, unit, slot));
+                }
+            }
+        }
+        sort_by(&mut cut, |a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)).then(b.2.cmp(&a.2)));
+        for (_, unit, slot) in cut.into_iter().take(MAX_GROWN) {
+            let more = limit.saturating_sub(selection.used);
+            if more < MIN_GROWTH {
+                break;
+            }
+            let Some(part) = selection.taken[unit].as_mut().map(|parts| &mut parts[slot]) else { continue };
+            if let Some(grown) = self.planner.grown(&self.rows[part.row], part, more) {
+                selection.used = selection.used + grown.quarters - part.quarters;
+                *part = grown;
+            }
+        }
     }
 
     fn take_newest(&self, state: &mut SelectionState) {

@@ -1,0 +1,72 @@
+//! What a budget can hold, it holds: a result that is one line longer never shows much less.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
+
+use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, ToolResult};
+use contextweaver_model::{ContextItem, ItemKind, Phase};
+use serde_json::{Value, json};
+
+/// How a result comes in.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Way {
+    Item,
+    ToolResult,
+}
+
+fn json_rows(count: usize) -> String {
+    let row = |n: usize| json!({ "id": 12_000 + n, "customer": format!("C-{}", n % 90), "note": format!("order {n} was packed by team {}", n * 31 % 7) });
+    Value::Array((0..count).map(row).collect()).to_string()
+}
+
+fn log_lines(count: usize) -> String {
+    (0..count)
+        .map(|n| format!("12:{:02}:{:02} INFO request {n} served in {} ms\n", n / 60 % 60, n % 60, n * 7 % 90))
+        .collect()
+}
+
+fn prose(count: usize) -> String {
+    (0..count)
+        .map(|n| format!("Sentence {n} of this report speaks of matter {} at some length. ", n * 31 % 977))
+        .collect()
+}
+
+/// Returns the tokens of the section of a result in a prompt of so many tokens.
+fn shown(text: &str, way: Way, budget: u64, turns: usize) -> u64 {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    for turn in 0..turns {
+        let said = format!("Turn {turn}: please keep in mind that depot {turn} opens at {} o'clock.", turn % 12);
+        manager.ingest(ContextItem::new(format!("h{turn}"), ItemKind::UserTurn, said)).unwrap();
+    }
+    manager.ingest(ContextItem::new("u", ItemKind::UserTurn, "Go on.")).unwrap();
+    manager.ingest(ContextItem::new("c", ItemKind::ToolCall, "list()")).unwrap();
+    if way == Way::Item {
+        let mut item = ContextItem::new("result:c", ItemKind::ToolResult, text);
+        item.parent_id = Some("c".to_owned());
+        manager.ingest(item).unwrap();
+    } else {
+        manager.ingest_tool_result(&ToolResult::new("c", "list"), text.as_bytes()).unwrap().done().unwrap();
+    }
+    let request = BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "") };
+    let pack = manager.build(&request).unwrap().done().unwrap().pack;
+    assert!(pack.stats.prompt_tokens() <= budget);
+    pack.items.unwrap().iter().find(|item| item.id == "result:c").map_or(0, |item| item.tokens)
+}
+
+#[test]
+fn one_row_more_never_shows_much_less() {
+    let texts: [(&str, fn(usize) -> String); 3] = [("json", json_rows), ("log", log_lines), ("prose", prose)];
+    for (name, text) in texts {
+        for way in [Way::Item, Way::ToolResult] {
+            for (budget, turns) in [(1000, 0), (4000, 0), (4000, 300)] {
+                let at = |count| shown(&text(count), way, budget, turns);
+                for step in 0..60 {
+                    let count = 1 + step * step / 2;
+                    let (now, one_more) = (at(count), at(count + 1));
+                    let about =
+                        format!("{name} {way:?}, {budget} tokens, {turns} turns, {count} rows: {now}, {one_more}");
+                    // Where nothing else wants the room, no step is seen but that of saying the same in fewer tokens.
+                    assert!(5 * one_more + 250 >= if turns == 0 { 4 * now } else { 2 * now }, "{about}");
+                }
+            }
+        }
+    }
+}
