@@ -227,7 +227,11 @@ proptest! {
             let asked = json!({ "name": name, "arguments": arguments, "now": now });
             let result = called(&mut session, "call_tool", asked, &mut ids);
             let grown = size(&mut session) - before;
-            if name == "pre_action" {
+            // Words of nothing but white space are none.
+            if name == "pre_action" && arguments["action"]["description"].as_str().unwrap().trim().is_empty() {
+                prop_assert_eq!(&result["isError"], &json!(true));
+                prop_assert_eq!(grown, 0);
+            } else if name == "pre_action" {
                 let content = &result["structuredContent"];
                 let action = &arguments["action"];
                 let is_risky = action["stakes"] == "high" && action["confidence"].as_f64().unwrap() < 0.5;
