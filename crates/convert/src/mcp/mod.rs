@@ -25,9 +25,10 @@ pub use namespace::{infer_namespace, name_part};
 pub use primitive::{mcp_prompt_to_selectable, mcp_resource_to_selectable};
 pub use primitive_result::{mcp_prompt_to_envelope, mcp_resource_to_envelope};
 pub use result::{
-    ConvertedResult, McpResultOptions, NO_CONTENT, ResultBinary, mcp_result_to_envelope, mcp_result_with_bytes,
-    note_warnings, put_back,
+    ConvertedResult, McpResultOptions, NO_CONTENT, mcp_result_to_envelope, mcp_result_with_bytes, note_warnings,
+    put_back,
 };
+pub use result_reader::ResultBinary;
 pub use revision::{MetaKeyProblem, Revision, RevisionRules, check_meta_key};
 pub use session::{McpSession, SessionProblem, load_mcp_session_jsonl};
 pub use tool::{ConvertedTool, IdForm, ToolOptions, describe, mcp_tool_to_selectable, schema_digest, tool_list};

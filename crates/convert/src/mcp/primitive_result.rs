@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::result::{ConvertedResult, finish, keep_rest, outcome, summary};
+use super::result::{ConvertedResult, finish, outcome, summary};
 use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
@@ -43,7 +43,7 @@ pub fn mcp_resource_to_envelope(result: &Value, id: &str, max_bytes: usize) -> R
         }
     }
     reader.keep_beyond("contents", contents);
-    keep_rest(&mut reader, map, READ_CONTENTS);
+    reader.keep_rest(map, READ_CONTENTS);
     reader.facts.clear();
     Ok(finish(reader, Vec::new(), stand_in, false))
 }
@@ -103,7 +103,7 @@ pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Res
         reader.store("messages", text.clone().into_bytes(), "text/plain", label, "/messages");
         reader.texts.push(text);
     }
-    keep_rest(&mut reader, map, READ_MESSAGES);
+    reader.keep_rest(map, READ_MESSAGES);
     reader.facts.clear();
     let mut converted = finish(reader, Vec::new(), stand_in, false);
     let description = map.get("description").and_then(Value::as_str).filter(|text| !text.is_empty());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::result_reader::ResultReader;
+use super::result_reader::{ResultBinary, ResultReader};
 use super::revision::Revision;
 use super::{base64, facts};
 use contextweaver_base::Result;
@@ -10,7 +10,7 @@ use contextweaver_base::limits;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_model::json::python::is_truthy;
 use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
-use contextweaver_model::{ArtifactRef, ResultEnvelope, Status, Warning};
+use contextweaver_model::{ResultEnvelope, Status, Warning};
 use contextweaver_text::lines::lines;
 use contextweaver_text::markdown::one_line;
 use contextweaver_text::unicode::{self, quote};
@@ -27,32 +27,6 @@ pub struct McpResultOptions {
 impl Default for McpResultOptions {
     fn default() -> Self {
         Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES }
-    }
-}
-
-/// Bytes of a result, to be stored under a handle.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ResultBinary {
-    /// The name under which to store them.
-    pub handle: String,
-    /// The bytes, decoded.
-    pub bytes: Vec<u8>,
-    /// MIME type of the bytes; of a link this is not the type of what it leads to.
-    pub media_type: String,
-    /// One line that describes the bytes.
-    pub label: String,
-}
-
-impl ResultBinary {
-    /// Returns the artifact of the bytes, not stored and without a hash.
-    pub fn artifact_ref(&self) -> ArtifactRef {
-        ArtifactRef {
-            handle: self.handle.clone(),
-            media_type: self.media_type.clone(),
-            size_bytes: self.bytes.len() as u64,
-            label: self.label.clone(),
-            content_hash: String::new(),
-        }
     }
 }
 
@@ -168,25 +142,13 @@ fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> 
     let stand_in = outcome(&mut reader, map);
     let is_error = is_error(&mut reader, map.get("isError"));
     let facts = structured(&mut reader, map, options.revision);
-    keep_rest(&mut reader, map, READ);
+    reader.keep_rest(map, READ);
     finish(reader, facts, stand_in, is_error)
 }
 
 /// The fields of a result that are read.
 const READ: &[&str] =
     &["content", "structuredContent", "isError", "resultType", "inputRequests", "requestState", "task"];
-
-/// Keeps the fields of a result that are not read.
-pub(super) fn keep_rest(reader: &mut ResultReader, map: &JsonMap, read: &[&str]) {
-    let rest: JsonMap = map.iter().filter(|(key, _)| !read.contains(&key.as_str())).map(cloned).collect();
-    if !rest.is_empty() {
-        reader.note("extra", Value::Object(rest), "");
-    }
-}
-
-pub(super) fn cloned((key, value): (&String, &Value)) -> (String, Value) {
-    (key.clone(), value.clone())
-}
 
 /// Reads how far the call came. A result that only asks for something, or is only promised, is none yet; the text that
 /// says so is returned.

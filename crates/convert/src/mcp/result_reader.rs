@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::result::{ResultBinary, cloned};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
@@ -12,6 +11,32 @@ use contextweaver_text::unicode;
 
 /// Characters of a label, a name or an address where people or models read it.
 const LABEL_CHARS: usize = 200;
+
+/// Bytes of a result, to be stored under a handle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResultBinary {
+    /// The name under which to store them.
+    pub handle: String,
+    /// The bytes, decoded.
+    pub bytes: Vec<u8>,
+    /// MIME type of the bytes; of a link this is not the type of what it leads to.
+    pub media_type: String,
+    /// One line that describes the bytes.
+    pub label: String,
+}
+
+impl ResultBinary {
+    /// Returns the artifact of the bytes, not stored and without a hash.
+    pub fn artifact_ref(&self) -> ArtifactRef {
+        ArtifactRef {
+            handle: self.handle.clone(),
+            media_type: self.media_type.clone(),
+            size_bytes: self.bytes.len() as u64,
+            label: self.label.clone(),
+            content_hash: String::new(),
+        }
+    }
+}
 
 /// Collects texts, facts and bytes of a result.
 pub(super) struct ResultReader<'a> {
@@ -191,6 +216,14 @@ impl<'a> ResultReader<'a> {
         audience.is_some_and(|audience| !audience.is_empty() && audience.iter().all(|who| who == "user"))
     }
 
+    /// Keeps the fields of the result that are not read.
+    pub fn keep_rest(&mut self, map: &JsonMap, read: &[&str]) {
+        let rest: JsonMap = map.iter().filter(|(key, _)| !read.contains(&key.as_str())).map(cloned).collect();
+        if !rest.is_empty() {
+            self.note("extra", Value::Object(rest), "");
+        }
+    }
+
     /// Keeps the fields of a block that nothing else of the result shows.
     pub fn extra(&mut self, block: &ContentBlock, read: &[&str]) {
         let known = |key: &str| read.contains(&key) || matches!(key, "type" | "annotations");
@@ -204,6 +237,10 @@ impl<'a> ResultReader<'a> {
     pub fn label(&self, name: Option<&str>, kind: &str) -> String {
         name.map_or_else(|| format!("{kind} from {}", self.source), short)
     }
+}
+
+fn cloned((key, value): (&String, &Value)) -> (String, Value) {
+    (key.clone(), value.clone())
 }
 
 /// Returns a name of the server's as one short line.
