@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::media::MEDIA_TOKENS;
 use super::message::Role;
+use super::names::{answered_id, call_id, tool_name};
 use super::stored::MESSAGE_KEY;
-use super::to_messages::{NO_RESULT, answered_id, call_id, tool_name};
+use super::to_messages::NO_RESULT;
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;

@@ -1,8 +1,27 @@
-//! Ids of calls and names of tools that a provider accepts.
+//! Ids of calls and names of tools: those that items have, and those that a provider accepts.
 
 use super::Format;
 use contextweaver_base::order::SortedMap;
+use contextweaver_model::ContextItem;
 use contextweaver_text::hash::of_text;
+
+/// Returns the provider's id of a call.
+pub fn call_id(item: &ContextItem) -> &str {
+    item.metadata_str("tool_call_id").unwrap_or(&item.id)
+}
+
+/// Returns the provider's id of the call that a result answers.
+pub fn answered_id(item: &ContextItem) -> &str {
+    let parent = item.parent_id.as_deref();
+    let own = || item.id.strip_prefix("result:").unwrap_or(&item.id);
+    item.metadata_str("tool_call_id").or(parent).unwrap_or_else(own)
+}
+
+/// Returns the name of the tool.
+pub fn tool_name(item: &ContextItem) -> Option<&str> {
+    let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
+    named("function_name").or_else(|| named("tool_name"))
+}
 
 /// Tells how long an id of a call may be, and whether it has to be of letters, digits, `_` and `-`.
 ///

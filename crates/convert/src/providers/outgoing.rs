@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::message::Role;
+use super::names::call_id;
 use super::stored::{StoredMessage, StoredPart, StoredPartKind};
-use super::to_messages::call_id;
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::trim;

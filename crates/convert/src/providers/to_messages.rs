@@ -1,7 +1,7 @@
 //! Writes messages: from items to [`OutgoingMessage`]s that keep the rules all providers have.
 
 use super::message::{Role, at};
-use super::names::{UniqueIds, legal_id, legal_name};
+use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, restored_parts};
 use super::stored::{StoredMessage, StoredPartKind};
 use super::{Format, Warnings, call_text};
@@ -90,24 +90,6 @@ fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
         }
     }
     sources
-}
-
-/// Returns the provider's id of a call.
-pub fn call_id(item: &ContextItem) -> &str {
-    item.metadata_str("tool_call_id").unwrap_or(&item.id)
-}
-
-/// Returns the provider's id of the call that a result answers.
-pub fn answered_id(item: &ContextItem) -> &str {
-    let parent = item.parent_id.as_deref();
-    let own = || item.id.strip_prefix("result:").unwrap_or(&item.id);
-    item.metadata_str("tool_call_id").or(parent).unwrap_or_else(own)
-}
-
-/// Returns the name of the tool.
-pub fn tool_name(item: &ContextItem) -> Option<&str> {
-    let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
-    named("function_name").or_else(|| named("tool_name"))
 }
 
 fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
