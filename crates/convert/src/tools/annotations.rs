@@ -10,11 +10,6 @@ use crate::mcp::HINTS;
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer};
 
-/// Categories of tools, by their effect.
-pub(super) const CATEGORIES: &[&str] = &["read", "write", "analysis", "delete", "side_effect"];
-/// Levels of consequence of a call, ascending.
-pub(super) const LEVELS: &[&str] = &["low", "medium", "high"];
-
 /// Read-only, destructive, idempotent, open world; none for a hint that is left out.
 type InferredHints = [Option<bool>; 4];
 

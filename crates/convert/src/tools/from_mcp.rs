@@ -4,10 +4,11 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::annotations::guessed;
-use super::definition::{ICONS, META_FIELDS, SHARED, TAGS_SHOWN, TITLE_MADE, ToolDefinition, indexed, tag_line};
+use super::definition::{META_FIELDS, SHARED, ToolDefinition};
 use super::meta_prefix::MetaPrefix;
 use super::names::{is_mcp_name, is_snake_case, snake_case};
 use super::schema::{check_local, check_size};
+use super::to_mcp::{ICONS, TAGS_SHOWN, TITLE_MADE, indexed, tag_line};
 use crate::mcp::HINTS;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;

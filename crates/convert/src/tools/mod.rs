@@ -11,12 +11,9 @@ mod names;
 mod render;
 mod results;
 mod schema;
+mod to_mcp;
 mod validate;
 
-pub use definition::{
-    ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,
-    tool_definition_to_selectable,
-};
 pub use from_mcp::{
     McpToToolDefinition, McpToToolDefinitionOptions, McpToToolDefinitions, from_mcp_tool, from_mcp_tools,
 };
@@ -27,4 +24,8 @@ pub use results::{
     to_mcp_result,
 };
 pub use schema::{SchemaFormat, ToolSchemaOptions};
+pub use to_mcp::{
+    ToolDefinitionToMcp, ToolDefinitionToMcpOptions, ToolDefinitionsToMcp, ToolHandler, to_mcp_tool, to_mcp_tools,
+    tool_definition_to_selectable,
+};
 pub use validate::{SchemaMismatch, Validation, validate_args};
