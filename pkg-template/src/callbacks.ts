@@ -1,7 +1,7 @@
 // The caller's functions: taken out of the options, and asked on behalf of the engine. None runs inside the engine.
 import { ContextWeaverError } from "./errors.js";
 import { encode, fields } from "./guard.js";
-import type { HookEvent } from "./options.js";
+import type { HookEvent } from "./hook-types.js";
 
 type Fn = (...args: unknown[]) => unknown;
 

@@ -215,8 +215,9 @@ export class ContextManager {
    * its foot. `stats.prompt_tokens` with both never exceeds the budget. When nothing fits, there are no cards.
    */
   buildRoute(options: BuildRouteOptions): BuiltRoute {
-    const { router, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
-    if (!isRouter(router)) throw missingOr(router, "/router", "a Router");
+    const { router: given, route: routeOptions, cards: cardOptions, goal, ...build } = fields(options);
+    if (!isRouter(given)) throw missingOr(given, "/router", "a Router");
+    const router = given as Router;
     if ("phase" in build) {
       throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `phase`", { path: "/phase", hint: "it is route" });
     }

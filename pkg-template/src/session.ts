@@ -7,7 +7,7 @@ import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { EngineObject } from "./engine-object.js";
 import type { Kind } from "./engine-object.js";
 import { encode, utf8 } from "./guard.js";
-import type { HookEvent } from "./options.js";
+import type { HookEvent } from "./hook-types.js";
 import type { Entry } from "./replay-log.js";
 
 const MAX_ROUNDS = 64;
