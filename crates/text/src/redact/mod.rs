@@ -15,6 +15,7 @@ mod hidden;
 mod keys;
 mod rules;
 mod scan;
+mod scanner;
 mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -28,7 +29,8 @@ use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
 use hidden::{VisibleText, readings};
-use scan::{ALL, ASSIGN, Scanner};
+use scan::{ALL, ASSIGN};
+use scanner::Scanner;
 
 /// Replacement for a secret unless the caller chooses another one.
 pub const SECRET_MASK: &str = "[REDACTED-SECRET]";
