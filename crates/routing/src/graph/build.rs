@@ -8,109 +8,15 @@
 //! Ids of navigation nodes are browse paths, `/billing/invoices`; where a tool has that very id the node's ends in
 //! `~2`. A tool can thus never stand for a node.
 
-use super::choice_graph::{ChoiceGraph, MAX_CHILDREN};
+use super::choice_graph::ChoiceGraph;
 use super::keys::{SiblingKeys, key_bytes, least_depth};
 use super::manifest::GraphManifest;
+use super::options::BuildOptions;
 use super::split::{Splitter, ToolGroup};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::Fields;
 use contextweaver_text::unicode::quote;
-use serde_json::Value;
-
-/// Largest number of children that can be asked for.
-const MOST_CHILDREN: u64 = 1 << 20;
-
-/// How tools are grouped into nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GroupingStrategy {
-    /// By namespace where at least half of the tools have one, else by likeness.
-    Auto,
-    /// By namespace, and where it ends by name.
-    Namespace,
-    /// By the terms of name and description they share.
-    Cluster,
-    /// By name, in stretches of the alphabet.
-    Alphabetical,
-}
-
-impl GroupingStrategy {
-    const NAMES: [(&'static str, Self); 4] = [
-        ("auto", Self::Auto),
-        ("namespace", Self::Namespace),
-        ("cluster", Self::Cluster),
-        ("alphabetical", Self::Alphabetical),
-    ];
-
-    /// Reads the name of a strategy.
-    ///
-    /// # Errors
-    ///
-    /// `INVALID_INPUT` for a name that is none.
-    pub fn parse(name: &str) -> Result<Self> {
-        let found = Self::NAMES.iter().find(|(known, _)| *known == name);
-        found.map(|(_, strategy)| *strategy).ok_or_else(|| {
-            Error::new(ErrorCode::InvalidInput, format!("unknown strategy {}", quote(name)))
-                .hint("one of: auto namespace cluster alphabetical")
-        })
-    }
-
-    /// Returns the name in options and in `build_meta`.
-    pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(_, known)| *known == self).map_or("auto", |(name, _)| name)
-    }
-}
-
-/// Options of [`build`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BuildOptions {
-    /// How tools are grouped.
-    pub strategy: GroupingStrategy,
-    /// Most children of a node, at least 2.
-    pub max_children: usize,
-    /// Tools wanted in a group that is split by name or likeness.
-    pub target_group_size: usize,
-}
-
-impl Default for BuildOptions {
-    fn default() -> Self {
-        Self {
-            strategy: GroupingStrategy::Auto,
-            max_children: MAX_CHILDREN as usize,
-            target_group_size: MAX_CHILDREN as usize,
-        }
-    }
-}
-
-impl BuildOptions {
-    /// Reads options; unknown fields are refused.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the code of the first field that cannot be read, and its path.
-    pub fn from_value(value: Value, path: &str) -> Result<Self> {
-        let known = ["strategy", "max_children", "target_group_size"];
-        let mut fields = Fields::open_closed(value, path, &known)?;
-        let strategy = fields.parsed_or("strategy", GroupingStrategy::Auto, GroupingStrategy::parse)?;
-        let max_children = fields.uint_or("max_children", MAX_CHILDREN, MOST_CHILDREN)?;
-        let target_group_size = fields.uint_or("target_group_size", max_children, MOST_CHILDREN)? as usize;
-        Ok(Self { strategy, max_children: max_children as usize, target_group_size })
-    }
-
-    fn check(&self, items: usize) -> Result<()> {
-        let least = if items > 1 { 2 } else { 1 };
-        for (name, value, least) in
-            [("max_children", self.max_children, least), ("target_group_size", self.target_group_size, 1)]
-        {
-            if value < least {
-                let message = format!("{name} must be at least {least}, it is {value}");
-                return Err(Error::new(ErrorCode::OutOfRange, message).at(format!("/{name}")));
-            }
-        }
-        Ok(())
-    }
-}
 
 /// A node whose children are still to be found.
 struct OpenNode {

@@ -1,6 +1,6 @@
 //! The graph: navigation nodes, items as leaves, edges without a cycle.
 
-use super::cycle;
+use super::nodes::{self, NodeRecord};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
@@ -23,23 +23,6 @@ pub struct ChoiceGraph {
     /// Returns the number of places; they are numbered from 0.
     places: SortedMap<String, usize>,
     entries: Vec<NodeRecord>,
-}
-
-/// A node, an item, or both: what is known of one id.
-#[derive(Debug, Clone, Default)]
-pub(super) struct NodeRecord {
-    pub id: String,
-    /// An item may be registered before there is a node for it.
-    pub is_node: bool,
-    pub is_item: bool,
-    pub label: String,
-    pub hint: String,
-    pub stats: JsonMap,
-    /// In the order in which they came; the flag says whether the child was an item then.
-    pub children: Vec<(u32, bool)>,
-    /// The children in the order of their ids.
-    pub successors: Vec<u32>,
-    pub parents: Vec<u32>,
 }
 
 impl Default for ChoiceGraph {
@@ -84,7 +67,7 @@ impl ChoiceGraph {
     /// Fails with `GRAPH_INVALID` and the detail `cycle` when the edge would close one; its ends stay.
     pub fn add_edge(&mut self, source: &str, target: &str) -> Result<()> {
         let (from, to) = (self.ensure_node(source), self.ensure_node(target));
-        if let Some(cycle) = cycle::closed_by(&self.entries, from as u32, to as u32) {
+        if let Some(cycle) = nodes::closed_by(&self.entries, from as u32, to as u32) {
             return Err(self.cycle_error(&cycle));
         }
         let found = self.entries[from].successors.binary_search_by(|place| self.id(*place).cmp(target));
@@ -101,7 +84,7 @@ impl ChoiceGraph {
     ///
     /// Fails where adding them one by one would have failed first. Children are in the order of their ids.
     pub(super) fn add_edges(&mut self, edges: &[(u32, u32)]) -> Result<()> {
-        let count = cycle::free_edges(self.entries.len(), edges);
+        let count = nodes::free_edges(self.entries.len(), edges);
         for (from, to) in &edges[..count] {
             self.entries[*from as usize].successors.push(*to);
         }
@@ -120,7 +103,7 @@ impl ChoiceGraph {
             }
             self.entries[place].successors = successors;
         }
-        match edges.get(count).and_then(|(from, to)| cycle::closed_by(&self.entries, *from, *to)) {
+        match edges.get(count).and_then(|(from, to)| nodes::closed_by(&self.entries, *from, *to)) {
             None => Ok(()),
             Some(cycle) => Err(self.cycle_error(&cycle)),
         }
@@ -263,7 +246,7 @@ impl ChoiceGraph {
         for (rank, place) in sorted.iter().enumerate() {
             ranks[*place] = rank as u32;
         }
-        let order = cycle::topological(&self.entries, &ranks, &sorted);
+        let order = nodes::topological(&self.entries, &ranks, &sorted);
         order.into_iter().map(|place| &self.entries[place]).filter(|e| e.is_node).map(|e| e.id.as_str()).collect()
     }
 
@@ -277,9 +260,9 @@ impl ChoiceGraph {
             let message = format!("the graph has no root {}", quote(&self.root_id));
             return Err(Error::new(ErrorCode::GraphInvalid, message).detail("missing_root", self.root_id.clone()));
         };
-        let depths = cycle::depths(&self.entries, root);
+        let depths = nodes::depths(&self.entries, root);
         let is_lost = |entry: &&NodeRecord| {
-            entry.is_item && self.places.get(&entry.id).is_some_and(|place| depths[*place] == cycle::UNREACHED)
+            entry.is_item && self.places.get(&entry.id).is_some_and(|place| depths[*place] == nodes::UNREACHED)
         };
         let lost: Vec<&str> = self.sorted().filter(is_lost).map(|entry| entry.id.as_str()).collect();
         if lost.is_empty() {

@@ -4,7 +4,8 @@ use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
-use super::choice_graph::{ChoiceGraph, MAX_CHILDREN, NodeRecord, ROOT};
+use super::choice_graph::{ChoiceGraph, MAX_CHILDREN, ROOT};
+use super::nodes::NodeRecord;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_string, pointer, to_sorted_ascii, wrong_type};
 

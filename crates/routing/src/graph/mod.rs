@@ -5,9 +5,10 @@
 
 mod browse;
 mod build;
-mod cycle;
 mod json;
 mod keys;
+mod nodes;
+mod options;
 mod split;
 mod stats;
 
@@ -26,6 +27,7 @@ pub mod path;
 pub mod words;
 
 pub use browse::{BrowseChild, BrowseIndex, BrowsePage, PageOptions};
-pub use build::{BuildOptions, GroupingStrategy, build, outline};
+pub use build::{build, outline};
 pub use choice_graph::ChoiceGraph;
+pub use options::{BuildOptions, GroupingStrategy};
 pub use stats::GraphStats;

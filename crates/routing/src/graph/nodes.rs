@@ -1,9 +1,26 @@
-//! Walks over the graph: cycles, depths, an order of parents before children.
+//! The nodes of a graph, and walks over them: cycles, depths, an order of parents before children.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::choice_graph::NodeRecord;
+use contextweaver_model::json::JsonMap;
+
+/// A node, an item, or both: what is known of one id.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NodeRecord {
+    pub id: String,
+    /// An item may be registered before there is a node for it.
+    pub is_node: bool,
+    pub is_item: bool,
+    pub label: String,
+    pub hint: String,
+    pub stats: JsonMap,
+    /// In the order in which they came; the flag says whether the child was an item then.
+    pub children: Vec<(u32, bool)>,
+    /// The children in the order of their ids.
+    pub successors: Vec<u32>,
+    pub parents: Vec<u32>,
+}
 
 /// Depth of nodes that no path from the root reaches.
 pub const UNREACHED: u32 = u32::MAX;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::build::{BuildOptions, GroupingStrategy};
 use super::cluster::cluster_words;
 use super::keys::{slug, span};
 use super::labels::LABEL_WORDS;
+use super::options::{BuildOptions, GroupingStrategy};
 use super::words::Vocabulary;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::SelectableItem;

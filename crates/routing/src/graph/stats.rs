@@ -3,8 +3,8 @@
 use contextweaver_model::json::numbers::{average, round};
 use serde::Serialize;
 
-use super::choice_graph::{ChoiceGraph, NodeRecord};
-use super::cycle;
+use super::choice_graph::ChoiceGraph;
+use super::nodes::{self, NodeRecord};
 
 /// The shape of a graph in numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,8 +50,8 @@ impl ChoiceGraph {
 
     /// Counts the edges from the root to the farthest node.
     pub fn max_depth(&self) -> u64 {
-        let depths = self.place(&self.root_id).map(|root| cycle::depths(self.entries(), root)).unwrap_or_default();
-        depths.into_iter().filter(|depth| *depth != cycle::UNREACHED).max().map_or(0, u64::from)
+        let depths = self.place(&self.root_id).map(|root| nodes::depths(self.entries(), root)).unwrap_or_default();
+        depths.into_iter().filter(|depth| *depth != nodes::UNREACHED).max().map_or(0, u64::from)
     }
 }
 
