@@ -1,6 +1,6 @@
 //! What comes with a call besides its arguments.
 
-use crate::store::DecisionTable;
+use crate::record::DecisionTable;
 use contextweaver_base::order::SortedMap;
 
 /// Who calls, when, and what the host answered.

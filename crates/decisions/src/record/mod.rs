@@ -3,10 +3,12 @@
 pub mod compaction;
 pub mod decode;
 pub mod quality;
+mod table;
 pub mod validate;
 
 pub use compaction::CompactionLevel;
 pub use quality::{RecordQuality, record_quality};
+pub use table::DecisionTable;
 
 use serde::Serialize;
 

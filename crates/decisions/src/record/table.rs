@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use crate::record::Decision;
+use super::Decision;
 use contextweaver_base::order::SortedMap;
 
 /// Decisions by id, and in the order of their creation.

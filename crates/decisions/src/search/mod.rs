@@ -26,8 +26,7 @@ pub(super) use vectors::distance;
 use self::filters::FilterKeys;
 use self::side_vectors::SideVectors;
 use crate::host::HostAnswers;
-use crate::record::Decision;
-use crate::store::DecisionTable;
+use crate::record::{Decision, DecisionTable};
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::numbered::Terms;
 

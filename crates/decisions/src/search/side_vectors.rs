@@ -4,7 +4,7 @@ use super::hash_embedding::embed;
 use super::texts::{BridgeSide, embedding_text};
 use super::vectors::VectorTable;
 use crate::host::HostAnswers;
-use crate::store::DecisionTable;
+use crate::record::DecisionTable;
 use contextweaver_base::order::SortedMap;
 use contextweaver_text::hash::of_text;
 

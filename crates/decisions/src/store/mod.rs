@@ -2,20 +2,17 @@
 
 mod change_log;
 mod options;
-mod table;
 
 pub use change_log::{ChangeEvent, ChangeKind, ChangeLog};
 pub use options::{DecisionLimits, DecisionStoreOptions};
-pub use table::DecisionTable;
 
 use crate::graph::DecisionGraph;
 use crate::guardrails::AddedGuardrails;
 use crate::guardrails::GuardrailSet;
 use crate::guardrails::breakers::CircuitBreakers;
 use crate::ready::{DueFilter, ReadyQueue, queue};
-use crate::record::Decision;
+use crate::record::{Decision, DecisionTable};
 use crate::search::SearchIndex;
-use crate::snapshot::{ImportMode, ImportOptions, ImportReport};
 use crate::tracker::DeliberationTracker;
 use crate::yaml;
 use contextweaver_base::Result;
@@ -214,34 +211,6 @@ impl DecisionStore {
     /// Returns the number of decisions.
     pub fn size(&self) -> usize {
         self.records.len()
-    }
-
-    /// Makes an empty store what it was when it was exported. Its changes are numbered on from there, so that hosts that
-    /// know an older number are told of too much rather than too little.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`Self::import`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use contextweaver_decisions::{Decision, DecisionStore, DecisionStoreOptions};
-    ///
-    /// let mut store = DecisionStore::new(DecisionStoreOptions::default());
-    /// let decision = Decision { id: "d1".to_owned(), decision: "Use Postgres".to_owned(), ..Decision::default() };
-    /// store.put(decision);
-    /// let mut restored = DecisionStore::new(DecisionStoreOptions::default());
-    /// restored.restore(store.export().to_value())?;
-    /// assert_eq!(restored.get("d1").map(|decision| decision.decision.as_str()), Some("Use Postgres"));
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn restore(&mut self, snapshot: Value) -> Result<ImportReport> {
-        self.changes.continue_from(snapshot["revision"].as_u64().unwrap_or_default());
-        let options = ImportOptions { mode: ImportMode::Replace, ..ImportOptions::default() };
-        let imported = self.import(snapshot, options)?;
-        self.take_events();
-        Ok(imported)
     }
 }
 

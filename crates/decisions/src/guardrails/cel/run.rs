@@ -4,13 +4,10 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::values::{add, calculate, compare, member, wrong};
+use super::values::{CowValue, add, calculate, compare, member, wrong};
 use super::{CelComparison, CelFunction, EvaluationError, ExpressionKind, ExpressionNode, MAX_STEPS};
 use contextweaver_base::StepBudget;
 use contextweaver_text::pattern::{Dialect, Pattern};
-
-/// A value, borrowed from the context where it can be.
-pub(super) type CowValue<'v> = Cow<'v, Value>;
 
 /// Characters of text that are looked at in one step.
 const STEP_BYTES: usize = 64;

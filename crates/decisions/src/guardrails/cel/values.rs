@@ -5,8 +5,10 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
-use super::run::CowValue;
 use super::{CelComparison, EvaluationError};
+
+/// A value, borrowed from the context where it can be.
+pub(super) type CowValue<'v> = Cow<'v, Value>;
 
 /// Makes the fault of values that do not go together.
 pub(super) fn wrong(message: &str) -> EvaluationError {
