@@ -12,10 +12,10 @@ import type { RefusedPin, Request } from "../worker/builds.ts";
 import type { Overview, Settings } from "../worker/log.ts";
 import type { Filter, Row } from "../worker/rows.ts";
 import type { Problem } from "../worker/text.ts";
-import { ArtifactsPanel } from "./artifacts.tsx";
+import { ArtifactsPanel } from "./artifacts-panel.tsx";
 import { ItemPanel } from "./item.tsx";
 import { PhaseCard, isBudget } from "./phase-card.tsx";
-import { ChangesPanel, PromptPanel } from "./prompt.tsx";
+import { ChangesPanel, PromptPanel } from "./prompt-panels.tsx";
 import { SettingsForm } from "./settings.tsx";
 import { FORMATS, PHASE, PHASES, reasonName, type Format } from "./words.ts";
 

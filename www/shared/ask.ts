@@ -1,6 +1,6 @@
 // The way to the worker: questions with answers, and hooks that keep only the newest question.
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Answer, Name, Operations } from "../worker/main.ts";
+import type { Answer, Name, Operations } from "../worker/operations.ts";
 import type { Problem } from "../worker/text.ts";
 
 export type Args<N extends Name> = Parameters<Operations[N]>;

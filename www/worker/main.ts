@@ -1,24 +1,7 @@
 // The worker: everything the page computes happens here, so that no input makes the page stand still.
 import { init } from "contextweaver/slim";
-import * as context from "./context.ts";
-import * as mcp from "./mcp.ts";
-import { problemOf, type Problem } from "./text.ts";
-import * as tools from "./tools.ts";
-
-/** What the page can ask for. */
-export const operations = { ...context.operations, ...tools.operations, ...mcp.operations };
-export type Operations = typeof operations;
-export type Name = keyof Operations;
-
-export interface Question {
-  readonly id: number;
-  readonly name: Name;
-  readonly args: unknown;
-}
-
-export type Answer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly problem: Problem };
+import { type Answer, type Question, operations } from "./operations.ts";
+import { problemOf } from "./text.ts";
 
 interface Scope {
   onmessage: ((event: MessageEvent<Question>) => void) | null;
