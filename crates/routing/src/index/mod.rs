@@ -12,9 +12,9 @@ mod lexicon;
 mod postings;
 mod query;
 mod rank;
-mod reading;
 mod snapshot;
 mod stem;
+mod tool_reader;
 
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -28,7 +28,7 @@ use fields::FIELDS;
 use postings::{PostingLists, TermPosting};
 use query::FuzzyVocabulary;
 use rank::RankScratch;
-use reading::{ToolReader, WordCache};
+use tool_reader::{ToolReader, WordCache};
 
 pub use explain::{MatchedField, MatchedTerm, RouteMatch, TermOrigin};
 pub use lexicon::{Lexicon, WordRelation};

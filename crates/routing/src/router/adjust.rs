@@ -1,11 +1,12 @@
 //! What was called before, and how that went, changes scores.
 
+use super::NavigatorResult;
 use super::beam::by_score;
 use super::feedback::adjust_by_feedback;
+use super::filter::ActiveTools;
 use super::history::CalledTools;
 use super::options::{Navigator, RouteOptions, RouterOptions};
 use super::shortlist::RankedCandidate;
-use super::{ActiveTools, NavigatorResult};
 use crate::cards::ToolNames;
 use crate::index::{RankScope, ToolIndex};
 use contextweaver_base::Result;

@@ -1,6 +1,8 @@
 //! Which tools take part in a route at all.
 
+use crate::Catalog;
 use contextweaver_base::order::WordSet;
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 
 /// What a caller leaves out or insists on.
@@ -56,4 +58,40 @@ pub fn with_hints(query: &str, hints: &[String]) -> (String, Vec<String>) {
         .collect();
     let augmented = if used.is_empty() { query.to_owned() } else { format!("{query} {}", used.join(" ")) };
     (augmented, used)
+}
+
+/// The tools that the filters of one route leave.
+pub(super) struct ActiveTools<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) filters: &'a RouteFilters,
+    pub(super) excluded: u64,
+    pub(super) gated: u64,
+}
+
+impl<'a> ActiveTools<'a> {
+    /// Applies the filters. Fails with `NO_CANDIDATES` when they leave nothing.
+    pub(super) fn new(catalog: &'a Catalog, filters: &'a RouteFilters) -> Result<Self> {
+        let mut active = Self { catalog, filters, excluded: 0, gated: 0 };
+        if !filters.is_empty() {
+            for item in catalog.items() {
+                match filters.verdict(item) {
+                    FilterVerdict::Active => {}
+                    FilterVerdict::Excluded => active.excluded += 1,
+                    FilterVerdict::Gated => active.gated += 1,
+                }
+            }
+        }
+        let left = catalog.len() as u64 - active.excluded - active.gated;
+        if left > 0 {
+            return Ok(active);
+        }
+        let message = if catalog.is_empty() { "the catalog is empty" } else { "the filters leave no tool" };
+        Err(Error::new(ErrorCode::NoCandidates, message)
+            .detail("excluded_count", active.excluded)
+            .detail("gated_count", active.gated))
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&'a SelectableItem> {
+        self.catalog.find(id).filter(|item| self.filters.verdict(item) == FilterVerdict::Active)
+    }
 }

@@ -4,13 +4,14 @@ mod adjust;
 mod beam;
 mod beam_index;
 mod decision;
+mod derived;
+mod embeddings;
 mod explanation;
 mod feedback;
 mod filter;
 mod history;
 mod impact;
 mod options;
-mod parts;
 mod question;
 mod record;
 mod report;
@@ -39,6 +40,7 @@ use beam_index::BeamIndex;
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{JsonMap, SelectableItem};
+use filter::ActiveTools;
 use report::ResultBuilder;
 
 /// Best tools that a clarifying question and the judgement of ambiguity look at.
@@ -85,48 +87,50 @@ struct NavigatorResult {
     is_hybrid: bool,
 }
 
-/// The tools that the filters of one route leave.
-struct ActiveTools<'a> {
-    catalog: &'a Catalog,
-    filters: &'a RouteFilters,
-    excluded: u64,
-    gated: u64,
-}
-
-impl<'a> ActiveTools<'a> {
-    /// Applies the filters. Fails with `NO_CANDIDATES` when they leave nothing.
-    fn new(catalog: &'a Catalog, filters: &'a RouteFilters) -> Result<Self> {
-        let mut active = Self { catalog, filters, excluded: 0, gated: 0 };
-        if !filters.is_empty() {
-            for item in catalog.items() {
-                match filters.verdict(item) {
-                    FilterVerdict::Active => {}
-                    FilterVerdict::Excluded => active.excluded += 1,
-                    FilterVerdict::Gated => active.gated += 1,
-                }
-            }
-        }
-        let left = catalog.len() as u64 - active.excluded - active.gated;
-        if left > 0 {
-            return Ok(active);
-        }
-        let message = if catalog.is_empty() { "the catalog is empty" } else { "the filters leave no tool" };
-        Err(Error::new(ErrorCode::NoCandidates, message)
-            .detail("excluded_count", active.excluded)
-            .detail("gated_count", active.gated))
-    }
-
-    fn get(&self, id: &str) -> Option<&'a SelectableItem> {
-        self.catalog.find(id).filter(|item| self.filters.verdict(item) == FilterVerdict::Active)
-    }
-}
-
 impl Router {
     /// Makes a router of a catalog.
     pub fn new(catalog: Catalog, options: RouterOptions) -> Self {
         let index =
             (options.navigator == Navigator::Exact).then(|| ToolIndex::build(catalog.items(), options.index.clone()));
         Self::of(catalog, options, index)
+    }
+
+    /// Makes a router with the index that [`Router::index_bytes`] wrote, which is faster than building it.
+    ///
+    /// # Errors
+    ///
+    /// Fails with `DECODE_FAILED` when the bytes are damaged and with `SNAPSHOT_VERSION` when they are of other tools
+    /// or of another version.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use contextweaver_routing::Catalog;
+    /// # use serde_json::json;
+    /// # let catalog = Catalog::from_value(json!({ "items": [
+    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
+    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
+    /// # ] }), "")?;
+    ///
+    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
+    ///
+    /// let bytes = Router::new(catalog.clone(), RouterOptions::default()).index_bytes();
+    /// // In a later process: the index is read instead of built.
+    /// let mut router = Router::with_index(catalog, RouterOptions::default(), &bytes)?;
+    /// assert_eq!(router.route("send an email", &RouteOptions::default())?.candidate_ids[0], "mail.send");
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn with_index(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Self> {
+        if options.navigator == Navigator::Beam {
+            return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
+        }
+        let index = ToolIndex::from_bytes(index, catalog.items(), options.index.clone())?;
+        Ok(Self::of(catalog, options, Some(index)))
+    }
+
+    /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
+    pub fn index_bytes(&self) -> Vec<u8> {
+        self.index.as_ref().map(ToolIndex::to_bytes).unwrap_or_default()
     }
 
     fn of(catalog: Catalog, options: RouterOptions, index: Option<ToolIndex>) -> Self {

@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::filter::ActiveTools;
 use super::options::{Navigator, RouteOptions, RouterOptions};
 use super::question::clarifying_question;
 use super::record::{RouteResult, RouteTrace};
 use super::shortlist::RankedCandidate;
-use super::{ActiveTools, LOOKED_AT, NavigatorResult};
+use super::{LOOKED_AT, NavigatorResult};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::numbers::round;

@@ -1,11 +1,10 @@
-//! What a router has beside its index: graph, pages, names for providers. Made when first asked for.
+//! What a router derives from its catalog when it is first asked for: the graph, its pages, names for providers.
 
 use super::{Navigator, Router, RouterOptions};
 use crate::Catalog;
 use crate::cards::ToolNames;
 use crate::catalog::compute_catalog_hash;
 use crate::graph::{BrowseIndex, BrowsePage, ChoiceGraph, PageOptions};
-use crate::index::ToolIndex;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 
@@ -13,86 +12,6 @@ use contextweaver_model::SelectableItem;
 const MISSING_NAMED: usize = 10;
 
 impl Router {
-    /// Makes a router with the index that [`Router::index_bytes`] wrote, which is faster than building it.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `DECODE_FAILED` when the bytes are damaged and with `SNAPSHOT_VERSION` when they are of other tools
-    /// or of another version.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use contextweaver_routing::Catalog;
-    /// # use serde_json::json;
-    /// # let catalog = Catalog::from_value(json!({ "items": [
-    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
-    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
-    /// # ] }), "")?;
-    ///
-    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
-    ///
-    /// let bytes = Router::new(catalog.clone(), RouterOptions::default()).index_bytes();
-    /// // In a later process: the index is read instead of built.
-    /// let mut router = Router::with_index(catalog, RouterOptions::default(), &bytes)?;
-    /// assert_eq!(router.route("send an email", &RouteOptions::default())?.candidate_ids[0], "mail.send");
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn with_index(catalog: Catalog, options: RouterOptions, index: &[u8]) -> Result<Self> {
-        if options.navigator == Navigator::Beam {
-            return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator has no index that could be restored"));
-        }
-        let index = ToolIndex::from_bytes(index, catalog.items(), options.index.clone())?;
-        Ok(Self::of(catalog, options, Some(index)))
-    }
-
-    /// Returns the index as bytes for [`Router::with_index`]; nothing for the beam navigator, which has none.
-    pub fn index_bytes(&self) -> Vec<u8> {
-        self.index.as_ref().map(ToolIndex::to_bytes).unwrap_or_default()
-    }
-
-    /// Gives tools the caller's vectors, to be compared with that of a query: all of them, or none when one is refused.
-    ///
-    /// # Errors
-    ///
-    /// Fails with `NOT_FOUND` for an id that no tool has, and `INVALID_INPUT` for a vector of another length or with
-    /// numbers that are not finite.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use contextweaver_routing::Catalog;
-    /// # use serde_json::json;
-    /// # let catalog = Catalog::from_value(json!({ "items": [
-    /// #     { "id": "files.read", "kind": "tool", "name": "read_file", "description": "Read a file from the disk." },
-    /// #     { "id": "mail.send", "kind": "tool", "name": "send_mail", "description": "Send an email to a person." },
-    /// # ] }), "")?;
-    ///
-    /// use contextweaver_routing::{RouteOptions, Router, RouterOptions};
-    ///
-    /// let mut router = Router::new(catalog, RouterOptions::default());
-    /// router.set_embeddings(&[("files.read".to_owned(), vec![1.0, 0.0]), ("mail.send".to_owned(), vec![0.0, 1.0])])?;
-    /// let options = RouteOptions { query_embedding: Some(vec![0.1, 0.9]), ..RouteOptions::default() };
-    /// let result = router.route("tell Ada", &options)?;
-    /// assert_eq!(result.candidate_ids[0], "mail.send");
-    /// assert_eq!(result.trace.retriever_engine, "embedding+bm25f");
-    /// # Ok::<(), contextweaver_base::Error>(())
-    /// ```
-    pub fn set_embeddings(&mut self, vectors: &[(String, Vec<f32>)]) -> Result<()> {
-        let Some(index) = &mut self.index else {
-            return Err(Error::new(ErrorCode::InvalidInput, "the beam navigator knows no vectors"));
-        };
-        let mut changed = index.clone();
-        for (at, (id, vector)) in vectors.iter().enumerate() {
-            changed.set_embedding(id, vector).map_err(|error| {
-                let path = format!("/vectors/{at}{}", error.path());
-                error.under(path)
-            })?;
-        }
-        *index = changed;
-        Ok(())
-    }
-
     /// Routes over this graph instead of one built from the catalog, until tools are added or removed.
     ///
     /// # Errors
@@ -119,21 +38,6 @@ impl Router {
     /// Returns the graph of [`Router::use_graph`], while it is in use.
     pub fn given_graph(&self) -> Option<&ChoiceGraph> {
         self.graph.as_ref().filter(|_| self.is_given)
-    }
-
-    /// Returns the vectors of tools that have one, by id, scaled to length 1 as they are compared.
-    pub fn embeddings(&self) -> impl Iterator<Item = (&str, &[f32])> {
-        self.index.iter().flat_map(ToolIndex::vectors)
-    }
-
-    /// Gives tools the vectors that [`Router::embeddings`] returned, to the bit.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Router::set_embeddings`].
-    pub fn restore_embeddings(&mut self, vectors: Vec<(String, Vec<f32>)>) -> Result<()> {
-        let Some(index) = &mut self.index else { return Ok(()) };
-        vectors.into_iter().try_for_each(|(id, vector)| index.restore_vector(&id, vector))
     }
 
     /// Returns the graph over the catalog, which is built when first asked for.
