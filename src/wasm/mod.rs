@@ -3,7 +3,7 @@
 //! No decision is made here and no function of the caller is called from here. The TypeScript facade owns guards,
 //! callbacks and recovery.
 //!
-//! Each module of the package is compiled with the features of its exports (`xtask/src/cmd/build.rs`) and has its own
+//! Each module of the package is compiled with the features of its exports (`xtask/src/modules.rs`) and has its own
 //! memory; what is below this line is in all.
 
 #[cfg(any(

@@ -7,6 +7,8 @@ mod changed;
 mod cmd;
 mod dirs;
 mod failure;
+mod modules;
+mod package;
 mod report;
 mod run;
 mod setup;

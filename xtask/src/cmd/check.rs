@@ -7,6 +7,7 @@ use super::build;
 use super::package_tests::{self, Equipment};
 use crate::dirs::Dirs;
 use crate::failure::Outcome;
+use crate::modules;
 use crate::no_arguments;
 use crate::report::{Counts, Report};
 use crate::run::{self, Step};
@@ -48,7 +49,7 @@ fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
         return Ok(());
     }
     // Each module is the crate with one feature, so what only another one uses is dead code.
-    let alone = build::features().map(|feature| (feature, ["--no-default-features", "--features", feature].to_vec()));
+    let alone = modules::features().map(|feature| (feature, ["--no-default-features", "--features", feature].to_vec()));
     let all = ("all modules", ["--test", "wasm", "--features", "trap-exports"].to_vec());
     for (label, features) in std::iter::once(all).chain(alone) {
         let mut command = toolchain.cargo(dirs, "clippy");

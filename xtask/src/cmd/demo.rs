@@ -6,10 +6,11 @@ use std::process::{Command, ExitCode};
 
 use serde_json::json;
 
-use super::build::{self, Package};
+use super::build;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Outcome};
 use crate::no_arguments;
+use crate::package::Package;
 use crate::run::{self, say};
 
 /// Runs the command.

@@ -6,9 +6,9 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::build::Package;
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
+use crate::package::Package;
 use crate::report::{Counts, Report, skipped_in_tap};
 use crate::run::{self, Step};
 use crate::setup;

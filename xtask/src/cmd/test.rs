@@ -5,12 +5,13 @@ use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::build::{self, Package};
+use super::build;
 use super::package_tests::{self, Equipment};
 use super::www;
 use crate::changed;
 use crate::dirs::Dirs;
 use crate::failure::{Failure, Outcome};
+use crate::package::Package;
 use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
 use crate::setup::chromium::{self, Chromium};

@@ -1,0 +1,297 @@
+//! The WebAssembly modules of the package: which there are, and how the crate becomes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+
+use crate::dirs::Dirs;
+use crate::failure::{Context, Failure, Outcome};
+use crate::run;
+use crate::setup::wasm_bindgen::WasmBindgen;
+use crate::setup::wasm_target::{self, WasmToolchain};
+use crate::setup::{npm, wasm_bindgen};
+use crate::stamp::Inputs;
+
+/// A WebAssembly module of the package: the crate with some of its exports, and whatever these reach.
+pub struct Module {
+    /// Name of the module and of the JavaScript around it.
+    pub name: &'static str,
+    /// Cargo features with its exports, separated by commas.
+    pub features: &'static str,
+    /// Most KiB it may have, compressed.
+    pub limit_kib: usize,
+    /// The module that answers for this one where it is read from a file, and so weighs nothing on the way. That of the whole
+    /// knows messages, which `/context` says it does not, so it does not answer for that one.
+    pub on_disk: &'static str,
+}
+
+/// The modules, cut by what users import together. An application loads those whose exports it uses.
+pub const MODULES: [Module; 5] = [
+    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 550, on_disk: "agent" },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 380, on_disk: "context" },
+    Module { name: "convert", features: "convert-exports,compat", limit_kib: 300, on_disk: "agent" },
+    Module { name: "routing", features: "routing-exports,compat", limit_kib: 315, on_disk: "routing" },
+    Module { name: "decisions", features: "decisions-exports", limit_kib: 300, on_disk: "decisions" },
+];
+
+/// The modules that the package's own entry imports; without one of them it does not load.
+const ENTRY_MODULES: [&str; 3] = ["agent", "routing", "decisions"];
+
+const BINDGEN_FLAGS: &[&str] = &[
+    "--target",
+    "web",
+    // Keeps `new URL("agent_bg.wasm", import.meta.url)` out of the glue: bundlers would emit a second copy.
+    "--omit-default-module-path",
+    // The way back after a trap.
+    "--experimental-reset-state-function",
+];
+
+/// After the passes, what rustc enables for this target by default; wasm-opt must know to accept the module.
+const OPT_FLAGS: &[&str] = &[
+    "-O3",
+    // The compiler, asked for size, left functions apart that gzip then finds alike. Inlining those with one caller costs
+    // a tenth of the compressed size and gains no time; so does keeping common subexpressions in locals.
+    "--one-caller-inline-max-function-size=10",
+    "--skip-pass=local-cse",
+    // Instances of one generic function stand together, within reach of gzip.
+    "--reorder-functions-by-name",
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+    "--strip-debug",
+    "--strip-producers",
+];
+
+/// Returns the features that each module is compiled with.
+pub fn features() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|module| module.features)
+}
+
+/// For what the crate is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Build {
+    /// Few bytes: what travels over a network.
+    Small,
+    /// Speed: what is read from a file. It takes half as long again, at one and a half times the size.
+    Fast,
+    /// The shortest compilation, with exports that trap.
+    Trap,
+}
+
+impl Build {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "release",
+            Self::Fast => "fast",
+            Self::Trap => "trap",
+        }
+    }
+
+    /// Where its glue is, by the name that it has in the package, so that the sources of the facade import it by that name.
+    pub fn dir(self, dirs: &Dirs) -> PathBuf {
+        dirs.target.join("glue").join(self.name()).join("wasm")
+    }
+
+    /// Its modules.
+    pub fn modules(self) -> impl Iterator<Item = &'static Module> {
+        MODULES.iter().filter(move |module| match self {
+            Self::Small | Self::Trap => true,
+            Self::Fast => module.on_disk == module.name,
+        })
+    }
+
+    /// Label of a step.
+    fn label(self, what: &str) -> String {
+        match self {
+            Self::Small => what.to_owned(),
+            Self::Fast | Self::Trap => format!("{what}, {}", self.name()),
+        }
+    }
+}
+
+/// Which package is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// What users get.
+    Release,
+    /// What of it runs in Node, in a third of the time; `cargo xtask build` goes on with it.
+    Demo,
+    /// With exports that panic, overflow the stack and exhaust memory, and the soonest ready. Only for tests.
+    Trap,
+}
+
+impl Variant {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Release => "release",
+            Self::Demo => "demo",
+            Self::Trap => "trap",
+        }
+    }
+
+    /// The build of the modules that are carried.
+    pub fn carried(self) -> Option<Build> {
+        match self {
+            Self::Release => Some(Build::Small),
+            Self::Demo => None,
+            Self::Trap => Some(Build::Trap),
+        }
+    }
+
+    /// The build of the modules that are read from files.
+    pub fn on_disk(self) -> Build {
+        if self == Self::Trap { Build::Trap } else { Build::Fast }
+    }
+
+    /// Its builds with their modules.
+    pub fn modules(self) -> impl Iterator<Item = (Build, &'static Module)> {
+        [self.carried(), (self != Self::Trap).then_some(Build::Fast)]
+            .into_iter()
+            .flatten()
+            .flat_map(|build| build.modules().map(move |module| (build, module)))
+            .filter(move |(_, module)| self != Self::Demo || ENTRY_MODULES.contains(&module.name))
+    }
+}
+
+/// Compiles the modules of a package, generates their glue and optimises them.
+pub fn build(dirs: &Dirs, variant: Variant) -> Outcome<()> {
+    let toolchain = wasm_target::ensure(dirs)?;
+    thread::scope(|scope| {
+        // On a fresh machine installing takes longer than compiling, so both begin at once. Optimising is slow and uses one
+        // core, so it runs beside the compiler's next module.
+        let (compiled, finished) = mpsc::channel();
+        let finishing = scope.spawn(move || {
+            npm::tools(dirs)?;
+            let tools = wasm_bindgen::ensure(dirs)?;
+            for (build, module) in finished {
+                bind(dirs, build, &tools, module)?;
+                optimise(dirs, build, module)?;
+            }
+            Ok(())
+        });
+        for (build, module) in variant.modules() {
+            compile(dirs, build, &toolchain, module)?;
+            if compiled.send((build, module)).is_err() {
+                // The other thread has failed and says why.
+                break;
+            }
+        }
+        drop(compiled);
+        finishing.join().unwrap_or_else(|_| Err(Failure::new("the thread that finishes modules panicked")))
+    })
+}
+
+/// Where a module is kept as the compiler left it.
+fn compiled(glue: &Path, module: &Module) -> PathBuf {
+    glue.join(format!("{}_compiled.wasm", module.name))
+}
+
+/// Compiles the crate with the exports of a module. Dependencies are compiled once, because our features are not theirs.
+/// Of the crate itself cargo keeps one module whatever its features, so it is not asked when nothing changed.
+fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module) -> Outcome<()> {
+    let name = module.name;
+    let glue = build.dir(dirs);
+    fs::create_dir_all(&glue).context(|| format!("cannot create {}", glue.display()))?;
+    let mut command = toolchain.cargo(dirs, "build");
+    command.args(["--profile", build.name(), "--package", "contextweaver", "--lib", "--no-default-features"]);
+    command.args(["--features", module.features]);
+    if build == Build::Trap {
+        command.args(["--features", "trap-exports"]);
+    }
+    let mut inputs = Inputs::default().text(toolchain.release()).text(module.features);
+    for input in ["src", "crates", "Cargo.toml", "Cargo.lock", ".cargo"] {
+        inputs = inputs.path(&dirs.root.join(input))?;
+    }
+    let stamp = inputs.stamp(glue.join(format!("{name}_compiled.stamp")));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let label = build.label(&format!("cargo build of {name}_bg.wasm"));
+    run::step(dirs, &label, &format!("cargo-wasm-{name}-{}", build.name()), &mut command)?;
+    let output = WasmToolchain::module(dirs, build.name());
+    fs::copy(&output, compiled(&glue, module)).context(|| format!("cannot copy {}", output.display()))?;
+    stamp.record()
+}
+
+fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outcome<()> {
+    let name = module.name;
+    let glue = build.dir(dirs);
+    let compiled = compiled(&glue, module);
+    let stamp = Inputs::default()
+        .text(&tools.version)
+        .text(BINDGEN_FLAGS.join(" "))
+        .path(&compiled)?
+        .stamp(glue.join(format!("{name}_bindgen.stamp")));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    let label = build.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
+    let mut command = Command::new(&tools.bindgen);
+    command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(&glue).arg(&compiled);
+    if build == Build::Fast {
+        // What wasm-opt takes out of the others.
+        command.args(["--remove-name-section", "--remove-producers-section"]);
+    }
+    run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
+    // Types of the raw instance, which nobody may use.
+    let raw_types = glue.join(format!("{name}_bg.wasm.d.ts"));
+    fs::remove_file(&raw_types).context(|| format!("cannot remove {}", raw_types.display()))?;
+    stamp.record()
+}
+
+/// The module as it is in the package.
+pub fn finished(dirs: &Dirs, build: Build, module: &Module) -> PathBuf {
+    // Passes over what was compiled for speed gain no time (within 3 % in paired runs) and take longer than compiling.
+    let suffix = if build == Build::Small { "opt" } else { "bg" };
+    build.dir(dirs).join(format!("{}_{suffix}.wasm", module.name))
+}
+
+fn optimise(dirs: &Dirs, build: Build, module: &Module) -> Outcome<()> {
+    let name = module.name;
+    if build != Build::Small {
+        return Ok(());
+    }
+    let glue = build.dir(dirs);
+    let bound = glue.join(format!("{name}_bg.wasm"));
+    let stamp = Inputs::default()
+        .text(OPT_FLAGS.join(" "))
+        .path(&dirs.package_tests().join("package-lock.json"))?
+        .path(&bound)?
+        .stamp(glue.join(format!("{name}_opt.stamp")));
+    if stamp.is_current() {
+        return Ok(());
+    }
+    run::step(
+        dirs,
+        &format!("wasm-opt -O3 of {name}_bg.wasm"),
+        &format!("wasm-opt-{name}"),
+        Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(finished(dirs, build, module)).arg(&bound),
+    )?;
+    stamp.record()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_variant_carries_what_the_entry_imports() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask has a parent");
+        let entry = fs::read_to_string(root.join("pkg-template/src/index.ts")).expect("the entry is there");
+        let imported: Vec<_> = entry
+            .lines()
+            .filter_map(|line| line.split_once("from \"#").and_then(|(_, name)| name.split('"').next()))
+            .collect();
+        assert!(!imported.is_empty());
+        for variant in [Variant::Release, Variant::Demo, Variant::Trap] {
+            for name in &imported {
+                assert!(variant.modules().any(|(_, module)| module.name == *name), "{name} is missing in {variant:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! The npm package: what is in it, for every way to get the modules, and its tarball.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde_json::{Value, json};
+
+use crate::dirs::Dirs;
+use crate::failure::{Context, Failure, Outcome};
+use crate::modules::{Build, MODULES, Module, Variant, finished};
+use crate::run;
+use crate::setup::wasm_target::locked_version;
+use crate::stamp::{Inputs, files_below};
+
+/// Ways to carry a module, each a file of `pkg-template/load` in which `MODULE` stands for the name. What is read from a file
+/// has `file.js`, see `node`.
+const LOADERS: [&str; 3] = ["inline", "workerd", "edge-light"];
+
+/// What the package exports, as files of the facade.
+const ENTRIES: [&str; 7] = ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server"];
+
+/// A finished package.
+#[derive(Debug, Clone)]
+pub struct Package {
+    /// The folder npm would publish.
+    pub dir: PathBuf,
+    /// The same, packed.
+    pub tarball: PathBuf,
+}
+
+/// The folder of a package.
+fn package_dir(variant: Variant, dirs: &Dirs) -> PathBuf {
+    match variant {
+        Variant::Release => dirs.root.join("pkg"),
+        Variant::Demo => dirs.target.join("pkg-demo"),
+        Variant::Trap => dirs.target.join("pkg-trap"),
+    }
+}
+
+/// The entries that a package has for Node.
+fn entries(variant: Variant) -> &'static [&'static str] {
+    // The others import modules that are not there.
+    if variant == Variant::Demo { &ENTRIES[..1] } else { &ENTRIES }
+}
+
+/// The text of a JavaScript module with a WebAssembly module: deflated, as base64 alone would cost a third of what the
+/// network compresses.
+fn inline(module: &[u8]) -> Outcome<String> {
+    let mut deflated = DeflateEncoder::new(Vec::new(), Compression::best());
+    let failed = || "cannot compress a module".to_owned();
+    deflated.write_all(module).context(failed)?;
+    let deflated = deflated.finish().context(failed)?;
+    Ok(format!("export default \"{}\";\n", STANDARD.encode(deflated)))
+}
+
+/// Puts the package together and packs it.
+pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package> {
+    let mut files = BTreeMap::new();
+    if let Some(build) = variant.carried() {
+        carried(dirs, build, facade, &mut files)?;
+    }
+    let node = node(dirs, variant, facade)?;
+    for file in files_below(&node)? {
+        let relative = file.strip_prefix(&node).unwrap_or(&file);
+        files.insert(Path::new("dist/node").join(relative), read(&file)?);
+    }
+    files.insert("package.json".into(), manifest(dirs)?);
+    for name in ["README.md", "LICENSE", "NOTICE"] {
+        files.insert(name.into(), read(&dirs.root.join(name))?);
+    }
+    // The recorded session that `contextweaver demo` runs on.
+    for name in ["shop.jsonl", "shop.meta.json"] {
+        files.insert(Path::new("demo").join(name), read(&dirs.root.join("examples/sessions").join(name))?);
+    }
+    // The tool lists that it chooses from, with the licence of some.
+    let examples = dirs.root.join("examples");
+    for file in files_below(&examples.join("catalogs"))? {
+        let relative = file.strip_prefix(&examples).unwrap_or(&file);
+        files.insert(Path::new("demo").join(relative), read(&file)?);
+    }
+    let template = dirs.template();
+    for file in files_below(&template.join("bin"))? {
+        let relative = file.strip_prefix(&template).unwrap_or(&file);
+        files.insert(relative.to_path_buf(), read(&file)?);
+    }
+    let dir = package_dir(variant, dirs);
+    write_exactly(&dir, &files)?;
+    pack(dirs, variant, dir)
+}
+
+/// What carries its modules: for bundlers, browsers, Workers and edge functions, a file for each of the facade's.
+fn carried(dirs: &Dirs, build: Build, facade: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
+    for file in files_below(facade)? {
+        let relative = file.strip_prefix(facade).unwrap_or(&file);
+        // The program is for Node.
+        if relative.starts_with("cli") {
+            continue;
+        }
+        let bytes = read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        if !is_entry(relative, &text) {
+            files.insert(Path::new("dist").join(relative), bytes);
+            continue;
+        }
+        // Once for every way to get the modules. Browsers without a bundler need relative addresses.
+        for loader in LOADERS {
+            let name = if loader == "inline" {
+                relative.to_path_buf()
+            } else {
+                relative.with_extension(format!("{loader}.js"))
+            };
+            let entry = with_modules(&text, |Module { name, .. }| format!("./wasm/{name}.{loader}.js"));
+            files.insert(Path::new("dist").join(name), entry.into_bytes());
+        }
+    }
+    let wasm = Path::new("dist/wasm");
+    for module @ Module { name, .. } in build.modules() {
+        let bytes = read(&finished(dirs, build, module))?;
+        files.insert(wasm.join(format!("{name}_inline.js")), inline(&bytes)?.into_bytes());
+        files.insert(wasm.join(format!("{name}_bg.wasm")), bytes);
+        files.insert(wasm.join(format!("{name}.js")), read(&build.dir(dirs).join(format!("{name}.js")))?);
+        for loader in LOADERS {
+            files.insert(wasm.join(format!("{name}.{loader}.js")), load(dirs, loader, module)?.into_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file of the facade is an entry that names modules.
+fn is_entry(file: &Path, text: &str) -> bool {
+    file.extension().is_some_and(|extension| extension == "js") && text.contains("from \"#")
+}
+
+/// An entry with the addresses of its modules.
+fn with_modules(text: &str, address: impl Fn(&Module) -> String) -> String {
+    MODULES.iter().fold(text.to_owned(), |text, module| {
+        text.replace(&format!("\"#{}\"", module.name), &format!("\"{}\"", address(module)))
+    })
+}
+
+/// The JavaScript that gets a module in one of the ways.
+fn load(dirs: &Dirs, loader: &str, module: &Module) -> Outcome<String> {
+    let bytes = read(&dirs.template().join(format!("load/{loader}.js")))?;
+    Ok(String::from_utf8_lossy(&bytes).replace("MODULE", module.name))
+}
+
+/// What is read from files, by Node, Deno and Bun: few files, as each costs a third of a millisecond when it is imported,
+/// with the modules that were compiled for speed beside them. Returns the folder.
+fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
+    let work = dirs.target.join("package").join(format!("node-{}", variant.name()));
+    let (source, out) = (work.join("source"), work.join("bundle"));
+    let mut files = BTreeMap::new();
+    for file in files_below(facade)? {
+        let relative = file.strip_prefix(facade).unwrap_or(&file);
+        if relative.extension().is_none_or(|extension| extension != "js") {
+            continue;
+        }
+        let bytes = read(&file)?;
+        let text = String::from_utf8_lossy(&bytes);
+        let mut text = with_modules(&text, |Module { on_disk, .. }| format!("./{on_disk}.file.js"));
+        if ENTRIES.iter().any(|name| Path::new(&format!("{name}.js")) == relative) {
+            // All entries reach the whole facade, so that it becomes one file.
+            text.insert_str(0, "import \"./api.js\";\n");
+        }
+        let bytes = text.into_bytes();
+        files.insert(relative.to_path_buf(), bytes);
+    }
+    let build = variant.on_disk();
+    let mut wasm = BTreeMap::new();
+    for (_, module @ Module { name, .. }) in variant.modules().filter(|(of, _)| *of == build) {
+        let glue = format!("{name}_glue.js");
+        files.insert(glue.into(), read(&build.dir(dirs).join(format!("{name}.js")))?);
+        files.insert(format!("{name}.file.js").into(), load(dirs, "file", module)?.into_bytes());
+        wasm.insert(PathBuf::from(format!("{name}_bg.wasm")), read(&finished(dirs, build, module))?);
+    }
+    if let Some(carried) = variant.carried() {
+        // `slim` is given modules that are carried.
+        for Module { name, .. } in carried.modules() {
+            let glue = read(&carried.dir(dirs).join(format!("{name}.js")))?;
+            files.insert(Path::new("wasm").join(format!("{name}.js")), glue);
+        }
+    }
+    if variant == Variant::Trap {
+        // Its tests look inside, at the file of an engine.
+        files.append(&mut wasm);
+        write_exactly(&source, &files)?;
+        return Ok(source);
+    }
+    write_exactly(&source, &files)?;
+    if out.exists() {
+        // Names of shared files change with what is in them.
+        fs::remove_dir_all(&out).context(|| format!("cannot remove {}", out.display()))?;
+    }
+    let mut command = Command::new(dirs.npm_bin("esbuild"));
+    command.args(["--bundle", "--splitting", "--format=esm", "--platform=node", "--target=node20"]);
+    command.args(["--external:@modelcontextprotocol/*", "--log-level=warning", "--chunk-names=shared-[hash]"]);
+    command.arg(format!("--outdir={}", out.display()));
+    command.args(entries(variant).iter().map(|name| format!("{name}={}", source.join(format!("{name}.js")).display())));
+    command.arg(format!("cli={}", source.join("cli/main.js").display()));
+    run::step(dirs, "esbuild for Node", &format!("esbuild-node-{}", variant.name()), &mut command)?;
+    for (name, bytes) in wasm {
+        let file = out.join(name);
+        fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(out)
+}
+
+/// package.json with the crate's version: it is stated in one place only.
+fn manifest(dirs: &Dirs) -> Outcome<Vec<u8>> {
+    let file = dirs.template().join("package.json");
+    let mut value: Value =
+        serde_json::from_slice(&read(&file)?).context(|| format!("{} is not JSON", file.display()))?;
+    value["version"] = json!(locked_version(dirs, "contextweaver")?);
+    let text = serde_json::to_string_pretty(&value).context(|| format!("cannot write {}", file.display()))?;
+    Ok(format!("{text}\n").into_bytes())
+}
+
+/// Makes `dir` hold these files and no others; a file that is right already is left alone.
+fn write_exactly(dir: &Path, files: &BTreeMap<PathBuf, Vec<u8>>) -> Outcome<()> {
+    for file in files_below(dir)? {
+        if !files.contains_key(file.strip_prefix(dir).unwrap_or(&file)) {
+            fs::remove_file(&file).context(|| format!("cannot remove {}", file.display()))?;
+        }
+    }
+    for (relative, bytes) in files {
+        let file = dir.join(relative);
+        if fs::read(&file).is_ok_and(|current| current == *bytes) {
+            continue;
+        }
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
+        }
+        fs::write(&file, bytes).context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(())
+}
+
+fn pack(dirs: &Dirs, variant: Variant, dir: PathBuf) -> Outcome<Package> {
+    let out = dirs.tarballs().join(variant.name());
+    let version = locked_version(dirs, "contextweaver")?;
+    let tarball = out.join(format!("contextweaver-{version}.tgz"));
+    let stamp = Inputs::default().path(&dir)?.stamp(dirs.tarballs().join(format!("{}.stamp", variant.name())));
+    if stamp.is_current() && tarball.exists() {
+        return Ok(Package { dir, tarball });
+    }
+    fs::create_dir_all(&out).context(|| format!("cannot create {}", out.display()))?;
+    run::step(
+        dirs,
+        &format!("npm pack, {}", variant.name()),
+        &format!("npm-pack-{}", variant.name()),
+        Command::new("npm").args(["pack", "--ignore-scripts", "--pack-destination"]).arg(&out).current_dir(&dir),
+    )?;
+    if !tarball.exists() {
+        return Err(Failure::new(format!("npm pack did not write {}", tarball.display())));
+    }
+    stamp.record()?;
+    Ok(Package { dir, tarball })
+}
+
+fn read(file: &Path) -> Outcome<Vec<u8>> {
+    fs::read(file).context(|| format!("cannot read {}", file.display()))
+}
