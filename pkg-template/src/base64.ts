@@ -5,8 +5,29 @@ const LEAST = 16 * 1024;
 
 /** What only some runtimes have. */
 interface Native {
-  readonly Uint8Array: { fromBase64?(text: string, options: { lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer> };
-  readonly Buffer?: { from(text: string, encoding: "base64"): Uint8Array<ArrayBuffer> & { toString(encoding: "base64"): string } };
+  readonly Uint8Array: {
+    readonly prototype: { toBase64?(this: Uint8Array): string };
+    fromBase64?(text: string, options: { lastChunkHandling: "strict" }): Uint8Array<ArrayBuffer>;
+  };
+  readonly Buffer?: {
+    from(text: string, encoding: "base64"): BytesOfNode;
+    from(bytes: ArrayBuffer): BytesOfNode;
+  };
+}
+
+type BytesOfNode = Uint8Array<ArrayBuffer> & { toString(encoding: "base64"): string };
+
+/** Bytes of which one call makes a string. */
+const CHUNK = 8190;
+
+/** Writes bytes as base64: the standard alphabet, with padding. @internal */
+export function encodeBase64(bytes: Uint8Array<ArrayBuffer>): string {
+  const { Uint8Array: Bytes, Buffer } = globalThis as unknown as Native;
+  if (Bytes.prototype.toBase64) return Bytes.prototype.toBase64.call(bytes);
+  if (Buffer) return Buffer.from(bytes.buffer).toString("base64");
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK) pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + CHUNK))));
+  return pieces.join("");
 }
 
 /**

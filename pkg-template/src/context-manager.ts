@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "./catalog.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, token } from "./guard.js";
+import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, token } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type { McpResultInput } from "./mcp-result-types.js";
 import type {
@@ -157,7 +157,7 @@ export class ContextManager {
   /**
    * Appends messages of a provider: those that came since the last call, not the whole conversation again. All of them, or
    * none when one is refused; an error names the place, such as `/messages/3/content/0/id`. What `messagesToItems` says of
-   * images, reasoning and unknown blocks holds here, too. Results of tools are stored and, where they are large, digested
+   * images, dates, bytes, reasoning and unknown blocks holds here, too. Results of tools are stored and, where they are large, digested
    * as by {@link ContextManager.ingestToolResult}; their handle is `artifact:result:<id of the call>`.
    */
   ingestMessages(
@@ -165,7 +165,7 @@ export class ContextManager {
     format: MessageFormat,
     options?: IngestMessagesOptions,
   ): IngestedMessages {
-    const args = encode({ ...fields(options), messages, format: text(format, "/format") }, "", SNAPSHOT);
+    const args = encode({ ...fields(options), messages, format: text(format, "/format") }, "", MESSAGES);
     return this.#session.run<IngestedMessages>("ingest_messages", args, { mutates: true }).value;
   }
 

@@ -3,7 +3,7 @@
 // INVARIANT: every property is read exactly once, and what was read is checked and written at once. Getters and proxies
 // can therefore not show one value to the check and another to the engine, and no toJSON of the caller is called. The
 // text is written as bytes: a copy of plain data for JSON.stringify takes twice the time, pieces of text three times.
-import { decodeBase64 } from "./base64.js";
+import { decodeBase64, encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
 
@@ -19,6 +19,8 @@ export interface Limits {
   readonly string: number;
   /** Bytes of the JSON text. */
   readonly total: number;
+  /** Whether dates, addresses and bytes are written as text, see {@link MESSAGES}. */
+  readonly hasObjects?: boolean;
 }
 
 /** Bounds of ordinary arguments, as in the engine. @internal */
@@ -26,6 +28,12 @@ export const INPUT: Limits = { depth: 64, nodes: 2 ** 20, string: 8 * MIB, total
 
 /** Bounds of a snapshot, which holds whole stores, artifacts as base64. @internal */
 export const SNAPSHOT: Limits = { depth: 68, nodes: 2 ** 23, string: 24 * MIB, total: 256 * MIB };
+
+/**
+ * Bounds of messages, and what their SDKs allow in them beside JSON: a `Date` is written as JSON.stringify does, a `URL` as its
+ * address, a `Uint8Array` (a `Buffer` is one) and an `ArrayBuffer` as base64. @internal
+ */
+export const MESSAGES: Limits = { ...SNAPSHOT, hasObjects: true };
 
 /** Bounds of an MCP result, whose images are base64. Its fields are a level below the argument. @internal */
 export const MCP_RESULT: Limits = { depth: 65, nodes: 2 ** 20, string: 24 * MIB, total: 48 * MIB };
@@ -266,6 +274,7 @@ class Writer {
       if (open[level] === source) this.fail("CYCLE", "the value contains itself");
     }
     if (depth > limits.depth) this.fail("TOO_DEEP", `nested deeper than ${limits.depth} levels`);
+    if (limits.hasObjects && this.object(source)) return;
     const { keys, length } = inspect(source, this.path);
     // Also refuses the length of a lying proxy: NaN, Infinity, a fraction.
     if (!Number.isInteger(length) || length > limits.nodes - this.nodes) {
@@ -276,6 +285,28 @@ class Writer {
     if (keys) this.record(source, keys);
     else this.list(source, length);
     this.depth = depth;
+  }
+
+  /** Writes a date, an address or bytes as text; tells whether it was one of them. */
+  private object(source: object): boolean {
+    if (isData(source)) return false;
+    let text = timeOf(source);
+    if (text === undefined) text = addressOf(source);
+    if (text !== undefined) {
+      if (text === null) this.plain("null");
+      else this.string(text, "string");
+      return true;
+    }
+    const bytes = bytesOf(source, this.path);
+    if (!bytes) return false;
+    // Four characters for three bytes.
+    if (bytes.length > (this.limits.string / 4) * 3) tooLarge("the bytes are", (this.limits.string / 4) * 3, this.path());
+    this.mark(QUOTE);
+    const base64 = encodeBase64(bytes);
+    this.reserve(base64.length);
+    this.length += encoder.encodeInto(base64, this.bytes.subarray(this.length)).written;
+    this.mark(QUOTE);
+    return true;
   }
 
   private record(source: object, keys: readonly string[]): void {
@@ -445,6 +476,57 @@ export function isPlain(source: object): boolean {
   return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
 }
 
+/** Tells whether an object is one that {@link inspect} takes; of a proxy that throws it says why. */
+function isData(source: object): boolean {
+  try {
+    return Array.isArray(source) || isPlain(source);
+  } catch {
+    return true;
+  }
+}
+
+/** The date as JSON shows it, null of one that is none; nothing of another object. Only a date of any realm has a time. */
+function timeOf(source: object): string | null | undefined {
+  try {
+    const time = Date.prototype.getTime.call(source);
+    return Number.isNaN(time) ? null : new Date(time).toISOString();
+  } catch {
+    return undefined;
+  }
+}
+
+const hrefOf = getterOf(globalThis.URL?.prototype as object | undefined, "href");
+
+/** The address of a `URL`; nothing of another object. */
+function addressOf(source: object): string | undefined {
+  try {
+    return hrefOf?.call(source) as string | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const bufferBytes = getterOf(ArrayBuffer.prototype, "byteLength");
+
+/** The bytes of a `Uint8Array` or an `ArrayBuffer`; nothing of another object. */
+function bytesOf(source: object, path: () => string): Uint8Array<ArrayBuffer> | undefined {
+  if (ArrayBuffer.isView(source)) {
+    if (kindOfView(source) !== "Uint8Array") return undefined;
+  } else {
+    try {
+      bufferBytes?.call(source);
+    } catch {
+      return undefined;
+    }
+  }
+  try {
+    // Neither an iterator nor a species constructor of the caller: only the bytes count.
+    return new Uint8Array(source as Uint8Array);
+  } catch (cause) {
+    refuse("INVALID_INPUT", "the bytes cannot be read; was the buffer transferred?", path, cause);
+  }
+}
+
 function read(source: object, key: string | number, path: Path): unknown {
   try {
     return (source as Record<string | number, unknown>)[key];
@@ -468,19 +550,23 @@ function nameOf(value: unknown): string {
   return "an object";
 }
 
-const prototypeOfViews = Object.getPrototypeOf(Uint8Array.prototype) as object;
-const getterOf = (key: string | symbol): ((this: unknown) => unknown) =>
-  Object.getOwnPropertyDescriptor(prototypeOfViews, key)?.get as (this: unknown) => unknown;
-const viewTag = getterOf(Symbol.toStringTag);
-const viewBytes = getterOf("byteLength");
+type Getter = ((this: unknown) => unknown) | undefined;
 
-/** The built-in getters see through properties that a subclass put in front. */
+/** A built-in getter; it sees through properties that a subclass put in front. */
+function getterOf(prototype: object | undefined, key: string | symbol): Getter {
+  return prototype && Object.getOwnPropertyDescriptor(prototype, key)?.get;
+}
+
+const prototypeOfViews = Object.getPrototypeOf(Uint8Array.prototype) as object;
+const viewTag = getterOf(prototypeOfViews, Symbol.toStringTag);
+const viewBytes = getterOf(prototypeOfViews, "byteLength");
+
 function kindOfView(view: ArrayBufferView): unknown {
-  return viewTag.call(view);
+  return viewTag?.call(view);
 }
 
 function byteLength(view: ArrayBufferView): number {
-  return viewBytes.call(view) as number;
+  return viewBytes?.call(view) as number;
 }
 
 const native = (String.prototype as { isWellFormed?: (this: string) => boolean }).isWellFormed;

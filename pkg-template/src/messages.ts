@@ -1,6 +1,6 @@
 // Messages of providers as items and back.
 import { convertCall } from "./convert-call.js";
-import { SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
+import { MESSAGES, SNAPSHOT, encode, encodeAll, fields, text } from "./guard.js";
 import type {
   MessageFormat,
   ReadMessages,
@@ -16,13 +16,16 @@ import type { ContextItem } from "./types.js";
  *
  * An error names the place, such as `/messages/3/content/0/id`. What does not fit together, like a result without its call,
  * is told by `warnings`. Linear in the messages.
+ *
+ * Messages need not be JSON: a `Date` counts as the text that JSON.stringify makes of it, a `URL` as its address, and the bytes
+ * of a `Uint8Array`, `Buffer` or `ArrayBuffer` as base64. Nothing of yours is changed.
  */
 export function messagesToItems(
   messages: readonly unknown[],
   format: MessageFormat,
   options?: ReadMessagesOptions,
 ): ReadMessages {
-  return convertCall("messages_to_items", encode({ ...fields(options), messages, format }, "", SNAPSHOT));
+  return convertCall("messages_to_items", encode({ ...fields(options), messages, format }, "", MESSAGES));
 }
 
 /**

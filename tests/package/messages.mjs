@@ -207,6 +207,66 @@ export const messageCases = {
     manager.free();
   },
 
+  "dates, addresses and bytes in messages count as SDKs mean them"(cw, assert) {
+    const png = new Uint8Array([137, 80, 78, 71, 13, 10, 26, 10]);
+    // A view of the middle of a buffer, not all of it.
+    const inside = new Uint8Array([0, ...png, 0]).subarray(1, 9);
+    const large = Uint8Array.from({ length: 100_000 }, (_, at) => (at * 7919) % 251);
+    const images = [png, inside, png.buffer, globalThis.Buffer?.from(png), large, new URL("https://example.org/a.png")].filter(Boolean);
+    const wanted = images.map((image) => {
+      if (image instanceof URL) return "https://example.org/a.png";
+      return btoa(Array.from(new Uint8Array(image), (byte) => String.fromCharCode(byte)).join(""));
+    });
+    const content = images.map((image) => ({ type: "image", image }));
+    const file = { type: "file", mediaType: "application/pdf", data: png, providerOptions: { own: { since: new Date(0) } } };
+    const dated = { at: new Date(0), never: new Date(NaN), rows: [{ day: new Date(86_400_000) }] };
+    const messages = [
+      { role: "user", content: [{ type: "text", text: "what is this?" }, ...content, file] },
+      { role: "assistant", content: [{ type: "tool-call", toolCallId: "c1", toolName: "f", input: { since: new Date(0) } }] },
+      { role: "tool", content: [{ type: "tool-result", toolCallId: "c1", toolName: "f", output: { type: "json", value: dated } }] },
+    ];
+    const { items, warnings } = cw.messagesToItems(messages, "ai-sdk-model");
+    assert.deepEqual(warnings, []);
+    const manager = new cw.ContextManager();
+    manager.ingestMessages(messages, "ai-sdk-model");
+    for (const { messages: written } of [cw.itemsToMessages(items, "ai-sdk-model"), manager.buildMessages({ phase: "answer", format: "ai-sdk-model", budget_tokens: 20_000 })]) {
+      const parts = written[0].content;
+      assert.deepEqual(parts.slice(1, -1).map(({ image }) => image), wanted);
+      assert.deepEqual([parts.at(-1).data, parts.at(-1).providerOptions], ["iVBORw0KGgo=", { own: { since: "1970-01-01T00:00:00.000Z" } }]);
+      assert.deepEqual(written[1].content[0].input, { since: "1970-01-01T00:00:00.000Z" });
+      assert.deepEqual(written[2].content[0].output.value, copy(dated));
+    }
+    // Nothing of the caller's is changed.
+    assert.ok(messages[0].content[1].image === png && dated.at instanceof Date && png.length === 8);
+    manager.free();
+    // What no SDK means by it is refused as before, and so is everything outside of messages.
+    const refused = (run, path) => {
+      const error = catchError(run);
+      assert.deepEqual([error.code, error.path], ["INVALID_INPUT", path], error.message);
+    };
+    const log = new cw.ContextManager();
+    for (const odd of [new Map(), new Float64Array(2), new DataView(png.buffer), new (class Row {})()]) {
+      refused(() => log.ingestMessages([{ role: "user", content: [{ type: "image", image: odd }] }], "ai-sdk-model"), "/messages/0/content/0/image");
+    }
+    const item = { id: "a", kind: "user_turn", text: "x", metadata: { at: new Date(0) } };
+    refused(() => log.ingest(item), "/metadata/at");
+    refused(() => cw.itemsToMessages([item], "openai-chat"), "/items/0/metadata/at");
+    // One of another realm, or of a class of its own; and one that lies.
+    class Late extends Date {
+      toISOString() {
+        return "never";
+      }
+    }
+    const lying = Object.assign(new Date(0), { toJSON: () => "never" });
+    for (const at of [new Late(0), lying]) {
+      const [, , result] = messages;
+      const output = { type: "json", value: { at } };
+      const list = [messages[1], { ...result, content: [{ ...result.content[0], output }] }];
+      assert.equal(cw.messagesToItems(list, "ai-sdk-model").items[1].text, '{"at":"1970-01-01T00:00:00.000Z"}');
+    }
+    log.free();
+  },
+
   "results of MCP tools are taken apart, and nothing of them is lost"(cw, assert) {
     const manager = new cw.ContextManager();
     manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "shoot" } });
