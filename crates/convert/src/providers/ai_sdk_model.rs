@@ -45,7 +45,8 @@ pub fn read(list: Vec<Value>) -> Result<Vec<Message>> {
 
 const FIELD: &str = "content[]";
 
-fn read_part(value: Value, role: Role, path: &str) -> Result<MessagePart> {
+fn read_part(mut value: Value, role: Role, path: &str) -> Result<MessagePart> {
+    untag_url(&mut value);
     let Value::Object(part) = &value else { return Ok(MessagePart::unknown(FIELD, value)) };
     // What the provider ran itself is between it and the model.
     let is_ours = part.get("providerExecuted") != Some(&Value::Bool(true));
@@ -70,8 +71,14 @@ fn read_part(value: Value, role: Role, path: &str) -> Result<MessagePart> {
         }
         // It only says that the call beside it waits.
         ("tool-approval-request", _) => return Ok(MessagePart::opaque(FIELD, value, "", None)),
+        // Text as a file is shown.
+        ("file", _) if text_at(part, &["data", "type"]) == "text" => {
+            let label = MediaInfo { kind: "file", name: optional(part, "filename"), ..MediaInfo::default() }.label();
+            let text = TextSlot::text("/data/text", text_at(part, &["data", "text"]));
+            return Ok(MessagePart::new(PartKind::Text, FIELD, value, vec![TextSlot::label(label), text]));
+        }
         ("image" | "file", _) => {
-            let label = file(part).label();
+            let label = MediaInfo::of(part).map_or_else(|| label_of(&value), |media| media.label());
             return Ok(MessagePart::media(FIELD, value, &label));
         }
         _ => {
@@ -82,6 +89,31 @@ fn read_part(value: Value, role: Role, path: &str) -> Result<MessagePart> {
     Ok(MessagePart::new(part_kind, FIELD, value, slots))
 }
 
+/// Takes the tag off the address of a file, `{type: "url", url}`: with it the SDK wants a `URL` object, which JSON has not;
+/// without it a string will do. Tells whether there was one.
+fn untag_url(part: &mut Value) -> bool {
+    let Some(data) = part.get_mut("data").filter(|data| data.get("type").is_some_and(|kind| kind == "url")) else {
+        return false;
+    };
+    match data.get_mut("url").filter(|url| url.is_string()).map(Value::take) {
+        Some(url) => *data = url,
+        None => return false,
+    }
+    true
+}
+
+/// Does the same for a file in the content of a result, which must have a tag: there is another type for addresses.
+fn untag_url_in_result(part: &mut Value) {
+    if part.get("type").is_some_and(|kind| kind == "file")
+        && untag_url(part)
+        && let Value::Object(map) = part
+        && let Some(url) = map.shift_remove("data")
+    {
+        map.insert("type".to_owned(), "file-url".into());
+        map.insert("url".to_owned(), url);
+    }
+}
+
 /// Returns the label of a part of a tool that the provider ran.
 fn tool_label(part: &JsonMap) -> Option<String> {
     let name = optional(part, "toolName");
@@ -89,20 +121,9 @@ fn tool_label(part: &JsonMap) -> Option<String> {
     (!name.is_empty()).then(|| label_of(&named))
 }
 
-/// Describes an image or a file: `image` or `data`, with a URL, base64, or bytes as JSON shows them.
-fn file(part: &JsonMap) -> MediaInfo<'_> {
-    let kind = optional(part, "type");
-    let first = |keys: &[&'static str]| keys.iter().map(|key| optional(part, key)).find(|text| !text.is_empty());
-    let data = first(&["data", "image", "url"]).unwrap_or_else(|| text_at(part, &["data", "data"]));
-    MediaInfo {
-        kind: if kind == "image" { "image" } else { "file" },
-        media_type: first(&["mediaType", "mimeType"]).unwrap_or(""),
-        name: optional(part, "filename"),
-        data,
-    }
-}
-
-fn result(value: Value, path: &str) -> Result<MessagePart> {
+fn result(mut value: Value, path: &str) -> Result<MessagePart> {
+    let content = value.pointer_mut("/output/value").and_then(Value::as_array_mut);
+    content.into_iter().flatten().for_each(untag_url_in_result);
     let Value::Object(part) = &value else { return Ok(MessagePart::unknown(FIELD, value)) };
     let id = required(part, "toolCallId", path)?.to_owned();
     let name = optional(part, "toolName").to_owned();
@@ -118,7 +139,10 @@ fn result(value: Value, path: &str) -> Result<MessagePart> {
                     continue;
                 }
                 tokens += MEDIA_TOKENS;
-                slots.push(TextSlot::label(part.as_object().map_or_else(|| label_of(part), |part| file(part).label())));
+                slots.push(match part.as_object().and_then(MediaInfo::of) {
+                    Some(media) => TextSlot::media(media.label(), format!("/output/value/{index}")),
+                    None => TextSlot::label(label_of(part)),
+                });
             }
         }
         Some(given) => slots.push(match kind.as_str() {

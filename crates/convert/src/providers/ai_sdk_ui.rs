@@ -80,10 +80,9 @@ fn part(value: Value, path: &str, parts: &mut Vec<MessagePart>) -> Result<()> {
         "reasoning" | "reasoning-file" => PartKind::Reasoning,
         "step-start" => PartKind::Marker,
         "file" => {
-            let (name, media_type, data) =
-                (optional(&map, "filename"), optional(&map, "mediaType"), optional(&map, "url"));
-            let kind = if media_type.starts_with("image/") { "image" } else { "file" };
-            let label = MediaInfo { kind, media_type, name, data }.label();
+            let info = MediaInfo::of(&map).unwrap_or_default();
+            let kind = if info.media_type.starts_with("image/") { "image" } else { "file" };
+            let label = MediaInfo { kind, ..info }.label();
             parts.push(MessagePart::media(FIELD, Value::Object(map), &label));
             return Ok(());
         }

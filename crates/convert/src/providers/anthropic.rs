@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
+use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
@@ -103,13 +103,16 @@ fn result_texts(content: Option<&Value>) -> (Vec<TextSlot>, u64) {
         None | Some(Value::Null) => {}
         Some(Value::Array(list)) => {
             for (index, part) in list.iter().enumerate() {
-                let map = part.as_object();
-                if let Some(texts) = map.and_then(|map| texts(map, &at("/content", index))) {
+                let (map, pointer) = (part.as_object(), at("/content", index));
+                if let Some(texts) = map.and_then(|map| texts(map, &pointer)) {
                     slots.extend(texts);
-                } else {
-                    tokens += MEDIA_TOKENS;
-                    slots.push(TextSlot::label(map.and_then(media_label).unwrap_or_else(|| label_of(part))));
+                    continue;
                 }
+                tokens += MEDIA_TOKENS;
+                slots.push(match map.and_then(media_label) {
+                    Some(label) => TextSlot::media(label, pointer),
+                    None => TextSlot::label(label_of(part)),
+                });
             }
         }
         Some(other) => slots.push(TextSlot::any("/content", other)),
@@ -160,22 +163,7 @@ fn under_label(label: String, content: &Value, base: &str) -> Option<Vec<TextSlo
 
 /// Returns the label of an image, a document or a file.
 fn media_label(block: &JsonMap) -> Option<String> {
-    let kind = match optional(block, "type") {
-        "image" => "image",
-        "document" => "document",
-        "container_upload" => "file",
-        _ => return None,
-    };
-    let source = |key: &str| text_at(block, &["source", key]);
-    // Of a source of text the text is shown.
-    let data = match source("type") {
-        "base64" => source("data"),
-        "url" => source("url"),
-        _ => "",
-    };
-    let file = if kind == "file" { optional(block, "file_id") } else { source("file_id") };
-    let name = Some(optional(block, "title")).filter(|title| !title.is_empty()).unwrap_or(file);
-    Some(MediaInfo { kind, media_type: source("media_type"), name, data }.label())
+    Some(MediaInfo::of(block)?.label())
 }
 
 /// Writes messages, and `system` that stands beside them.

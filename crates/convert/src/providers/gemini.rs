@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
-use super::media::MediaInfo;
+use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
@@ -124,7 +124,9 @@ fn read_parts(
         } else if let Some((key, response)) = field(&map, RESPONSE) {
             must_be(role == Role::User, "the user", &below(&path, key))?;
             let (kind, slots) = read_response(response, key, &id, calls, &below(&path, key))?;
-            parts.push(MessagePart::new(kind, "parts[]", Value::Object(map), slots));
+            let media = slots.iter().filter(|slot| slot.pointer.is_none()).count() as u64;
+            let part = MessagePart::new(kind, "parts[]", Value::Object(map), slots);
+            parts.push(MessagePart { tokens: Some(media * MEDIA_TOKENS), ..part });
         } else {
             parts.push(read_content_part(map));
         }
@@ -159,28 +161,15 @@ fn read_content_part(map: JsonMap) -> MessagePart {
 
 /// Returns the label of a part without text, and whether it is media.
 fn label(map: &JsonMap) -> Option<(String, bool)> {
-    let object = |names| field(map, names).and_then(|(_, value)| value.as_object());
-    let text = |map: &JsonMap, names: Spellings| {
-        field(map, names).and_then(|(_, value)| value.as_str()).unwrap_or("").to_owned()
-    };
-    let (blob, data) = match (object(["inlineData", "inline_data"]), object(["fileData", "file_data"])) {
-        (Some(blob), _) => (blob, optional(blob, "data").to_owned()),
-        (None, Some(file)) => (file, text(file, ["fileUri", "file_uri"])),
-        _ => {
-            let name = ["executableCode", "executable_code", "codeExecutionResult", "code_execution_result"]
-                .into_iter()
-                .find(|name| map.get(*name).is_some_and(Value::is_object))?;
-            let inner = map.get(name)?.as_object()?;
-            let shown = if name.starts_with("exec") { optional(inner, "code") } else { optional(inner, "output") };
-            let kind = if name.starts_with("exec") { "code" } else { "output of code" };
-            return Some((format!("[{kind}]\n{shown}"), false));
-        }
-    };
-    let media_type = text(blob, ["mimeType", "mime_type"]);
-    let kind = media_type.split('/').next().unwrap_or("");
-    let kind = if matches!(kind, "image" | "audio" | "video") { kind } else { "file" };
-    let name = text(blob, ["displayName", "display_name"]);
-    Some((MediaInfo { kind, media_type: &media_type, name: &name, data: &data }.label(), true))
+    if let Some(media) = MediaInfo::of(map) {
+        return Some((media.label(), true));
+    }
+    let name = ["executableCode", "executable_code", "codeExecutionResult", "code_execution_result"]
+        .into_iter()
+        .find(|name| map.get(*name).is_some_and(Value::is_object))?;
+    let inner = map.get(name)?.as_object()?;
+    let (kind, shown) = if name.starts_with("exec") { ("code", "code") } else { ("output of code", "output") };
+    Some((format!("[{kind}]\n{}", optional(inner, shown)), false))
 }
 
 fn read_call(
@@ -229,6 +218,12 @@ fn read_response(
                 _ => TextSlot::json(pointer, value),
             });
         }
+    }
+    // Images and the like that the function gave.
+    for (index, part) in map.get("parts").and_then(Value::as_array).into_iter().flatten().enumerate() {
+        let media = part.as_object().and_then(MediaInfo::of).map(|media| media.label());
+        let pointer = format!("/{key}/parts/{index}");
+        slots.push(media.map_or_else(|| TextSlot::label(label_of(part)), |label| TextSlot::media(label, pointer)));
     }
     Ok((PartKind::ToolResult { id, name, is_error }, slots))
 }

@@ -97,6 +97,8 @@ pub struct TextSlot {
     /// How the text is written there.
     pub encoding: TextEncoding,
     pub text: String,
+    /// JSON pointer in the part of the media that a label stands for.
+    pub media: Option<String>,
 }
 
 /// How a text is written in a part.
@@ -127,19 +129,19 @@ impl TextEncoding {
 impl TextSlot {
     /// Makes the slot of a string at `pointer`.
     pub fn text(pointer: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { pointer: Some(pointer.into()), encoding: TextEncoding::Text, text: text.into() }
+        Self { pointer: Some(pointer.into()), encoding: TextEncoding::Text, text: text.into(), media: None }
     }
 
     /// Makes the slot of a JSON value at `pointer`; its text is the value as JSON in one line.
     pub fn json(pointer: impl Into<String>, value: &Value) -> Self {
-        Self { pointer: Some(pointer.into()), encoding: TextEncoding::Json, text: value.to_string() }
+        Self { encoding: TextEncoding::Json, ..Self::text(pointer, value.to_string()) }
     }
 
     /// Makes the slot of a string of JSON at `pointer`, with characters instead of their escapes where escaping them again
     /// gives the same string.
     pub fn json_text(pointer: impl Into<String>, text: &str) -> Self {
         match super::escapes::unescape(text) {
-            Some(readable) => Self { pointer: Some(pointer.into()), encoding: TextEncoding::Ascii, text: readable },
+            Some(readable) => Self { encoding: TextEncoding::Ascii, ..Self::text(pointer, readable) },
             None => Self::text(pointer, text),
         }
     }
@@ -154,7 +156,12 @@ impl TextSlot {
 
     /// Makes the slot of a label, which is shown for content without text and is not written back.
     pub fn label(text: impl Into<String>) -> Self {
-        Self { pointer: None, encoding: TextEncoding::Text, text: text.into() }
+        Self { pointer: None, ..Self::text("", text) }
+    }
+
+    /// Makes the slot of the label of media at `pointer`.
+    pub fn media(label: impl Into<String>, pointer: impl Into<String>) -> Self {
+        Self { media: Some(pointer.into()), ..Self::label(label) }
     }
 }
 
@@ -174,7 +181,7 @@ impl MessagePart {
     pub fn media(field: &str, original: Value, label: &str) -> Self {
         Self {
             tokens: Some(MEDIA_TOKENS),
-            ..Self::new(PartKind::Opaque, field, original, vec![TextSlot::label(label)])
+            ..Self::new(PartKind::Opaque, field, original, vec![TextSlot::media(label, "")])
         }
     }
 

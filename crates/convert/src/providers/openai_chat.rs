@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::media::{MEDIA_TOKENS, MediaInfo, label_of, text_at};
+use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
 use super::names::UniqueIds;
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, by_message, put, take_message_fields};
@@ -170,36 +170,9 @@ fn text_slot(value: &Value, base: &str) -> Option<TextSlot> {
     Some(TextSlot::text(format!("{base}/{key}"), value.get(key)?.as_str()?))
 }
 
-/// Returns the label of a part that is no text, if it is known.
+/// Returns the label of a part that is media.
 fn media_label(value: &Value) -> Option<String> {
-    let part = value.as_object()?;
-    let url = |key: &str| part.get(key).and_then(Value::as_str).unwrap_or_else(|| text_at(part, &[key, "url"]));
-    let media = match part.get("type")?.as_str()? {
-        "image_url" | "input_image" => MediaInfo { kind: "image", data: url("image_url"), ..MediaInfo::default() },
-        "input_audio" => MediaInfo {
-            kind: "audio",
-            media_type: text_at(part, &["input_audio", "format"]),
-            data: text_at(part, &["input_audio", "data"]),
-            ..MediaInfo::default()
-        },
-        "file" => MediaInfo {
-            kind: "file",
-            name: text_at(part, &["file", "filename"]),
-            data: text_at(part, &["file", "file_data"]),
-            ..MediaInfo::default()
-        },
-        "input_file" => {
-            let data = if part.contains_key("file_url") { "file_url" } else { "file_data" };
-            MediaInfo {
-                kind: "file",
-                name: text_at(part, &["filename"]),
-                data: text_at(part, &[data]),
-                ..MediaInfo::default()
-            }
-        }
-        _ => return None,
-    };
-    Some(media.label())
+    Some(MediaInfo::of(value.as_object()?)?.label())
 }
 
 fn result(message: &mut JsonMap, path: &str, id: String, name: String) -> Result<MessagePart> {
@@ -217,9 +190,13 @@ pub fn result_part(field: &str, content: Value, kind: PartKind) -> MessagePart {
         Value::Null => {}
         Value::Array(list) => {
             for (index, part) in list.iter().enumerate() {
-                slots.push(text_slot(part, &format!("/{index}")).unwrap_or_else(|| {
+                let pointer = format!("/{index}");
+                slots.push(text_slot(part, &pointer).unwrap_or_else(|| {
                     tokens += MEDIA_TOKENS;
-                    TextSlot::label(media_label(part).unwrap_or_else(|| label_of(part)))
+                    match media_label(part) {
+                        Some(label) => TextSlot::media(label, pointer),
+                        None => TextSlot::label(label_of(part)),
+                    }
                 }));
             }
         }

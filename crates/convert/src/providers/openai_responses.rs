@@ -95,7 +95,7 @@ fn result(mut item: JsonMap, id: String) -> MessagePart {
     let output = item.get_mut("output").map(Value::take).unwrap_or_default();
     let is_shot = output.get("type").is_some_and(|kind| kind == "computer_screenshot");
     let mut part = if is_shot {
-        let slots = vec![TextSlot::label(label_of(&output))];
+        let slots = vec![TextSlot::media(label_of(&output), "")];
         MessagePart { tokens: Some(MEDIA_TOKENS), ..MessagePart::new(part_kind, "", output, slots) }
     } else if output.is_object() {
         let slots = vec![TextSlot::json("", &output)];
@@ -104,7 +104,9 @@ fn result(mut item: JsonMap, id: String) -> MessagePart {
         result_part("", output, part_kind)
     };
     for slot in &mut part.slots {
-        slot.pointer = slot.pointer.take().map(|pointer| format!("/output{pointer}"));
+        for pointer in [&mut slot.pointer, &mut slot.media].into_iter().flatten() {
+            pointer.insert_str(0, "/output");
+        }
     }
     let output = std::mem::take(&mut part.original);
     if let Some(slot) = item.get_mut("output") {

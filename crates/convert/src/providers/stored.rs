@@ -2,7 +2,7 @@
 //!
 //! `metadata._contextweaver.message` is
 //! `{format, message, group: [first message, step], digest, shell?, reasoning?, tokens?, parts: [{message?, at, kind,
-//! field, original, slots: [[pointer, encoding, bytes]]}]}`. `original` has null where a text was: the texts are those of
+//! field, original, slots: [[pointer, encoding, bytes, media?]]}]}`. `original` has null where a text was: the texts are those of
 //! the item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text. An empty
 //! `digest` says that a secret was taken out of what is stored, and nothing of it may be used.
 
@@ -71,8 +71,21 @@ pub struct StoredPart {
     pub field: String,
     /// The part, with null where its texts were.
     pub original: Value,
-    /// JSON pointer of each text, how it was written, and its length in bytes.
-    pub slots: Vec<(Option<String>, TextEncoding, usize)>,
+    /// Its texts.
+    pub slots: Vec<StoredSlot>,
+}
+
+/// Where a text of a stored part stood.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredSlot {
+    /// JSON pointer of the text; none for a label.
+    pub pointer: Option<String>,
+    /// How it was written.
+    pub encoding: TextEncoding,
+    /// Its length in bytes.
+    pub length: usize,
+    /// JSON pointer of the media that the label stands for.
+    pub media: Option<String>,
 }
 
 /// What is stored of the message that an item was read from.
@@ -105,11 +118,11 @@ impl StoredPart {
         let MessagePart { kind, field, mut original, slots, .. } = part;
         let mut texts = Vec::with_capacity(slots.len());
         let mut lengths = Vec::with_capacity(slots.len());
-        for TextSlot { pointer, encoding, text } in slots {
+        for TextSlot { pointer, encoding, text, media } in slots {
             if let Some(slot) = pointer.as_deref().and_then(|pointer| original.pointer_mut(pointer)) {
                 *slot = Value::Null;
             }
-            lengths.push((pointer, encoding, text.len()));
+            lengths.push(StoredSlot { pointer, encoding, length: text.len(), media });
             texts.push(text);
         }
         (Self { message, at, kind: StoredPartKind::of(&kind), field, original, slots: lengths }, texts)
@@ -119,7 +132,7 @@ impl StoredPart {
     fn restore(&self, rest: &mut Option<&str>) -> Option<(Value, String)> {
         let mut value = self.original.clone();
         let mut texts = Vec::with_capacity(self.slots.len());
-        for (pointer, encoding, length) in &self.slots {
+        for StoredSlot { pointer, encoding, length, .. } in &self.slots {
             let text = rest.as_ref()?.get(..*length)?;
             let after = &rest.as_ref()?[*length..];
             *rest = if after.is_empty() { None } else { Some(after.strip_prefix('\n')?) };
@@ -136,8 +149,12 @@ impl StoredPart {
     }
 
     fn to_value(&self, of_message: Option<usize>) -> Value {
-        let slots: Vec<Value> =
-            self.slots.iter().map(|(pointer, encoding, length)| json!([pointer, encoding.as_str(), length])).collect();
+        let slot = |slot: &StoredSlot| {
+            let mut list = vec![json!(slot.pointer), slot.encoding.as_str().into(), slot.length.into()];
+            list.extend(slot.media.as_deref().map(Value::from));
+            Value::Array(list)
+        };
+        let slots: Vec<Value> = self.slots.iter().map(slot).collect();
         let mut map = JsonMap::new();
         if self.message != of_message {
             map.insert("message".into(), self.message.into());
@@ -152,8 +169,12 @@ impl StoredPart {
 
     fn read(value: &Value, of_message: Option<usize>) -> Option<Self> {
         let slot = |value: &Value| {
-            let pointer = value.get(0)?.as_str().map(str::to_owned);
-            Some((pointer, TextEncoding::parse(value.get(1)?.as_str()?)?, index(value.get(2)?)?))
+            Some(StoredSlot {
+                pointer: value.get(0)?.as_str().map(str::to_owned),
+                encoding: TextEncoding::parse(value.get(1)?.as_str()?)?,
+                length: index(value.get(2)?)?,
+                media: value.get(3).and_then(Value::as_str).map(str::to_owned),
+            })
         };
         let kind = value.get("kind")?.as_str()?;
         Some(Self {

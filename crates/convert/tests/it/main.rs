@@ -3,6 +3,7 @@
 
 mod anthropic_gemini;
 mod conversations;
+mod media;
 mod properties;
 mod provider_logs;
 mod provider_rules;
