@@ -8,7 +8,7 @@ use super::keys::{
     KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_name_service,
     names_service,
 };
-use super::scanner::Scanner;
+use super::scan::Scanner;
 
 /// Longest header of cookies that is looked at, in bytes.
 const MAX_COOKIES: usize = 4096;

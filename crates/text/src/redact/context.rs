@@ -5,7 +5,7 @@ use super::chars::{
     starts_ignoring_case, tick,
 };
 use super::keys::is_placeholder;
-use super::scanner::Scanner;
+use super::scan::Scanner;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";

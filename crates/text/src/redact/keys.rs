@@ -1,6 +1,7 @@
 //! What keys and values say about being a credential, under the full rules.
 
-use super::chars::{ALNUM_UNDER, DIGIT, DOT, LETTER, is, rest, starts_ignoring_case, tick};
+use super::chars::{ALNUM_UNDER, DOT, is, rest, starts_ignoring_case, tick};
+use super::tokens::is_generated;
 use crate::openings::Openings;
 
 /// Shortest value that counts as a credential, in characters.
@@ -325,13 +326,6 @@ pub(super) fn is_secret(kind: KeyKind, value: &str, quoted: bool) -> bool {
             KeyKind::Strict => value.len() >= MAX_KEY || value.len() >= 16 && has_digit(),
             KeyKind::Generated => value.len() >= MIN_GENERATED && !value.contains(' ') && is_generated(value),
         }
-}
-
-/// Reports whether a value has a long part of both letters and digits, as generated ones have and words have not.
-pub(super) fn is_generated(value: &str) -> bool {
-    tick(value.len());
-    let of = |part: &str, class| part.bytes().any(|b| is(b, class));
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.len() >= 8 && of(part, DIGIT) && of(part, LETTER))
 }
 
 /// Reports whether a value is an absolute path.

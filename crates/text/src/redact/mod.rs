@@ -15,7 +15,6 @@ mod hidden;
 mod keys;
 mod rules;
 mod scan;
-mod scanner;
 mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -29,8 +28,7 @@ use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
 use hidden::{VisibleText, readings};
-use scan::{ALL, ASSIGN};
-use scanner::Scanner;
+use scan::{ALL, ASSIGN, Scanner};
 
 /// Replacement for a secret unless the caller chooses another one.
 pub const SECRET_MASK: &str = "[REDACTED-SECRET]";

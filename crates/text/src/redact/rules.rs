@@ -385,33 +385,3 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("sm_sat_", ALNUM, 16),
     token("ZXlK", BASE64 | URLSAFE, 90),
 ];
-
-/// What a word announces.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    /// The marker of a key block.
-    Begin,
-    /// A scheme of authorization.
-    Scheme,
-    /// A command of which an option takes `user:password`.
-    User,
-    /// A command with an option for a password, by its letter.
-    Option(u8),
-    /// A command with an option for a password that is written without a space.
-    Attached(u8),
-    /// The password of a `.netrc` file.
-    Netrc,
-    /// The value of a name, in a sentence.
-    Is,
-}
-
-/// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
-#[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 17] = [
-    ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
-    ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
-    ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
-    ("ldapsearch ", Word::Option(b'w')), ("sqlcmd ", Word::Option(b'P')), ("mongosh ", Word::Option(b'p')),
-    ("mysql ", Word::Attached(b'p')), ("mysqldump ", Word::Attached(b'p')), ("mysqladmin ", Word::Attached(b'p')),
-    ("password", Word::Netrc), ("is ", Word::Is),
-];

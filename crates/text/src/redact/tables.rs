@@ -1,15 +1,28 @@
 //! Tables of which a column is named after a credential: values with commas, semicolons, tabs or bars between.
 
 use super::chars::{ALNUM_UNDER, byte, is, part, rest, tick};
-use super::keys::{KeyKind, is_generated, is_secret, key_kind};
-use super::scanner::{MAX_COLUMNS, Scanner, Table};
+use super::keys::{KeyKind, is_secret, key_kind};
+use super::scan::Scanner;
+use super::tokens::is_generated;
 
 /// Longest name of a column, in bytes.
 const MAX_NAME: usize = 40;
+/// Most columns of a table that is looked at.
+const MAX_COLUMNS: usize = 32;
 /// Shortest cell of another column than of passwords, in bytes.
 const MIN_CELL: usize = 12;
 /// Longest row that is looked at, in bytes.
 const MAX_ROW: usize = 4096;
+
+/// Where a table is, and which columns hold credentials.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    delimiter: u8,
+    columns: usize,
+    kinds: [Option<KeyKind>; MAX_COLUMNS],
+    /// Start and end of the row that was read last.
+    row: (usize, usize),
+}
 
 /// Returns where a cell ends, which may be in quotes.
 fn cell_end(line: &str, from: usize, delimiter: u8) -> usize {
