@@ -5,8 +5,7 @@ use super::chars::{
     skip_space_back, starts_ignoring_case, tick,
 };
 use super::keys::{
-    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_name_service,
-    names_service,
+    KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_tell, names_service,
 };
 use super::scan::Scanner;
 
@@ -85,6 +84,9 @@ impl Scanner<'_> {
 
     /// Returns what the key before an offset says about the value behind another.
     pub(super) fn kind_of(&mut self, at: usize, after: usize, floor: usize) -> Option<KeyKind> {
+        if !self.key_may_tell(at, floor) {
+            return None;
+        }
         let key = self.key_before(at, floor);
         if let Some(kind) = key_kind(key) {
             return Some(kind);
@@ -107,9 +109,6 @@ impl Scanner<'_> {
                 self.cookies_end = after + length;
                 return None;
             }
-        }
-        if !may_name_service(key) {
-            return None;
         }
         // Only a value that may be generated is worth the look at the names of services.
         let start = skip_space(self.text, after);
@@ -145,6 +144,27 @@ impl Scanner<'_> {
             _ => 1,
         };
         Some(at + length)
+    }
+
+    /// Reports whether the key before a separator may say something, by its last bytes.
+    fn key_may_tell(&self, at: usize, floor: usize) -> bool {
+        let mut head = self.text.as_bytes().get(floor..at).unwrap_or_default();
+        while let [rest @ .., b' '] = head {
+            head = rest;
+        }
+        tick(at - floor - head.len());
+        if let [rest @ .., b'"' | b'\'' | b'`'] = head {
+            head = rest;
+            while let [rest @ .., b'\\'] = head {
+                head = rest;
+            }
+        }
+        match head {
+            [.., last] if is(*last, DOTTED) => may_tell(head),
+            // Other white space, and the question mark of Makefiles.
+            [.., last] => !last.is_ascii() || *last < b' ' || *last == b'?',
+            [] => false,
+        }
     }
 
     /// Returns the key that ends before a separator, without quotes.

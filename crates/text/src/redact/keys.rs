@@ -1,8 +1,7 @@
 //! What keys and values say about being a credential, under the full rules.
 
-use super::chars::{ALNUM_UNDER, DOT, is, rest, starts_ignoring_case, tick};
+use super::chars::{ALNUM, ALNUM_UNDER, DOT, is, rest, starts_ignoring_case, tick};
 use super::tokens::is_generated;
-use crate::openings::Openings;
 
 /// Shortest value that counts as a credential, in characters.
 pub(super) const MIN_VALUE: usize = 6;
@@ -81,20 +80,6 @@ const WORDS: [(&str, WordFit, KeyKind); 33] = [
     ("serverkey", WordFit::Suffix, KeyKind::Generated),
 ];
 
-/// The last two letters of all key words and qualifiers, read backwards; most keys end differently.
-const ENDINGS: Openings = {
-    let mut endings = Openings::NONE;
-    // "key" may follow a key word.
-    let mut at = 0;
-    endings = endings.with_letters(b'y', b'e');
-    while at < WORDS.len() + QUALIFIERS.len() {
-        let word = if at < WORDS.len() { WORDS[at].0 } else { QUALIFIERS[at - WORDS.len()] }.as_bytes();
-        endings = endings.with_letters(word[word.len() - 1], word[word.len() - 2]);
-        at += 1;
-    }
-    endings
-};
-
 /// What stands before `token` in names of pagination cursors and vocabulary entries.
 ///
 /// They are no credentials, and masking them would stop an agent from fetching the next page.
@@ -160,14 +145,29 @@ impl KeyName {
     }
 
     fn fits(&self, word: &str, fit: WordFit) -> bool {
-        // Most words end otherwise, and a comparison of all their bytes is a call.
-        if self.bytes().last() != word.as_bytes().last() {
-            return false;
-        }
         let Some(head) = self.bytes().strip_suffix(word.as_bytes()) else {
             return false;
         };
         fit == WordFit::Suffix || self.segments & (1 << head.len()) != 0
+    }
+
+    /// Returns the number of the first word between two numbers that ends the key.
+    fn ending(&self, from: usize, to: usize) -> Option<usize> {
+        let letter = usize::from(self.bytes().last()?.wrapping_sub(b'a'));
+        let (order, firsts) = &BY_LAST;
+        let numbers = order.get(usize::from(*firsts.get(letter)?)..usize::from(*firsts.get(letter + 1)?))?;
+        tick(numbers.len());
+        let second = self.length.checked_sub(2).and_then(|at| self.bytes.get(at));
+        let fits = |number: &usize| {
+            let (word, fit) = end(*number);
+            // Most words end otherwise, and a comparison of all their bytes is a call.
+            (from..to).contains(number) && word.as_bytes().iter().rev().nth(1) == second && self.fits(word, fit)
+        };
+        numbers.iter().map(|&number| usize::from(number)).find(fits)
+    }
+
+    fn kind(&self) -> Option<KeyKind> {
+        self.ending(0, QUALIFIERS_FROM).map(|word| WORDS[word].2)
     }
 }
 
@@ -184,27 +184,22 @@ fn trim_key(key: &[u8]) -> &[u8] {
 /// Returns what a key says about its value under the full rules.
 pub(super) fn key_kind(key: &str) -> Option<KeyKind> {
     tick(key.len());
-    let key = trim_key(key.as_bytes());
-    let [.., before, last] = key else { return None };
-    // A separator may stand between any two letters of a key word.
-    if !is_separator(*before) && !ENDINGS.may_start(&[*last, *before]) {
+    if !may_tell(key.as_bytes()) {
         return None;
     }
-    let mut name = KeyName::new(key);
-    if let Some(word) = QUALIFIERS.iter().find(|word| name.fits(word, WordFit::Segment)) {
-        name.length -= word.len();
+    let mut name = KeyName::new(trim_key(key.as_bytes()));
+    if let Some(qualifier) = name.ending(QUALIFIERS_FROM, SERVICES_FROM) {
+        name.length -= end(qualifier).0.len();
         name.length = trim_key(name.bytes()).len();
     }
     if matches!(name.bytes(), b"pwd" | b"oldpwd") {
         return Some(KeyKind::Directory);
     }
-    let found = WORDS.iter().find(|(word, fit, _)| name.fits(word, *fit)).map(|&(_, _, kind)| kind);
-    let Some(kind) = found else {
+    let Some(kind) = name.kind() else {
         // As in "the password key".
         let head = name.bytes().strip_suffix(b"key").filter(|head| name.segments & (1 << head.len()) != 0)?.len();
         name.length = head;
-        let known = WORDS.iter().any(|(word, fit, _)| name.fits(word, *fit));
-        return known.then_some(KeyKind::Generated);
+        return name.kind().map(|_| KeyKind::Generated);
     };
     let head = name.bytes().strip_suffix(b"token").unwrap_or_default();
     let harmless = HARMLESS_TOKENS.iter().any(|word| head.ends_with(word.as_bytes()));
@@ -232,65 +227,81 @@ const SERVICES: [&str; 133] = [
 const OF_SERVICE: [&str; 11] =
     ["key", "value", "token", "secret", "api", "auth", "login", "oauth", "access", "sdk", "initialize"];
 
-/// Positions of the services, by the last letter of their names.
-static SERVICE_ORDER: ([u8; SERVICES.len()], [u8; 27]) = {
-    let (mut order, mut firsts) = ([0; SERVICES.len()], [0; 27]);
+/// All words that may end a key: those of credentials, qualifiers, services, and what follows a service.
+const ENDS: usize = OF_SERVICES_FROM + OF_SERVICE.len();
+const QUALIFIERS_FROM: usize = WORDS.len();
+const SERVICES_FROM: usize = QUALIFIERS_FROM + QUALIFIERS.len();
+const OF_SERVICES_FROM: usize = SERVICES_FROM + SERVICES.len();
+
+const fn end(number: usize) -> (&'static str, WordFit) {
+    if number < QUALIFIERS_FROM {
+        (WORDS[number].0, WORDS[number].1)
+    } else if number < SERVICES_FROM {
+        (QUALIFIERS[number - QUALIFIERS_FROM], WordFit::Segment)
+    } else if number < OF_SERVICES_FROM {
+        (SERVICES[number - SERVICES_FROM], WordFit::Segment)
+    } else {
+        (OF_SERVICE[number - OF_SERVICES_FROM], WordFit::Suffix)
+    }
+}
+
+/// Numbers of the words by their last letters, and where the words of each letter start.
+static BY_LAST: ([u8; ENDS], [u8; 27]) = {
+    let (mut order, mut firsts) = ([0; ENDS], [0; 27]);
     let (mut filled, mut letter) = (0, 0);
     while letter < 26 {
-        let mut at = 0;
-        while at < SERVICES.len() {
-            let name = SERVICES[at].as_bytes();
-            if name[name.len() - 1] == b'a' + letter as u8 {
-                order[filled] = at as u8;
+        let mut number = 0;
+        while number < ENDS {
+            let word = end(number).0.as_bytes();
+            if word[word.len() - 1] == b'a' + letter as u8 {
+                order[filled] = number as u8;
                 filled += 1;
             }
-            at += 1;
+            number += 1;
         }
         letter += 1;
         firsts[letter] = filled as u8;
     }
+    assert!(filled == ENDS && ENDS <= 256);
     (order, firsts)
 };
 
-impl KeyName {
-    /// Reports whether the name of a service ends the key.
-    fn ends_with_service(&self) -> bool {
-        let letter = self.bytes().last().map_or(26, |last| usize::from(last.wrapping_sub(b'a')));
-        let (order, firsts) = &SERVICE_ORDER;
-        let (Some(&from), Some(&to)) = (firsts.get(letter), firsts.get(letter + 1)) else { return false };
-        let order = order.get(usize::from(from)..usize::from(to)).unwrap_or_default();
-        tick(order.len());
-        order.iter().any(|&at| SERVICES.get(usize::from(at)).is_some_and(|name| self.fits(name, WordFit::Segment)))
-    }
-}
-
-/// The last two letters of the names of services and of what follows them, read backwards.
-const SERVICE_ENDINGS: Openings = {
-    let mut endings = Openings::NONE;
-    let mut at = 0;
-    while at < SERVICES.len() {
-        let word = SERVICES[at].as_bytes();
-        endings = endings.with_letters(word[word.len() - 1], word[word.len() - 2]);
-        if at < OF_SERVICE.len() {
-            let word = OF_SERVICE[at].as_bytes();
-            endings = endings.with_letters(word[word.len() - 1], word[word.len() - 2]);
+/// A bit for each hash of the last three letters of a word.
+static TAILS: [u64; 64] = {
+    let mut tails = [0; 64];
+    let mut number = 0;
+    while number < ENDS + OTHER_ENDS.len() {
+        let word = if number < ENDS { end(number).0 } else { OTHER_ENDS[number - ENDS] }.as_bytes();
+        if let [.., third, second, last] = word {
+            let bit = tail_bit(*third, *second, *last);
+            tails[bit / 64] |= 1 << (bit % 64);
+        } else {
+            assert!(matches!(word, b"pw"));
         }
-        at += 1;
+        number += 1;
     }
-    endings
+    tails
 };
 
-/// Reports whether a key may name a service, by its end.
-pub(super) fn may_name_service(key: &str) -> bool {
-    let [head @ .., before, last] = key.as_bytes() else { return false };
-    // Identifiers are the most usual keys of generated values; only one service ends like them.
-    if [*before, *last].eq_ignore_ascii_case(b"id") && !head.ends_with(b"a") && !head.ends_with(b"A") {
-        return false;
+/// Endings of keys that have a meaning of their own.
+const OTHER_ENDS: [&str; 3] = ["key", "value", "cookie"];
+
+const fn tail_bit(third: u8, second: u8, last: u8) -> usize {
+    let tail = third as u32 | (second as u32) << 8 | (last as u32) << 16;
+    (tail.wrapping_mul(0x9e37_79b1) >> 20) as usize
+}
+
+/// Reports whether a key may say something about its value, by the last three letters of it. Most keys end otherwise.
+pub(super) fn may_tell(key: &[u8]) -> bool {
+    let mut letters = key.iter().rev().take(MAX_KEY).skip_while(|b| b.is_ascii_digit() || is_separator(**b));
+    let mut next = || letters.find(|b| !is_separator(**b)).filter(|b| is(**b, ALNUM)).map(|b| b | 0x20);
+    let (Some(last), Some(second)) = (next(), next()) else { return false };
+    if [second, last] == *b"pw" {
+        return true;
     }
-    is_separator(*before)
-        || is_separator(*last)
-        || last.is_ascii_digit()
-        || SERVICE_ENDINGS.may_start(&[*last, *before])
+    let Some(third) = next() else { return false };
+    let bit = tail_bit(third, second, last);
+    TAILS[bit / 64] >> (bit % 64) & 1 == 1
 }
 
 /// Reports whether a key is the name of a service, or of its key.
@@ -298,14 +309,14 @@ pub(super) fn names_service(key: &str) -> bool {
     tick(key.len());
     let mut name = KeyName::new(trim_key(key.as_bytes()));
     for _ in 0..4 {
-        if name.ends_with_service() {
+        if name.ending(SERVICES_FROM, OF_SERVICES_FROM).is_some() {
             return true;
         }
-        let Some(word) = OF_SERVICE.iter().find(|word| name.length > word.len() && name.fits(word, WordFit::Suffix))
-        else {
+        let Some(word) = name.ending(OF_SERVICES_FROM, ENDS) else { return false };
+        name.length -= end(word).0.len();
+        if name.length == 0 {
             return false;
-        };
-        name.length -= word.len();
+        }
     }
     false
 }
