@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::chars::{after, byte, is_space, rest, skip_slashes, tick};
+use super::chars::{PATH, after, byte, is, is_space, rest, skip_slashes, tick};
 use crate::unicode::is_invisible;
 
 const BELL: char = '\u{7}';
@@ -26,15 +26,21 @@ pub(super) enum HiddenReading {
     Parted,
 }
 
-/// Returns the ways in which a text has to be read to see all of it.
-pub(super) fn readings(text: &str, full: bool) -> &'static [HiddenReading] {
-    let two = full && find(text, 0, HiddenReading::Joined).is_some();
-    if two { &[HiddenReading::Joined, HiddenReading::Parted] } else { &[HiddenReading::Plain] }
+/// Returns the ways in which a text has to be read to see all of it, where it has hidden pieces or not.
+pub(super) fn readings(hides: bool) -> &'static [HiddenReading] {
+    if hides { &[HiddenReading::Joined, HiddenReading::Parted] } else { &[HiddenReading::Plain] }
+}
+
+/// Reports whether something is hidden at or after an offset.
+pub(super) fn hides(text: &str, from: usize) -> bool {
+    find(text, from, HiddenReading::Joined).is_some()
 }
 
 /// A text in one reading.
 pub(super) struct VisibleText<'a> {
     pub(super) text: Cow<'a, str>,
+    /// Whether a hidden piece stands between two characters that a word, a token or a path may have.
+    pub(super) parts: bool,
     reading: HiddenReading,
     /// Where a piece of the text goes on behind a hidden one: its offset here, and in the source.
     pieces: Vec<(usize, usize)>,
@@ -43,21 +49,32 @@ pub(super) struct VisibleText<'a> {
 impl<'a> VisibleText<'a> {
     /// Reads a text.
     pub(super) fn new(source: &'a str, reading: HiddenReading) -> Self {
-        let mut shown = Self { text: Cow::Borrowed(source), reading, pieces: Vec::new() };
+        let mut shown = Self { text: Cow::Borrowed(source), parts: false, reading, pieces: Vec::new() };
         if reading == HiddenReading::Plain {
             return shown;
         }
         let (mut text, mut at) = (String::new(), 0);
-        while let Some((start, end)) = find(source, at, reading) {
-            text.push_str(source.get(at..start).unwrap_or_default());
+        let mut next = find(source, 0, reading);
+        if next.is_some() {
+            text.reserve(source.len());
+        }
+        while let Some((start, end)) = next {
+            let visible = source.get(at..start).unwrap_or_default();
+            shown.parts |= !visible.is_empty() && binds(text.bytes().last()) && binds(visible.bytes().next());
+            // The text of a long sequence may be one that is read as well.
+            shown.parts |= end - start > 6 && piece_at(source, start, HiddenReading::Parted) != Some((start, end));
+            text.push_str(visible);
             if reading == HiddenReading::Parted {
                 text.push(' ');
             }
             shown.pieces.push((text.len(), end));
             at = end;
+            next = find(source, at, reading);
         }
         if at > 0 {
-            text.push_str(rest(source, at));
+            let visible = rest(source, at);
+            shown.parts |= binds(text.bytes().last()) && binds(visible.bytes().next());
+            text.push_str(visible);
             shown.text = Cow::Owned(text);
         }
         shown
@@ -80,50 +97,84 @@ impl<'a> VisibleText<'a> {
     }
 }
 
-/// Bytes that what is hidden may start with.
-const STARTS: [bool; 256] = starts();
+/// Reports whether what stands next to a byte may be one piece with it: not next to white space, quotes and brackets,
+/// and not behind the sign of an assignment.
+fn binds(byte: Option<u8>) -> bool {
+    byte.is_some_and(|b| is(b, PATH) && !matches!(b, b'=' | b':'))
+}
 
-const fn starts() -> [bool; 256] {
+/// Bytes that show where something hidden may be.
+static SIGNS: [bool; 256] = {
     let mut table = [false; 256];
     let mut code = 0;
     while code < 256 {
-        table[code] = match code as u8 {
-            // Lead bytes of the hidden characters beyond ASCII; most texts beyond ASCII have few of them.
-            0xc2 | 0xcd | 0xd8 | 0xe1..=0xe3 | 0xef | 0xf3 => true,
-            b'\t'..=b'\r' | 0x1c..=0x1f => false,
-            byte => byte < b' ' || byte == 0x7f || byte == b'\\' || byte == b'[',
-        };
+        table[code] = may_hide(code as u8);
         code += 1;
     }
     table
+};
+
+/// Reports whether a byte shows that something hidden may be here.
+pub(super) const fn may_hide(byte: u8) -> bool {
+    match byte {
+        b'\t'..=b'\r' | 0x1c..=0x1f => false,
+        // First bytes of the hidden characters beyond ASCII; where those are frequent, a later byte.
+        0xc2 | 0xcd | 0xe1 | 0xe2 | 0xef | 0xf3 | 0x85 | 0x9c => true,
+        byte => byte < b' ' || byte == 0x7f || byte == b'\\' || byte == b'[',
+    }
+}
+
+/// Reports whether something is hidden where a byte says that it may.
+pub(super) fn hidden_at(text: &str, at: usize) -> bool {
+    piece_at(text, at, HiddenReading::Joined).is_some()
+}
+
+/// Returns the hidden piece of which one of the [`SIGNS`] is at an offset.
+fn piece_at(text: &str, at: usize, reading: HiddenReading) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let next = bytes.get(at + 1).copied().unwrap_or_default();
+    let back = |count: usize| at.checked_sub(count).and_then(|at| bytes.get(at)).copied().unwrap_or_default();
+    let start = match bytes.get(at)? {
+        b'\\' => {
+            if !matches!(next, b'\\' | b'u' | b'x' | b'0' | b'e') {
+                return None;
+            }
+            let (c, end) = escaped(text, at).filter(|&(c, _)| c.is_control() || is_hidden(c))?;
+            return Some((at, sequence_end(text, c, end, reading)));
+        }
+        b'[' => return colour_end(text, at + 1).map(|end| (at, end)),
+        0xe1 if !matches!(next, 0x85 | 0x9e | 0xa0) => return None,
+        0xe2 if !matches!(next, 0x80 | 0x81 | 0xa0) => return None,
+        0xef if !matches!(next, 0xb8 | 0xbb | 0xbe | 0xbf) => return None,
+        0x9c if back(1) == 0xd8 => at - 1,
+        0x85 if back(1) == 0xe3 => at - 1,
+        0x85 if back(1) == 0x9d && back(2) == 0xf0 => at - 2,
+        0x85 | 0x9c => return None,
+        _ => at,
+    };
+    let c = after(text, start).filter(|&c| is_hidden(c))?;
+    Some((start, sequence_end(text, c, start + c.len_utf8(), reading)))
 }
 
 /// Finds the next hidden piece at or after an offset.
 fn find(text: &str, from: usize, reading: HiddenReading) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
-        let step = text.as_bytes().get(at..)?.iter().position(|&b| STARTS[usize::from(b)]);
+        let step = text.as_bytes().get(at..)?.iter().position(|&b| SIGNS[usize::from(b)]);
         tick(step.unwrap_or(text.len() - at) + 1);
         at += step?;
-        let c = after(text, at)?;
-        let end = match c {
-            '\\' => escaped(text, at).and_then(|(c, end)| {
-                let hides = c.is_control() || is_invisible(c);
-                hides.then(|| sequence_end(text, c, end, reading))
-            }),
-            '[' => colour_end(text, at + 1),
-            c if is_hidden(c) => Some(sequence_end(text, c, at + c.len_utf8(), reading)),
-            _ => None,
-        };
-        if let Some(end) = end {
-            return Some((at, end));
+        if let Some(piece) = piece_at(text, at, reading) {
+            return Some(piece);
         }
-        at += c.len_utf8();
+        at += 1;
     }
 }
 
+/// Reports whether a character shows nothing: also the blank of Braille and the invisible signs of musical notation.
 fn is_hidden(c: char) -> bool {
-    c.is_control() && !is_space(c) || is_invisible(c)
+    c.is_control() && !is_space(c)
+        || is_invisible(c)
+        || matches!(c, '\u{2800}' | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}')
 }
 
 /// Reads a control character written as an escape of JSON or of a programming language: the character, and its end.
@@ -209,6 +260,19 @@ mod tests {
             let end = text.len();
             let found = find(text, 0, HiddenReading::Joined);
             assert_eq!(found, is_hidden(c).then_some((0, end)), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn hidden_pieces_inside_of_words_part_a_text() {
+        for (text, parts) in [
+            ("\u{1b}[1minfo\u{1b}[0m: a=\u{1b}[2m1\u{1b}[0m \"\u{200b}b\"", false),
+            ("INFO\u{1b}[0m\u{1b}[1mtoken", true),
+            ("a \u{1b}[0m\u{200b}", false),
+            ("a/\u{200b}b", true),
+            ("a \u{1b}]8;;https://h/x\u{7} b", true),
+        ] {
+            assert_eq!(VisibleText::new(text, HiddenReading::Joined).parts, parts, "{text:?}");
         }
     }
 }

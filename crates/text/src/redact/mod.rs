@@ -13,6 +13,7 @@ mod chars;
 mod context;
 mod hidden;
 mod keys;
+mod openings;
 mod rules;
 mod scan;
 mod tables;
@@ -27,7 +28,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
-use hidden::{VisibleText, readings};
+use hidden::{HiddenReading, VisibleText, hides, readings};
 use scan::{ALL, ASSIGN, Scanner};
 
 /// Replacement for a secret unless the caller chooses another one.
@@ -68,10 +69,10 @@ pub enum SecretRules {
 pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<'a, str> {
     let full = rules == SecretRules::Full;
     let found = rules_present(text, full, mask, ALL);
-    if found == 0 {
+    if found.rules == 0 {
         return Cow::Borrowed(text);
     }
-    let masked = if full { mask_full(text, mask, found) } else { mask_in_order(text, mask, found) };
+    let masked = if full { mask_full(text, mask, found) } else { mask_in_order(text, mask, found.rules) };
     masked.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
@@ -88,12 +89,18 @@ pub fn redact_secrets<'a>(text: &'a str, rules: SecretRules, mask: &str) -> Cow<
 #[must_use]
 pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
     let full = rules == SecretRules::Full;
+    let mut scanner = Scanner::new(text, full, SECRET_MASK).seeking_hidden(full);
+    let hit = scanner.next(0, 0, ALL);
+    if !scanner.met_hidden && !hit.is_some_and(|hit| full && hides(text, hit.trigger)) {
+        return hit.is_some();
+    }
     read(text, rules).any(|text| Scanner::new(&text, full, SECRET_MASK).next(0, 0, ALL).is_some())
 }
 
 /// Returns a text in each way in which it has to be read to see all of it.
 pub(crate) fn read(text: &str, rules: SecretRules) -> impl Iterator<Item = Cow<'_, str>> {
-    readings(text, rules == SecretRules::Full).iter().map(move |&reading| VisibleText::new(text, reading).text)
+    let hides = rules == SecretRules::Full && hides(text, 0);
+    readings(hides).iter().map(move |&reading| VisibleText::new(text, reading).text)
 }
 
 /// Replaces every secret in the string leaves of a JSON value by a mask.
@@ -137,19 +144,31 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
     }
 }
 
-/// Returns the bits of the rules that match somewhere in a text.
-fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> u32 {
-    let mut found = 0;
-    for &reading in readings(text, full) {
+/// What a look at a text has shown.
+#[derive(Clone, Copy)]
+struct Found {
+    /// Bits of the rules that match somewhere.
+    rules: u32,
+    /// Whether something is hidden in the text.
+    hides: bool,
+}
+
+/// Returns the rules that match somewhere in a text.
+fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> Found {
+    let mut scanner = Scanner::new(text, full, mask).seeking_hidden(full);
+    let rules = scanner.rules_present(wanted);
+    if !scanner.met_hidden {
+        return Found { rules, hides: false };
+    }
+    let mut rules = 0;
+    for &reading in readings(true) {
         let (shown, mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
-        let mut scanner = Scanner::new(&shown.text, full, &mask.text);
-        let mut from = 0;
-        while let Some(hit) = scanner.next(from, 0, wanted & !found) {
-            found |= hit.rule;
-            from = hit.trigger;
+        rules |= Scanner::new(&shown.text, true, &mask.text).rules_present(wanted & !rules);
+        if !shown.parts {
+            break;
         }
     }
-    found
+    Found { rules, hides: true }
 }
 
 /// Applies the rules one after another, each to the result of the one before.
@@ -159,10 +178,12 @@ fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
     while pending != 0 {
         let rule = pending & pending.wrapping_neg();
         pending &= !rule;
-        if let Some(masked) = mask_rules(current.as_deref().unwrap_or(text), false, mask, rule) {
+        if let Some(masked) =
+            mask_reading(current.as_deref().unwrap_or(text), HiddenReading::Plain, false, mask, rule).0
+        {
             // A mask is arbitrary text, so it may complete the shape of a later rule.
             let later = ALL & !(rule | (rule - 1));
-            pending = rules_present(&masked, false, mask, later);
+            pending = rules_present(&masked, false, mask, later).rules;
             current = Some(masked);
         }
     }
@@ -173,17 +194,21 @@ fn mask_in_order(text: &str, mask: &str, found: u32) -> Option<String> {
 ///
 /// Tokens go first because an assigned value without quotes ends at white space, which a longer
 /// secret may contain.
-fn mask_full(text: &str, mask: &str, found: u32) -> Option<String> {
+fn mask_full(text: &str, mask: &str, found: Found) -> Option<String> {
     let mut current: Option<String> = None;
     let mut found = found;
     let rounds = if mask == SECRET_MASK { MAX_ROUNDS } else { 1 };
+    let colours = hides(mask, 0);
     for _ in 0..rounds {
-        for rules in [found & !ASSIGN, ASSIGN] {
+        for rules in [found.rules & !ASSIGN, ASSIGN] {
             let source = current.as_deref().unwrap_or(text);
-            current = mask_rules(source, true, mask, rules).or(current);
+            current = mask_rules(source, found.hides || colours, mask, rules).or(current);
+        }
+        if rounds == 1 {
+            break;
         }
         found = rules_present(current.as_deref().unwrap_or(text), true, mask, ALL);
-        if found == 0 {
+        if found.rules == 0 {
             break;
         }
     }
@@ -191,19 +216,24 @@ fn mask_full(text: &str, mask: &str, found: u32) -> Option<String> {
 }
 
 /// Masks every match of the given rules, in each reading of the text.
-fn mask_rules(text: &str, full: bool, mask: &str, rules: u32) -> Option<String> {
+fn mask_rules(text: &str, hides: bool, mask: &str, rules: u32) -> Option<String> {
     let mut current: Option<String> = None;
-    for &reading in readings(text, full) {
-        let masked = mask_reading(current.as_deref().unwrap_or(text), reading, full, mask, rules);
+    for &reading in readings(hides) {
+        let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, true, mask, rules);
         current = masked.or(current);
+        if !parts {
+            break;
+        }
     }
     current
 }
 
 /// Masks every match of the given rules from left to right.
-fn mask_reading(text: &str, reading: hidden::HiddenReading, full: bool, mask: &str, rules: u32) -> Option<String> {
+///
+/// Also tells whether the text has to be read in parts as well.
+fn mask_reading(text: &str, reading: HiddenReading, full: bool, mask: &str, rules: u32) -> (Option<String>, bool) {
     if rules == 0 {
-        return None;
+        return (None, false);
     }
     let (shown, shown_mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
     let mut scanner = Scanner::new(&shown.text, full, &shown_mask.text);
@@ -215,8 +245,8 @@ fn mask_reading(text: &str, reading: hidden::HiddenReading, full: bool, mask: &s
         (copied, from) = (shown.end(hit.end), hit.end);
     }
     if from == 0 {
-        return None;
+        return (None, shown.parts);
     }
     masked.push_str(chars::rest(text, copied));
-    Some(masked)
+    (Some(masked), shown.parts)
 }

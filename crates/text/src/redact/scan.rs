@@ -3,15 +3,15 @@
 //! Two things can reveal a secret: the start of a word, if its first three bytes are those of a known prefix, and a few
 //! bytes such as `:` and `=`. Clean text costs one table look-up per byte and one per word.
 
-use super::chars::{byte, tick};
+use super::chars::{byte, starts_ignoring_case, tick};
+use super::hidden::{hidden_at, hides, may_hide};
+use super::openings::{is_opening, openings};
 use super::rules::RULES;
 use super::tables::Table;
 use super::words::{WORDS, Word};
 
 /// Rule bit of private key blocks.
 pub(super) const PEM: u32 = 1;
-/// Rule bits of the tokens with a known prefix.
-pub(super) const TOKENS: u32 = 0x8ffe;
 /// Rule bit of the tokens that contextweaver 0.18 does not have.
 pub(super) const EXTRA: u32 = 1 << 15;
 /// Rule bit of passwords inside URLs.
@@ -27,22 +27,22 @@ const COMPAT: u32 = 0x7fff;
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
-const IN_WORD: u8 = 1;
-const TRIGGER: u8 = 2;
-/// A word behind it may be an option, or its first bytes the rest of an escape.
-const JOINT: u8 = 4;
+/// The byte is part of a word.
+const IN_WORD: u64 = 1 << 31;
+/// The byte can reveal a secret, or hide something.
+const SIGN: u64 = 1 << 63;
 
-/// What a byte is: part of a word, or one that can reveal a secret.
-const KINDS: [u8; 256] = kinds();
+/// What a byte is: part of a word, a sign, or neither.
+static KINDS: [u64; 256] = kinds();
 
-const fn kinds() -> [u8; 256] {
+const fn kinds() -> [u64; 256] {
     let mut table = [0; 256];
     let mut code = 0;
     while code < 256 {
         table[code] = match code as u8 {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' => IN_WORD,
-            b':' | b'=' | b'~' | b'>' | b'\n' => TRIGGER,
-            b'\\' | b'%' | b'-' => JOINT,
+            b':' | b'=' | b'~' | b'>' | b'\n' => SIGN,
+            byte if may_hide(byte) => SIGN,
             _ => 0,
         };
         code += 1;
@@ -50,70 +50,28 @@ const fn kinds() -> [u8; 256] {
     table
 }
 
-/// A bit for each hash of the first three bytes of a prefix.
-static GRAMS: [u64; 256] = grams();
-
-const fn hash(first: u8, second: u8, third: u8) -> usize {
-    let gram = first as u32 | (second as u32) << 8 | (third as u32) << 16;
-    (gram.wrapping_mul(0x9e37_79b1) >> 18) as usize
-}
-
-/// Reports whether three bytes may start a prefix.
+/// Returns which of the bytes are parts of words, and which are signs, a bit each.
 #[inline]
-fn is_gram(bytes: &[u8], at: usize) -> bool {
-    let Some(&[first, second, third]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return false };
-    let bit = hash(first, second, third);
-    GRAMS[bit / 64] >> (bit % 64) & 1 == 1
+fn classify(block: &[u8; BLOCK]) -> (u64, u64) {
+    let (first, second) = block.split_at(BLOCK / 2);
+    // The bits of each byte enter at the top of either half, and move down.
+    let (mut low, mut high) = (0, 0);
+    for (&a, &b) in first.iter().zip(second) {
+        low = low >> 1 | KINDS[usize::from(a)];
+        high = high >> 1 | KINDS[usize::from(b)];
+    }
+    (low & 0xffff_ffff | high << 32, low >> 32 | high & !0xffff_ffff)
 }
 
-/// Gathers one bit of each byte.
+/// Reports whether the first bytes of a word may be the rest of an escape, or the word an option.
 #[inline]
-fn bits(kinds: &[u8; BLOCK], kind: u8) -> u64 {
-    let mut gathered = 0;
-    for (at, eight) in kinds.chunks_exact(8).enumerate() {
-        let eight = eight.try_into().map_or(0, u64::from_le_bytes) >> kind.trailing_zeros();
-        // Moves the lowest bit of the byte at n to the bit 56 + n.
-        let gather = (eight & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56;
-        gathered |= gather << (8 * at);
+fn is_joined(text: &[u8], at: usize) -> bool {
+    let back = |count| at.checked_sub(count).and_then(|at| text.get(at)).copied().unwrap_or(b' ');
+    match back(1) {
+        b'\\' | b'%' => true,
+        b'-' => KINDS[usize::from(back(2))] & IN_WORD == 0,
+        _ => false,
     }
-    gathered
-}
-
-const fn grams() -> [u64; 256] {
-    let mut table = [0; 256];
-    let mut at = 0;
-    while at < RULES.len() {
-        let (prefix, wild) = (RULES[at].prefix.as_bytes(), RULES[at].wild.as_bytes());
-        let wanted = if prefix[1] == b'?' { 1 } else { 2 };
-        let mut choice = 0;
-        // A prefix without a wild byte here has one choice, its own.
-        while choice == 0 || choice < wild.len() && prefix[wanted] == b'?' {
-            let mut gram = [prefix[0], prefix[1], prefix[2]];
-            if gram[wanted] == b'?' {
-                gram[wanted] = wild[choice];
-            }
-            let bit = hash(gram[0], gram[1], gram[2]);
-            table[bit / 64] |= 1 << (bit % 64);
-            choice += 1;
-        }
-        at += 1;
-    }
-    at = 0;
-    while at < WORDS.len() {
-        let word = WORDS[at].0.as_bytes();
-        let mut cases = 0;
-        while cases < 8 {
-            let bit = hash(cased(word[0], cases & 1), cased(word[1], cases & 2), cased(word[2], cases & 4));
-            table[bit / 64] |= 1 << (bit % 64);
-            cases += 1;
-        }
-        at += 1;
-    }
-    table
-}
-
-const fn cased(letter: u8, upper: u32) -> u8 {
-    if upper == 0 { letter } else { letter.to_ascii_uppercase() }
 }
 
 /// A span to be masked.
@@ -152,6 +110,10 @@ pub(super) struct Scanner<'a> {
     pub(super) cookies_end: usize,
     /// The table that the current line is in.
     pub(super) table: Option<Table>,
+    /// Whether to stop at a hidden piece.
+    seeks_hidden: bool,
+    /// Whether there was one.
+    pub(super) met_hidden: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -168,7 +130,26 @@ impl<'a> Scanner<'a> {
             command: None,
             cookies_end: 0,
             table: None,
+            seeks_hidden: false,
+            met_hidden: false,
         }
+    }
+
+    /// Stops the search at the first hidden piece, as the text has to be read in another way.
+    pub(super) fn seeking_hidden(self, seeks_hidden: bool) -> Self {
+        Self { seeks_hidden, ..self }
+    }
+
+    /// Returns those of the rules that match somewhere, unless a hidden piece is met that is looked for.
+    pub(super) fn rules_present(&mut self, wanted: u32) -> u32 {
+        let (mut found, mut from) = (0, 0);
+        while let Some(hit) = self.next(from, 0, wanted & !found) {
+            found |= hit.rule;
+            from = hit.trigger;
+        }
+        // What was not read as nothing more was wanted may still hide something.
+        self.met_hidden |= self.seeks_hidden && found & wanted == wanted && hides(self.text, from);
+        found
     }
 
     /// Finds the next secret revealed at or after `from`.
@@ -182,27 +163,23 @@ impl<'a> Scanner<'a> {
         }
         let bytes = self.text.as_bytes();
         let mut base = from;
-        let before = from.checked_sub(1).and_then(|at| byte(self.text, at)).map_or(0, |b| KINDS[usize::from(b)]);
-        let (mut inside, mut joint) = (before & IN_WORD != 0, before & JOINT != 0);
+        let before = from.checked_sub(1).and_then(|at| byte(self.text, at));
+        let mut inside = before.is_some_and(|b| KINDS[usize::from(b)] & IN_WORD != 0);
         while base < bytes.len() && active != 0 {
-            let block = bytes.get(base..bytes.len().min(base + BLOCK)).unwrap_or_default();
-            let mut kinds = [0; BLOCK];
-            for (kind, &b) in kinds.iter_mut().zip(block) {
-                *kind = KINDS[usize::from(b)];
-            }
-            tick(block.len());
-            let (words, triggers) = (bits(&kinds, IN_WORD), bits(&kinds, TRIGGER));
+            let (words, signs) = match bytes.get(base..).and_then(<[u8]>::first_chunk) {
+                Some(block) => classify(block),
+                None => classify(&padded(bytes.get(base..).unwrap_or_default())),
+            };
+            tick(BLOCK);
             let starts = words & !(words << 1 | u64::from(inside));
-            let joined = starts & (bits(&kinds, JOINT) << 1 | u64::from(joint));
             inside = words >> (BLOCK - 1) == 1;
-            joint = kinds[BLOCK - 1] & JOINT != 0;
-            let mut left = starts | triggers;
+            let mut left = starts | signs;
             while left != 0 {
                 let offset = left.trailing_zeros();
                 left &= left - 1;
                 let at = base + offset as usize;
                 let hit = if starts >> offset & 1 == 1 {
-                    if !is_gram(bytes, at) && joined >> offset & 1 == 0 {
+                    if !is_opening(bytes, at) && !is_joined(bytes, at) {
                         continue;
                     }
                     self.word_at(at, floor, active)
@@ -211,6 +188,9 @@ impl<'a> Scanner<'a> {
                 };
                 if let Some((rule, start, end)) = hit {
                     return Some(SecretSpan { rule, trigger: at, start, end });
+                }
+                if self.met_hidden {
+                    return None;
                 }
             }
             base += BLOCK;
@@ -240,43 +220,53 @@ impl<'a> Scanner<'a> {
 
     /// Tries the rules of which the prefix starts at an offset.
     fn prefix_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
-        if !is_gram(self.text.as_bytes(), at) {
-            return None;
-        }
-        if active & TOKENS != 0
-            && let Some((rule, start, end)) = self.token_at(at, floor, active)
-        {
-            return Some((1 << rule, start, end));
-        }
-        let letter = byte(self.text, at)?.to_ascii_lowercase();
-        let (_, word) = WORDS.iter().find(|(word, _)| {
-            word.as_bytes().first() == Some(&letter) && super::chars::starts_ignoring_case(self.text, at, word)
-        })?;
-        match word {
-            Word::Begin if active & PEM != 0 => {
-                let start = at.checked_sub(5).filter(|&start| start >= floor)?;
-                self.pem_at(start).map(|(start, end)| (PEM, start, end))
+        for &number in openings(self.text.as_bytes(), at) {
+            let number = usize::from(number);
+            let Some((word, meaning)) = number.checked_sub(RULES.len()).and_then(|word| WORDS.get(word)) else {
+                let rule = RULES.get(number)?;
+                if active & 1 << rule.rule != 0
+                    && let Some((start, end)) = self.token_at(rule, at, floor)
+                {
+                    return Some((1 << rule.rule, start, end));
+                }
+                continue;
+            };
+            if !starts_ignoring_case(self.text, at, word) {
+                continue;
             }
-            Word::Scheme if active & AUTH != 0 => self.auth_at(at).map(|(start, end)| (AUTH, start, end)),
-            Word::Begin | Word::Scheme => None,
-            &word if self.full && active & ASSIGN != 0 => {
-                self.announced(word, at, floor).map(|(start, end)| (ASSIGN, start, end))
-            }
-            _ => None,
+            return match meaning {
+                Word::Begin if active & PEM != 0 => {
+                    let start = at.checked_sub(5).filter(|&start| start >= floor)?;
+                    self.pem_at(start).map(|(start, end)| (PEM, start, end))
+                }
+                Word::Scheme if active & AUTH != 0 => self.auth_at(at).map(|(start, end)| (AUTH, start, end)),
+                Word::Begin | Word::Scheme => None,
+                &word if self.full && active & ASSIGN != 0 => {
+                    self.announced(word, at, floor).map(|(start, end)| (ASSIGN, start, end))
+                }
+                _ => None,
+            };
         }
+        None
     }
 
     /// Tries what a single byte can reveal.
     fn sign_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
         let sign = byte(self.text, at)?;
+        if !matches!(sign, b':' | b'=' | b'~' | b'>' | b'\n') {
+            self.met_hidden = self.seeks_hidden && hidden_at(self.text, at);
+            return None;
+        }
+        let next = byte(self.text, at + 1);
         if sign == b':'
+            && next == Some(b'/')
             && active & URL != 0
             && let Some((start, end)) = self.url_at(at, floor)
         {
             return Some((URL, start, end));
         }
         if active & EXTRA != 0
-            && matches!(sign, b':' | b'~')
+            && (sign == b':' && next == Some(b'A') || sign == b'~')
             && let Some((start, end)) = self.token_around(at, floor)
         {
             return Some((EXTRA, start, end));
@@ -299,4 +289,13 @@ impl<'a> Scanner<'a> {
         let span = super::chars::part(self.text, start, end);
         self.full && (span == self.mask || span == super::SECRET_MASK)
     }
+}
+
+/// Fills up the last bytes of a text with ones that mean nothing.
+fn padded(last: &[u8]) -> [u8; BLOCK] {
+    let mut block = [b' '; BLOCK];
+    for (slot, &b) in block.iter_mut().zip(last) {
+        *slot = b;
+    }
+    block
 }

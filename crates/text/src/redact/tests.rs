@@ -407,7 +407,7 @@ fn what_is_hidden_parts_words() {
     let pieces = [
         "\u{1b}[32m", "\u{1b}[m", "\u{1b}[01;31m\u{1b}[K", "\u{9b}1m", "\u{1b}[?25h", "\u{1b}[0 q", "\u{1b}(B",
         "\u{1b}7", "\u{1b}M", "\u{1b}]0;title\u{7}", "\u{1b}]8;;https://h/x\u{1b}\\", "\u{1b}Pq\u{9c}", "\u{0}",
-        "\u{8}", "\u{7f}", "\u{90}", "\u{200b}", "\u{feff}", "\u{ad}", "\u{202e}", "\u{e0061}", "\\u001b[32m",
+        "\u{8}", "\u{7f}", "\u{90}", "\u{2800}", "\u{3164}", "\u{61c}", "\u{1d173}", "\u{200b}", "\u{feff}", "\u{ad}", "\u{202e}", "\u{e0061}", "\\u001b[32m",
         "\\u001B[1m", "\\\\u001b[1;32m", "\\x1b[0m", "\\033[0m", "\\e[0m", "\\u{1b}[31m", "\\u0007", "\\u200b",
         "\\x07", "\\u000a", "\\u001b]8;;https://h/x\\u0007", "\\u001b]8;;h\\u001b\\\\", "[32m", "[0;1K",
     ];
@@ -441,6 +441,8 @@ fn what_is_hidden_parts_words() {
             &[&format!("{hidden}error{hidden}: the {hidden}token{hidden} has {hidden}expired{hidden}\n{hidden}done")],
         );
     }
+    // What the plain text seems to have is none in the text that is seen.
+    check_clean(SecretRules::Full, &["password: requi\u{200b}red"]);
     // contextweaver 0.18 does not see through any of it.
     check_clean(SecretRules::Compat, &[&format!("\u{1b}[32m{github}")]);
 }

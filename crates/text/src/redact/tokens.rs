@@ -4,87 +4,14 @@ use super::chars::{
     ALNUM, ALNUM_UNDER, DIGIT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before, byte, is, is_word,
     part, rest, run, run_back, tick,
 };
-use super::rules::{RULES, TokenRule, TokenShape};
+use super::rules::{TokenRule, TokenShape};
 use super::scan::Scanner;
 
-/// Rule number and span of a found token.
-pub(super) type TokenMatch = (u8, usize, usize);
-
-/// Positions of the rules, in the order of the first byte of their prefixes.
-static ORDER: [u16; RULES.len()] = order();
-/// Where in [`ORDER`] the rules of each first byte start.
-static FIRSTS: [u16; 129] = firsts();
-
-const fn opens(rule: &TokenRule, first: u8) -> bool {
-    rule.prefix.as_bytes()[0] == first
-}
-
-const fn order() -> [u16; RULES.len()] {
-    let mut order = [0; RULES.len()];
-    let (mut filled, mut first) = (0, 0);
-    while first < 128 {
-        let mut at = 0;
-        while at < RULES.len() {
-            if opens(&RULES[at], first) {
-                order[filled] = at as u16;
-                filled += 1;
-            }
-            at += 1;
-        }
-        first += 1;
-    }
-    order
-}
-
-/// The second and the third byte of the prefixes in [`ORDER`].
-static LETTERS: [[u8; 2]; RULES.len()] = letters();
-
-const fn letters() -> [[u8; 2]; RULES.len()] {
-    let mut letters = [[0; 2]; RULES.len()];
-    let (order, mut at) = (order(), 0);
-    while at < RULES.len() {
-        let prefix = RULES[order[at] as usize].prefix.as_bytes();
-        letters[at] = [prefix[1], prefix[2]];
-        at += 1;
-    }
-    letters
-}
-
-const fn firsts() -> [u16; 129] {
-    let mut firsts = [0; 129];
-    let mut first = 0;
-    while first < 128 {
-        let (mut count, mut at) = (0, 0);
-        while at < RULES.len() {
-            count += opens(&RULES[at], first as u8) as u16;
-            at += 1;
-        }
-        firsts[first + 1] = firsts[first] + count;
-        first += 1;
-    }
-    firsts
-}
-
 impl Scanner<'_> {
-    /// Finds a token of which the prefix starts at an offset.
-    pub(super) fn token_at(&mut self, at: usize, floor: usize, active: u32) -> Option<TokenMatch> {
-        let first = usize::from(byte(self.text, at)?);
-        let (from, to) = (*FIRSTS.get(first)?, *FIRSTS.get(first + 1)?);
-        let (second, third) = (byte(self.text, at + 1)?, byte(self.text, at + 2)?);
-        for (index, letters) in (from..to).zip(LETTERS.get(usize::from(from)..usize::from(to))?) {
-            if !(letters[0] == second || letters[0] == b'?') || !(letters[1] == third || letters[1] == b'?') {
-                continue;
-            }
-            let rule = RULES.get(usize::from(*ORDER.get(usize::from(index))?))?;
-            if active & (1 << rule.rule) != 0
-                && let Some(body) = self.body_start(rule, at)
-                && self.opens_word(at)
-                && let Some((start, end)) = self.token_span(rule, at, body, floor)
-            {
-                return Some((rule.rule, start, end));
-            }
-        }
-        None
+    /// Finds a token of one rule of which the prefix starts at an offset.
+    pub(super) fn token_at(&mut self, rule: &TokenRule, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let body = self.body_start(rule, at)?;
+        if self.opens_word(at) { self.token_span(rule, at, body, floor) } else { None }
     }
 
     /// Matches the prefix of a rule and returns where the body starts.

@@ -1,0 +1,122 @@
+//! Which rules and words may start where, by the first three bytes.
+
+use super::rules::RULES;
+use super::words::WORDS;
+
+/// Number of values of the hash of three bytes.
+const HASHES: usize = 1 << 14;
+/// Number of hashes that share a list of rules.
+const SHARED: usize = 1 << 5;
+
+const fn hash(first: u8, second: u8, third: u8) -> usize {
+    let gram = first as u32 | (second as u32) << 8 | (third as u32) << 16;
+    (gram.wrapping_mul(0x9e37_79b1) >> 18) as usize
+}
+
+/// Returns the hash of each way in which the start of a rule or of a word, by its number, may be written.
+const fn grams(number: usize) -> ([usize; 64], usize) {
+    let (mut hashes, mut count) = ([0; 64], 0);
+    if number < RULES.len() {
+        let (prefix, wild) = (RULES[number].prefix.as_bytes(), RULES[number].wild.as_bytes());
+        let open = if prefix[1] == b'?' { 1 } else { 2 };
+        // A prefix without a wild byte here has one choice, its own.
+        while count == 0 || count < wild.len() && prefix[open] == b'?' {
+            let mut gram = [prefix[0], prefix[1], prefix[2]];
+            if gram[open] == b'?' {
+                gram[open] = wild[count];
+            }
+            hashes[count] = hash(gram[0], gram[1], gram[2]);
+            count += 1;
+        }
+    } else {
+        let word = WORDS[number - RULES.len()].0.as_bytes();
+        while count < 8 {
+            hashes[count] = hash(cased(word[0], count & 1), cased(word[1], count & 2), cased(word[2], count & 4));
+            count += 1;
+        }
+    }
+    (hashes, count)
+}
+
+const fn cased(letter: u8, upper: usize) -> u8 {
+    if upper == 0 { letter } else { letter.to_ascii_uppercase() }
+}
+
+const NUMBERS: usize = RULES.len() + WORDS.len();
+
+/// A bit for each hash that a start has.
+static STARTS: [u64; HASHES / 64] = {
+    let mut bits = [0; HASHES / 64];
+    let mut number = 0;
+    while number < NUMBERS {
+        let (hashes, count) = grams(number);
+        let mut at = 0;
+        while at < count {
+            bits[hashes[at] / 64] |= 1 << (hashes[at] % 64);
+            at += 1;
+        }
+        number += 1;
+    }
+    bits
+};
+
+/// Where in [`LISTED`] the list of each group of hashes starts.
+static LISTS: [u16; HASHES / SHARED + 1] = lists();
+
+const fn lists() -> [u16; HASHES / SHARED + 1] {
+    let mut lists = [0; HASHES / SHARED + 1];
+    let mut number = 0;
+    while number < NUMBERS {
+        let (hashes, count) = grams(number);
+        let mut at = 0;
+        while at < count {
+            lists[hashes[at] / SHARED + 1] += 1;
+            at += 1;
+        }
+        number += 1;
+    }
+    let mut at = 1;
+    while at < lists.len() {
+        lists[at] += lists[at - 1];
+        at += 1;
+    }
+    lists
+}
+
+const LISTED_COUNT: usize = lists()[HASHES / SHARED] as usize;
+
+/// Numbers of rules, and behind them of words, in lists.
+static LISTED: [u16; LISTED_COUNT] = {
+    let (mut listed, mut ends) = ([0; LISTED_COUNT], lists());
+    let mut number = 0;
+    while number < NUMBERS {
+        let (hashes, count) = grams(number);
+        let mut at = 0;
+        while at < count {
+            let list = hashes[at] / SHARED;
+            listed[ends[list] as usize] = number as u16;
+            ends[list] += 1;
+            at += 1;
+        }
+        number += 1;
+    }
+    listed
+};
+
+fn hash_at(text: &[u8], at: usize) -> Option<usize> {
+    let &[first, second, third] = text.get(at..)?.first_chunk()?;
+    Some(hash(first, second, third))
+}
+
+/// Reports whether a rule or a word may start at an offset.
+#[inline]
+pub(super) fn is_opening(text: &[u8], at: usize) -> bool {
+    hash_at(text, at).is_some_and(|hash| STARTS[hash / 64] >> (hash % 64) & 1 == 1)
+}
+
+/// Returns the numbers of what may start at an offset: of a rule, or, above those, of a word.
+pub(super) fn openings(text: &[u8], at: usize) -> &'static [u16] {
+    let Some(hash) = hash_at(text, at) else { return &[] };
+    let list = hash / SHARED;
+    LISTED.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default()
+}
