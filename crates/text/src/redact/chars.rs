@@ -12,7 +12,8 @@ const LOWER_HEX: u16 = 1 << 3;
 const LOWER_REST: u16 = 1 << 4;
 /// Marks the hyphen.
 pub(super) const DASH: u16 = 1 << 5;
-const UNDER: u16 = 1 << 6;
+/// Marks the underscore.
+pub(super) const UNDER: u16 = 1 << 6;
 /// Marks the dot.
 pub(super) const DOT: u16 = 1 << 7;
 const PLUS_SLASH: u16 = 1 << 8;

@@ -4,7 +4,9 @@
 //! body counts as well unless the row is bounded, since vendors lengthen their tokens. Checksums, which some vendors put
 //! into their tokens, are not asked for: a token with one wrong character is still worth hiding.
 
-use super::chars::{ALNUM, ALNUM_DASH, ALNUM_UNDER, BASE64, DASH, DOT, DOTTED, EQUALS, HEX, PATH, UPPER, URLSAFE};
+use super::chars::{
+    ALNUM, ALNUM_DASH, ALNUM_UNDER, BASE64, DASH, DOT, DOTTED, EQUALS, HEX, PATH, UNDER, UPPER, URLSAFE,
+};
 
 /// What has to follow the prefix of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,8 +22,10 @@ pub(super) enum TokenShape {
     /// The three parts of a JSON Web Token.
     Jwt,
     /// Between the least and the most characters, digits as well as letters, and the end of the run. For prefixes that
-    /// words have too.
+    /// words have too, so not behind a hyphen or a dot.
     Sized,
+    /// As [`Self::Sized`], with letters of both cases. For prefixes that names of resources have too.
+    Mixed,
     /// Three parts with dots, of which the first is counted and the second has six characters.
     Triple,
     /// A URL, of which the prefix may be the end of the host.
@@ -40,6 +44,7 @@ pub(super) struct TokenRule {
     pub(super) shape: TokenShape,
     /// Literal prefix of three bytes or more, in which `?`, not in front, stands for one byte of `wild`.
     pub(super) prefix: &'static str,
+    /// Bytes for a `?` of the prefix; without one, what has to stand in the body.
     pub(super) wild: &'static str,
     pub(super) class: u16,
     pub(super) least: u16,
@@ -63,6 +68,11 @@ const fn sized(prefix: &'static str, class: u16, least: u16, most: u16) -> Token
     TokenRule { most, ..row(EXTRA, prefix, class, TokenShape::Sized, least) }
 }
 
+/// A token of so many characters and letters of both cases, behind a prefix that names of resources have too.
+const fn mixed(prefix: &'static str, class: u16, least: u16, most: u16) -> TokenRule {
+    TokenRule { most, ..row(EXTRA, prefix, class, TokenShape::Mixed, least) }
+}
+
 /// A URL that is a credential, up to its secret part.
 const fn url(prefix: &'static str, least: u16) -> TokenRule {
     row(EXTRA, prefix, PATH, TokenShape::Url, least)
@@ -79,7 +89,11 @@ const ALPHANUMERIC: &str = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 const OF_DIGITS: &str = "AEIMQUYcgk";
 
 #[rustfmt::skip]
-pub(super) const RULES: [TokenRule; 261] = [
+pub(super) const RULES: [TokenRule; 282] = [
+    // Longer than the form of contextweaver 0.18, so before it. GitHub Changelog, "GitHub App installation tokens:
+    // per-request override header": a JSON Web Token behind `ghs_`.
+    token("ghs_", DOTTED, 36),
+
     // Those of contextweaver 0.18, by the number of its rule.
     row(1, "A3T", UPPER, TokenShape::Exact, 17),
     row(1, "AKIA", UPPER, TokenShape::Exact, 16),
@@ -111,7 +125,7 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("amzn.mws.", ALNUM_DASH, 36),
     token("amzn1.oa2-cs.v1.", ALNUM, 64),
 
-    // docs.gitlab.com/security/tokens: prefixes of tokens.
+    // GitLab Docs, "GitLab token overview" (prefixes; an instance may put its own in front), "Token information API".
     token("glpat-", DOTTED, 20),
     token("gldt-", URLSAFE, 20),
     token("glrt-", DOTTED, 20),
@@ -128,11 +142,11 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("GR1348941", URLSAFE, 20),
     row(EXTRA, "_gitlab_session=", ALNUM, TokenShape::Value, 32),
     row(EXTRA, "_gitlab_session%3D", ALNUM, TokenShape::Value, 32),
-    // support.atlassian.com: API tokens and access tokens of Bitbucket.
-    token("ATATT", URLSAFE | EQUALS, 40),
-    token("ATCTT", URLSAFE | EQUALS, 40),
-    token("ATBB", ALNUM, 24),
-    token("BBDC-", BASE64, 40),
+    // Atlassian Support: API tokens, access tokens and app passwords of Bitbucket, tokens of Bitbucket Data Center.
+    token("ATATT", BASE64 | URLSAFE, 40),
+    token("ATCTT", BASE64 | URLSAFE, 40),
+    token("ATBB", URLSAFE | EQUALS, 24),
+    token("BBDC-", BASE64 | URLSAFE, 40),
 
     // api.slack.com/authentication/token-types and /messaging/webhooks.
     token("xoxe-", ALNUM_DASH, 20),
@@ -170,11 +184,11 @@ pub(super) const RULES: [TokenRule; 261] = [
     // docs.pinecone.io, docs.smith.langchain.com, langfuse.com, elevenlabs.io, tavily.com, jina.ai, e2b.dev, exa.ai,
     // voyageai.com, cerebras.ai, stability.ai, firecrawl.dev, wandb.ai, modal.com
     token("gsk_", ALNUM, 20),
-    token("xai-", ALNUM, 40),
+    token("xai-", ALNUM_UNDER, 40),
     token("pplx-", ALNUM, 40),
-    sized("r8_", ALNUM, 37, 48),
+    sized("r8_", URLSAFE, 37, 48),
     token("nvapi-", URLSAFE, 40),
-    sized("fw_", ALNUM, 22, 48),
+    mixed("fw_", ALNUM, 22, 48),
     token("pcsk_", ALNUM_UNDER, 40),
     token("lsv2_pt_", ALNUM_UNDER, 32),
     token("lsv2_sk_", ALNUM_UNDER, 32),
@@ -183,7 +197,7 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("tvly-", ALNUM_DASH, 32),
     token("jina_", URLSAFE, 40),
     token("e2b_", HEX, 40),
-    sized("pa-", URLSAFE, 40, 48),
+    mixed("pa-", URLSAFE, 40, 48),
     token("fc-", HEX, 32),
 
     // docs.npmjs.com, pypi.org/help, guides.rubygems.org, doc.rust-lang.org/cargo, learn.microsoft.com/nuget,
@@ -204,7 +218,9 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("artifactory_", ALNUM, 60),
 
     // cloud.google.com: OAuth client secrets, access and refresh tokens, service accounts' HMAC keys; Firebase messaging.
+    // Gemini API docs, "Using Gemini API keys": authorization keys, which follow those with `AIza`.
     token("GOCSPX-", URLSAFE, 20),
+    token("AQ.Ab", URLSAFE, 30),
     token("ya29.", URLSAFE, 20),
     token("APA91b", URLSAFE, 120),
     token("1//0", URLSAFE, 30),
@@ -213,6 +229,7 @@ pub(super) const RULES: [TokenRule; 261] = [
     // railway.app, vercel.com, docs.netlify.com, supabase.com, neon.tech, planetscale.com, turso.tech, upstash.com,
     // scalingo.com, scaleway.com, tailscale.com, docs.defined.net, ngrok.com, alibabacloud.com, cloud.tencent.com,
     // yandex.cloud, oracle, ibm, exoscale, docs.databricks.com
+    // Cloudflare docs, "Token formats": 40 characters and a checksum.
     token("v1.0-", ALNUM_DASH, 160),
     token("cfut_", ALNUM, 40),
     token("cfat_", ALNUM, 40),
@@ -226,11 +243,10 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("fm2_", BASE64, 80),
     token("HRKU-", URLSAFE, 36),
     token("rnd_", ALNUM, 28),
-    token("vcp_", ALNUM, 40),
-    token("vca_", ALNUM, 40),
-    token("vck_", ALNUM, 40),
-    token("nfp_", ALNUM, 36),
-    token("nfc_", ALNUM, 36),
+    // Vercel Changelog, "New token formats and secret scanning": the lengths are not told.
+    wild("paikr", mixed("vc?_", ALNUM, 24, 128)),
+    // Netlify Support, "Change to the Netlify authentication token format": 40 characters.
+    wild("pcoub", sized("nf?_", ALNUM_UNDER, 36, 36)),
     token("sbp_", ALNUM_UNDER, 40),
     token("sb_secret_", URLSAFE, 30),
     token("napi_", ALNUM, 48),
@@ -266,10 +282,10 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("dp.sa.", ALNUM, 40),
     token("dp.scim.", ALNUM, 40),
     token("dp.audit.", ALNUM, 40),
-    sized("st.", DOTTED, 80, 96),
+    sized("st.", HEX | DASH | DOT, 56, 110),
     token("AGE-SECRET-KEY-1", UPPER, 58),
     token("AGE-SECRET-KEY-PQ-1", UPPER, 58),
-    token("pul-", HEX, 40),
+    token("pul-", ALNUM, 40),
     token("pnu_", ALNUM, 36),
     token("pnb_", ALNUM, 36),
     sized("pat.", DOTTED, 60, 80),
@@ -282,7 +298,10 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("slk_", HEX, 60),
     token("CCIPAT_", ALNUM_UNDER, 40),
     token("CCIPRJ_", ALNUM_UNDER, 40),
-    token("bkua_", HEX, 40),
+    // Buildkite docs, "Token security": user, agent session and agent job tokens.
+    token("bkua_", ALNUM, 40),
+    token("bkaa_", DOTTED, 40),
+    token("bkaj_", DOTTED, 40),
     sized("API-", UPPER, 25, 29),
     wild(HEX_DIGITS, sized("sdk-?", HEX | ALNUM_DASH, 35, 35)),
     wild(HEX_DIGITS, sized("api-?", HEX | ALNUM_DASH, 35, 35)),
@@ -295,8 +314,8 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("glc_", BASE64, 32),
     token("glsa_", ALNUM_UNDER, 40),
     token("NRAK-", ALNUM, 27),
-    token("NRII-", URLSAFE, 32),
-    token("NRIQ-", URLSAFE, 32),
+    token("NRII-", URLSAFE, 25),
+    token("NRIQ-", URLSAFE, 25),
     token("NRJS-", HEX, 19),
     token("NRRA-", HEX, 40),
     token("dt0c01.", DOTTED, 60),
@@ -327,6 +346,9 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("access-sandbox-", ALNUM_DASH, 36),
     token("FLWSECK-", ALNUM_DASH, 30),
     token("FLWSECK_TEST-", ALNUM, 12),
+    // Paddle docs, "Authentication".
+    token("pdl_live_apikey_", ALNUM_UNDER, 40),
+    token("pdl_sdbx_apikey_", ALNUM_UNDER, 40),
     token("rzp_live_", ALNUM, 14),
     token("rzp_test_", ALNUM, 14),
     // twilio.com, sendgrid.com (rule 10), mailgun.com, mailchimp.com, brevo.com, postmark, resend.com, mailersend.com,
@@ -346,6 +368,10 @@ pub(super) const RULES: [TokenRule; 261] = [
     sized("EAAM", ALNUM, 90, 400),
     sized("EAAG", ALNUM, 90, 400),
     sized("EAAB", ALNUM, 90, 400),
+    // HubSpot docs, "Private apps": by the region of the account.
+    token("pat-na", ALNUM_DASH, 36),
+    token("pat-eu", ALNUM_DASH, 36),
+    token("pat-ap", ALNUM_DASH, 36),
     token("ntn_", ALNUM, 43),
     sized("secret_", ALNUM, 43, 43),
     sized("pat", DOTTED, 79, 79),
@@ -376,10 +402,27 @@ pub(super) const RULES: [TokenRule; 261] = [
     token("s-s4t2ud-", HEX, 60),
     token("s-s4t2af-", HEX, 60),
     row(EXTRA, "sha256~", URLSAFE, TokenShape::Least, 40),
-    sized("sc_", DOTTED | BASE64, 60, 200),
-    sized("ext_", DOTTED | BASE64, 60, 200),
-    sized("scauth_", DOTTED | BASE64, 60, 200),
-    sized("authress_", DOTTED | BASE64, 60, 200),
+    wild(".acc", sized("sc_", DOTTED | BASE64, 60, 200)),
+    wild(".acc", sized("ext_", DOTTED | BASE64, 60, 200)),
+    wild(".acc", sized("scauth_", DOTTED | BASE64, 60, 200)),
+    wild(".acc", sized("authress_", DOTTED | BASE64, 60, 200)),
+    // MongoDB Atlas service accounts, Adafruit IO, Apify, Dependency-Track, StackHawk, Portainer, Salad Cloud, Rootly, Ramp,
+    // Sonar (organizations), Pagar.me, Alchemy, ClickUp, Stripe (secrets of payments for the client).
+    token("mdb_sa_sk_", URLSAFE, 40),
+    token("aio_", ALNUM, 28),
+    token("apify_api_", ALNUM, 36),
+    token("odt_", ALNUM, 32),
+    token("hawk.", DOTTED, 41),
+    sized("ptr_", BASE64 | URLSAFE, 40, 60),
+    token("salad_cloud_", ALNUM_UNDER, 20),
+    token("rootly_", HEX, 64),
+    token("ramp_sec_", ALNUM, 48),
+    token("sqco_", ALNUM, 40),
+    token("ak_live_", ALNUM, 30),
+    token("alcht_", ALNUM, 30),
+    sized("pk_", UPPER | UNDER, 40, 42),
+    wild("_secret_", sized("pi_", ALNUM_UNDER, 50, 60)),
+    token("u-s4t2ud-", HEX, 60),
     token("sm_aat_", ALNUM, 16),
     token("sm_pat_", ALNUM, 16),
     token("sm_sat_", ALNUM, 16),

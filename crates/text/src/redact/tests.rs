@@ -115,7 +115,10 @@ fn every_form_is_masked_in_every_place() {
         ("sq0atp\u{1}-", ANY, 22), ("EAA\u{1}A", ANY, 60), ("shpca\u{1}_", HEX, 32), ("SK\u{1}", HEX, 32), ("key\u{1}-", HEX, 32),
         ("xkeysib\u{1}-", HEX, 80), ("EAA\u{1}C", ANY, 120), ("ntn\u{1}_", ANY, 46), ("lin_api\u{1}_", ANY, 40), ("figd\u{1}_", ANY, 40),
         ("PMAK\u{1}-", HEX, 59), ("EZA\u{1}K", ANY, 54), ("shippo\u{1}_live_", HEX, 40), ("sha256\u{1}~", ANY, 43),
-        ("r8\u{1}_", ANY, 37), ("nvapi\u{1}-", ANY, 64), ("https://hooks.slack\u{1}.com/services/", ANY, 44),
+        ("ghs_123456_eyJ\u{1}hbGciOiJSUzI1NiJ9.eyJpc3MiOiIxMjM0NTYifQ.", ANY, 80), ("AQ.\u{1}Ab", ANY, 45),
+        ("vci\u{1}_", ANY, 56), ("nfo\u{1}_", ANY, 36), ("pdl_live_apikey\u{1}_", ANY, 50), ("pat-na\u{1}1-", HEX, 36),
+        ("xai-\u{1}a_", ANY, 78), ("pa-\u{1}", ANY, 43), ("fw_\u{1}", ANY, 24), ("bkaj\u{1}_", ANY, 60), ("pk\u{1}_1234567_", CAPITALS, 32),
+        ("ext_abc12.ab1c2.acc\u{1}_a1b2c3d4e5.", ANY, 60), ("r8\u{1}_", ANY, 37), ("nvapi\u{1}-", ANY, 64), ("https://hooks.slack\u{1}.com/services/", ANY, 44),
         ("https://discord\u{1}.com/api/webhooks/", ANY, 88), ("https://acme.webhook\u{1}.office.com/webhookb2/", ANY, 80),
     ];
     for (prefix, alphabet, size) in forms {
@@ -229,6 +232,9 @@ fn ordinary_options_and_names_are_kept() {
             "export API_KEY=your_api_key_here",
             "\"design_token\": \"spacing-large-35px\"",
             "sha512-3De16a3tk75rZBKdXGmOVN92uL4eyJ4i+16mTP6sfjFayEg02QXJ12ObV/6SHevKQY9iodfSnQYbZl1xmw46IA==",
+            "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx glpat-xxxxxxxx-xxxxxxxxxxxx",
+            "pa-prod-eu-west-1-nodepool-6d4b75cb6d-abcde-x7k2p fw_3ds_challenge_result_code_20240101",
+            "cache-key-9e107d9d372bb6826bd81d3542a419d6 ext_base64EncodedPayload.ofTheRequest.andItsSignature1.andMore.andMore",
             "s.acceptance_timeout s.AcceptanceTimeoutSeconds pat.test dapi dapple key-value",
             "the session is \"closed\" and the password is \"required\"",
         ],

@@ -1,9 +1,10 @@
 //! Tokens that are recognisable by a fixed prefix or by a mark inside.
 
 use super::chars::{
-    ALNUM, ALNUM_UNDER, DIGIT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before, byte, is, is_word,
-    part, rest, run, run_back, tick,
+    ALNUM, ALNUM_UNDER, DASH, DIGIT, DOT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before, byte, is,
+    is_word, part, rest, run, run_back, tick,
 };
+use super::keys::is_placeholder;
 use super::rules::{TokenRule, TokenShape};
 use super::scan::Scanner;
 
@@ -11,7 +12,9 @@ impl Scanner<'_> {
     /// Finds a token of one rule of which the prefix starts at an offset.
     pub(super) fn token_at(&mut self, rule: &TokenRule, at: usize, floor: usize) -> Option<(usize, usize)> {
         let body = self.body_start(rule, at)?;
-        if self.opens_word(at) { self.token_span(rule, at, body, floor) } else { None }
+        let span = if self.opens_word(at) { self.token_span(rule, at, body, floor) } else { None };
+        // Documents write `x` for each character.
+        span.filter(|&(_, end)| !self.full || !is_placeholder(part(self.text, body, end)))
     }
 
     /// Matches the prefix of a rule and returns where the body starts.
@@ -88,11 +91,16 @@ impl Scanner<'_> {
                 whole((end > dot + least).then_some(end))
             }
             TokenShape::Jwt => whole(self.jwt_end(body)),
-            TokenShape::Sized => {
+            TokenShape::Sized | TokenShape::Mixed => {
                 let most = usize::from(rule.most);
-                let end = run(self.text, body, rule.class, most + 1);
-                let fits = (body + least..=body + most).contains(&end);
-                whole((fits && is_generated(part(self.text, body, end)) && !self.in_base64(rule, at)).then_some(end))
+                let end = self.before_stop(body, run(self.text, body, rule.class, most + 4));
+                let value = part(self.text, body, end);
+                let joined = at.checked_sub(1).and_then(|at| byte(self.text, at)).is_some_and(|b| is(b, DASH | DOT));
+                let marked = rule.prefix.contains('?') || value.contains(rule.wild);
+                let mixed = rule.shape == TokenShape::Sized
+                    || value.bytes().any(|b| b.is_ascii_lowercase()) && value.bytes().any(|b| b.is_ascii_uppercase());
+                let fits = (body + least..=body + most).contains(&end) && !joined && marked && mixed;
+                whole((fits && is_generated(value) && !self.in_base64(rule, at)).then_some(end))
             }
             TokenShape::Triple => whole(self.triple_end(body, least)),
             TokenShape::Url => {
@@ -119,7 +127,10 @@ impl Scanner<'_> {
         if body < self.kebab_dead.0 && class & !self.kebab_dead.1 == 0 {
             return None;
         }
-        let end = run(self.text, body, class, usize::MAX);
+        let mut end = run(self.text, body, class, usize::MAX);
+        if self.full {
+            end = self.before_stop(body, end);
+        }
         if end < body + least {
             return None;
         }
@@ -129,6 +140,13 @@ impl Scanner<'_> {
             return None;
         }
         Some(end)
+    }
+
+    /// Returns the end of a run before the full stops of a sentence, at most three.
+    fn before_stop(&self, body: usize, end: usize) -> usize {
+        let run = part(self.text, body, end);
+        let stops = run.bytes().rev().take(3).take_while(|&b| b == b'.').count();
+        end - stops
     }
 
     /// Reports whether a prefix of mere letters stands inside of base64.
