@@ -4,8 +4,8 @@
 
 use std::borrow::Cow;
 
-use crate::build::repeats;
 use crate::callbacks::CallbackAnswers;
+use crate::compile::repeats;
 use crate::digest_note;
 use crate::labels::{self, SectionMark};
 use crate::options::ManagerOptions;

@@ -39,16 +39,16 @@
 //!
 //! # The stages of a build
 //!
-//! A build runs eight stages, a file of `build` and a function of the same name each: `candidates`, `closure`, `sensitivity`,
+//! A build runs eight stages, a file of `compile` and a function of the same name each: `candidates`, `closure`, `sensitivity`,
 //! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them, unless the manager was made with another
 //! [`ManagerStrategy`]. What they leave is a structured prompt; `render` makes text or messages of it.
 
-mod build;
 pub mod call_prompt;
 pub mod callbacks;
 mod compact;
 #[cfg(feature = "compat")]
 pub mod compat;
+mod compile;
 mod digest_note;
 mod drilldown;
 mod event;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use crate::build::append::PromptManifest;
-use crate::build::inputs::BuildInputs;
-use crate::build::pipeline::{self, BuiltPrompt};
-use crate::build::render::renderer::Renderer;
-use crate::build::render::text::TextRenderer;
 use crate::call_prompt::{self, SchemaOverrides};
 use crate::callbacks::{CallbackAnswers, Outcome};
+use crate::compile::append::PromptManifest;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::pipeline::{self, BuiltPrompt};
+use crate::compile::render::renderer::Renderer;
+use crate::compile::render::text::TextRenderer;
 use crate::drilldown::reading::ArtifactReading;
 use crate::event::Event;
 use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::build::render::messages::MessageRenderer;
-use crate::build::render::renderer::MessagePrompt;
 use crate::callbacks::Outcome;
+use crate::compile::render::messages::MessageRenderer;
+use crate::compile::render::renderer::MessagePrompt;
 use crate::event::Event;
 use crate::manager::ContextManager;
 use crate::request::BuildRequest;

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::build::append::PromptManifest;
+use crate::compile::append::PromptManifest;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};

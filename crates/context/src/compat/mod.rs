@@ -9,10 +9,10 @@ pub mod stages;
 
 use std::collections::HashSet;
 
-use crate::build::explain;
-use crate::build::inputs::BuildInputs;
-use crate::build::output;
 use crate::callbacks::Outcome;
+use crate::compile::explain;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::output;
 use crate::drilldown::request::{DrilldownRequest, Slice};
 use crate::event::{Event, FIREWALL_REASON};
 use crate::ingest::mcp_result::McpResult;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 
-pub use crate::build::candidates::candidates;
-pub use crate::build::score::compat::{CompatQuery, score_item};
+pub use crate::compile::candidates::candidates;
+pub use crate::compile::score::compat::{CompatQuery, score_item};
 pub use crate::labels::SEPARATOR;
 pub use crate::sensitivity::{detect_level, filter, mask, mask_item_secrets};
 
-use crate::build::frame::{episode_items, fact_item};
 use crate::callbacks::CallbackAnswers;
+use crate::compile::frame::{episode_items, fact_item};
 use crate::labels::{body, join_sections};
 use crate::options::ManagerOptions;
 use crate::store::{EpisodicStore, EventLog, FactStore};

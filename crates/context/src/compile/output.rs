@@ -1,10 +1,10 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use crate::build::frame::PromptFrame;
-use crate::build::prompt::StructuredPrompt;
-use crate::build::render::text::TextPrompt;
-use crate::build::select::units::UnitSelection;
-use crate::build::state::BuildState;
+use crate::compile::frame::PromptFrame;
+use crate::compile::prompt::StructuredPrompt;
+use crate::compile::render::text::TextPrompt;
+use crate::compile::select::units::UnitSelection;
+use crate::compile::state::BuildState;
 use crate::event::Event;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};

@@ -6,12 +6,12 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::build::frame::PromptFrame;
-use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
-use crate::build::render::text::TextPrompt;
-use crate::build::select::plan::{PlannedPart, Planner, SqueezeLevel};
-use crate::build::select::units::{SelectionUnit, UnitSelection};
-use crate::build::state::BuildState;
+use crate::compile::frame::PromptFrame;
+use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::render::text::TextPrompt;
+use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
+use crate::compile::select::units::{SelectionUnit, UnitSelection};
+use crate::compile::state::BuildState;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;

@@ -1,8 +1,8 @@
 //! Stage 6: repeats.
 
-use crate::build::repeats::exact_repeats;
-use crate::build::select::plan::CandidateRow;
-use crate::build::state::{BuildState, ExcludedItem};
+use crate::compile::repeats::exact_repeats;
+use crate::compile::select::plan::CandidateRow;
+use crate::compile::state::{BuildState, ExcludedItem};
 use contextweaver_model::Stage;
 
 /// Stage 6. Redacted items look alike on purpose; they are no repeats.

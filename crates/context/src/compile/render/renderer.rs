@@ -1,7 +1,7 @@
 //! What a renderer is asked by the stages before it: what an entry costs as it will be sent.
 
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::{EntryRendering, StructuredPrompt};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryRendering, StructuredPrompt};
 use contextweaver_base::Result;
 use contextweaver_convert::providers::WrittenMessages;
 

@@ -1,8 +1,8 @@
 //! Stage 3: labels and what they forbid.
 
-use crate::build::closure::{DependencyClosure, LogCandidate};
-use crate::build::select::plan::CandidateRow;
-use crate::build::state::{BuildState, ExcludedItem};
+use crate::compile::closure::{DependencyClosure, LogCandidate};
+use crate::compile::select::plan::CandidateRow;
+use crate::compile::state::{BuildState, ExcludedItem};
 use crate::sensitivity::{SensitivityVerdict, classified, judge};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ItemKind, Stage};

@@ -1,7 +1,7 @@
 //! From candidates to units: what enters and leaves together, what answers to what, and what must stay.
 
 use super::units::SelectionUnit;
-use crate::build::state::BuildState;
+use crate::compile::state::BuildState;
 use contextweaver_model::ItemKind;
 
 /// Makes the units of a build. What is pinned by the caller, by its metadata or by the active turn says so.

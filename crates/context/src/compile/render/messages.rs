@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use super::renderer::{MessagePrompt, Renderer};
 use super::text::{TextRenderer, section_quarters};
-use crate::build::closure;
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::closure;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::labels;
 use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};

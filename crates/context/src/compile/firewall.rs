@@ -1,7 +1,7 @@
 //! Stage 4: what of a large result is shown, and what it costs.
 
-use crate::build::prompt::EntryRendering;
-use crate::build::state::BuildState;
+use crate::compile::prompt::EntryRendering;
+use crate::compile::state::BuildState;
 
 /// Stage 4. What is large was replaced by a digest when it came in, so a build only weighs what is left to be shown.
 pub fn firewall(state: &mut BuildState) {

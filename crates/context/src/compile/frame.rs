@@ -1,10 +1,10 @@
 //! What stands around the items: above them remembered episodes and facts and the caller's header, below them the
 //! caller's footer; and what that leaves the items of the token budget.
 
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::{PromptSection, SectionKind};
-use crate::build::render::renderer::Renderer;
 use crate::callbacks::CallbackAnswers;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{PromptSection, SectionKind};
+use crate::compile::render::renderer::Renderer;
 use crate::labels::join_sections;
 use crate::options::ManagerOptions;
 use crate::request::BuildRequest;
@@ -50,7 +50,7 @@ impl PromptFrame {
     /// Returns the quarter tokens left for items; an oversized header is an error.
     pub fn limit(&self) -> Result<u64> {
         // A token is only charged when full, and the last section needs no separator after it.
-        let available = 4 * self.budget + 3 + crate::build::render::text::SEPARATOR_QUARTERS;
+        let available = 4 * self.budget + 3 + crate::compile::render::text::SEPARATOR_QUARTERS;
         available.checked_sub(self.quarters).ok_or_else(|| {
             let over = (self.quarters - available).div_ceil(4);
             Error::new(ErrorCode::BudgetExceeded, format!("header and footer exceed the budget by {over} tokens"))

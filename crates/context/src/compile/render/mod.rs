@@ -6,8 +6,8 @@ pub mod text;
 
 use self::renderer::{MessagePrompt, Renderer};
 use self::text::TextPrompt;
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::StructuredPrompt;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::StructuredPrompt;
 use contextweaver_base::Result;
 
 /// A prompt as it is sent.

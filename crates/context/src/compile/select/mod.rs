@@ -8,12 +8,12 @@ use std::cell::Cell;
 
 use self::plan::{PlannedPart, Planner};
 use self::units::UnitSelection;
-use crate::build::append::{self, PromptLayout, PromptManifest};
-use crate::build::excerpt::ExcerptQuery;
-use crate::build::frame::PromptFrame;
-use crate::build::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
-use crate::build::score::bm25n::TermWeights;
-use crate::build::state::BuildState;
+use crate::compile::append::{self, PromptLayout, PromptManifest};
+use crate::compile::excerpt::ExcerptQuery;
+use crate::compile::frame::PromptFrame;
+use crate::compile::prompt::{EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::score::bm25n::TermWeights;
+use crate::compile::state::BuildState;
 use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 

@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use crate::build::excerpt::{self, ExcerptQuery};
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::{EntryContent, EntryRendering};
-use crate::build::render::renderer::Renderer;
+use crate::compile::excerpt::{self, ExcerptQuery};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryContent, EntryRendering};
+use crate::compile::render::renderer::Renderer;
 use crate::digest_note::{self, HANDLE_FIELD};
 use crate::index::IndexEntry;
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs, Sensitivity};

@@ -3,7 +3,7 @@
 pub mod bm25n;
 pub mod compat;
 
-use crate::build::state::BuildState;
+use crate::compile::state::BuildState;
 use contextweaver_model::{Bm25nWeights, CompatWeights, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.

@@ -1,21 +1,21 @@
 //! The default pipeline: eight stages over positions of the log, nothing copied that is not rendered.
 
-use crate::build::append::{self, PromptLayout, PromptManifest};
-use crate::build::candidates::candidates;
-use crate::build::closure::closure;
-use crate::build::dedup::dedup;
-use crate::build::firewall::firewall;
-use crate::build::frame::{PromptFrame, PromptHeader, ranked_header};
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::StructuredPrompt;
-use crate::build::render::renderer::{MessagePrompt, Renderer};
-use crate::build::render::{RenderedPrompt, render};
-use crate::build::score::score;
-use crate::build::select::units::UnitSelection;
-use crate::build::select::{self, arrange, group, select};
-use crate::build::sensitivity::sensitivity;
-use crate::build::state::BuildState;
-use crate::build::{explain, output};
+use crate::compile::append::{self, PromptLayout, PromptManifest};
+use crate::compile::candidates::candidates;
+use crate::compile::closure::closure;
+use crate::compile::dedup::dedup;
+use crate::compile::firewall::firewall;
+use crate::compile::frame::{PromptFrame, PromptHeader, ranked_header};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::StructuredPrompt;
+use crate::compile::render::renderer::{MessagePrompt, Renderer};
+use crate::compile::render::{RenderedPrompt, render};
+use crate::compile::score::score;
+use crate::compile::select::units::UnitSelection;
+use crate::compile::select::{self, arrange, group, select};
+use crate::compile::sensitivity::sensitivity;
+use crate::compile::state::BuildState;
+use crate::compile::{explain, output};
 use crate::event::Event;
 use crate::request::BuildRequest;
 use crate::sensitivity::check_hooks;

@@ -1,6 +1,6 @@
 //! The pieces of a long text that matter for a query.
 
-use crate::build::score::bm25n::TermWeights;
+use crate::compile::score::bm25n::TermWeights;
 use crate::index::LogIndex;
 use contextweaver_text::terms::for_each_term;
 use contextweaver_text::tokens::Estimator;

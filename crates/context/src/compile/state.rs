@@ -1,10 +1,10 @@
 //! A build in the making: what it reads, who is still in, and who left where. The stages change it one after the other.
 
-use crate::build::closure::DependencyClosure;
-use crate::build::inputs::BuildInputs;
-use crate::build::render::renderer::Renderer;
-use crate::build::select::plan::{CandidateRow, Planner};
-use crate::build::select::units::{SelectionUnit, UnitSelector};
+use crate::compile::closure::DependencyClosure;
+use crate::compile::inputs::BuildInputs;
+use crate::compile::render::renderer::Renderer;
+use crate::compile::select::plan::{CandidateRow, Planner};
+use crate::compile::select::units::{SelectionUnit, UnitSelector};
 use crate::request::BuildRequest;
 use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::json;
 
-use crate::build::select::plan::PlannedPart;
-use crate::build::select::units::UnitSelection;
-use crate::build::state::BuildState;
+use crate::compile::select::plan::PlannedPart;
+use crate::compile::select::units::UnitSelection;
+use crate::compile::state::BuildState;
 use contextweaver_model::{
     BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
 };
@@ -86,7 +86,7 @@ pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
     });
 }
 
-fn explain_excluded(build: &BuildState, excluded: &crate::build::state::ExcludedItem) -> CandidateExplanation {
+fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::ExcludedItem) -> CandidateExplanation {
     let item = &build.sources.events.items()[excluded.at];
     CandidateExplanation {
         item_id: item.id.clone(),

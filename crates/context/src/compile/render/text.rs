@@ -1,8 +1,8 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
 use super::renderer::{MessagePrompt, Renderer};
-use crate::build::inputs::BuildInputs;
-use crate::build::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
+use crate::compile::inputs::BuildInputs;
+use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::index;
 use crate::labels::{SEPARATOR, SectionMark, label_line};
 use contextweaver_base::Result;
