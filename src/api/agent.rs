@@ -9,7 +9,7 @@ use super::{done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{BuildRequest, ContextManager, IngestedMessages, McpResult, ToolResult};
+use contextweaver_context::{BuildRequest, ContextManager, IngestedItems, McpResult, ToolResult};
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
@@ -39,9 +39,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     }
     match manager.ingest_messages(read.items).map_err(|error| error.under("/messages"))? {
         Outcome::Need(needs) => need(&needs),
-        Outcome::Done(IngestedMessages { ids, events }) => {
-            done_with(&Appended { ids, warnings: read.warnings }, &events)
-        }
+        Outcome::Done(IngestedItems { ids, events }) => done_with(&Appended { ids, warnings: read.warnings }, &events),
     }
 }
 

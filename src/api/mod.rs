@@ -176,11 +176,14 @@ fn ingest(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let items = fields.records("items", ContextItem::from_value)?;
     fields.finish()?;
     let ids: Vec<String> = items.iter().map(|item| item.id.clone()).collect();
-    manager.ingest_all(items).map_err(|error| {
+    let appended = manager.ingest_items(items).map_err(|error| {
         let path = format!("/items{}", error.path());
         error.under(path)
     })?;
-    done(&One("ids", &ids))
+    match appended {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(appended) => done_with(&One("ids", &ids), &appended.events),
+    }
 }
 
 fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<String> {

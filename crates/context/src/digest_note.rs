@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::labels::safe_handle;
 use contextweaver_model::json::to_sorted_ascii;
 use contextweaver_model::{ContextItem, JsonMap, Strategy};
+use contextweaver_text::unicode;
 
 /// Metadata field with what the firewall did to an item: `{strategy, tokens, view?}`.
 pub const FIELD: &str = "firewall";
@@ -62,4 +62,17 @@ pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
         _ => String::new(),
     };
     Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
+}
+
+/// Returns a handle with brackets, controls and invisible characters escaped.
+pub fn safe_handle(handle: &str) -> String {
+    let mut out = String::with_capacity(handle.len());
+    for ch in handle.chars() {
+        if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
+            out.extend(ch.escape_unicode());
+        } else {
+            out.push(ch);
+        }
+    }
+    out
 }

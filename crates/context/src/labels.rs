@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::digest_note::{self, HANDLE_FIELD, safe_handle};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::lines::line_end;
 use contextweaver_text::unicode;
@@ -45,19 +46,40 @@ impl SectionMark {
 /// Returns the label line of the default mode.
 ///
 /// A section name of the caller's is flattened, stripped of brackets and put in ASCII upper case, so that label lines
-/// have one shape that item text is escaped against. The handle is exact unless it holds brackets or controls.
+/// have one shape that item text is escaped against. The handle stands there where there is more behind it; it is exact unless
+/// it holds brackets or controls.
 pub fn label_line(item: &ContextItem, mark: SectionMark) -> String {
     let section = item.metadata.get("section").and_then(serde_json::Value::as_str);
     let name = section.map(section_name).filter(|name| !name.is_empty());
     let name = name.as_deref().unwrap_or_else(|| item.kind.label());
+    let handle = handle_of_more(item, mark);
     let mark = match mark {
         SectionMark::None => "",
         SectionMark::Excerpt => " (EXCERPT)",
         SectionMark::Recalled => " (RECALLED)",
     };
-    match &item.artifact_ref {
-        Some(artifact) => format!("[{name}{mark} [{}]]", safe_handle(&artifact.handle)),
+    match handle {
+        Some(handle) => format!("[{name}{mark} [{}]]", safe_handle(&handle)),
         None => format!("[{name}{mark}]"),
+    }
+}
+
+/// Returns the handle under which there is more of an item than stands in the prompt. A result that stands there whole as
+/// it came is worth none, whichever way it came in.
+fn handle_of_more(item: &ContextItem, mark: SectionMark) -> Option<Cow<'_, str>> {
+    let is_cut = mark == SectionMark::Excerpt;
+    let is_result = item.kind == ItemKind::ToolResult;
+    let is_digest = ["ingest", digest_note::FIELD].iter().any(|field| item.metadata.contains_key(*field));
+    match &item.artifact_ref {
+        Some(artifact) => {
+            let is_own = artifact.handle.strip_prefix("artifact:") == Some(&item.id);
+            let is_whole = is_result && is_own && !is_digest && !is_cut;
+            (!is_whole).then_some(Cow::Borrowed(&artifact.handle))
+        }
+        None if is_result && is_cut && !item.metadata.contains_key(HANDLE_FIELD) => {
+            Some(Cow::Owned(format!("artifact:{}", item.id)))
+        }
+        None => None,
     }
 }
 
@@ -66,22 +88,10 @@ fn section_name(text: &str) -> String {
     unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
 }
 
-/// Returns a handle with brackets, controls and invisible characters escaped.
-pub fn safe_handle(handle: &str) -> String {
-    let mut out = String::with_capacity(handle.len());
-    for ch in handle.chars() {
-        if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
-            out.extend(ch.escape_unicode());
-        } else {
-            out.push(ch);
-        }
-    }
-    out
-}
-
 /// Returns the body of the default mode: the text with lines that look like labels escaped.
 pub fn default_body(item: &ContextItem, text: &str) -> String {
-    let function = item.metadata_str("function_name").map(flatten);
+    let tool = || item.metadata_str("tool_name").filter(|name| item.kind == ItemKind::ToolResult && !name.is_empty());
+    let function = item.metadata_str("function_name").or_else(tool).map(flatten);
     escape_labels(&body(item, function.as_deref(), text)).into_owned()
 }
 

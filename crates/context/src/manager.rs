@@ -197,11 +197,10 @@ impl ContextManager {
         self.answers.supply(answers)
     }
 
-    /// Appends items, all or none.
+    /// Appends items, all or none, as [`ContextManager::ingest_items`] does, where no function of the caller is asked.
     ///
     /// # Errors
-    /// `QUOTA_EXCEEDED` when the log would have more items than its limit; `DUPLICATE_ID` at `/<index>/id` when an id is
-    /// taken.
+    /// Those of [`ContextManager::ingest_items`]; `CALLBACK_FAILED` where a function of the caller would have to be asked.
     ///
     /// # Examples
     /// ```
@@ -215,7 +214,11 @@ impl ContextManager {
     /// assert!(manager.events().is_empty(), "none of them was appended");
     /// ```
     pub fn ingest_all(&mut self, items: Vec<ContextItem>) -> Result<()> {
-        self.append(items, false)
+        match self.ingest_items(items)? {
+            Outcome::Done(_) => Ok(()),
+            Outcome::Need(_) => Err(Error::new(ErrorCode::CallbackFailed, "a function of the caller must be asked")
+                .hint("append by ingest_items, and answer by supply")),
+        }
     }
 
     /// Appends items; `is_clean` tells that the stored bytes behind them are known to hold no secrets.

@@ -118,7 +118,7 @@ impl ContextManager {
         self.indexed_changes = Some(self.artifacts.changes());
         if let Some(log) = stores.event_log {
             let (items, unknown) = log.into_parts();
-            self.ingest_all(items)?;
+            self.append(items, false)?;
             self.events.keep_unknown(unknown);
         }
         for (id, envelope) in fields.object("envelopes")? {

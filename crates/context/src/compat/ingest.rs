@@ -68,7 +68,7 @@ pub fn tool_result(
     }
     manager.events.check(std::slice::from_ref(&reduced.item))?;
     let CompatReduced { item, envelope, .. } = reduced.store(raw, &result.media_type, &mut manager.artifacts)?;
-    manager.ingest(item.clone())?;
+    manager.append(vec![item.clone()], false)?;
     manager.answers.settle(manager.events.len());
     let ingested = Ingested { item, envelope };
     manager.observe(&ingested.events());
@@ -137,7 +137,7 @@ pub(super) fn mcp_result(
     }
     reduced.envelope.artifacts = artifacts;
     let CompatReduced { item, envelope, .. } = reduced;
-    manager.ingest(item.clone())?;
+    manager.append(vec![item.clone()], false)?;
     manager.answers.settle(manager.events.len());
     let ingested = Ingested { item, envelope };
     manager.observe(&ingested.events());
@@ -153,6 +153,6 @@ pub(super) fn envelope(
     sensitivity: Sensitivity,
 ) -> Result<ContextItem> {
     let item = envelope_item(tool_call_id, tool_name, envelope, sensitivity);
-    manager.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+    manager.append(vec![item.clone()], false).map_err(|error| error.at("/tool_call_id"))?;
     Ok(item)
 }

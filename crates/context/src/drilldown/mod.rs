@@ -197,7 +197,7 @@ impl ContextManager {
         item.parent_id.clone_from(&request.parent_id);
         item.metadata.insert(HANDLE_FIELD.into(), request.handle.clone().into());
         item.metadata.insert("selector".into(), request.selector.clone());
-        self.ingest(item)?;
+        self.append(vec![item], false)?;
         Ok(id)
     }
 }

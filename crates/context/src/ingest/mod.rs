@@ -1,8 +1,8 @@
-//! Ways into the log for results of tools: raw, taken apart as those of MCP, and in messages of providers.
+//! Ways into the log for results of tools: raw, taken apart as those of MCP, and among items.
 
+pub mod items;
 pub(crate) mod mcp;
 pub mod mcp_result;
-pub mod messages;
 pub mod tool_result;
 
 use std::borrow::Cow;
@@ -65,7 +65,11 @@ impl ContextManager {
         let id = self.check_result(result, raw)?;
         let done = match firewall::readable(raw, &result.media_type) {
             Some(text) => self.digest_text(result, &text),
-            None => describe_bytes(result, raw.len()),
+            None => {
+                let mut done = describe_bytes(result, raw.len());
+                digest_note::attach(&mut done.item, Strategy::Summary, 0, None);
+                done
+            }
         };
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
@@ -214,7 +218,7 @@ impl ContextManager {
             let view = envelope.views.first().map(|view| view.selector.clone());
             digest_note::attach(&mut item, stats.strategy, stats.original_tokens, view);
         }
-        self.ingest(item.clone()).map_err(|error| error.at("/tool_call_id"))?;
+        self.append(vec![item.clone()], false).map_err(|error| error.at("/tool_call_id"))?;
         self.envelopes.insert(item.id.clone(), envelope);
         self.withhold(&mut item);
         Ok(item)

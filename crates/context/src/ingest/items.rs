@@ -1,44 +1,71 @@
-//! Messages of providers on their way into the log, read as items: the result of a tool in a message is the result of a
-//! tool, and meets the same firewall.
+//! Items on their way into the log, given as such or read from messages of a provider: the result of a tool among them is
+//! the result of a tool, and meets the same firewall.
 
 use super::live_handles;
 use super::tool_result::ToolResult;
 use crate::callbacks::Outcome;
+use crate::digest_note;
 use crate::event::Event;
 use crate::firewall::{self, Compaction};
 use crate::manager::ContextManager;
 use crate::reduce;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{ContextItem, ItemKind, Status};
+use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
 
-/// What was appended of messages.
+/// What was appended.
 #[derive(Debug, Clone, PartialEq)]
-pub struct IngestedMessages {
+pub struct IngestedItems {
     /// Ids of the items, in the order of the log.
     pub ids: Vec<String>,
     /// What the hooks should hear.
     pub events: Vec<Event>,
 }
 
+/// Metadata fields of items whose text was made of another one, or withheld.
+const DIGESTED: [&str; 4] = [digest_note::FIELD, digest_note::HANDLE_FIELD, "ingest", "redacted"];
+
 /// An item that goes into the log.
 enum PreparedItem {
-    /// As it was read.
-    AsRead(Box<ContextItem>),
+    /// As it was given.
+    AsGiven(Box<ContextItem>),
     /// The result of a tool, with all of its text.
     Result { done: Box<Compaction>, raw: String },
 }
 
 impl ContextManager {
-    /// Appends items that were read from messages of a provider. Results of tools among them are stored under a handle and,
-    /// above the firewall's threshold, stand in the log as a digest, as by [`ContextManager::ingest_tool_result`]; what is
-    /// below it is written as the message that it was. All items are appended, or none.
+    /// Appends items, all or none. A result of a tool above the firewall's threshold is stored under a handle and stands in
+    /// the log as a digest, as by [`ContextManager::ingest_tool_result`]; what is below it stays as it is. So does what was
+    /// digested elsewhere: a result with an artifact, an envelope or a slice.
     ///
     /// # Errors
     /// `DUPLICATE_ID` at `/<index>/id` when the log has an item with this id, or its artifact exists; `QUOTA_EXCEEDED` when
     /// the log or the store has no room; `DETERMINISM` as [`ContextManager::ingest_tool_result`].
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{ContextManager, ManagerOptions};
+    /// use contextweaver_model::{ContextItem, ItemKind};
+    ///
+    /// let log: String = (0..2000).map(|n| format!("INFO job {n} done\n")).collect();
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.ingest_items(vec![ContextItem::new("r1", ItemKind::ToolResult, log.clone())])?;
+    /// assert!(manager.events().get("r1")?.text.len() < log.len() / 10);
+    /// assert_eq!(manager.artifacts().get("artifact:r1")?, log.as_bytes());
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn ingest_items(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
+        let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && self.is_large(item)).collect();
+        self.ingest_with_results(items, &is_result)
+    }
+
+    /// Appends items that were read from messages of a provider, all or none, as [`ContextManager::ingest_items`] does; the
+    /// text of every result is stored, small ones too. What is below the threshold is written as the message that it was.
+    ///
+    /// # Errors
+    /// Those of [`ContextManager::ingest_items`].
     ///
     /// # Examples
     /// ```
@@ -63,23 +90,30 @@ impl ContextManager {
     /// assert_eq!(manager.artifacts().get("artifact:result:c1")?, json!(rows).to_string().as_bytes());
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn ingest_messages(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedMessages>> {
+    pub fn ingest_messages(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
+        let is_text = |item: &ContextItem| is_raw(item) && !item.text.is_empty();
+        let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && is_text(item)).collect();
+        self.ingest_with_results(items, &is_result)
+    }
+
+    /// Appends items, of which some are results to be stored.
+    fn ingest_with_results(&mut self, items: Vec<ContextItem>, is_result: &[bool]) -> Result<Outcome<IngestedItems>> {
         let ids = items.iter().map(|item| item.id.clone()).collect();
-        if self.strategy.is_some() {
-            // 0.18 knows no messages.
-            self.ingest_all(items)?;
-            return Ok(Outcome::Done(IngestedMessages { ids, events: Vec::new() }));
+        if !is_result.contains(&true) {
+            self.append(items, false)?;
+            return Ok(Outcome::Done(IngestedItems { ids, events: Vec::new() }));
         }
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
         self.events.check(&items)?;
-        self.check_message_results(&items)?;
+        self.check_results(&items, is_result)?;
         let names = self.names_of_calls(&items);
         let mut prepared = Vec::with_capacity(items.len());
-        for mut item in items {
-            prepared.push(match take_call(&mut item, &names) {
-                Some(call) => self.digest_message_result(&call, item),
-                None => PreparedItem::AsRead(Box::new(item)),
+        for (item, is_result) in items.into_iter().zip(is_result) {
+            prepared.push(if *is_result {
+                self.digest_item(item, &names)
+            } else {
+                PreparedItem::AsGiven(Box::new(item))
             });
         }
         if self.answers.is_waiting() {
@@ -87,20 +121,29 @@ impl ContextManager {
         }
         // Masked bytes have another size than was checked.
         let before = self.artifacts.options().redact_secrets.map(|_| self.artifacts.clone());
-        let stored = self.store_message_results(&mut prepared);
+        let stored = self.store_results(&mut prepared);
         if let (Err(_), Some(before)) = (&stored, before) {
             self.artifacts = before;
         }
         stored?;
         let events = self.append_prepared(prepared)?;
-        Ok(Outcome::Done(IngestedMessages { ids, events }))
+        Ok(Outcome::Done(IngestedItems { ids, events }))
+    }
+
+    /// Tells whether an item is a result that is too large to stand in the log, by its text with secrets masked, as for every
+    /// other way in.
+    fn is_large(&self, item: &ContextItem) -> bool {
+        let threshold = self.options.firewall.threshold_tokens;
+        // Masking, which is dear, never makes a text much longer.
+        let may_be = || !self.options.estimator.fits(&item.text, threshold / 4);
+        is_raw(item) && may_be() && !self.options.estimator.fits(&self.options.mask_secrets(&item.text), threshold)
     }
 
     /// Checks that the texts of all results can be stored beside each other.
-    fn check_message_results(&self, items: &[ContextItem]) -> Result<()> {
+    fn check_results(&self, items: &[ContextItem], is_result: &[bool]) -> Result<()> {
         let live = live_handles(&self.events);
         let mut before = (0, 0);
-        for (index, item) in items.iter().enumerate().filter(|(_, item)| is_stored(item)) {
+        for (index, item) in items.iter().enumerate().filter(|(index, _)| is_result[*index]) {
             let handle = firewall::handle_of(&item.id);
             if self.artifacts.exists(&handle) {
                 let message = format!("an artifact {} exists", quote(&handle));
@@ -125,7 +168,8 @@ impl ContextManager {
                 names.insert(item.id.clone(), name);
             }
         }
-        for parent in items.iter().filter(|item| is_stored(item)).filter_map(|item| item.parent_id.as_ref()) {
+        let results = items.iter().filter(|item| item.kind == ItemKind::ToolResult);
+        for parent in results.filter_map(|item| item.parent_id.as_ref()) {
             if names.get(parent.as_str()).is_none()
                 && let Some(name) = self.events.get(parent).ok().and_then(name)
             {
@@ -135,14 +179,15 @@ impl ContextManager {
         names
     }
 
-    fn digest_message_result(&self, call: &ToolResult, item: ContextItem) -> PreparedItem {
+    fn digest_item(&self, mut item: ContextItem, names: &SortedMap<String, String>) -> PreparedItem {
         // What images and the like beside the text cost stays.
         let media = item.token_estimate.saturating_sub(Estimator::V3.tokens(&item.text));
+        let call = call_of(&mut item, names);
         let ContextItem { id, text, parent_id, .. } = item;
-        let mut done = self.digest_text(call, &text);
+        let mut done = self.digest_text(&call, &text);
         done.item.id = id;
         done.item.parent_id = parent_id;
-        if media > 0 {
+        if media > 0 && done.item.metadata.contains_key(RESERVED_KEY) {
             done.item.token_estimate += media;
         }
         if done.item.metadata_flag("is_error") {
@@ -151,14 +196,15 @@ impl ContextManager {
         PreparedItem::Result { done: Box::new(done), raw: text }
     }
 
-    fn store_message_results(&mut self, prepared: &mut [PreparedItem]) -> Result<()> {
+    fn store_results(&mut self, prepared: &mut [PreparedItem]) -> Result<()> {
         let handles: Vec<String> = prepared.iter().filter_map(handle_of).collect();
         let mut live: Vec<&str> = live_handles(&self.events);
         live.extend(handles.iter().map(String::as_str));
         for item in prepared {
             if let PreparedItem::Result { done, raw } = item {
                 let bytes = std::mem::take(raw).into_bytes().into();
-                firewall::store(done, &mut self.artifacts, bytes, "text/plain", &live)?;
+                let media_type = done.item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
+                firewall::store(done, &mut self.artifacts, bytes, &media_type, &live)?;
             }
         }
         Ok(())
@@ -168,7 +214,7 @@ impl ContextManager {
         let mut events = Vec::new();
         for item in prepared {
             match item {
-                PreparedItem::AsRead(item) => self.append(vec![*item], false)?,
+                PreparedItem::AsGiven(item) => self.append(vec![*item], false)?,
                 PreparedItem::Result { done, .. } => {
                     let ingested = self.append_result(*done)?;
                     events.extend(ingested.events());
@@ -182,25 +228,26 @@ impl ContextManager {
     }
 }
 
-/// Whether the text of an item is stored as that of a result; one that is nothing but images has none.
-fn is_stored(item: &ContextItem) -> bool {
-    item.kind == ItemKind::ToolResult && !item.text.is_empty()
+/// Tells whether an item is the result of a tool as it came from there.
+fn is_raw(item: &ContextItem) -> bool {
+    item.kind == ItemKind::ToolResult
+        && item.artifact_ref.is_none()
+        && !DIGESTED.iter().any(|field| item.metadata.contains_key(*field))
 }
 
 fn handle_of(item: &PreparedItem) -> Option<String> {
     match item {
-        PreparedItem::AsRead(_) => None,
+        PreparedItem::AsGiven(_) => None,
         PreparedItem::Result { done, .. } => Some(firewall::handle_of(&done.item.id)),
     }
 }
 
-/// Makes the record of a result that came in a message, out of the item's metadata, which may hold images.
-fn take_call(item: &mut ContextItem, names: &SortedMap<String, String>) -> Option<ToolResult> {
-    if !is_stored(item) {
-        return None;
-    }
-    let name = item.metadata_str("function_name").map(str::to_owned);
-    let name = name.or_else(|| names.get(item.parent_id.as_deref()?).cloned()).unwrap_or_default();
+/// Makes the record of a result out of its item, whose metadata may hold images.
+fn call_of(item: &mut ContextItem, names: &SortedMap<String, String>) -> ToolResult {
+    let own = item.metadata_str("function_name").or_else(|| item.metadata_str("tool_name")).map(str::to_owned);
+    let name = own.or_else(|| names.get(item.parent_id.as_deref()?).cloned()).unwrap_or_default();
     let call = item.id.strip_prefix("result:").unwrap_or(&item.id);
-    Some(ToolResult { metadata: std::mem::take(&mut item.metadata), ..ToolResult::new(call, &name) })
+    let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();
+    let (sensitivity, metadata) = (item.sensitivity, std::mem::take(&mut item.metadata));
+    ToolResult { media_type, sensitivity, metadata, ..ToolResult::new(call, &name) }
 }
