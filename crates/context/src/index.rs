@@ -56,6 +56,8 @@ pub struct IndexEntry {
     pub text_quarters: u64,
     /// What repeats of the item share; 0 when it cannot be one.
     pub fingerprint: u64,
+    /// Whether the item before it is its call, whose name then need not be said again.
+    pub follows_call: bool,
     /// Distinct terms in order of first occurrence.
     pub terms: Vec<u32>,
 }
@@ -98,6 +100,8 @@ pub struct LogIndex {
     slots: Vec<u32>,
     passages: Vec<Passage>,
     entries: Vec<IndexEntry>,
+    /// Id of the last item.
+    last_id: String,
 }
 
 impl LogIndex {
@@ -146,14 +150,25 @@ impl LogIndex {
         let terms = self.add_passages(&found);
         let fingerprint = repeats::fingerprint(item);
         let (shown, note) = (None, None);
-        self.entries.push(IndexEntry { shown, note, source, part_quarters: 0, text_quarters: 0, fingerprint, terms });
+        let follows_call = item.parent_id.as_ref() == Some(&self.last_id);
+        self.last_id.clone_from(&item.id);
+        self.entries.push(IndexEntry {
+            shown,
+            note,
+            source,
+            part_quarters: 0,
+            text_quarters: 0,
+            fingerprint,
+            follows_call,
+            terms,
+        });
         self.show(self.entries.len() - 1, item, options);
     }
 
     /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
     pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
         let clean = options.mask_secrets(&item.text);
-        let mut body = labels::default_body(item, &clean);
+        let mut body = labels::default_body(item, &clean, self.entries[at].follows_call);
         let quarters = |text: &str| options.estimator.quarters(text);
         let note = digest_note::note(item, options.estimator.tokens(&body));
         let below = note.as_ref().map_or(0, |note| 1 + quarters(note));

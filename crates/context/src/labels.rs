@@ -88,10 +88,13 @@ fn section_name(text: &str) -> String {
     unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
 }
 
-/// Returns the body of the default mode: the text with lines that look like labels escaped.
-pub fn default_body(item: &ContextItem, text: &str) -> String {
-    let tool = || item.metadata_str("tool_name").filter(|name| item.kind == ItemKind::ToolResult && !name.is_empty());
-    let function = item.metadata_str("function_name").or_else(tool).map(flatten);
+/// Returns the body of the default mode: the text with lines that look like labels escaped. A result has the name of its
+/// tool where it does not follow its call.
+pub fn default_body(item: &ContextItem, text: &str, follows_call: bool) -> String {
+    let is_result = item.kind == ItemKind::ToolResult;
+    let tool = || item.metadata_str("tool_name").filter(|name| is_result && !name.is_empty());
+    let function = item.metadata_str("function_name").or_else(tool);
+    let function = function.filter(|_| !(is_result && follows_call)).map(flatten);
     escape_labels(&body(item, function.as_deref(), text)).into_owned()
 }
 

@@ -3,7 +3,9 @@
 pub mod bm25n;
 pub mod compat;
 
+use crate::compile::select::plan::CandidateRow;
 use crate::compile::state::BuildState;
+use crate::digest_note;
 use contextweaver_model::{Bm25nWeights, CompatWeights, ScoreParts, ScoringConfig};
 
 /// Stage 5. Returns the weighted terms, which excerpts need.
@@ -13,7 +15,12 @@ pub fn score(state: &mut BuildState) -> bm25n::TermWeights {
         .filter(|index| !state.rows[*index].stub && state.rows[*index].redacted.is_none())
         .collect();
     let visible: Vec<usize> = shown.iter().map(|index| state.rows[*index].at).collect();
-    let costs: Vec<f64> = shown.iter().map(|index| state.rows[*index].quarters as f64 / 4.0).collect();
+    // A long result reaches as far as it did before it was digested.
+    let cost = |row: &CandidateRow| {
+        let behind = digest_note::tokens(&state.items()[row.at]).unwrap_or_default();
+        (row.quarters as f64 / 4.0).max(behind as f64)
+    };
+    let costs: Vec<f64> = shown.iter().map(|index| cost(&state.rows[*index])).collect();
     let scope = bm25n::ScoreScope { items: state.items(), index: sources.index, visible: &visible, costs: &costs };
     let weights = match &sources.options.scoring {
         ScoringConfig::Bm25n(weights) => *weights,

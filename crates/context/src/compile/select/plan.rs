@@ -167,6 +167,12 @@ impl<'a> Planner<'a> {
         row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
     }
 
+    /// Weighs what a row will cost about: where a digest gives way to the text behind it, that text.
+    pub fn planned_quarters(&self, row: &CandidateRow) -> u64 {
+        let behind = || digest_note::tokens(self.item(row.at)).map_or(0, |tokens| 4 * tokens);
+        if self.has_more(row) { row.quarters.max(behind()) } else { row.quarters }
+    }
+
     fn can_cut(&self, row: &CandidateRow) -> bool {
         let kind = self.item(row.at).kind;
         row.redacted.is_none()
