@@ -9,7 +9,9 @@ use super::{done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
-use contextweaver_context::{BuildRequest, ContextManager, IngestedItems, McpResult, ToolResult};
+use contextweaver_context::{
+    BuildRequest, ContextManager, Conversation, IngestedItems, McpResult, NotedMessage, ToolResult, message_owners,
+};
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
 use contextweaver_model::ContextItem;
@@ -33,40 +35,35 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     let mut options = read_options(&mut fields)?;
     fields.finish()?;
     (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), &name);
+    let start = options.start;
+    let noted = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();
     let read = messages_to_items(messages, format, &options)?;
-    for item in &read.items {
-        check(item)?;
-    }
+    let owners = message_owners(&read.items, start);
     match manager.ingest_messages(read.items).map_err(|error| error.under("/messages"))? {
         Outcome::Need(needs) => need(&needs),
-        Outcome::Done(IngestedItems { ids, events }) => done_with(&Appended { ids, warnings: read.warnings }, &events),
+        Outcome::Done(IngestedItems { ids, events }) => {
+            manager.note_messages(format, noted, owners);
+            done_with(&Appended { ids, warnings: read.warnings }, &events)
+        }
     }
 }
 
-/// Checks that an item could have been given as one: it must be readable out of a snapshot.
-fn check(item: &ContextItem) -> Result<()> {
-    // The list and the item are two levels, so that many are left for the metadata.
-    let mut open: Vec<(&Value, usize)> = item.metadata.values().map(|value| (value, 4)).collect();
-    let mut longest = item.text.len();
-    while let Some((value, depth)) = open.pop() {
-        if depth > limits::MAX_DEPTH + 2 {
-            let message = format!("nested deeper than {} levels", limits::MAX_DEPTH);
-            return Err(Error::new(ErrorCode::TooDeep, message).at("/messages"));
-        }
-        match value {
-            Value::String(text) => longest = longest.max(text.len()),
-            Value::Array(list) => open.extend(list.iter().map(|value| (value, depth + 1))),
-            Value::Object(map) => open.extend(map.values().map(|value| (value, depth + 1))),
-            _ => {}
-        }
+/// Brings the log in line with a whole conversation: `{messages, format, id_prefix?, unchanged?}` answers `{added,
+/// superseded, unchanged, warnings}`.
+pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
+    let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
+    let format = Format::parse(&fields.string("format")?).map_err(|error| error.at("/format"))?;
+    let conversation = Conversation {
+        format,
+        messages: fields.list("messages")?,
+        unchanged: fields.uint_or("unchanged", 0, limits::MAX_ITEMS as u64)? as usize,
+        id_prefix: fields.string_or("id_prefix", "")?,
+    };
+    fields.finish()?;
+    match manager.sync_messages(conversation)? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(synced) => done_with(&synced, &synced.events),
     }
-    if longest > limits::MAX_STRING_BYTES {
-        let message = format!("a text has {longest} bytes, the limit is {}", limits::MAX_STRING_BYTES);
-        return Err(Error::new(ErrorCode::TooLarge, message)
-            .at("/messages")
-            .hint("use several calls, or store it as an artifact"));
-    }
-    Ok(())
 }
 
 /// Compiles a prompt as messages: `{format, close_calls?}` beside the fields of a build.

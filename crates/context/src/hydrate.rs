@@ -149,7 +149,10 @@ impl ContextManager {
             if wanted.values().all(|wanted| wanted.doubtful || wanted.found.is_some()) {
                 return;
             }
-            if !matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult) || item.metadata_flag("redacted") {
+            if !matches!(item.kind, ItemKind::ToolCall | ItemKind::ToolResult)
+                || item.metadata_flag("redacted")
+                || item.is_superseded()
+            {
                 continue;
             }
             let text =

@@ -72,6 +72,7 @@ pub mod store;
 mod stores;
 mod strategy;
 mod summaries;
+mod sync;
 
 pub use call_prompt::SchemaOverrides;
 pub use callbacks::{Need, Outcome};
@@ -84,7 +85,7 @@ pub use ingest::items::IngestedItems;
 pub use ingest::mcp_result::{McpBinary, McpResult};
 pub use ingest::tool_result::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
-pub use messages::{BuiltMessages, message_plan};
+pub use messages::{BuiltMessages, message_owners, message_plan};
 pub use options::{
     Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED,
     STRUCTURED, Summarizer, TextForm,
@@ -94,3 +95,4 @@ pub use snapshot::{SNAPSHOT_VERSION, Snapshot};
 pub use source_message::forget_source_message;
 pub use strategy::ManagerStrategy;
 pub use summaries::{SummaryRequest, SuppliedSummary};
+pub use sync::{Conversation, NotedMessage, SyncedMessages};

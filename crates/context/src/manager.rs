@@ -21,6 +21,7 @@ use crate::report::{Metrics, MetricsSummary};
 use crate::request::BuildRequest;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore};
 use crate::strategy::ManagerStrategy;
+use crate::sync::record::KnownMessages;
 use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
@@ -52,6 +53,8 @@ pub struct ContextManager {
     pub(super) fact_sequence: Option<u64>,
     /// Changes of the artifact store that the index has seen; none when it has missed something else.
     pub(super) indexed_changes: Option<u64>,
+    /// The messages that were read into the log.
+    pub(super) known_messages: KnownMessages,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
     pub(super) answers: CallbackAnswers,
@@ -105,6 +108,7 @@ impl ContextManager {
             manifests: [const { None }; Phase::ALL.len()],
             fact_sequence: None,
             indexed_changes: Some(0),
+            known_messages: KnownMessages::default(),
             unknown: JsonMap::new(),
             answers: CallbackAnswers::default(),
             metrics: Metrics::new(),
@@ -413,7 +417,7 @@ impl ContextManager {
     /// ```
     pub fn handoff(&mut self, budget_tokens: u64) -> Result<Outcome<HandoffPack>> {
         self.answers.reset();
-        let all = self.events.items().to_vec();
+        let all = self.events.items().iter().filter(|item| !item.is_superseded()).cloned().collect();
         let filtered = sensitivity::filter(all, &self.options, &self.answers);
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));

@@ -90,7 +90,16 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
         message.get("message").filter(|_| is_same)?.as_u64()
     };
     let start = items.iter().filter_map(last).max().map_or(0, |last| last as usize + 1);
-    let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall);
+    let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall && !item.is_superseded());
     let ids = |item: &ContextItem| (item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned(), item.id.clone());
     (start, calls.map(ids).collect())
+}
+
+/// Returns the ids of items that were read from messages, with the index of the message of each, counted from `start`.
+pub fn message_owners(items: &[ContextItem], start: usize) -> Vec<(usize, String)> {
+    let index = |item: &ContextItem| source_message(&item.metadata)?.get("message")?.as_u64();
+    items
+        .iter()
+        .map(|item| (index(item).map_or(0, |at| (at as usize).saturating_sub(start)), item.id.clone()))
+        .collect()
 }

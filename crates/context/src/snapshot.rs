@@ -7,6 +7,7 @@ use crate::compile::append::PromptManifest;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
+use crate::sync::record::KnownMessages;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, missing_field, pointer};
@@ -32,6 +33,8 @@ pub struct Snapshot<'a> {
     envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
     #[serde(serialize_with = "pairs")]
     append: Vec<(Phase, &'a PromptManifest)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<&'a KnownMessages>,
     #[serde(flatten)]
     unknown: &'a JsonMap,
 }
@@ -68,6 +71,7 @@ impl ContextManager {
             fact_sequence: self.fact_sequence,
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
             append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
+            messages: Some(&self.known_messages).filter(|known| !known.is_empty()),
             unknown: &self.unknown,
         }
     }
@@ -130,6 +134,7 @@ impl ContextManager {
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
             self.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, self.events.len())?);
         }
+        self.known_messages = KnownMessages::from_fields(&mut fields)?;
         self.unknown = fields.rest();
         Ok(self)
     }

@@ -10,6 +10,9 @@ use crate::json::{Fields, as_uint};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 
+/// Metadata flag of an item in whose place another one stands.
+pub const SUPERSEDED: &str = "superseded";
+
 /// One entry of the event log.
 ///
 /// ```
@@ -55,6 +58,11 @@ impl ContextItem {
             parent_id: None,
             artifact_ref: None,
         }
+    }
+
+    /// Tells whether another item stands in its place: it stays in the log, and in no prompt.
+    pub fn is_superseded(&self) -> bool {
+        self.metadata_flag(SUPERSEDED)
     }
 
     /// Reads an item; unknown fields are ignored, as in 0.18. `token_estimate` may be a number in text.

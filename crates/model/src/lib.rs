@@ -36,7 +36,7 @@ pub use enums::{
 };
 pub use envelope::{ArtifactRef, FirewallStats, FirewallSummary, ResultEnvelope, ViewSpec};
 pub use explanation::{CandidateDetail, CandidateExplanation, Explanation, ScoreParts};
-pub use item::ContextItem;
+pub use item::{ContextItem, SUPERSEDED};
 pub use memory::{Episode, Fact, MemoryEntry};
 pub use pack::{ContextPack, PrefixReport, RenderedItem};
 pub use policy::ContextPolicy;

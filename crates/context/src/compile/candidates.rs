@@ -1,9 +1,14 @@
-//! Stage 1: the items whose kind the phase admits, in log order.
+//! Stage 1: the items whose kind the phase admits and that are not superseded, in log order.
 
 use contextweaver_model::{ContextItem, ContextPolicy, Phase};
 
 /// Returns the positions of the items that a phase admits.
 pub fn candidates(items: &[ContextItem], phase: Phase, policy: &ContextPolicy) -> Vec<usize> {
     let allowed = policy.allowed_kinds(phase);
-    items.iter().enumerate().filter(|(_, item)| allowed.contains(&item.kind)).map(|(at, _)| at).collect()
+    items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| allowed.contains(&item.kind) && !item.is_superseded())
+        .map(|(at, _)| at)
+        .collect()
 }

@@ -88,7 +88,7 @@ fn add_other_halves(log: &EventLog, at: usize, shown: &mut [u8], visited: &mut [
         return;
     }
     for &child in log.child_positions(&log.items()[call].id) {
-        if log.items()[child].kind == ItemKind::ToolResult {
+        if log.items()[child].kind == ItemKind::ToolResult && !log.items()[child].is_superseded() {
             shown[child] = shown[child].max(STUB);
         }
     }
@@ -102,7 +102,7 @@ pub fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
         ItemKind::ToolCall => log.items()[parent].kind == ItemKind::AgentMsg,
         _ => false,
     };
-    fits.then_some(parent)
+    (fits && !log.items()[parent].is_superseded()).then_some(parent)
 }
 
 /// Tells whether two calls next to each other came from one answer. A log of calls alone proves nothing of the kind.

@@ -101,9 +101,14 @@ fn resolve_pins(events: &EventLog, request: &BuildRequest) -> Result<Vec<usize>>
         .iter()
         .enumerate()
         .map(|(index, id)| {
-            events.position(id).ok_or_else(|| {
-                Error::new(ErrorCode::NotFound, format!("no item with id {}", quote(id))).at(format!("/pin/{index}"))
-            })
+            let missing =
+                |what| Error::new(ErrorCode::NotFound, format!("{what} {}", quote(id))).at(format!("/pin/{index}"));
+            let at = events.position(id).ok_or_else(|| missing("no item with id"))?;
+            if events.items()[at].is_superseded() {
+                Err(missing("another item stands in the place of"))
+            } else {
+                Ok(at)
+            }
         })
         .collect()
 }

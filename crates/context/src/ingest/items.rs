@@ -9,6 +9,9 @@ use crate::event::Event;
 use crate::firewall::{self, Compaction};
 use crate::manager::ContextManager;
 use crate::reduce;
+use serde_json::Value;
+
+use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
@@ -91,6 +94,7 @@ impl ContextManager {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn ingest_messages(&mut self, items: Vec<ContextItem>) -> Result<Outcome<IngestedItems>> {
+        items.iter().try_for_each(check_depth)?;
         let is_text = |item: &ContextItem| is_raw(item) && !item.text.is_empty();
         let is_result: Vec<bool> = items.iter().map(|item| self.strategy.is_none() && is_text(item)).collect();
         self.ingest_with_results(items, &is_result)
@@ -226,6 +230,30 @@ impl ContextManager {
         self.observe(&events);
         Ok(events)
     }
+}
+
+/// Checks that an item could have been given as one: it must be readable out of a snapshot.
+fn check_depth(item: &ContextItem) -> Result<()> {
+    // The list and the item are two levels, so that many are left for the metadata.
+    let mut open: Vec<(&Value, usize)> = item.metadata.values().map(|value| (value, 4)).collect();
+    let mut longest = item.text.len();
+    while let Some((value, depth)) = open.pop() {
+        if depth > limits::MAX_DEPTH + 2 {
+            let message = format!("nested deeper than {} levels", limits::MAX_DEPTH);
+            return Err(Error::new(ErrorCode::TooDeep, message));
+        }
+        match value {
+            Value::String(text) => longest = longest.max(text.len()),
+            Value::Array(list) => open.extend(list.iter().map(|value| (value, depth + 1))),
+            Value::Object(map) => open.extend(map.values().map(|value| (value, depth + 1))),
+            _ => {}
+        }
+    }
+    if longest > limits::MAX_STRING_BYTES {
+        let message = format!("a text has {longest} bytes, the limit is {}", limits::MAX_STRING_BYTES);
+        return Err(Error::new(ErrorCode::TooLarge, message).hint("use several calls, or store it as an artifact"));
+    }
+    Ok(())
 }
 
 /// Tells whether an item is the result of a tool as it came from there.

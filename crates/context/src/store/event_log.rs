@@ -80,12 +80,7 @@ impl EventLog {
     pub fn append_all(&mut self, batch: Vec<ContextItem>) -> Result<()> {
         self.check(&batch)?;
         for item in batch {
-            let position = self.items.len();
-            self.by_id.insert(item.id.clone(), position);
-            if let Some(parent) = &item.parent_id {
-                self.children.entry(parent.clone()).or_default().push(position);
-            }
-            self.items.push(item);
+            self.push(item);
         }
         Ok(())
     }
@@ -104,6 +99,26 @@ impl EventLog {
         if self.items.get(position).is_some_and(same) {
             self.items[position] = item;
         }
+    }
+
+    /// Puts the log in another order, by positions, and changes its items; their ids stay.
+    pub(crate) fn rearrange(&mut self, order: &[usize], change: impl Fn(&mut ContextItem)) {
+        let mut items: Vec<Option<ContextItem>> = std::mem::take(&mut self.items).into_iter().map(Some).collect();
+        self.by_id.clear();
+        self.children.clear();
+        for mut item in order.iter().filter_map(|at| items.get_mut(*at)?.take()) {
+            change(&mut item);
+            self.push(item);
+        }
+    }
+
+    fn push(&mut self, item: ContextItem) {
+        let position = self.items.len();
+        self.by_id.insert(item.id.clone(), position);
+        if let Some(parent) = &item.parent_id {
+            self.children.entry(parent.clone()).or_default().push(position);
+        }
+        self.items.push(item);
     }
 
     /// Returns all items, oldest first.

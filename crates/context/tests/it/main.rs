@@ -10,4 +10,5 @@ mod policy;
 mod properties;
 mod results;
 mod support;
+mod sync;
 mod weaknesses;

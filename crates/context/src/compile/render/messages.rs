@@ -84,7 +84,11 @@ fn below(footer: &str) -> Option<ContextItem> {
 
 fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
     let items = sources.events.items();
-    sources.events.child_positions(&call.id).iter().any(|child| items[*child].kind == ItemKind::ToolResult)
+    sources
+        .events
+        .child_positions(&call.id)
+        .iter()
+        .any(|child| items[*child].kind == ItemKind::ToolResult && !items[*child].is_superseded())
 }
 
 /// Returns an item with what the prompt shows of it.

@@ -235,7 +235,8 @@ impl UnitSelector<'_> {
     }
 
     fn ranking(&self, unit: usize) -> f64 {
-        let quarters: u64 = self.units[unit].rows.iter().map(|row| self.planner.planned_quarters(&self.rows[*row])).sum();
+        let quarters: u64 =
+            self.units[unit].rows.iter().map(|row| self.planner.planned_quarters(&self.rows[*row])).sum();
         let tokens = (quarters / 4).min(self.planner.cap) as f64;
         self.units[unit].score / libm::pow(tokens.max(MIN_SIZE_TOKENS), SIZE_EXPONENT)
     }

@@ -1,0 +1,85 @@
+//! What is new in a conversation, and what is gone from it.
+
+use std::ops::Range;
+
+use super::align::{Fingerprint, align};
+use super::record::KnownMessage;
+
+/// The messages of a conversation now, beside those that were read before.
+#[derive(Debug)]
+pub struct Change {
+    before: Vec<KnownMessage>,
+    now: Vec<KnownMessage>,
+    /// For each message now, the one before that it is.
+    earlier: Vec<Option<usize>>,
+    /// The messages before that are only left out at the front.
+    trimmed: Range<usize>,
+    /// How many messages now are the instructions that stay in front.
+    lead: usize,
+}
+
+impl Change {
+    /// Compares; `is_whole` says whether these are all messages of the conversation, and not what comes after others.
+    pub fn new(before: Vec<KnownMessage>, now: Vec<KnownMessage>, is_whole: bool) -> Self {
+        // Instructions stay in front of a conversation that is trimmed behind them.
+        let lead = |list: &[KnownMessage]| {
+            if is_whole { list.iter().take_while(|message| message.is_system).count() } else { 0 }
+        };
+        let prints = |list: &[KnownMessage]| list.iter().map(|message| message.print).collect::<Vec<Fingerprint>>();
+        let (old, new) = (lead(&before), lead(&now));
+        let leads = align(&prints(&before[..old]), &prints(&now[..new]), false);
+        let body = align(&prints(&before[old..]), &prints(&now[new..]), is_whole);
+        let shifted = body.earlier.into_iter().map(|earlier| earlier.map(|at| at + old));
+        let earlier = leads.earlier.into_iter().chain(shifted).collect();
+        let first = if new == 0 && body.trimmed > 0 { 0 } else { old };
+        Self { before, now, earlier, trimmed: first..old + body.trimmed, lead: new }
+    }
+
+    /// Returns how many messages are as before.
+    pub fn kept(&self) -> usize {
+        self.earlier.iter().flatten().count()
+    }
+
+    /// Returns the stretches of messages now that are new.
+    pub fn runs(&self) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for index in (0..self.now.len()).filter(|index| self.earlier[*index].is_none()) {
+            match runs.last_mut() {
+                Some(run) if run.end == index => run.end += 1,
+                _ => runs.push(index..index + 1),
+            }
+        }
+        runs
+    }
+
+    /// Returns the messages before that stay, from a message now on.
+    pub fn kept_after(&self, index: usize) -> impl Iterator<Item = &KnownMessage> {
+        self.earlier[index..].iter().flatten().map(|at| &self.before[*at])
+    }
+
+    /// Returns the messages before that were edited or removed.
+    pub fn gone(&self) -> impl Iterator<Item = &KnownMessage> {
+        let mut is_kept = vec![false; self.before.len()];
+        for at in self.earlier.iter().flatten().copied().chain(self.trimmed.clone()) {
+            is_kept[at] = true;
+        }
+        self.before.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(message, _)| message)
+    }
+
+    /// Returns what is known from now on: what was trimmed stands behind the instructions. `owners` are the ids of new items
+    /// with the indices of their messages.
+    pub fn into_known(mut self, owners: Vec<(usize, String)>) -> Vec<KnownMessage> {
+        for (message, id) in owners {
+            self.now[message].items.push(id);
+        }
+        for (message, earlier) in self.now.iter_mut().zip(&self.earlier) {
+            if let Some(at) = earlier {
+                message.items = std::mem::take(&mut self.before[*at].items);
+            }
+        }
+        let mut trimmed: Vec<KnownMessage> = self.before.drain(self.trimmed).collect();
+        trimmed.iter_mut().for_each(|message| message.is_trimmed = true);
+        self.now.splice(self.lead..self.lead, trimmed);
+        self.now
+    }
+}

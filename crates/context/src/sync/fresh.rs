@@ -1,0 +1,128 @@
+//! New messages of a conversation, read as items that the log can take beside those it has.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::manager::ContextManager;
+use crate::messages::{message_owners, message_plan};
+use crate::source_message::source_message;
+use contextweaver_base::Result;
+use contextweaver_convert::providers::{Format, MessageWarning, ReadOptions, messages_to_items};
+use contextweaver_model::{ContextItem, ItemKind};
+
+/// Reads stretches of messages, in order.
+pub struct FreshReader<'a> {
+    manager: &'a ContextManager,
+    format: Format,
+    options: ReadOptions,
+    taken: HashSet<String>,
+    /// The items to be appended.
+    pub items: Vec<ContextItem>,
+    /// Ids as they were read, and those that they have because the log knows others by them.
+    pub renamed: Vec<(String, String)>,
+    /// Every item read, also those that the log has already, with the index of its message.
+    pub owners: Vec<(usize, String)>,
+    pub warnings: Vec<MessageWarning>,
+}
+
+impl<'a> FreshReader<'a> {
+    pub fn new(manager: &'a ContextManager, format: Format, id_prefix: String, gone: &[String]) -> Self {
+        let (start, mut known_calls) = message_plan(manager.events().items(), format.as_str());
+        known_calls.retain(|(_, item)| !gone.contains(item));
+        Self {
+            manager,
+            format,
+            options: ReadOptions { start, id_prefix, known_calls, system: None },
+            taken: HashSet::new(),
+            items: Vec::new(),
+            renamed: Vec::new(),
+            owners: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Reads the messages of a stretch and takes them out; `before` is how many messages the caller has before them all.
+    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, before: usize) -> Result<()> {
+        let shift = before + run.start;
+        let count = run.len();
+        let list = messages[run.clone()].iter_mut().map(Value::take).collect();
+        let read = messages_to_items(Value::Array(list), self.format, &self.options).map_err(|error| {
+            let path = shifted(error.path(), shift);
+            error.at(path)
+        })?;
+        for mut warning in read.warnings {
+            warning.path = shifted(&warning.path, shift);
+            self.warnings.push(warning);
+        }
+        let owners = message_owners(&read.items, self.options.start);
+        for (item, (message, _)) in read.items.into_iter().zip(owners) {
+            self.take(item, run.start + message.min(count - 1));
+        }
+        self.options.start += count;
+        Ok(())
+    }
+
+    /// Returns the id of a call or result that the log has already, by another way than a message.
+    fn logged(&self, read: &ContextItem) -> Option<String> {
+        let events = self.manager.events();
+        let is_logged = |known: &&ContextItem| {
+            known.kind == read.kind
+                && !known.is_superseded()
+                && !self.taken.contains(&known.id)
+                && source_message(&known.metadata).is_none()
+        };
+        let found = match read.kind {
+            ItemKind::ToolCall => events.get(read.metadata_str("tool_call_id").unwrap_or(&read.id)).ok(),
+            ItemKind::ToolResult => read.parent_id.as_deref().and_then(|call| events.children(call).find(is_logged)),
+            _ => None,
+        };
+        found.filter(is_logged).map(|known| known.id.clone())
+    }
+
+    fn take(&mut self, mut item: ContextItem, message: usize) {
+        let read_id = item.id.clone();
+        if let Some(parent) = item.parent_id.take() {
+            let now = self.renamed.iter().rfind(|(old, _)| *old == parent).map(|(_, new)| new.clone());
+            if now.is_some() && item.kind == ItemKind::ToolResult {
+                item.metadata.entry("tool_call_id").or_insert_with(|| parent.clone().into());
+            }
+            item.parent_id = Some(now.unwrap_or(parent));
+        }
+        if let Some(known) = self.logged(&item) {
+            self.owners.push((message, known.clone()));
+            self.taken.insert(known.clone());
+            self.renamed.push((read_id, known));
+            return;
+        }
+        let is_free = |id: &str| self.manager.events().position(id).is_none() && !self.taken.contains(id);
+        if !is_free(&read_id) {
+            let names = (2..).map(|number: u64| format!("{read_id}~{number}"));
+            item.id = names.into_iter().find(|id| is_free(id)).unwrap_or_default();
+            if item.kind == ItemKind::ToolCall {
+                item.metadata.entry("tool_call_id").or_insert_with(|| read_id.clone().into());
+            }
+            self.renamed.push((read_id, item.id.clone()));
+        }
+        if item.kind == ItemKind::ToolCall {
+            let call = item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned();
+            self.options.known_calls.retain(|(known, _)| *known != call);
+            self.options.known_calls.push((call, item.id.clone()));
+        }
+        self.taken.insert(item.id.clone());
+        self.owners.push((message, item.id.clone()));
+        self.items.push(item);
+    }
+}
+
+/// Moves the index of a path below `/messages`.
+fn shifted(path: &str, by: usize) -> String {
+    let Some(rest) = path.strip_prefix("/messages/") else { return path.to_owned() };
+    let (index, below) = rest.split_once('/').map_or((rest, ""), |(index, below)| (index, below));
+    match index.parse::<usize>() {
+        Ok(index) if below.is_empty() => format!("/messages/{}", index + by),
+        Ok(index) => format!("/messages/{}/{below}", index + by),
+        Err(_) => path.to_owned(),
+    }
+}

@@ -1,0 +1,211 @@
+//! A conversation as its caller holds it, whole, brought into the log: what is new is appended, what was edited or removed
+//! is superseded.
+
+mod align;
+mod change;
+mod fresh;
+pub(crate) mod record;
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use self::change::Change;
+use self::fresh::FreshReader;
+use crate::callbacks::Outcome;
+use crate::event::Event;
+use crate::ingest::items::IngestedItems;
+use crate::manager::ContextManager;
+use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::{Format, MessageWarning};
+use contextweaver_model::{ContextItem, SUPERSEDED};
+
+use self::record::KnownMessage;
+
+/// A whole conversation, of which the caller may know what is unchanged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversation {
+    /// The format of the messages.
+    pub format: Format,
+    /// The messages, without the first `unchanged`.
+    pub messages: Vec<Value>,
+    /// How many of its first messages are known to be those of the conversation that was handed over last.
+    pub unchanged: usize,
+    /// Prefix of the ids of items that are neither call nor result.
+    pub id_prefix: String,
+}
+
+/// What became of a conversation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SyncedMessages {
+    /// Ids of the items that were appended, in the order of the log.
+    pub added: Vec<String>,
+    /// Ids of the items that stand in no prompt any more.
+    pub superseded: Vec<String>,
+    /// How many messages were as before.
+    pub unchanged: usize,
+    /// What reading the new messages repaired or could not convert.
+    pub warnings: Vec<MessageWarning>,
+    /// What the hooks should hear.
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+impl Conversation {
+    /// Makes the record of a conversation of which nothing is known.
+    pub fn new(format: Format, messages: Vec<Value>) -> Self {
+        Self { format, messages, unchanged: 0, id_prefix: String::new() }
+    }
+}
+
+impl ContextManager {
+    /// Brings the log in line with a conversation as its caller holds it. Messages that were read before stay as they are,
+    /// also where the client left out older ones at the front; new ones are read and appended as by
+    /// [`ContextManager::ingest_messages`]. The items of messages that were edited or removed stay in the log and in the
+    /// store, marked `superseded` in their metadata, and stand in no prompt. A result or call that the log has already, by
+    /// [`ContextManager::ingest_tool_result`] or as an item, is not appended again.
+    ///
+    /// A message is known by a hash of its JSON, whatever the order of its keys. Appending costs what is new; where
+    /// something changes before messages that stay, the log is put in the new order and indexed anew.
+    ///
+    /// # Errors
+    /// Those of [`messages_to_items`] and of [`ContextManager::ingest_messages`], below `/messages`; `OUT_OF_RANGE` at
+    /// `/unchanged` for more messages than were read; `UNSUPPORTED` in the compat mode. Nothing is changed then.
+    ///
+    /// # Examples
+    /// ```
+    /// use contextweaver_context::{Conversation, ContextManager, ManagerOptions};
+    /// use contextweaver_convert::providers::Format;
+    /// use serde_json::json;
+    ///
+    /// let format = Format::parse("openai-chat")?;
+    /// let whole = |messages: serde_json::Value| Conversation::new(format, messages.as_array().cloned().unwrap());
+    /// let (ask, answer) = (json!({ "role": "user", "content": "Hi" }), json!({ "role": "assistant", "content": "Hello" }));
+    /// let mut manager = ContextManager::new(ManagerOptions::default());
+    /// manager.sync_messages(whole(json!([ask])))?;
+    /// let synced = manager.sync_messages(whole(json!([ask, answer])))?.done().unwrap();
+    /// assert_eq!((synced.added.len(), synced.superseded.len(), synced.unchanged), (1, 0, 1));
+    /// let edited = json!({ "role": "user", "content": "Good morning" });
+    /// let synced = manager.sync_messages(whole(json!([edited])))?.done().unwrap();
+    /// assert_eq!((synced.added.len(), synced.superseded.len(), synced.unchanged), (1, 2, 0));
+    /// # Ok::<(), contextweaver_base::Error>(())
+    /// ```
+    pub fn sync_messages(&mut self, conversation: Conversation) -> Result<Outcome<SyncedMessages>> {
+        if self.strategy.is_some() {
+            return Err(Error::new(ErrorCode::Unsupported, "the compat mode knows no conversations"));
+        }
+        let Conversation { format, mut messages, unchanged, id_prefix } = conversation;
+        let known = self.known_messages.of(format);
+        let here: Vec<usize> = (0..known.len()).filter(|at| !known[*at].is_trimmed).collect();
+        let rest = match unchanged {
+            0 => 0,
+            count => here.get(count - 1).map(|at| at + 1).ok_or_else(|| {
+                let message = format!("{} messages were handed over before, not {count}", here.len());
+                Error::new(ErrorCode::OutOfRange, message).at("/unchanged")
+            })?,
+        };
+        let now = messages.iter().map(KnownMessage::of).collect();
+        let change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
+        let superseded: Vec<String> = change.gone().flat_map(|message| message.items.iter().cloned()).collect();
+        let mut reader = FreshReader::new(self, format, id_prefix, &superseded);
+        for run in change.runs() {
+            reader.read(&mut messages, run, unchanged)?;
+        }
+        let FreshReader { items, renamed, owners, warnings, .. } = reader;
+        let fresh = items.len();
+        let IngestedItems { ids: added, events } =
+            match self.ingest_messages(items).map_err(|error| error.under("/messages"))? {
+                Outcome::Need(needs) => return Ok(Outcome::Need(needs)),
+                Outcome::Done(ingested) => ingested,
+            };
+        // Nothing fails from here on.
+        let unchanged = unchanged + change.kept();
+        let order = self.order(&change, &owners, fresh);
+        self.supersede(&superseded, order, &renamed);
+        self.known_messages.set_from(format, rest, change.into_known(owners));
+        Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, warnings, events }))
+    }
+
+    /// Notes messages that were read and appended by another way than [`ContextManager::sync_messages`]; `owners` are the
+    /// ids of the items with the indices of their messages.
+    pub fn note_messages(&mut self, format: Format, messages: Vec<NotedMessage>, owners: Vec<(usize, String)>) {
+        let mut known: Vec<KnownMessage> = messages.into_iter().map(|message| message.0).collect();
+        for (message, id) in owners {
+            if let Some(message) = known.get_mut(message) {
+                message.items.push(id);
+            }
+        }
+        self.known_messages.set_from(format, self.known_messages.of(format).len(), known);
+    }
+
+    /// Returns the order that the log must have, by positions, where items that were just appended belong before others.
+    fn order(&self, change: &Change, owners: &[(usize, String)], fresh: usize) -> Option<Vec<usize>> {
+        let before = self.events.len() - fresh;
+        let position = |id: &String| self.events.position(id);
+        // By the position of an old item: the new ones that belong before it.
+        let mut inserted: HashMap<usize, Vec<usize>> = HashMap::new();
+        for run in change.runs() {
+            let Some(next) =
+                change.kept_after(run.end).find_map(|message| message.items.iter().filter_map(position).min())
+            else {
+                continue;
+            };
+            let own = owners.iter().filter(|(message, _)| run.contains(message)).filter_map(|(_, id)| position(id));
+            inserted.entry(next).or_default().extend(own.filter(|at| *at >= before));
+        }
+        inserted.retain(|_, positions| !positions.is_empty());
+        if inserted.is_empty() {
+            return None;
+        }
+        let mut order = Vec::with_capacity(self.events.len());
+        let mut is_placed = vec![false; self.events.len()];
+        for at in (0..before).chain(before..self.events.len()) {
+            for early in inserted.remove(&at).into_iter().flatten().chain([at]) {
+                if !std::mem::replace(&mut is_placed[early], true) {
+                    order.push(early);
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// Marks items as superseded, and puts the log into another order. Results that stay answer the call that stands now.
+    fn supersede(&mut self, ids: &[String], order: Option<Vec<usize>>, renamed: &[(String, String)]) {
+        let mark = |item: &mut ContextItem| {
+            item.metadata.insert(SUPERSEDED.into(), true.into());
+        };
+        for id in ids {
+            if let Some((at, mut item)) = self.events.position(id).map(|at| (at, self.events.items()[at].clone())) {
+                mark(&mut item);
+                self.events.replace(at, item);
+            }
+        }
+        let Some(order) = order else { return };
+        let answers = |item: &mut ContextItem| {
+            let parent = item.parent_id.as_ref().filter(|_| !item.is_superseded());
+            if let Some((old, new)) = renamed.iter().find(|(old, _)| Some(old) == parent) {
+                item.metadata.entry("tool_call_id").or_insert_with(|| old.clone().into());
+                item.parent_id = Some(new.clone());
+            }
+        };
+        self.events.rearrange(&order, answers);
+        self.index = crate::index::LogIndex::new();
+        for item in self.events.items() {
+            self.index.push(item, &self.options, &self.artifacts, false);
+        }
+        // What they say of positions is no longer so.
+        self.manifests.fill_with(|| None);
+    }
+}
+
+/// A message that is about to be read, as it will be known.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NotedMessage(KnownMessage);
+
+impl NotedMessage {
+    /// Notes what a message is known by.
+    pub fn of(message: &Value) -> Self {
+        Self(KnownMessage::of(message))
+    }
+}
