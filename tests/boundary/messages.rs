@@ -149,11 +149,13 @@ fn ai_sdk_ui() {
         ]
     );
     let (chat, warnings) = write("openai-chat", &items);
-    assert_eq!(warnings, ["OPAQUE_LEFT_OUT"; 4]);
+    assert_eq!(warnings, ["OPAQUE_LEFT_OUT"; 3]);
     assert_eq!(
         chat,
         json!([
-            { "role": "user", "content": "Look\n[image: x.png, image/png, 1 KiB]" },
+            { "role": "user", "content": [
+                { "type": "text", "text": "Look" },
+                { "type": "image_url", "image_url": { "url": "data:image/png;base64,AAAA" } } ] },
             { "role": "assistant", "content": "First.", "tool_calls": [
                 { "id": "c1", "type": "function", "function": { "name": "weather", "arguments": "{\"city\":\"天\"}" } },
                 { "id": "c2", "type": "function", "function": { "name": "sh", "arguments": "{\"input\":\"ls\"}" } } ] },
@@ -222,7 +224,7 @@ fn changed_texts_win_and_take_images_with_them() {
     items[1].text = "{\"password\":\"[..]\"}".into();
     items[2].text = "gone".into();
     let (written, warnings) = write("openai-chat", &items);
-    assert!(warnings.is_empty());
+    assert_eq!(warnings, ["MEDIA_LEFT_OUT"]);
     assert_eq!(
         written,
         json!([
@@ -241,7 +243,8 @@ fn changed_texts_win_and_take_images_with_them() {
             _ => forget_source_message(&mut items[1]),
         }
         let (written, warnings) = write("openai-chat", &items);
-        assert_eq!((written.as_array().unwrap().len(), warnings.as_slice()), (1, ["REASONING_INCOMPLETE"].as_slice()));
+        let wanted = ["MEDIA_LEFT_OUT", "REASONING_INCOMPLETE"];
+        assert_eq!((written.as_array().unwrap().len(), warnings.as_slice()), (1, wanted.as_slice()));
     }
 }
 

@@ -95,9 +95,18 @@ fn sent(built: &BuiltMessages, format: Format, count: &dyn Fn(&str) -> u64) -> u
         let pictures = message.to_string().matches(&PICTURE[30..]).count() as u64;
         tokens += found.iter().map(|text| count(text)).sum::<u64>();
         tokens += limits::MESSAGE_TOKENS + limits::TOOL_PART_TOKENS * (calls.len() + results.len()) as u64;
-        tokens += 1000 * pictures;
+        tokens += picture_tokens(format) * pictures;
     }
     tokens
+}
+
+/// Tokens of the picture, which is one pixel: a square of some pixels, or what Gemini counts for any image.
+fn picture_tokens(format: Format) -> u64 {
+    match format {
+        Format::OpenAiChat | Format::OpenAiResponses => 2,
+        Format::Anthropic => 1,
+        Format::Gemini | Format::AiSdkUi | Format::AiSdkModel => 1_120,
+    }
 }
 
 /// A step of a conversation with tools.
@@ -429,22 +438,26 @@ fn excerpts_and_secrets_have_the_text_of_the_prompt() {
 
 #[test]
 fn media_count_against_the_budget() {
+    // The beginning of an image of 1,024 by 1,024 pixels.
+    let large = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAABAAAAAQA";
     let image = |at: usize| {
         let content = json!([{ "type": "text", "text": format!("a picture of i{at}") },
-            { "type": "image_url", "image_url": { "url": PICTURE } }]);
+            { "type": "image_url", "image_url": { "url": large } }]);
         let options = ReadOptions { start: at, id_prefix: "message:".into(), ..ReadOptions::default() };
         let messages = json!([{ "role": "user", "content": content }]);
         messages_to_items(messages, Format::OpenAiChat, &options).unwrap().items
     };
     let mut manager = of((0..6).flat_map(image).collect());
-    let built = build(&mut manager, &asked(3200), Format::OpenAiChat).unwrap();
-    assert_eq!(json!(built.written.messages).to_string().matches("image_url\"").count() / 2, 3);
-    assert!(built.tokens > 3000 && built.tokens <= 3200, "{}", built.tokens);
-    let error = build(&mut manager, &asked(500), Format::OpenAiChat).unwrap_err();
-    assert_eq!(error.code(), ErrorCode::BudgetExceeded);
-    // Another format gets the texts, and no picture to pay for.
-    let built = build(&mut manager, &asked(500), Format::Anthropic).unwrap();
-    assert_eq!(built.pack.stats.included_count, 6);
+    // An image has 1,229 tokens with OpenAI, 1,369 with Anthropic.
+    for (format, mark, budget, count) in
+        [(Format::OpenAiChat, "image_url\"", 3_800, 6), (Format::Anthropic, "\"base64\"", 4_200, 3)]
+    {
+        let built = build(&mut manager, &asked(budget), format).unwrap();
+        assert_eq!(json!(built.written.messages).to_string().matches(mark).count(), count);
+        assert!(built.tokens > budget - 200 && built.tokens <= budget, "{}", built.tokens);
+        let error = build(&mut manager, &asked(500), format).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::BudgetExceeded);
+    }
 }
 
 #[test]

@@ -141,7 +141,7 @@ fn result(mut value: Value, path: &str) -> Result<MessagePart> {
                 tokens += MEDIA_TOKENS;
                 slots.push(match part.as_object().and_then(MediaInfo::of) {
                     Some(media) => TextSlot::media(media.label(), format!("/output/value/{index}")),
-                    None => TextSlot::label(label_of(part)),
+                    None => TextSlot::media(label_of(part), format!("/output/value/{index}")),
                 });
             }
         }
@@ -221,6 +221,11 @@ fn tool_result(result: &ToolResultPart) -> Value {
 }
 
 fn output(result: &ToolResultPart) -> Value {
+    if !result.media.is_empty() {
+        let text = (!result.text.is_empty()).then(|| json!({ "type": "text", "text": result.text }));
+        let value: Value = text.into_iter().chain(result.media.iter().cloned()).collect();
+        return json!({ "type": "content", "value": value });
+    }
     let value = result.value();
     let kind = match (result.is_error, value.is_string()) {
         (false, true) => "text",

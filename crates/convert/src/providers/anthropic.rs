@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::alternating::{AlternatingMessage, AlternatingPart, AlternatingPartKind, MISSING_START, alternate_roles};
 use super::media::{MEDIA_TOKENS, MediaInfo, label_of};
 use super::message::{Message, MessagePart, PartKind, Role, TextSlot, at, below};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
+use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolResultPart};
 use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -111,7 +111,7 @@ fn result_texts(content: Option<&Value>) -> (Vec<TextSlot>, u64) {
                 tokens += MEDIA_TOKENS;
                 slots.push(match map.and_then(media_label) {
                     Some(label) => TextSlot::media(label, pointer),
-                    None => TextSlot::label(label_of(part)),
+                    None => TextSlot::media(label_of(part), pointer),
                 });
             }
         }
@@ -226,7 +226,8 @@ fn write_block(mut part: OutgoingPart, warnings: &mut Warnings) -> Option<Altern
             (json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.object() }), false)
         }
         (None, PartContent::ToolResult(result)) => {
-            let mut block = json!({ "type": "tool_result", "tool_use_id": result.call_id, "content": result.text });
+            let mut block =
+                json!({ "type": "tool_result", "tool_use_id": result.call_id, "content": content_of(result) });
             if result.is_error {
                 block["is_error"] = true.into();
             }
@@ -243,6 +244,15 @@ fn write_block(mut part: OutgoingPart, warnings: &mut Warnings) -> Option<Altern
         return None;
     }
     Some(AlternatingPart { is_plain_text, ..AlternatingPart::new(&part, value) })
+}
+
+/// Returns the content of a result: its text, with media in a list.
+fn content_of(result: &ToolResultPart) -> Value {
+    if result.media.is_empty() {
+        return result.text.as_str().into();
+    }
+    let text = (!trim(&result.text).is_empty()).then(|| json!({ "type": "text", "text": result.text }));
+    text.into_iter().chain(result.media.iter().cloned()).collect()
 }
 
 /// Leaves out calls of tools that the provider runs itself without their results, and results without their calls. Calls

@@ -1,16 +1,21 @@
 //! Token costs of messages: every text the provider is sent, and what it adds around messages and calls.
 //!
 //! Counted are all strings (texts, ids, names, roles, types), and of JSON that a model wrote or reads (arguments,
-//! structured results) the keys, numbers and punctuation, too. Media count a flat number, their bytes nothing. Names of
+//! structured results) the keys, numbers and punctuation, too. Images count by their size as the provider of the format says
+//! it counts them, other media a flat number, their bytes nothing. Names of
 //! the fields of a format are not counted: [`limits::MESSAGE_TOKENS`] and [`limits::TOOL_PART_TOKENS`] stand for them.
 
 use serde_json::Value;
 
-use super::media::MEDIA_TOKENS;
+use super::image_size::size_of_base64;
+use super::image_tokens::image_tokens;
+use super::media::{Attachment, MEDIA_TOKENS, MediaInfo, MediaSource};
+use super::media_list::noted_media;
+use super::media_parts::{MediaPlace, media_part};
 use super::message::Role;
 use super::names::{answered_id, call_id, tool_name};
-use super::stored::MESSAGE_KEY;
-use super::to_messages::NO_RESULT;
+use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest};
+use super::to_messages::{NO_RESULT, above_media};
 use super::{Format, WrittenMessages, optional};
 use contextweaver_base::limits;
 use contextweaver_model::json::JsonMap;
@@ -36,13 +41,13 @@ const PAYLOADS: &[&str] =
 ///
 /// let items = [ContextItem::new("question", ItemKind::UserTurn, "Is it raining in Oslo?")];
 /// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
-/// let quarters = message_quarters(&written, &|text| Estimator::V3.quarters(text));
+/// let quarters = message_quarters(&written, Format::OpenAiChat, &|text| Estimator::V3.quarters(text));
 /// // The text, the role, and what a provider puts around a message.
 /// assert!(quarters > Estimator::V3.quarters("Is it raining in Oslo?"));
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn message_quarters(written: &WrittenMessages, weigh: Weigh) -> u64 {
-    let mut meter = Meter { weigh, quarters: 0 };
+pub fn message_quarters(written: &WrittenMessages, format: Format, weigh: Weigh) -> u64 {
+    let mut meter = Meter { format, weigh, quarters: 0 };
     for message in written.messages.iter().chain(&written.system) {
         meter.message(message);
     }
@@ -93,7 +98,77 @@ impl ItemCost<'_> {
     /// was read from, where it was read from this format.
     pub fn quarters(&self, text_quarters: u64, is_whole: bool) -> u64 {
         let stored = if is_whole { self.stored() } else { None };
-        text_quarters + stored.unwrap_or_else(|| self.new_part())
+        let media = if is_whole { self.media() } else { 0 };
+        text_quarters + media + stored.unwrap_or_else(|| self.new_part())
+    }
+
+    /// Weighs the media that are written for another format than they came in, or come from a store.
+    fn media(&self) -> u64 {
+        let place = match self.item.kind {
+            ItemKind::ToolResult if self.item.metadata_flag("is_error") => MediaPlace::FailedResult,
+            ItemKind::ToolResult => MediaPlace::Result,
+            ItemKind::Policy => MediaPlace::Message(Role::System),
+            ItemKind::AgentMsg => MediaPlace::Message(Role::Assistant),
+            _ => MediaPlace::Message(Role::User),
+        };
+        let mut meter = Meter { format: self.format, weigh: self.weigh, quarters: 0 };
+        let mut count = 0;
+        let mut add = |media: &Attachment, tokens: u64| {
+            // What is said of them, without the bytes, which count for themselves.
+            let source = if let MediaSource::Bytes(_) = media.source { MediaSource::Bytes("") } else { media.source };
+            if let Some(part) = media_part(self.format, place, &Attachment { source, ..media.clone() }) {
+                count += 1;
+                meter.quarters += 4 * tokens;
+                part.as_object().into_iter().for_each(|map| meter.media(map));
+            }
+        };
+        for value in self.foreign_media() {
+            if let Some(info) = value.as_object().and_then(MediaInfo::of) {
+                add(&info.media(), media_tokens(self.format, &info));
+            }
+        }
+        let (noted, is_shown) = noted_media(self.item);
+        for record in noted.iter().filter(|_| is_shown) {
+            let tokens = if record.media_type.starts_with("image/") {
+                image_tokens(self.format, record.size)
+            } else {
+                MEDIA_TOKENS
+            };
+            // Any bytes will do.
+            add(&record.info("AAAA").media(), tokens);
+        }
+        // They stand in a message of their own, with a line that says of which call they are.
+        let is_apart = count > 0 && self.format == Format::OpenAiChat && self.item.kind == ItemKind::ToolResult;
+        let line = || (self.weigh)(&above_media(answered_id(self.item)));
+        meter.quarters + if is_apart { 4 * limits::MESSAGE_TOKENS + overhead(self.format).text + line() } else { 0 }
+    }
+
+    /// Returns what is stored of media in the message of another format.
+    fn foreign_media(&self) -> Vec<&Value> {
+        let stored = self.item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY));
+        let Some(stored) = stored.and_then(Value::as_object) else { return Vec::new() };
+        let text = &self.item.text;
+        let is_same = || {
+            let is_marked = stored.get(TEXT_OF_MEDIA).is_some_and(|mark| begins_as_marked(text, mark));
+            is_marked || optional(stored, "digest") == digest(text)
+        };
+        if optional(stored, "format") == self.format.as_str() || self.item.metadata_flag("redacted") {
+            return Vec::new();
+        }
+        let mut media = Vec::new();
+        for part in stored.get("parts").and_then(Value::as_array).into_iter().flatten() {
+            let (Some(original), Some(slots)) = (part.get("original"), part.get("slots").and_then(Value::as_array))
+            else {
+                continue;
+            };
+            let pointers = slots.iter().filter_map(|slot| slot.get(3)?.as_str());
+            media.extend(pointers.filter_map(|pointer| original.pointer(pointer)));
+        }
+        // Hashing a text is for the few that have some.
+        if !media.is_empty() && !is_same() {
+            media.clear();
+        }
+        media
     }
 
     /// Weighs the result that is made up for a call without one.
@@ -179,7 +254,7 @@ impl ItemCost<'_> {
     /// Weighs what is stored of the message that the item was read from, without the texts, which are the item's.
     fn stored(&self) -> Option<u64> {
         let stored = stored_message(self.item, self.format).filter(|stored| !optional(stored, "digest").is_empty())?;
-        let mut meter = Meter { weigh: self.weigh, quarters: 0 };
+        let mut meter = Meter { format: self.format, weigh: self.weigh, quarters: 0 };
         if !self.shares_message() {
             meter.message(stored.get("shell").unwrap_or(&Value::Null));
         }
@@ -203,7 +278,18 @@ fn stored_message(item: &ContextItem, format: Format) -> Option<&JsonMap> {
     (optional(stored, "format") == format.as_str()).then_some(stored)
 }
 
+/// Estimates the tokens of media.
+fn media_tokens(format: Format, info: &MediaInfo) -> u64 {
+    let media = info.media();
+    if info.kind != "image" && !media.is_image() {
+        return MEDIA_TOKENS;
+    }
+    let size = if let MediaSource::Bytes(data) = media.source { size_of_base64(data) } else { None };
+    image_tokens(format, size)
+}
+
 struct Meter<'a> {
+    format: Format,
     weigh: Weigh<'a>,
     quarters: u64,
 }
@@ -230,7 +316,8 @@ impl Meter<'_> {
                 }
             }
             Value::Object(map) if is_media(map, key) => {
-                self.quarters += 4 * MEDIA_TOKENS;
+                let tokens = MediaInfo::of(map).map_or(MEDIA_TOKENS, |info| media_tokens(self.format, &info));
+                self.quarters += 4 * tokens;
                 self.media(map);
             }
             Value::Object(map) => {
@@ -369,7 +456,7 @@ mod tests {
 
     fn quarters(message: Value) -> u64 {
         let written = WrittenMessages { messages: vec![message], system: None, warnings: Vec::new() };
-        message_quarters(&written, &|text| text.len() as u64)
+        message_quarters(&written, Format::Anthropic, &|text| text.len() as u64)
     }
 
     #[test]
@@ -389,7 +476,7 @@ mod tests {
         assert_eq!(quarters(message), 16 + 9 + 16 + 8 + 2 + 4 + (4 + 12 + 2 + 1));
         let source = json!({ "type": "base64", "media_type": "image/png", "data": "A".repeat(100_000) });
         let message = json!({ "role": "user", "content": [{ "type": "image", "source": source }] });
-        assert_eq!(quarters(message), 16 + 4 + 4 * MEDIA_TOKENS + 5 + 6 + 9);
+        assert_eq!(quarters(message), 16 + 4 + 4 * 1_369 + 5 + 6 + 9);
         // What a tool returned is text, even where it looks like media.
         let long = json!({ "type": "file", "data": "x".repeat(1000) });
         let part = json!({ "functionResponse": { "name": "look", "response": long } });

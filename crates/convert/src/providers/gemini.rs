@@ -223,7 +223,7 @@ fn read_response(
     for (index, part) in map.get("parts").and_then(Value::as_array).into_iter().flatten().enumerate() {
         let media = part.as_object().and_then(MediaInfo::of).map(|media| media.label());
         let pointer = format!("/{key}/parts/{index}");
-        slots.push(media.map_or_else(|| TextSlot::label(label_of(part)), |label| TextSlot::media(label, pointer)));
+        slots.push(TextSlot::media(media.unwrap_or_else(|| label_of(part)), pointer));
     }
     Ok((PartKind::ToolResult { id, name, is_error }, slots))
 }

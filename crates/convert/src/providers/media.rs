@@ -1,12 +1,13 @@
-//! Images, sounds and files in messages: what is known of them, the label that stands in a text for them, and the same for
-//! other formats.
+//! Images, sounds and files in messages: what is known of them, and the label that stands in a text for them.
+
+use std::borrow::Cow;
 
 use serde_json::Value;
 
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::unicode::{is_invisible, truncate};
 
-/// Tokens that an image or a sound counts, whatever its size.
+/// Tokens that media count of which nothing tells how many they are: a sound, a film, a file.
 pub const MEDIA_TOKENS: u64 = 1000;
 
 /// What is known of an image, a sound or a file.
@@ -78,13 +79,63 @@ impl<'a> MediaInfo<'a> {
             _ => return None,
         };
         let media_type = text(blob, ["mimeType", "mime_type"]);
-        let kind = media_type.split('/').next().unwrap_or("");
-        let kind = if matches!(kind, "image" | "audio" | "video") { kind } else { "file" };
-        Some(Self { kind, media_type, name: text(blob, ["displayName", "display_name"]), data })
+        Some(Self { kind: kind_of(media_type), media_type, name: text(blob, ["displayName", "display_name"]), data })
+    }
+
+    /// Returns what of it another format may carry.
+    pub fn media(&self) -> Attachment<'a> {
+        let (mut media_type, mut source) = (self.media_type, MediaSource::None);
+        if let Some((head, data)) = self.data.strip_prefix("data:").and_then(|rest| rest.split_once(',')) {
+            let given = head.split(';').next().unwrap_or("");
+            media_type = if media_type.is_empty() { given } else { media_type };
+            if head.ends_with(";base64") {
+                source = MediaSource::Bytes(data);
+            }
+        } else if let Some((scheme, rest)) = self.data.split_once("://") {
+            let is_fetched = scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+            if is_fetched && !rest.starts_with(FILES_OF_GEMINI) {
+                source = MediaSource::Address(self.data);
+            }
+        } else if is_base64(self.data) {
+            source = MediaSource::Bytes(self.data);
+        }
+        let media_type = self.known_type(media_type, source);
+        Attachment { media_type, name: self.name, source }
+    }
+
+    /// Finds the media type: of bytes by how they begin, as what is said of them is often wrong and then refused; else as it
+    /// is given, or by the end of a name.
+    fn known_type(&self, given: &'a str, source: MediaSource<'a>) -> Cow<'a, str> {
+        let begin = |(sign, _): &&(&str, &str)| matches!(source, MediaSource::Bytes(data) if begins(data, sign));
+        if let Some((_, known)) = SIGNS.iter().find(begin) {
+            return Cow::Borrowed(known);
+        }
+        if given.contains('/') && !given.ends_with("/*") {
+            return Cow::Borrowed(given);
+        }
+        let ending = |text: &str| {
+            let path = text.split(['?', '#']).next().unwrap_or("");
+            let (_, ending) = path.rsplit_once('.')?;
+            ENDINGS.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, media_type)| *media_type)
+        };
+        let address = if let MediaSource::Address(address) = source { address } else { "" };
+        if let Some(known) = ending(self.name).or_else(|| ending(address)) {
+            return Cow::Borrowed(known);
+        }
+        match (self.kind, given) {
+            ("audio", format) => Cow::Owned(format!("audio/{}", if format == "mp3" { "mpeg" } else { format })),
+            ("image", _) | (_, "image" | "image/*") => Cow::Borrowed("image/*"),
+            _ => Cow::Borrowed(""),
+        }
     }
 
     /// Returns the label, such as `[image: image/png, 12 KiB]`.
     pub fn label(&self) -> String {
+        self.label_of_bytes(0)
+    }
+
+    /// Returns the label of media that have so many bytes, where the data are not here.
+    pub fn label_of_bytes(&self, bytes: usize) -> String {
         let mut about: Vec<String> = Vec::new();
         let (mut media_type, mut data, mut is_link) = (self.media_type, self.data, self.data.contains("://"));
         if let Some((head, rest)) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')) {
@@ -95,12 +146,94 @@ impl<'a> MediaInfo<'a> {
         about.extend([self.name, media_type].iter().filter(|text| !text.is_empty()).map(|text| plain(text)));
         if is_link {
             about.push(plain(data));
-        } else if !data.is_empty() {
-            let kib = (data.len() / 4 * 3).div_ceil(1024);
+        } else if !data.is_empty() || bytes > 0 {
+            let kib = bytes.max(data.len() / 4 * 3).div_ceil(1024);
             about.push(format!("{kib} KiB"));
         }
         if about.is_empty() { format!("[{}]", self.kind) } else { format!("[{}: {}]", self.kind, about.join(", ")) }
     }
+}
+
+/// An image, a sound or a file as any format may carry it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment<'a> {
+    /// Its media type; `image/*` of an image of which no more is known, empty where nothing is.
+    pub media_type: Cow<'a, str>,
+    /// Its name, or empty.
+    pub name: &'a str,
+    /// Where its bytes are.
+    pub source: MediaSource<'a>,
+}
+
+/// Where the bytes of media are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MediaSource<'a> {
+    /// Here, as base64.
+    Bytes(&'a str),
+    /// At an address of the web, where every provider can fetch them.
+    Address(&'a str),
+    /// With the provider that they were uploaded to, or nowhere.
+    None,
+}
+
+impl Attachment<'_> {
+    /// Tells whether it is an image.
+    pub fn is_image(&self) -> bool {
+        self.media_type.starts_with("image/")
+    }
+
+    /// Returns an address, of bytes a `data:` URL; none where the bytes are nowhere.
+    pub fn url(&self) -> Option<String> {
+        match self.source {
+            MediaSource::Bytes(data) => Some(format!("data:{};base64,{data}", self.media_type)),
+            MediaSource::Address(address) => Some(address.to_owned()),
+            MediaSource::None => None,
+        }
+    }
+}
+
+/// Where files are that were uploaded to Gemini: nobody else can fetch them.
+const FILES_OF_GEMINI: &str = "generativelanguage.googleapis.com/";
+
+/// How base64 of files begins; a `|` is followed by the characters from the twelfth on.
+const SIGNS: &[(&str, &str)] = &[
+    ("iVBORw0KGgo", "image/png"),
+    ("/9j/", "image/jpeg"),
+    ("R0lGOD", "image/gif"),
+    ("UklGR|RUJQ", "image/webp"),
+    ("UklGR|QVZF", "audio/wav"),
+    ("JVBERi0", "application/pdf"),
+];
+
+/// Attachment types of names by their ends.
+const ENDINGS: &[(&str, &str)] = &[
+    ("png", "image/png"),
+    ("jpg", "image/jpeg"),
+    ("jpeg", "image/jpeg"),
+    ("gif", "image/gif"),
+    ("webp", "image/webp"),
+    ("pdf", "application/pdf"),
+    ("mp3", "audio/mpeg"),
+    ("wav", "audio/wav"),
+    ("mp4", "video/mp4"),
+    ("txt", "text/plain"),
+];
+
+fn begins(data: &str, sign: &str) -> bool {
+    let (first, later) = sign.split_once('|').unwrap_or((sign, ""));
+    data.starts_with(first) && data.get(12..).is_some_and(|rest| rest.starts_with(later))
+}
+
+/// Tells whether a text is made of the characters of base64.
+fn is_base64(text: &str) -> bool {
+    let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    !text.is_empty() && text.bytes().all(is_digit)
+}
+
+/// Returns the word for a media type in a label.
+pub fn kind_of(media_type: &str) -> &str {
+    let kind = media_type.split('/').next().unwrap_or("");
+    if matches!(kind, "image" | "audio" | "video") { kind } else { "file" }
 }
 
 /// Shortens a name and takes out what would break a line or a bracket.

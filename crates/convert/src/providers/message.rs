@@ -97,7 +97,7 @@ pub struct TextSlot {
     /// How the text is written there.
     pub encoding: TextEncoding,
     pub text: String,
-    /// JSON pointer in the part of the media that a label stands for.
+    /// JSON pointer in the part of the media, or of what nobody here knows, that a label stands for.
     pub media: Option<String>,
 }
 

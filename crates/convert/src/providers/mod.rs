@@ -17,7 +17,11 @@ pub mod cost;
 mod escapes;
 mod gemini;
 mod grouping;
+mod image_size;
+mod image_tokens;
 mod media;
+mod media_list;
+mod media_parts;
 mod message;
 mod names;
 mod openai_chat;
@@ -38,6 +42,8 @@ use contextweaver_text::unicode::quote;
 
 use self::message::Role;
 
+pub use image_size::ImageSize;
+pub use media_list::{MediaBytes, MediaRecord, keep_media, note_media};
 pub use to_items::ReadOptions;
 pub use to_messages::WriteOptions;
 
@@ -216,8 +222,40 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn items_to_messages(items: &[ContextItem], format: Format, options: &WriteOptions) -> Result<WrittenMessages> {
+    items_to_messages_with(items, format, options, &|_| None)
+}
+
+/// Writes items as messages, as [`items_to_messages`] does, with the images and the like of MCP results, whose bytes are
+/// stored elsewhere ([`note_media`]); `bytes` finds them by their handle.
+///
+/// # Errors
+/// None at present, as [`items_to_messages`].
+///
+/// ```
+/// use contextweaver_convert::providers::{
+///     Format, MediaRecord, WriteOptions, items_to_messages_with, note_media,
+/// };
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let mut item = ContextItem::new("result:c1", ItemKind::ToolResult, "One chart.");
+/// item.metadata.insert("tool_name".into(), "plot".into());
+/// let png: &[u8] = b"\x89PNG\r\n\x1a\n";
+/// note_media(&mut item, &[MediaRecord::new("mcp:plot:c1:image:1", "image/png", "", png)]);
+/// let bytes = |handle: &str| (handle == "mcp:plot:c1:image:1").then_some(png);
+/// let written = items_to_messages_with(&[item], Format::Anthropic, &WriteOptions::default(), &bytes)?;
+/// let blocks = &written.messages[2]["content"][0]["content"];
+/// assert_eq!(blocks[0]["text"], "One chart.");
+/// assert_eq!(blocks[1]["source"]["data"], "iVBORw0KGgo=");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn items_to_messages_with(
+    items: &[ContextItem],
+    format: Format,
+    options: &WriteOptions,
+    bytes: MediaBytes,
+) -> Result<WrittenMessages> {
     let mut warnings = Warnings::default();
-    let outgoing = to_messages::outgoing_messages(items, format, options, &mut warnings);
+    let outgoing = to_messages::outgoing_messages(items, format, options, bytes, &mut warnings);
     let (messages, system) = match format {
         Format::OpenAiChat => (openai_chat::write(outgoing), None),
         Format::OpenAiResponses => (openai_responses::write(outgoing), None),

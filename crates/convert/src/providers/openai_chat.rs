@@ -195,7 +195,7 @@ pub fn result_part(field: &str, content: Value, kind: PartKind) -> MessagePart {
                     tokens += MEDIA_TOKENS;
                     match media_label(part) {
                         Some(label) => TextSlot::media(label, pointer),
-                        None => TextSlot::label(label_of(part)),
+                        None => TextSlot::media(label_of(part), pointer),
                     }
                 }));
             }

@@ -177,7 +177,9 @@ fn write_parts(
                 // Calls of other types have been rewritten as function calls.
                 let is_custom = kind_of(kinds, &result.call_id) == "custom_tool_call";
                 let kind = if is_custom { "custom_tool_call_output" } else { "function_call_output" };
-                written.push(json!({ "type": kind, "call_id": result.call_id, "output": result.text }));
+                written.push(
+                    json!({ "type": kind, "call_id": result.call_id, "output": output(result.text, result.media) }),
+                );
             }
             (Some(original), _) if original.field.is_empty() => written.push(original.value),
             (Some(original), _) => {
@@ -200,6 +202,15 @@ fn write_parts(
     if !message.is_null() {
         written.push(message);
     }
+}
+
+/// Returns the output of a result: its text, with media in a list.
+fn output(text: String, media: Vec<Value>) -> Value {
+    if media.is_empty() {
+        return text.into();
+    }
+    let text = (!text.is_empty()).then(|| json!({ "type": "input_text", "text": text }));
+    text.into_iter().chain(media).collect()
 }
 
 fn optional_kind(value: &Value) -> &str {

@@ -1,6 +1,6 @@
 //! A message to be written: its role and its parts, each as it was read or made of the text of an item.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::message::Role;
 use super::names::call_id;
@@ -70,6 +70,8 @@ pub struct ToolResultPart {
     pub name: String,
     /// What the tool returned.
     pub text: String,
+    /// Images and the like that it returned, as parts of the format.
+    pub media: Vec<Value>,
     pub is_error: bool,
 }
 
@@ -118,6 +120,12 @@ impl OutgoingPart {
         (!is_nothing).then(|| Self { position, ..Self::new(content.clone(), item) })
     }
 
+    /// Makes a part of which only this format knows what it is.
+    pub fn opaque(field: &str, value: Value, item: usize) -> Self {
+        let original = Some(OriginalPart { field: field.to_owned(), value });
+        Self { original, ..Self::new(PartContent::Opaque, item) }
+    }
+
     /// Makes a part that is written as it was read.
     fn as_read(stored: &StoredPart, content: PartContent, value: Value, item: usize) -> Self {
         let original = Some(OriginalPart { field: stored.field.clone(), value });
@@ -130,51 +138,53 @@ impl OutgoingPart {
     }
 }
 
-/// Returns the parts of an item that was read from this format: as they were, if the text is unchanged; else the text, and
-/// of the stored parts those that carry no text of the item.
-pub fn restored_parts(
+/// Returns the parts of an item that was read from this format as they were, if its text and its id are unchanged.
+pub fn unchanged_parts(
     item: &ContextItem,
     stored: &StoredMessage,
     content: &PartContent,
     index: usize,
-) -> Vec<OutgoingPart> {
-    let is_usable = stored.is_usable(item);
-    let restored = if is_usable && keeps_id(item, content) { stored.restore(&item.text) } else { None };
-    match restored.filter(|restored| !restored.is_empty()) {
-        Some(restored) => unchanged_parts(stored, restored, content, index),
-        None => changed_parts(stored, is_usable, content, index),
+) -> Option<Vec<OutgoingPart>> {
+    if !stored.is_usable(item) || !keeps_id(item, content) {
+        return None;
     }
-}
-
-fn unchanged_parts(
-    message: &StoredMessage,
-    restored: Vec<(Value, String)>,
-    content: &PartContent,
-    item: usize,
-) -> Vec<OutgoingPart> {
+    let restored = stored.restore(&item.text).filter(|restored| !restored.is_empty())?;
     let mut parts = Vec::with_capacity(restored.len());
-    for (stored, (value, text)) in message.parts.iter().zip(restored) {
-        let content = match stored.kind {
+    for (part, (value, text)) in stored.parts.iter().zip(restored) {
+        let content = match part.kind {
             StoredPartKind::Text => PartContent::Text(text),
             StoredPartKind::ToolCall | StoredPartKind::ToolResult => content.clone(),
             StoredPartKind::Reasoning => PartContent::Reasoning,
             StoredPartKind::Opaque | StoredPartKind::Marker => PartContent::Opaque,
         };
-        parts.push(OutgoingPart::as_read(stored, content, value, item));
+        parts.push(OutgoingPart::as_read(part, content, value, index));
     }
     // On a part of the item's own message, not on reasoning that stood in another.
-    if let Some(part) = parts.iter_mut().find(|part| part.message() == message.index) {
-        part.message_fields.clone_from(&message.fields);
+    if let Some(part) = parts.iter_mut().find(|part| part.message() == stored.index) {
+        part.message_fields.clone_from(&stored.fields);
     }
-    parts
+    Some(parts)
 }
 
-fn changed_parts(message: &StoredMessage, is_usable: bool, content: &PartContent, item: usize) -> Vec<OutgoingPart> {
-    let mut parts = Vec::new();
+/// Returns the parts of an item that was read from this format and is not what it was: what is said now, and of the stored
+/// parts those that carry no text of the item; with `has_media` images and the like, too.
+pub fn changed_parts(
+    source: &ContextItem,
+    message: &StoredMessage,
+    has_media: bool,
+    content: &PartContent,
+    item: usize,
+) -> Vec<OutgoingPart> {
+    let is_usable = message.is_usable(source);
+    let (mut parts, mut media) = (Vec::new(), Vec::new());
     for stored in message.parts.iter().filter(|_| is_usable) {
         let content = match stored.kind {
             StoredPartKind::Reasoning => PartContent::Reasoning,
             StoredPartKind::Marker => PartContent::Opaque,
+            StoredPartKind::Opaque if has_media && is_media(stored) => {
+                media.push(OutgoingPart::as_read(stored, PartContent::Opaque, stored.original.clone(), item));
+                continue;
+            }
             StoredPartKind::Text | StoredPartKind::ToolCall | StoredPartKind::ToolResult | StoredPartKind::Opaque => {
                 continue;
             }
@@ -185,8 +195,17 @@ fn changed_parts(message: &StoredMessage, is_usable: bool, content: &PartContent
         message.parts.iter().find(|part| !matches!(part.kind, StoredPartKind::Reasoning | StoredPartKind::Marker));
     let position = main.and_then(position).or(message.index.map(|message| (message, 0)));
     let message_fields = message.fields.as_ref().filter(|_| is_usable).map(identifying_fields);
-    parts.extend(OutgoingPart::of_text(item, content, position).map(|part| OutgoingPart { message_fields, ..part }));
+    let mut own: Vec<OutgoingPart> = OutgoingPart::of_text(item, content, position).into_iter().chain(media).collect();
+    if let Some(first) = own.first_mut() {
+        first.message_fields = message_fields;
+    }
+    parts.append(&mut own);
     parts
+}
+
+/// Tells whether a part is nothing but media.
+fn is_media(part: &StoredPart) -> bool {
+    matches!(&part.slots[..], [slot] if slot.media.as_deref() == Some(""))
 }
 
 fn position(part: &StoredPart) -> Option<(usize, usize)> {
@@ -242,6 +261,9 @@ pub fn put(message: &mut Value, field: &str, value: Value) {
             let slot = map.entry(list).or_insert(Value::Null);
             match slot {
                 Value::Array(list) => list.push(value),
+                Value::String(text) if !text.is_empty() => {
+                    *slot = json!([{ "type": "text", "text": text }, value]);
+                }
                 other => *other = Value::Array(vec![value]),
             }
         }

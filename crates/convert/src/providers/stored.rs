@@ -6,9 +6,12 @@
 //! the item, cut at the lengths in `slots` and joined by line feeds, as long as `digest` fits the item's text. An empty
 //! `digest` says that a secret was taken out of what is stored, and nothing of it may be used.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::Format;
+use super::media::{MediaInfo, label_of};
 use super::message::{MessagePart, PartKind, TextEncoding, TextSlot};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::{ContextItem, RESERVED_KEY};
@@ -16,6 +19,9 @@ use contextweaver_text::hash::of_text;
 
 /// Key below [`RESERVED_KEY`] of the stored message.
 pub const MESSAGE_KEY: &str = "message";
+
+/// Key of the text that media belong to: in a stored message, and in the list of stored media.
+pub const TEXT_OF_MEDIA: &str = "of";
 
 /// What a stored part is: [`PartKind`] without its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +90,7 @@ pub struct StoredSlot {
     pub encoding: TextEncoding,
     /// Its length in bytes.
     pub length: usize,
-    /// JSON pointer of the media that the label stands for.
+    /// JSON pointer of the media, or of what nobody here knows, that the label stands for.
     pub media: Option<String>,
 }
 
@@ -105,11 +111,25 @@ pub struct StoredMessage {
     /// Tokens of the parts without text.
     pub tokens: u64,
     pub parts: Vec<StoredPart>,
+    /// The text besides the one that was read that the media belong to, see [`super::keep_media`].
+    pub of: Option<Value>,
 }
 
 /// Returns the hash of a text.
 pub fn digest(text: &str) -> String {
     format!("{:016x}", of_text(text))
+}
+
+/// Marks a text so that one that begins with it is known.
+pub fn mark_of(text: &str) -> Value {
+    json!([text.len(), digest(text)])
+}
+
+/// Tells whether a text begins with the one that was marked.
+pub fn begins_as_marked(text: &str, mark: &Value) -> bool {
+    let length = mark.get(0).and_then(Value::as_u64).and_then(|length| usize::try_from(length).ok());
+    let beginning = length.and_then(|length| text.get(..length));
+    beginning.is_some_and(|text| mark.get(1).is_some_and(|marked| *marked == digest(text).as_str()))
 }
 
 impl StoredPart {
@@ -146,6 +166,11 @@ impl StoredPart {
             }
         }
         Some((value, texts.join("\n")))
+    }
+
+    /// Returns what the label of a slot stands for.
+    pub fn media_of(&self, slot: &StoredSlot) -> Option<&Value> {
+        self.original.pointer(slot.media.as_deref()?)
     }
 
     fn to_value(&self, of_message: Option<usize>) -> Value {
@@ -212,6 +237,7 @@ impl StoredMessage {
                 .iter()
                 .map(|part| StoredPart::read(part, message))
                 .collect::<Option<_>>()?,
+            of: value.get(TEXT_OF_MEDIA).cloned(),
         })
     }
 
@@ -243,9 +269,46 @@ impl StoredMessage {
         !self.digest.is_empty() && !item.metadata_flag("redacted")
     }
 
+    /// Returns the text of the item in order, apart at the labels of media: each piece, and what its label stands for. Where
+    /// the text is not what it was, it is one piece, and all media come after it with their labels.
+    pub fn pieces<'a>(&'a self, text: &'a str) -> Vec<(Cow<'a, str>, Option<&'a Value>)> {
+        let slots = self.parts.iter().flat_map(|part| part.slots.iter().map(move |slot| (part, slot)));
+        if self.is_of(text) {
+            let mut at = 0;
+            let cut = |(part, slot): (&'a StoredPart, &'a StoredSlot)| {
+                let piece = text.get(at..at + slot.length)?;
+                at += slot.length + 1;
+                Some((Cow::Borrowed(piece), part.media_of(slot)))
+            };
+            if let Some(pieces) = slots.map(cut).collect() {
+                return pieces;
+            }
+            return vec![(Cow::Borrowed(text), None)];
+        }
+        let label = |media: &Value| media.as_object().and_then(MediaInfo::of).map(|info| info.label());
+        let media = slots.filter_map(|(part, slot)| part.media_of(slot));
+        let media = media.map(|media| (Cow::Owned(label(media).unwrap_or_else(|| label_of(media))), Some(media)));
+        std::iter::once((Cow::Borrowed(text), None)).chain(media).collect()
+    }
+
+    /// Tells whether the media belong to a text: to the one that was read, and to one of which that was said.
+    pub fn has_media_of(&self, text: &str) -> bool {
+        self.is_of(text) || self.of.as_ref().is_some_and(|mark| begins_as_marked(text, mark))
+    }
+
+    /// Tells whether there are media, or parts that nobody here knows.
+    pub fn has_media(&self) -> bool {
+        self.parts.iter().any(|part| part.slots.iter().any(|slot| slot.media.is_some()))
+    }
+
+    /// Tells whether a text is the one that was read.
+    pub fn is_of(&self, text: &str) -> bool {
+        self.digest == digest(text)
+    }
+
     /// Returns every part as it was read, with its text, if the text of the item is what it was.
     pub fn restore(&self, text: &str) -> Option<Vec<(Value, String)>> {
-        if self.digest != digest(text) {
+        if !self.is_of(text) {
             return None;
         }
         let mut rest = Some(text);

@@ -200,7 +200,8 @@ impl ItemBuilder<'_> {
         }
         let digest = digest(&item.text);
         let format = self.format;
-        let stored = StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored };
+        let stored =
+            StoredMessage { format, index: message, group, digest, fields, reasoning, tokens, parts: stored, of: None };
         stored.attach(&mut item.metadata);
         Ok(item)
     }

@@ -1,9 +1,16 @@
 //! Writes messages: from items to [`OutgoingMessage`]s that keep the rules all providers have.
 
+use serde_json::{Value, json};
+
+use super::media::MediaInfo;
+use super::media_list::{MediaBytes, base64_of, noted_media, text_beside};
+use super::media_parts::{MediaPlace, media_part};
 use super::message::{Role, at};
 use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_name};
-use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, restored_parts};
-use super::stored::{StoredMessage, StoredPartKind};
+use super::outgoing::{
+    OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, changed_parts, unchanged_parts,
+};
+use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::{ContextItem, ItemKind};
@@ -42,11 +49,20 @@ pub fn outgoing_messages(
     items: &[ContextItem],
     format: Format,
     options: &WriteOptions,
+    bytes: MediaBytes,
     warnings: &mut Warnings,
 ) -> Vec<OutgoingMessage> {
     let sources = sources(items, format);
     let groups = group_items(&sources);
-    let mut builder = MessageBuilder { sources, format, warnings, ids: UniqueIds::default(), messages: Vec::new() };
+    let mut builder = MessageBuilder {
+        sources,
+        format,
+        bytes,
+        warnings,
+        ids: UniqueIds::default(),
+        messages: Vec::new(),
+        has_open_calls: false,
+    };
     let last = groups.iter().rposition(|group| !builder.keeps_calls_open(group));
     for (index, group) in groups.iter().enumerate() {
         let may_wait = !options.close_calls && last.is_none_or(|last| index >= last);
@@ -92,6 +108,11 @@ fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
     sources
 }
 
+/// Returns the text above media that a tool returned, where they cannot stand in its result.
+pub fn above_media(call: &str) -> String {
+    format!("[From the result of call {call}]")
+}
+
 fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
     let mut groups: Vec<MessageGroup> = Vec::new();
     for (index, source) in sources.iter().enumerate() {
@@ -132,15 +153,18 @@ fn joins(sources: &[SourceItem], items: &[usize], index: usize) -> bool {
     }
 }
 
-struct MessageBuilder<'a, 'w> {
+struct MessageBuilder<'a, 'b, 'w> {
     sources: Vec<SourceItem<'a>>,
     format: Format,
+    bytes: MediaBytes<'b>,
     warnings: &'w mut Warnings,
     ids: UniqueIds,
     messages: Vec<OutgoingMessage>,
+    /// Whether calls of the present message wait for results, so that nothing may stand behind those that are there.
+    has_open_calls: bool,
 }
 
-impl MessageBuilder<'_, '_> {
+impl MessageBuilder<'_, '_, '_> {
     fn item(&self, index: usize) -> &ContextItem {
         self.sources[index].item
     }
@@ -196,6 +220,8 @@ impl MessageBuilder<'_, '_> {
     /// Adds a message of the model, and the results of its calls.
     fn add_assistant(&mut self, items: &[usize], may_wait: bool) {
         let lost_reasoning = self.lost_reasoning(items);
+        let is_open = |source: &SourceItem| source.item.kind == ItemKind::ToolCall && source.results.is_empty();
+        self.has_open_calls = may_wait && items.iter().any(|index| is_open(&self.sources[*index]));
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         for &index in items {
             if self.item(index).kind != ItemKind::ToolCall {
@@ -218,7 +244,31 @@ impl MessageBuilder<'_, '_> {
         for message in &mut self.messages[before..] {
             message.lost_reasoning = lost_reasoning;
         }
+        self.push_results(results);
+        self.has_open_calls = false;
+    }
+
+    /// Adds results, and what they have of media where the format has those beside or behind them.
+    fn push_results(&mut self, mut results: Vec<OutgoingPart>) {
+        let (mut media, mut beside) = (Vec::new(), Vec::new());
+        for part in &mut results {
+            let PartContent::ToolResult(result) = &mut part.content else { continue };
+            match self.format {
+                Format::Gemini => {
+                    beside
+                        .extend(result.media.drain(..).map(|value| OutgoingPart::opaque("parts[]", value, part.item)));
+                }
+                Format::OpenAiChat if !result.media.is_empty() => {
+                    let text = above_media(&result.call_id);
+                    let values = std::iter::once(json!({ "type": "text", "text": text })).chain(result.media.drain(..));
+                    media.extend(values.map(|value| OutgoingPart::opaque("content[]", value, part.item)));
+                }
+                _ => {}
+            }
+        }
+        results.append(&mut beside);
         self.push(Role::Tool, results);
+        self.push(Role::User, media);
     }
 
     /// Tells whether reasoning that led to calls is missing.
@@ -300,29 +350,31 @@ impl MessageBuilder<'_, '_> {
             }
             self.warn("RESULT_MISSING", format!("call {} has no result; a stub stands for it", quote(&call.id)), index);
             let (call_id, name) = (call.id.clone(), call.name.clone());
-            let result = ToolResultPart { call_id, name, text: NO_RESULT.to_owned(), is_error: true };
+            let result =
+                ToolResultPart { call_id, name, text: NO_RESULT.to_owned(), media: Vec::new(), is_error: true };
             return vec![OutgoingPart::new(PartContent::ToolResult(result), index)];
         };
         let result = self.tool_result(*first, call);
-        let mut parts = self.parts(*first, &PartContent::ToolResult(result));
-        if !more.is_empty() {
-            let texts: Vec<&str> = results.iter().map(|index| self.item(*index).text.as_str()).collect();
-            let text = texts.join("\n");
-            self.warn("RESULTS_JOINED", format!("call {} has more than one result", quote(&call.id)), more[0]);
-            for part in &mut parts {
-                if let PartContent::ToolResult(result) = &mut part.content {
-                    result.text.clone_from(&text);
-                    part.original = None;
-                }
-            }
+        if more.is_empty() {
+            return self.parts(*first, &PartContent::ToolResult(result));
         }
-        parts
+        self.warn("RESULTS_JOINED", format!("call {} has more than one result", quote(&call.id)), more[0]);
+        let (mut texts, mut media) = (Vec::new(), Vec::new());
+        for index in &results {
+            self.warn_of_lost(*index);
+            let (text, mut own) = self.result_content(*index);
+            texts.push(text);
+            media.append(&mut own);
+        }
+        let content = PartContent::ToolResult(ToolResultPart { text: texts.join("\n"), media, ..result });
+        self.made(*first, &content)
     }
 
     fn tool_result(&self, index: usize, call: &ToolCallPart) -> ToolResultPart {
         let item = self.item(index);
         let is_error = item.metadata_flag("is_error");
-        ToolResultPart { call_id: call.id.clone(), name: call.name.clone(), text: item.text.clone(), is_error }
+        let (call_id, name, text) = (call.id.clone(), call.name.clone(), item.text.clone());
+        ToolResultPart { call_id, name, text, media: Vec::new(), is_error }
     }
 
     /// Adds results whose calls are missing, with calls made up for them.
@@ -352,7 +404,7 @@ impl MessageBuilder<'_, '_> {
             calls.push(OutgoingPart::new(PartContent::ToolCall(call), index));
         }
         self.push(Role::Assistant, calls);
-        self.push(Role::Tool, results);
+        self.push_results(results);
     }
 
     /// Writes an item that is neither call nor result.
@@ -366,16 +418,216 @@ impl MessageBuilder<'_, '_> {
         self.parts(index, &PartContent::Text(text))
     }
 
+    /// Returns the parts of an item: as they were read from this format, or made of its text and its media.
     fn parts(&mut self, index: usize, content: &PartContent) -> Vec<OutgoingPart> {
-        let source = &self.sources[index];
-        if let Some(stored) = source.stored.as_ref().filter(|_| source.is_same_format) {
-            return restored_parts(source.item, stored, content, index);
+        let SourceItem { item, stored, is_same_format, .. } = &self.sources[index];
+        if let Some(stored) = stored.as_ref().filter(|_| *is_same_format) {
+            if let Some(parts) = unchanged_parts(item, stored, content, index) {
+                return parts;
+            }
+            let has_media = stored.has_media_of(&item.text);
+            if has_media && !matches!(content, PartContent::ToolResult(_)) {
+                return changed_parts(item, stored, true, content, index);
+            }
         }
-        let is_lost = |kind| matches!(kind, StoredPartKind::Reasoning | StoredPartKind::Opaque);
-        if source.stored.as_ref().is_some_and(|stored| stored.parts.iter().any(|part| is_lost(part.kind))) {
+        self.warn_of_lost(index);
+        if !self.has_media(index) {
+            return self.made(index, content);
+        }
+        match content {
+            PartContent::ToolResult(result) => {
+                let (text, media) = self.result_content(index);
+                self.made(index, &PartContent::ToolResult(ToolResultPart { text, media, ..result.clone() }))
+            }
+            PartContent::Text(text) => self.text_with_media(index, text),
+            _ => self.made(index, content),
+        }
+    }
+
+    /// Tells whether an item has media, or parts that nobody here knows.
+    fn has_media(&self, index: usize) -> bool {
+        let SourceItem { item, stored, .. } = &self.sources[index];
+        stored.as_ref().is_some_and(StoredMessage::has_media) || !noted_media(item).0.is_empty()
+    }
+
+    /// Warns of what another format does not understand of an item.
+    fn warn_of_lost(&mut self, index: usize) {
+        let source = &self.sources[index];
+        let stored = source.stored.as_ref().filter(|_| !source.is_same_format);
+        if stored.is_some_and(|stored| stored.parts.iter().any(is_lost)) {
             let message = "what only the provider it came from understands is left out".to_owned();
             self.warn("OPAQUE_LEFT_OUT", message, index);
         }
-        OutgoingPart::of_text(index, content, None).into_iter().collect()
+    }
+
+    /// Makes the part of an item whose message does not come back as it was.
+    fn made(&self, index: usize, content: &PartContent) -> Vec<OutgoingPart> {
+        let source = &self.sources[index];
+        match source.stored.as_ref().filter(|_| source.is_same_format) {
+            Some(stored) => changed_parts(source.item, stored, false, content, index),
+            None => OutgoingPart::of_text(index, content, None).into_iter().collect(),
+        }
+    }
+
+    /// Makes the parts of a text with the media that stand in it.
+    fn text_with_media(&mut self, index: usize, text: &str) -> Vec<OutgoingPart> {
+        let role = match self.item(index).kind {
+            ItemKind::Policy => Role::System,
+            ItemKind::AgentMsg => Role::Assistant,
+            _ => Role::User,
+        };
+        let pieces = self.pieces(index, MediaPlace::Message(role));
+        if let [Piece::Text(said)] = &pieces[..] {
+            // What is said may have the kind of the item above it, and lines below.
+            let lines = said.strip_prefix(self.item(index).text.as_str()).unwrap_or("");
+            return self.made(index, &PartContent::Text(format!("{text}{lines}")));
+        }
+        let (field, kind) = match self.format {
+            Format::Gemini => ("parts[]", ""),
+            Format::AiSdkUi => ("parts[]", "text"),
+            Format::OpenAiResponses => ("content[]", "input_text"),
+            _ => ("content[]", "text"),
+        };
+        let values = pieces.into_iter().filter_map(|piece| match piece {
+            Piece::Media(value) => Some(value),
+            Piece::Text(text) if trim(&text).is_empty() => None,
+            Piece::Text(text) if kind.is_empty() => Some(json!({ "text": text })),
+            Piece::Text(text) => Some(json!({ "type": kind, "text": text })),
+        });
+        let mut parts: Vec<OutgoingPart> = values.map(|value| OutgoingPart::opaque(field, value, index)).collect();
+        if let Some(first) = parts.first_mut().filter(|_| self.format == Format::OpenAiResponses) {
+            first.message_fields = Some(json!({ "type": "message", "role": role.as_str(), "content": [] }));
+        }
+        parts
+    }
+
+    /// Returns the text of a result, and its media as parts of the format.
+    fn result_content(&mut self, index: usize) -> (String, Vec<Value>) {
+        let is_error = self.item(index).metadata_flag("is_error");
+        let place = if is_error { MediaPlace::FailedResult } else { MediaPlace::Result };
+        let (mut texts, mut media) = (Vec::new(), Vec::new());
+        for piece in self.pieces(index, place) {
+            match piece {
+                Piece::Text(text) => texts.push(text),
+                Piece::Media(value) => media.push(value),
+            }
+        }
+        (texts.join("\n"), media)
+    }
+
+    /// Takes the text of an item apart at its media. Those that the format has no place for are a line, with a warning.
+    fn pieces(&mut self, index: usize, place: MediaPlace) -> Vec<Piece> {
+        let (format, bytes) = (self.format, self.bytes);
+        let SourceItem { item, stored, is_same_format, .. } = &self.sources[index];
+        let (noted, is_noted) = noted_media(item);
+        let is_result = !matches!(place, MediaPlace::Message(_));
+        let is_closed = is_result && format == Format::OpenAiChat && self.has_open_calls;
+        // Where they stand outside of the result, a line in it says that there are some.
+        let stand_apart = is_result && matches!(format, Format::OpenAiChat | Format::Gemini);
+        let mut out = PieceList { pieces: Vec::new(), lost: Vec::new(), text: &item.text, stand_apart };
+        let mut is_changed = false;
+        match stored.as_ref().filter(|stored| stored.is_usable(item)) {
+            Some(stored) if stored.has_media_of(&item.text) => {
+                for (text, value) in stored.pieces(&item.text) {
+                    let Some(value) = value else {
+                        out.say(&text);
+                        continue;
+                    };
+                    let part = if *is_same_format {
+                        Some(value.clone())
+                    } else {
+                        let info = value.as_object().and_then(MediaInfo::of);
+                        info.and_then(|info| media_part(format, place, &info.media()))
+                    };
+                    out.add(part.filter(|_| !is_closed), &text);
+                }
+            }
+            Some(stored) => {
+                is_changed = stored.has_media();
+                out.say(&item.text);
+            }
+            None if stand_apart => out.say(&item.text),
+            None => match text_beside(&item.text, &noted) {
+                "" => {}
+                text => out.say(text),
+            },
+        }
+        if is_noted {
+            for record in &noted {
+                let data = bytes(&record.handle).filter(|_| !is_closed).map(base64_of);
+                let part = data.and_then(|data| media_part(format, place, &record.info(&data).media()));
+                out.add(part, &record.label());
+            }
+        } else {
+            is_changed = is_changed || !noted.is_empty();
+        }
+        let PieceList { pieces, lost, .. } = out;
+        if is_changed {
+            let message = "images and the like are left out of what is shown otherwise than as it was";
+            self.warnings.add("MEDIA_LEFT_OUT", message, at("/items", index));
+        }
+        for label in lost {
+            let message = format!("{} has no place there for {label}; this line stands for it", format.as_str());
+            self.warnings.add("MEDIA_LEFT_OUT", message, at("/items", index));
+        }
+        pieces
+    }
+}
+
+/// A piece of what an item says.
+enum Piece {
+    Text(String),
+    /// Media, as a part of the format.
+    Media(Value),
+}
+
+/// Collects the pieces of an item.
+struct PieceList<'a> {
+    pieces: Vec<Piece>,
+    /// Labels of media that are not among them.
+    lost: Vec<String>,
+    /// The text of the item, which may have labels.
+    text: &'a str,
+    /// Whether media stand elsewhere than their text.
+    stand_apart: bool,
+}
+
+impl PieceList<'_> {
+    /// Adds text; texts in a row are lines of one.
+    fn say(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Text(before)) => {
+                before.push('\n');
+                before.push_str(text);
+            }
+            _ => self.pieces.push(Piece::Text(text.to_owned())),
+        }
+    }
+
+    /// Adds media, with a line where they stand elsewhere or cannot be shown, unless the text has it.
+    fn add(&mut self, part: Option<Value>, label: &str) {
+        let is_said = self.texts().any(|text| text.len() >= self.text.len() && text.contains(label));
+        if (part.is_none() || self.stand_apart) && !is_said {
+            self.say(label);
+        }
+        match part {
+            Some(part) => self.pieces.push(Piece::Media(part)),
+            None => self.lost.push(label.to_owned()),
+        }
+    }
+
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.pieces.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(text) } else { None })
+    }
+}
+
+/// Tells whether a stored part means nothing to other formats.
+fn is_lost(part: &StoredPart) -> bool {
+    let is_media = |slot: &StoredSlot| part.media_of(slot).and_then(Value::as_object).and_then(MediaInfo::of).is_some();
+    match part.kind {
+        StoredPartKind::Reasoning => true,
+        StoredPartKind::Opaque => !part.slots.iter().any(is_media),
+        StoredPartKind::ToolResult => part.slots.iter().any(|slot| slot.media.is_some() && !is_media(slot)),
+        _ => false,
     }
 }

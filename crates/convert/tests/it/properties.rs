@@ -55,11 +55,30 @@ struct Gist {
     results: Vec<Value>,
 }
 
+/// Takes out what stands for images and the like: each format has its own labels, and some have media apart.
+fn without_labels(text: &str) -> String {
+    let labels = ["image", "file", "audio", "video", "document", "computer_screenshot", "From the result of call"];
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some(start) = rest.find('[') {
+        let inside = &rest[start + 1..];
+        let end = inside.find(']').filter(|_| labels.iter().any(|label| inside.starts_with(label)));
+        out.push_str(&rest[..start]);
+        rest = if let Some(end) = end {
+            &inside[end + 1..]
+        } else {
+            out.push('[');
+            inside
+        };
+    }
+    (out + rest).trim().to_owned()
+}
+
 fn gist(items: &[ContextItem]) -> Gist {
     let remark = "[Earlier messages are not shown.]";
     let texts = [ItemKind::Policy, ItemKind::UserTurn, ItemKind::AgentMsg].map(|kind| {
         let texts = items.iter().filter(|item| item.kind == kind && !item.text.trim().is_empty());
-        let words = texts.flat_map(|item| item.text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let texts = texts.map(|item| without_labels(&item.text));
+        let words = texts.flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
         words.collect::<Vec<_>>().join(" ").replacen(remark, "", 1).trim().to_owned()
     });
     let of = |kind: ItemKind| items.iter().filter(move |item| item.kind == kind);
@@ -70,13 +89,14 @@ fn gist(items: &[ContextItem]) -> Gist {
     };
     let result = |text: &str| match serde_json::from_str(text) {
         Ok(value @ (Value::Object(_) | Value::Array(_))) => value,
-        _ => Value::from(text),
+        // A line of its own may have been a label.
+        _ => text.split_whitespace().collect::<Vec<_>>().join(" ").into(),
     };
     // Results are in the order of their calls, or as they came; calls that wait beside a message get a stub where the
     // provider asks for it.
     let mut results: Vec<Value> = of(ItemKind::ToolResult)
         .filter(|item| item.text != "No result was recorded for this call.")
-        .map(|item| result(&item.text))
+        .map(|item| result(&without_labels(&item.text)))
         .collect();
     results.sort_by_key(Value::to_string);
     let calls = of(ItemKind::ToolCall)

@@ -62,7 +62,7 @@ impl Renderer for MessageRenderer {
             .chain(below(prompt.footer))
             .collect();
         let written = items_to_messages(&items, self.format, &self.options)?;
-        let tokens = message_quarters(&written, &|text| sources.quarters(text)) / 4;
+        let tokens = message_quarters(&written, self.format, &|text| sources.quarters(text)) / 4;
         Ok(Some(MessagePrompt { written, tokens }))
     }
 }

@@ -1,0 +1,153 @@
+//! Images and the like of an item whose bytes are stored elsewhere, under a handle: `metadata._contextweaver.media` is
+//! `{of: [bytes, digest], list: [{handle, media_type, name?, bytes, size?: [width, height]}]}`, where `of` is the text that
+//! they belong to. With another text they are not shown: it may have been changed to take something out that they show.
+
+use ::base64::Engine as _;
+use ::base64::engine::general_purpose::STANDARD;
+use serde_json::{Value, json};
+
+use super::image_size::{ImageSize, size_of_bytes};
+use super::media::{MediaInfo, kind_of};
+use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, mark_of};
+use contextweaver_model::{ContextItem, RESERVED_KEY};
+
+/// Key below [`RESERVED_KEY`] of the list.
+const MEDIA_KEY: &str = "media";
+
+/// Finds stored bytes by their handle.
+pub type MediaBytes<'a> = &'a dyn Fn(&str) -> Option<&'a [u8]>;
+
+/// An image, a sound or a file that is stored under a handle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MediaRecord {
+    /// The name of the bytes in the store.
+    pub handle: String,
+    /// MIME type of the bytes.
+    pub media_type: String,
+    /// Its name, such as that of a file; may be empty.
+    pub name: String,
+    /// Count of the bytes.
+    pub bytes: usize,
+    /// Width and height in pixels, of an image that says them.
+    pub size: Option<ImageSize>,
+}
+
+impl MediaRecord {
+    /// Describes bytes that are stored under a handle.
+    pub fn new(handle: &str, media_type: &str, name: &str, bytes: &[u8]) -> Self {
+        Self {
+            handle: handle.to_owned(),
+            media_type: media_type.to_owned(),
+            name: name.to_owned(),
+            bytes: bytes.len(),
+            size: size_of_bytes(bytes),
+        }
+    }
+
+    /// Returns the label that stands for it in a text, such as `[image: image/png, 12 KiB]`.
+    pub fn label(&self) -> String {
+        self.info("").label_of_bytes(self.bytes)
+    }
+
+    pub(super) fn info<'a>(&'a self, data: &'a str) -> MediaInfo<'a> {
+        MediaInfo { kind: kind_of(&self.media_type), media_type: &self.media_type, name: &self.name, data }
+    }
+
+    fn to_value(&self) -> Value {
+        let mut value = json!({ "handle": self.handle, "media_type": self.media_type, "bytes": self.bytes });
+        if !self.name.is_empty() {
+            value["name"] = self.name.as_str().into();
+        }
+        if let Some(ImageSize { width, height }) = self.size {
+            value["size"] = json!([width, height]);
+        }
+        value
+    }
+
+    fn read(value: &Value) -> Option<Self> {
+        let number = |value: &Value| value.as_u64().and_then(|number| u32::try_from(number).ok());
+        let size = value
+            .get("size")
+            .and_then(|size| Some(ImageSize { width: number(size.get(0)?)?, height: number(size.get(1)?)? }));
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        Some(Self {
+            handle: text("handle")?.to_owned(),
+            media_type: text("media_type")?.to_owned(),
+            name: text("name").unwrap_or("").to_owned(),
+            bytes: number(value.get("bytes")?)? as usize,
+            size,
+        })
+    }
+}
+
+/// Writes into the metadata of an item that it has images and the like, which are stored elsewhere. Messages show them as
+/// the format does ([`super::items_to_messages_with`]), as long as the text of the item begins as it does now.
+///
+/// ```
+/// use contextweaver_convert::providers::{MediaRecord, note_media};
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let mut item = ContextItem::new("result:c1", ItemKind::ToolResult, "One chart.");
+/// note_media(&mut item, &[MediaRecord::new("mcp:plot:c1:image:0", "image/png", "", b"\x89PNG\r\n\x1a\n")]);
+/// assert_eq!(item.metadata["_contextweaver"]["media"]["list"][0]["handle"], "mcp:plot:c1:image:0");
+/// ```
+pub fn note_media(item: &mut ContextItem, media: &[MediaRecord]) {
+    if media.is_empty() {
+        return;
+    }
+    let list: Value = media.iter().map(MediaRecord::to_value).collect();
+    let noted = json!({ TEXT_OF_MEDIA: mark_of(&item.text), "list": list });
+    let own = item.metadata.entry(RESERVED_KEY).or_insert_with(|| json!({}));
+    if !own.is_object() {
+        *own = json!({});
+    }
+    own[MEDIA_KEY] = noted;
+}
+
+/// Says of an item that was read from a message, and whose text was changed since, that its images and the like still belong
+/// to it, as those of a result to its digest. They are shown as long as the text begins as it does now.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages, keep_media, messages_to_items};
+/// use serde_json::json;
+///
+/// let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+/// let messages = json!([{ "role": "user", "content": [{ "type": "text", "text": "What is it? Is it a cat?" }, image] }]);
+/// let mut items = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items;
+/// items[0].text = "What is it?".into();
+/// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
+/// assert_eq!(written.messages[0]["content"], "What is it?");
+/// assert_eq!(written.warnings[0].code, "MEDIA_LEFT_OUT");
+/// keep_media(&mut items[0]);
+/// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
+/// assert_eq!(written.messages[0]["content"][1], image);
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn keep_media(item: &mut ContextItem) {
+    let mark = mark_of(&item.text);
+    let message = item.metadata.get_mut(RESERVED_KEY).and_then(|own| own.get_mut(MESSAGE_KEY));
+    if let Some(Value::Object(message)) = message {
+        message.insert(TEXT_OF_MEDIA.to_owned(), mark);
+    }
+}
+
+/// Returns what is noted of media of an item, and whether its text is still the one they belong to.
+pub fn noted_media(item: &ContextItem) -> (Vec<MediaRecord>, bool) {
+    let Some(noted) = item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MEDIA_KEY)) else {
+        return (Vec::new(), false);
+    };
+    let list = noted.get("list").and_then(Value::as_array).into_iter().flatten().filter_map(MediaRecord::read);
+    let is_same = noted.get(TEXT_OF_MEDIA).is_some_and(|mark| begins_as_marked(&item.text, mark));
+    (list.collect(), is_same && !item.metadata_flag("redacted"))
+}
+
+/// Writes bytes as base64.
+pub fn base64_of(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Returns the text of an item without the labels of its noted media, where it has nothing else to say.
+pub fn text_beside<'a>(text: &'a str, media: &[MediaRecord]) -> &'a str {
+    let labels: Vec<String> = media.iter().map(MediaRecord::label).collect();
+    if labels.join("\n") == text { "" } else { text }
+}
