@@ -115,8 +115,19 @@ fn every_block_leaves_a_trace() {
         (json!("plain"), "plain", vec![], vec!["malformed-part"]),
         (json!(null), "(no content)", vec![], vec!["malformed-part"]),
         (json!([1]), "(no content)", vec![("unknown:0", "[1]")], vec!["malformed-part"]),
-        (json!({ "type": "image", "data": "aGk=" }), "(no content)", vec![("image:0", "hi")], vec![]),
-        (json!({ "type": "audio", "data": "aGk" }), "(no content)", vec![("audio:0", "hi")], vec!["base64-form"]),
+        (json!({ "type": "image", "data": "aGk=" }), "[image: image/png, 1 KiB]", vec![("image:0", "hi")], vec![]),
+        (
+            json!({ "type": "audio", "data": "aGk" }),
+            "[audio: audio/wav, 1 KiB]",
+            vec![("audio:0", "hi")],
+            vec!["base64-form"],
+        ),
+        (
+            json!({ "type": "image", "data": "aGk=", "annotations": { "audience": ["user"] } }),
+            "(no content)",
+            vec![("image:0", "hi")],
+            vec![],
+        ),
         (json!({ "type": "image", "data": "?" }), "(no content)", vec![("image:0", "?")], vec!["decode-error"]),
         (json!({ "type": "image" }), "(no content)", vec![("image:0", "")], vec!["malformed-part"]),
         (
@@ -132,8 +143,8 @@ fn every_block_leaves_a_trace() {
             vec![],
         ),
         (
-            json!({ "type": "resource", "resource": { "uri": "u:x", "blob": "aGk=" } }),
-            "(no content)",
+            json!({ "type": "resource", "resource": { "uri": "u:x/y.bin?z", "blob": "aGk=" } }),
+            "[file: y.bin, application/octet-stream, 1 KiB]",
             vec![("resource:0", "hi")],
             vec![],
         ),

@@ -12,6 +12,7 @@ use crate::reduce::within;
 use crate::{digest_note, sensitivity};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::keep_media;
 use contextweaver_model::json::{Fields, JsonMap};
 use contextweaver_model::{ContextItem, ItemKind, Status, Strategy};
 use contextweaver_text::tokens::Estimator;
@@ -174,7 +175,8 @@ impl ContextManager {
         envelope.status = Status::Ok;
         envelope.summary.clone_from(&text);
         item.token_estimate = Estimator::V2.tokens(&text);
-        item.text = text;
+        let before = std::mem::replace(&mut item.text, text);
+        keep_media(&mut item, &before);
         let view = digest_note::view(&item);
         digest_note::attach(&mut item, strategy, total, view);
         self.events.replace(at, item.clone());

@@ -32,6 +32,7 @@
 //! [`SelectableItem`]: contextweaver_model::SelectableItem
 
 pub mod mcp;
+mod media_label;
 pub mod providers;
 pub mod tools;
 

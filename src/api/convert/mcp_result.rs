@@ -40,7 +40,7 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     // Two copies of an image are enough.
     drop(result);
     let (mut bytes, mut places) = (Vec::new(), Vec::new());
-    for ResultBinary { handle, bytes: own, media_type, label } in converted.binaries {
+    for ResultBinary { handle, bytes: own, media_type, label, .. } in converted.binaries {
         let (offset, length) = (bytes.len(), own.len());
         places.push(json!({
             "handle": handle, "media_type": media_type, "label": label, "offset": offset, "length": length,

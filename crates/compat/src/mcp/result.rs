@@ -113,7 +113,7 @@ impl CompatResultReader<'_> {
 
     fn keep(&mut self, kind: &str, bytes: Vec<u8>, media_type: String, label: String) {
         let handle = format!("mcp:{}:{kind}", self.tool);
-        let binary = ResultBinary { handle, bytes, media_type, label };
+        let binary = ResultBinary { handle, bytes, media_type, label, media: None };
         self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
     }

@@ -14,6 +14,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_convert::providers::keep_media;
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
@@ -191,6 +192,7 @@ impl ContextManager {
         let mut done = self.digest_text(&call, &text);
         done.item.id = id;
         done.item.parent_id = parent_id;
+        keep_media(&mut done.item, &text);
         if media > 0 && done.item.metadata.contains_key(RESERVED_KEY) {
             done.item.token_estimate += media;
         }

@@ -105,7 +105,7 @@ impl ContextManager {
         let mut live = live_handles(&self.events);
         live.extend(handles.iter().map(String::as_str));
         let mut artifact_refs = Vec::new();
-        for McpBinary { handle, media_type, label, bytes } in parts {
+        for McpBinary { handle, media_type, label, bytes, .. } in parts {
             let (handle, label) = (handle.as_str(), self.options.mask_secrets(&label));
             let new = NewArtifact { handle, bytes: bytes.into(), media_type: &media_type, label: &label, live: &live };
             artifact_refs.push(self.artifacts.put_new(new).map_err(|error| of_part(&error, handle))?);

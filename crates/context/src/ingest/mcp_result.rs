@@ -7,6 +7,7 @@ use crate::firewall::Compaction;
 use crate::options::ManagerOptions;
 use contextweaver_base::limits;
 use contextweaver_convert::mcp::ConvertedResult;
+use contextweaver_convert::providers::{MediaRecord, note_media};
 use contextweaver_model::{ResultEnvelope, Status};
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::unicode::prefix;
@@ -22,6 +23,8 @@ pub struct McpResult {
     pub full_text: String,
     /// Bytes of images, audio and resources.
     pub binaries: Vec<McpBinary>,
+    /// What messages show of the bytes, once they have the handles of the store.
+    media: Vec<MediaRecord>,
 }
 
 /// Bytes of a result, and what they are.
@@ -35,6 +38,8 @@ pub struct McpBinary {
     pub label: String,
     /// The bytes; the store takes them over.
     pub bytes: Vec<u8>,
+    /// Of an image, a sound or a file that messages show its name, which may be empty.
+    pub media: Option<String>,
 }
 
 impl McpResult {
@@ -46,8 +51,9 @@ impl McpResult {
             media_type: binary.media_type,
             label: binary.label,
             bytes: binary.bytes,
+            media: binary.media,
         });
-        Self { call, envelope, full_text, binaries: binaries.collect() }
+        Self { call, envelope, full_text, binaries: binaries.collect(), media: Vec::new() }
     }
 
     /// Returns the handle of a part in the store: a tool that is called again must not find what it gave before.
@@ -63,12 +69,21 @@ impl McpResult {
         for part in &mut parts {
             part.handle = self.handle(&part.handle);
         }
+        let record = |part: &McpBinary| {
+            let name = part.media.as_deref()?;
+            Some(MediaRecord::new(&part.handle, &part.media_type, name, &part.bytes))
+        };
+        self.media = parts.iter().filter_map(record).collect();
         parts
     }
 
     /// Adds to a digest of the text what is known of the result.
     pub(super) fn complete(&self, done: &mut Compaction, options: &ManagerOptions) {
         done.item.metadata.insert("protocol".into(), "mcp".into());
+        if self.envelope.status == Status::Error {
+            done.item.metadata.insert("is_error".into(), true.into());
+        }
+        note_media(&mut done.item, &self.media);
         let (digest, known) = (&mut done.envelope, &self.envelope);
         digest.status = match (known.status, digest.status) {
             (Status::Error, _) | (_, Status::Error) => Status::Error,

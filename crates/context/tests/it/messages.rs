@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use contextweaver_base::{Error, ErrorCode, Result, limits};
 use contextweaver_context::callbacks::{Need, Outcome};
-use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions};
+use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, ManagerOptions, McpResult, ToolResult};
+use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
 use contextweaver_text::tokens::Estimator;
@@ -489,4 +490,65 @@ fn compat_prompts_are_not_made_of_parts() {
     let error =
         build(&mut contextweaver_context::compat::manager(options).unwrap(), &asked(100), Format::Gemini).unwrap_err();
     assert_eq!(error.code(), ErrorCode::Unsupported);
+}
+
+/// The provider's image part is in the result, also where a digest stands for its text, and counts.
+#[test]
+fn images_of_results_are_in_messages() {
+    let bytes = &PICTURE["data:image/png;base64,".len()..];
+    let image = json!({ "type": "image", "data": bytes, "mimeType": "image/png" });
+    let long: Vec<String> = (0..3_000).map(|at| format!("{at} of a long log with many words in each line")).collect();
+    for (text, is_error) in [("One chart.", false), ("", false), (long.join("\n").as_str(), false), ("Broken.", true)] {
+        let mut content = vec![image.clone()];
+        content.extend((!text.is_empty()).then(|| json!({ "type": "text", "text": text })));
+        let result = json!({ "content": content, "isError": is_error });
+        let mut manager = of(vec![ContextItem::new("u", ItemKind::UserTurn, "draw"), call()]);
+        let converted = mcp_result_to_envelope(&result, "look", &McpResultOptions::default()).unwrap();
+        let ingested = manager.ingest_mcp_result(McpResult::new(ToolResult::new("c", "look"), converted)).unwrap();
+        let item = ingested.done().unwrap().item;
+        assert_ne!(item.text, "(no content)");
+        let snapshot = serde_json::from_str(&json!(manager.snapshot()).to_string()).unwrap();
+        let mut restored = ContextManager::new(ManagerOptions::default()).restored(snapshot).unwrap();
+        for format in Format::ALL {
+            let built = build(&mut manager, &asked(8_000), *format).unwrap();
+            assert_eq!(built, build(&mut restored, &asked(8_000), *format).unwrap());
+            let all = json!(built.written.messages).to_string();
+            // A failed result is text with these; parts of a user interface have no media at all.
+            let has_no_place = match format {
+                Format::AiSdkUi => true,
+                Format::Anthropic | Format::AiSdkModel => is_error,
+                _ => false,
+            };
+            let shown = all.contains(bytes);
+            assert_eq!(shown, !has_no_place, "{} {text:.20}: {all:.600}", format.as_str());
+            let warned = built.written.warnings.iter().any(|warning| warning.code == "MEDIA_LEFT_OUT");
+            assert_eq!(warned, has_no_place, "{:?}", built.written.warnings);
+            assert!(shown || all.contains("[image: image/png, 1 KiB]"), "{all:.600}");
+            assert!(built.tokens >= if shown { picture_tokens(*format) } else { 0 });
+        }
+    }
+}
+
+/// What a build shortens goes without its images, and says so.
+#[test]
+fn images_give_way_with_their_text() {
+    // The beginning of an image of 1,024 by 1,024 pixels: 1,369 tokens.
+    let image = json!({ "type": "image", "data": "iVBORw0KGgoAAAANSUhEUgAABAAAAAQA", "mimeType": "image/png" });
+    let text: Vec<String> = (0..60).map(|at| format!("line {at} of a report")).collect();
+    let result = json!({ "content": [{ "type": "text", "text": text.join("\n") }, image] });
+    let mut manager = of(vec![ContextItem::new("u", ItemKind::UserTurn, "draw"), call()]);
+    let converted = mcp_result_to_envelope(&result, "look", &McpResultOptions::default()).unwrap();
+    manager.ingest_mcp_result(McpResult::new(ToolResult::new("c", "look"), converted)).unwrap();
+    let built = build(&mut manager, &asked(1_800), Format::Anthropic).unwrap();
+    assert!(json!(built.written.messages).to_string().contains("iVBORw0KGgo"));
+    assert!(built.tokens > 1_369, "{}", built.tokens);
+    let built = build(&mut manager, &asked(1_000), Format::Anthropic).unwrap();
+    assert!(!json!(built.written.messages).to_string().contains("iVBORw0KGgo"));
+    assert!(built.written.warnings.iter().any(|warning| warning.code == "MEDIA_LEFT_OUT"), "{built:?}");
+}
+
+fn call() -> ContextItem {
+    let mut call = ContextItem::new("c", ItemKind::ToolCall, "{}");
+    call.metadata.insert("function_name".into(), "look".into());
+    call
 }

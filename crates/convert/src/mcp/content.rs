@@ -158,7 +158,9 @@ impl ResultReader<'_> {
                 }
                 let named = decoded.media_type.filter(|name| is_media_type(name));
                 let media_type = self.media_type(block, named.as_deref().unwrap_or(default));
-                self.store(place, decoded.bytes, &media_type, label, &path);
+                if self.store(place, decoded.bytes, &media_type, label, &path) && !block.withheld {
+                    self.show_media(block.text("uri").map_or("", file_name));
+                }
             }
             Err(Base64Error::TooLarge(size)) => {
                 let message = format!("{size} bytes, and there is room for {}", self.room);
@@ -274,6 +276,12 @@ impl ResultReader<'_> {
         let kind = kind.filter(is_plain).unwrap_or("unknown");
         self.keep_json(&format!("{kind}:{}", block.index), block.map, &block.path);
     }
+}
+
+/// Returns the last part of the path of an address.
+fn file_name(uri: &str) -> &str {
+    let path = uri.split(['?', '#']).next().unwrap_or("");
+    path.rsplit('/').next().unwrap_or("")
 }
 
 fn is_media_type(text: &str) -> bool {

@@ -139,7 +139,7 @@ fn is_media(result: &Value, path: &str) -> bool {
 
 fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> ConvertedResult {
     reader.content(map.get("content").unwrap_or(&Value::Null));
-    let stand_in = outcome(&mut reader, map);
+    let stand_in = outcome(&mut reader, map).or_else(|| labels(&reader));
     let is_error = is_error(&mut reader, map.get("isError"));
     let facts = structured(&mut reader, map, options.revision);
     reader.keep_rest(map, READ);
@@ -283,6 +283,12 @@ pub(super) fn finish(
         firewall_stats: None,
     };
     ConvertedResult { envelope, binaries: reader.binaries, full_text, warnings: reader.warnings }
+}
+
+/// Returns the labels of the media of a result that has nothing else.
+fn labels(reader: &ResultReader) -> Option<String> {
+    let labels: Vec<String> = reader.binaries.iter().filter_map(ResultBinary::media_label).collect();
+    (!labels.is_empty()).then(|| labels.join("\n"))
 }
 
 /// Says in the provenance what the first [`limits::MCP_WARNINGS`] warnings are, by code and path.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::media_label::{MediaSize, kind_of, media_label};
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::{JsonMap, type_name};
@@ -23,9 +24,18 @@ pub struct ResultBinary {
     pub media_type: String,
     /// One line that describes the bytes.
     pub label: String,
+    /// Of an image, a sound or a file that a model may be shown its name, which may be empty; none of bytes that are shown as
+    /// text, and of those that are for the user only.
+    pub media: Option<String>,
 }
 
 impl ResultBinary {
+    /// Returns the label that stands in a text for media, such as `[image: image/png, 12 KiB]`.
+    pub fn media_label(&self) -> Option<String> {
+        let name = self.media.as_deref()?;
+        Some(media_label(kind_of(&self.media_type), name, &self.media_type, MediaSize::Bytes(self.bytes.len())))
+    }
+
     /// Returns the artifact of the bytes, not stored and without a hash.
     pub fn artifact_ref(&self) -> ArtifactRef {
         ArtifactRef {
@@ -137,10 +147,17 @@ impl<'a> ResultReader<'a> {
         };
         self.room = room;
         let handle = format!("{}:{kind}", self.prefix);
-        let binary = ResultBinary { handle, bytes, media_type: media_type.to_owned(), label };
+        let binary = ResultBinary { handle, bytes, media_type: media_type.to_owned(), label, media: None };
         self.artifacts.push(binary.artifact_ref());
         self.binaries.push(binary);
         true
+    }
+
+    /// Says that the bytes that were stored last are media for the model.
+    pub fn show_media(&mut self, name: &str) {
+        if let Some(binary) = self.binaries.last_mut().filter(|binary| !binary.bytes.is_empty()) {
+            binary.media = Some(short(name));
+        }
     }
 
     /// Keeps JSON as it came.

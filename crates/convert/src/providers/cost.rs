@@ -67,6 +67,18 @@ pub struct ItemCost<'a> {
     pub weigh: Weigh<'a>,
 }
 
+/// What of an item is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShownAs {
+    /// Its own text, with its images and the like. It comes back as the message that it was read from, where it was read from
+    /// this format.
+    Own,
+    /// Another text in its place, with its images and the like.
+    Changed,
+    /// A text alone.
+    Bare,
+}
+
 /// Quarter tokens of the roles, types and states that a format writes, as `heuristic/v3` counts them.
 struct FormatOverhead {
     /// Of a message of text.
@@ -94,16 +106,15 @@ const fn overhead(format: Format) -> FormatOverhead {
 }
 
 impl ItemCost<'_> {
-    /// Weighs the item with its text, which weighs `text_quarters`. With `is_whole` it comes back as the message that it
-    /// was read from, where it was read from this format.
-    pub fn quarters(&self, text_quarters: u64, is_whole: bool) -> u64 {
-        let stored = if is_whole { self.stored() } else { None };
-        let media = if is_whole { self.media() } else { 0 };
+    /// Weighs the item with its text, which weighs `text_quarters`.
+    pub fn quarters(&self, text_quarters: u64, shown: ShownAs) -> u64 {
+        let stored = if shown == ShownAs::Own { self.stored() } else { None };
+        let media = if shown == ShownAs::Bare { 0 } else { self.media(stored.is_none()) };
         text_quarters + media + stored.unwrap_or_else(|| self.new_part())
     }
 
-    /// Weighs the media that are written for another format than they came in, or come from a store.
-    fn media(&self) -> u64 {
+    /// Weighs the media that come from a store, and with `is_new` those of the message that the item was read from.
+    fn media(&self, is_new: bool) -> u64 {
         let place = match self.item.kind {
             ItemKind::ToolResult if self.item.metadata_flag("is_error") => MediaPlace::FailedResult,
             ItemKind::ToolResult => MediaPlace::Result,
@@ -122,7 +133,7 @@ impl ItemCost<'_> {
                 part.as_object().into_iter().for_each(|map| meter.media(map));
             }
         };
-        for value in self.foreign_media() {
+        for value in if is_new { self.stored_media() } else { Vec::new() } {
             if let Some(info) = value.as_object().and_then(MediaInfo::of) {
                 add(&info.media(), media_tokens(self.format, &info));
             }
@@ -143,8 +154,8 @@ impl ItemCost<'_> {
         meter.quarters + if is_apart { 4 * limits::MESSAGE_TOKENS + overhead(self.format).text + line() } else { 0 }
     }
 
-    /// Returns what is stored of media in the message of another format.
-    fn foreign_media(&self) -> Vec<&Value> {
+    /// Returns what is stored of media in the message that the item was read from.
+    fn stored_media(&self) -> Vec<&Value> {
         let stored = self.item.metadata.get(RESERVED_KEY).and_then(|own| own.get(MESSAGE_KEY));
         let Some(stored) = stored.and_then(Value::as_object) else { return Vec::new() };
         let text = &self.item.text;
@@ -152,7 +163,7 @@ impl ItemCost<'_> {
             let is_marked = stored.get(TEXT_OF_MEDIA).is_some_and(|mark| begins_as_marked(text, mark));
             is_marked || optional(stored, "digest") == digest(text)
         };
-        if optional(stored, "format") == self.format.as_str() || self.item.metadata_flag("redacted") {
+        if self.item.metadata_flag("redacted") {
             return Vec::new();
         }
         let mut media = Vec::new();

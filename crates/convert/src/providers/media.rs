@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::media_label::{MediaSize, kind_of, media_label, plain};
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::unicode::{is_invisible, truncate};
 
 /// Tokens that media count of which nothing tells how many they are: a sound, a film, a file.
 pub const MEDIA_TOKENS: u64 = 1000;
@@ -136,21 +136,14 @@ impl<'a> MediaInfo<'a> {
 
     /// Returns the label of media that have so many bytes, where the data are not here.
     pub fn label_of_bytes(&self, bytes: usize) -> String {
-        let mut about: Vec<String> = Vec::new();
         let (mut media_type, mut data, mut is_link) = (self.media_type, self.data, self.data.contains("://"));
         if let Some((head, rest)) = data.strip_prefix("data:").and_then(|rest| rest.split_once(',')) {
             let (given, _) = head.split_once(';').unwrap_or((head, ""));
             media_type = if media_type.is_empty() { given } else { media_type };
             (data, is_link) = (rest, false);
         }
-        about.extend([self.name, media_type].iter().filter(|text| !text.is_empty()).map(|text| plain(text)));
-        if is_link {
-            about.push(plain(data));
-        } else if !data.is_empty() || bytes > 0 {
-            let kib = bytes.max(data.len() / 4 * 3).div_ceil(1024);
-            about.push(format!("{kib} KiB"));
-        }
-        if about.is_empty() { format!("[{}]", self.kind) } else { format!("[{}: {}]", self.kind, about.join(", ")) }
+        let size = if is_link { MediaSize::Address(data) } else { MediaSize::Bytes(bytes.max(data.len() / 4 * 3)) };
+        media_label(self.kind, self.name, media_type, size)
     }
 }
 
@@ -228,18 +221,6 @@ fn begins(data: &str, sign: &str) -> bool {
 fn is_base64(text: &str) -> bool {
     let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     !text.is_empty() && text.bytes().all(is_digit)
-}
-
-/// Returns the word for a media type in a label.
-pub fn kind_of(media_type: &str) -> &str {
-    let kind = media_type.split('/').next().unwrap_or("");
-    if matches!(kind, "image" | "audio" | "video") { kind } else { "file" }
-}
-
-/// Shortens a name and takes out what would break a line or a bracket.
-fn plain(text: &str) -> String {
-    let fits = |ch: &char| !ch.is_control() && !is_invisible(*ch) && !matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}');
-    truncate(&text.chars().filter(fits).take(200).collect::<String>(), 120)
 }
 
 /// Returns the label of a part of an unknown type.

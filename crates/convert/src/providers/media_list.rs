@@ -7,8 +7,9 @@ use ::base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::image_size::{ImageSize, size_of_bytes};
-use super::media::{MediaInfo, kind_of};
-use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, mark_of};
+use super::media::MediaInfo;
+use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest, mark_of};
+use crate::media_label::kind_of;
 use contextweaver_model::{ContextItem, RESERVED_KEY};
 
 /// Key below [`RESERVED_KEY`] of the list.
@@ -104,8 +105,8 @@ pub fn note_media(item: &mut ContextItem, media: &[MediaRecord]) {
     own[MEDIA_KEY] = noted;
 }
 
-/// Says of an item that was read from a message, and whose text was changed since, that its images and the like still belong
-/// to it, as those of a result to its digest. They are shown as long as the text begins as it does now.
+/// Says that the images and the like that belonged to the text `before` of an item belong to its text now, as those of a
+/// result to its digest. They are shown as long as the text begins as it does now.
 ///
 /// ```
 /// use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages, keep_media, messages_to_items};
@@ -114,20 +115,26 @@ pub fn note_media(item: &mut ContextItem, media: &[MediaRecord]) {
 /// let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
 /// let messages = json!([{ "role": "user", "content": [{ "type": "text", "text": "What is it? Is it a cat?" }, image] }]);
 /// let mut items = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items;
-/// items[0].text = "What is it?".into();
+/// let before = std::mem::replace(&mut items[0].text, "What is it?".into());
 /// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
 /// assert_eq!(written.messages[0]["content"], "What is it?");
 /// assert_eq!(written.warnings[0].code, "MEDIA_LEFT_OUT");
-/// keep_media(&mut items[0]);
+/// keep_media(&mut items[0], &before);
 /// let written = items_to_messages(&items, Format::OpenAiChat, &WriteOptions::default())?;
 /// assert_eq!(written.messages[0]["content"][1], image);
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
-pub fn keep_media(item: &mut ContextItem) {
-    let mark = mark_of(&item.text);
-    let message = item.metadata.get_mut(RESERVED_KEY).and_then(|own| own.get_mut(MESSAGE_KEY));
-    if let Some(Value::Object(message)) = message {
-        message.insert(TEXT_OF_MEDIA.to_owned(), mark);
+pub fn keep_media(item: &mut ContextItem, before: &str) {
+    let Some(Value::Object(own)) = item.metadata.get_mut(RESERVED_KEY) else { return };
+    if item.text == before {
+        return;
+    }
+    for (key, is_read) in [(MESSAGE_KEY, true), (MEDIA_KEY, false)] {
+        let Some(Value::Object(record)) = own.get_mut(key) else { continue };
+        let is_marked = record.get(TEXT_OF_MEDIA).is_some_and(|mark| begins_as_marked(before, mark));
+        if is_marked || is_read && record.get("digest").is_some_and(|marked| *marked == digest(before).as_str()) {
+            record.insert(TEXT_OF_MEDIA.to_owned(), mark_of(&item.text));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Images, sounds and files in messages.
 
-use contextweaver_convert::providers::cost::{ItemCost, message_quarters};
+use contextweaver_convert::providers::cost::{ItemCost, ShownAs, message_quarters};
 use contextweaver_convert::providers::{
     Format, MediaRecord, ReadOptions, WriteOptions, items_to_messages, items_to_messages_with, messages_to_items,
     note_media,
@@ -257,7 +257,7 @@ fn media_of_results_count_before_they_are_written() {
         let cost = |at: usize| {
             let before = at.checked_sub(1).map(|before| &items[before]);
             ItemCost { format: *format, item: &items[at], before, weigh: &weigh }
-                .quarters(items[at].text.len() as u64, true)
+                .quarters(items[at].text.len() as u64, ShownAs::Own)
         };
         let estimated: u64 = (0..items.len()).map(cost).sum();
         let near = estimated.abs_diff(sent);

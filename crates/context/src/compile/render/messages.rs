@@ -11,8 +11,8 @@ use crate::labels;
 use crate::options::ManagerOptions;
 use crate::source_message::{forget_source_message, source_message};
 use contextweaver_base::Result;
-use contextweaver_convert::providers::cost::{ItemCost, Weigh, message_quarters};
-use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages};
+use contextweaver_convert::providers::cost::{ItemCost, ShownAs, Weigh, message_quarters};
+use contextweaver_convert::providers::{Format, WriteOptions, items_to_messages_with, keep_media};
 use contextweaver_model::{ContextItem, ItemKind, RenderedAs};
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_value};
 use contextweaver_text::tokens::Estimator;
@@ -38,7 +38,12 @@ impl Renderer for MessageRenderer {
             ItemKind::ToolResult if closure::joins(sources.events, item).is_none() => cost.made_up_call(),
             _ => 0,
         };
-        let sent = cost.quarters(text, *rendering.content == EntryContent::Own);
+        let shown = match (rendering.content, rendering.form) {
+            (EntryContent::Own, _) => ShownAs::Own,
+            (_, form) if has_media(form) => ShownAs::Changed,
+            _ => ShownAs::Bare,
+        };
+        let sent = cost.quarters(text, shown);
         (sent + beside).max(section_quarters(sources, at, rendering))
     }
 
@@ -46,7 +51,8 @@ impl Renderer for MessageRenderer {
         let weigh = |text: &str| sources.quarters(text);
         let quarters = |item: Option<ContextItem>| {
             let cost = |item: &ContextItem| {
-                ItemCost { format: self.format, item, before: None, weigh: &weigh }.quarters(weigh(&item.text), false)
+                ItemCost { format: self.format, item, before: None, weigh: &weigh }
+                    .quarters(weigh(&item.text), ShownAs::Bare)
             };
             item.as_ref().map_or(0, cost)
         };
@@ -61,7 +67,8 @@ impl Renderer for MessageRenderer {
             .chain(prompt.entries.iter().map(|entry| as_shown(entry, sources.options)))
             .chain(below(prompt.footer))
             .collect();
-        let written = items_to_messages(&items, self.format, &self.options)?;
+        let bytes = |handle: &str| sources.artifacts.peek(handle);
+        let written = items_to_messages_with(&items, self.format, &self.options, &bytes)?;
         let tokens = message_quarters(&written, self.format, &|text| sources.quarters(text)) / 4;
         Ok(Some(MessagePrompt { written, tokens }))
     }
@@ -82,6 +89,11 @@ fn below(footer: &str) -> Option<ContextItem> {
     (!footer.is_empty()).then(|| ContextItem::new("prompt:footer", ItemKind::UserTurn, footer))
 }
 
+/// Tells whether images and the like stand with a text: not with one that only says that there is something.
+fn has_media(form: RenderedAs) -> bool {
+    matches!(form, RenderedAs::Whole | RenderedAs::Excerpt)
+}
+
 fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
     let items = sources.events.items();
     sources
@@ -95,9 +107,15 @@ fn has_result(sources: &BuildInputs, call: &ContextItem) -> bool {
 fn as_shown(entry: &PromptEntry, options: &ManagerOptions) -> ContextItem {
     let mut item = entry.item.clone();
     item.text = entry.rendering.content.text(entry.item, entry.indexed, options).into_owned();
-    if entry.rendering.form == RenderedAs::Redacted {
-        forget_source_message(&mut item);
-    } else if options.redact_secrets {
+    match entry.rendering.form {
+        RenderedAs::Redacted => {
+            forget_source_message(&mut item);
+            return item;
+        }
+        form if has_media(form) => keep_media(&mut item, &entry.item.text),
+        _ => {}
+    }
+    if options.redact_secrets {
         mask(&mut item);
     }
     item
