@@ -34,24 +34,27 @@ export function fromExtra(extra: McpExtra, options?: FromMcpMetaOptions): ToolCa
 
 /** What tools of the AI SDK get beside the input. */
 export interface AiSdkOptions {
+  /** Since version 7. */
+  readonly context?: unknown;
+  /** Until version 6. */
   readonly experimental_context?: unknown;
   readonly toolCallId?: string;
   readonly abortSignal?: AbortSignalLike;
 }
 
-/** Makes a context of the options that a tool of the AI SDK gets. */
+/** Makes a context of the options that a tool of the AI SDK gets, of version 7 or an earlier one; `context` wins over the older field. */
 export function fromAiSdk(options: AiSdkOptions): ToolCallContext {
-  const { experimental_context: context, toolCallId, abortSignal } = fields(options);
+  const { experimental_context: older, context, toolCallId, abortSignal } = fields(options);
   const more = { ...(toolCallId !== undefined && { toolCallId }), ...(abortSignal !== undefined && { signal: abortSignal }) };
-  return effectiveContext(fromRecord(context), ToolCallContext.of(more));
+  return effectiveContext(fromRecord(older), fromRecord(context), ToolCallContext.of(more));
 }
 
-/** Makes the options of a tool of the AI SDK; none for an empty context. */
+/** Makes the options of a tool of the AI SDK, with the context where version 7 and where earlier ones look for it; none for an empty context. */
 export function toAiSdk(context: ToolCallContext): AiSdkOptions | undefined {
   const { signal, toolCallId, ...rest } = revealed(context);
   if (contextAt(context, "/context").isEmpty) return undefined;
   return {
-    ...(Object.keys(rest).length > 0 && { experimental_context: rest }),
+    ...(Object.keys(rest).length > 0 && { context: rest, experimental_context: rest }),
     ...(toolCallId !== undefined && { toolCallId: toolCallId as string }),
     ...(signal !== undefined && { abortSignal: signal as AbortSignalLike }),
   };

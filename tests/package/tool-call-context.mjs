@@ -617,9 +617,15 @@ const metaCases = {
     assert.ok(context.signal === signal && !`${context}${JSON.stringify(context)}`.includes("s3cret-value"));
     assert.deepEqual(cw.toMcpMeta(context, cw.MetaPolicy.dangerouslyPassThrough()), { locale: "de" });
     assert.deepEqual(cw.fromExtra({ _meta: { locale: "de" }, signal }).keys(), ["signal"]);
-    const foreign = { experimental_context: { tenantId: "a", n: [1] }, toolCallId: "c1", abortSignal: signal };
-    assert.deepEqual(own(JSON.stringify(cw.toAiSdk(cw.fromAiSdk(foreign)))), own(JSON.stringify(foreign)));
-    assert.ok(cw.fromAiSdk(foreign).signal === signal && cw.toAiSdk(ToolCallContext.EMPTY) === undefined);
+    const given = { tenantId: "a", n: [1] };
+    const rest = { toolCallId: "c1", abortSignal: signal };
+    // Both fields are written: version 7 looks for one, earlier versions for the other.
+    for (const foreign of [{ experimental_context: given, ...rest }, { context: given, ...rest }, { experimental_context: { n: 0 }, context: given, ...rest }]) {
+      const written = own(JSON.stringify(cw.toAiSdk(cw.fromAiSdk(foreign))));
+      assert.deepEqual(written, own(JSON.stringify({ context: given, experimental_context: given, ...rest })));
+      assert.ok(cw.fromAiSdk(foreign).signal === signal);
+    }
+    assert.ok(cw.toAiSdk(ToolCallContext.EMPTY) === undefined);
     const config = { configurable: { thread_id: "t", authToken: "s3cret-value" }, signal };
     assert.deepEqual(own(JSON.stringify(cw.toConfigurable(cw.fromConfigurable(config)))), own(JSON.stringify(config)));
     assert.ok(cw.toConfigurable(ToolCallContext.EMPTY) === undefined);
