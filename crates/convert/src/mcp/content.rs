@@ -69,7 +69,7 @@ impl ResultReader<'_> {
     }
 
     /// Shows a text. Where that shows something that hides, the text as it came is kept beside it.
-    fn say(&mut self, text: &str, kind: &str, path: &str) {
+    pub fn say(&mut self, text: &str, kind: &str, path: &str) {
         let shown = sanitize(text);
         if shown != text {
             self.keep_text(text, kind, path);

@@ -138,12 +138,37 @@ fn is_media(result: &Value, path: &str) -> bool {
 }
 
 fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> ConvertedResult {
+    if let Some(error) = protocol_error(map) {
+        let message = error.get("message").and_then(Value::as_str).unwrap_or("");
+        reader.warn("protocol-error", "an error of the protocol in place of a result", "");
+        reader.say(message, "error", "/error/message");
+        reader.note("protocol_error", Value::Object(error.clone()), "/error");
+        return finish(reader, Vec::new(), None, true);
+    }
+    if let Some(Value::Object(result)) = map.get("result").filter(|_| map.contains_key("jsonrpc")) {
+        reader.warn("response-around-result", "the response of JSON-RPC around a result was taken off", "/result");
+        return read(result, reader, options);
+    }
+    if !READ.iter().any(|key| map.contains_key(*key)) {
+        reader.degrade("empty-result", "it has neither `content` nor anything else of the result of a tool", "");
+    }
     reader.content(map.get("content").unwrap_or(&Value::Null));
     let stand_in = outcome(&mut reader, map).or_else(|| labels(&reader));
     let is_error = is_error(&mut reader, map.get("isError"));
     let facts = structured(&mut reader, map, options.revision);
     reader.keep_rest(map, READ);
     finish(reader, facts, stand_in, is_error)
+}
+
+/// Returns the error of JSON-RPC that came in place of a result: in its response, or by itself.
+fn protocol_error(map: &JsonMap) -> Option<&JsonMap> {
+    let is_error = |error: &&JsonMap| {
+        error.get("code").is_some_and(Value::is_number) && error.get("message").is_some_and(Value::is_string)
+    };
+    if READ.iter().any(|key| map.contains_key(*key)) {
+        return None;
+    }
+    map.get("error").and_then(Value::as_object).filter(is_error).or(Some(map).filter(is_error))
 }
 
 /// The fields of a result that are read.

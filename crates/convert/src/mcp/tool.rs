@@ -159,6 +159,17 @@ impl ToolReader {
         (annotations, cost.unwrap_or(0.0))
     }
 
+    /// Warns of a schema that stands where other protocols have it: nobody would miss it before a model guesses arguments.
+    fn misplaced_schema(&mut self, tool: &JsonMap) {
+        if tool.contains_key("inputSchema") {
+            return;
+        }
+        for key in MISPLACED.iter().filter(|key| tool.get(**key).is_some_and(Value::is_object)) {
+            let message = format!("the arguments are in `{key}`; MCP has them in `inputSchema`; ignored");
+            self.warn("field-ignored", &message, &pointer("", key));
+        }
+    }
+
     /// Reads the icons, which are not fetched; those from elsewhere than `https:` and `data:` are ignored.
     fn icons(&mut self, value: Value) {
         let Value::Array(list) = value else { return self.ignore("icons", "a list", value) };
@@ -191,6 +202,9 @@ impl ToolReader {
         }
     }
 }
+
+/// Where others have the schema of the arguments: Anthropic, `OpenAI` and Gemini, items of this library, functions.
+const MISPLACED: &[&str] = &["input_schema", "parameters", "args_schema", "inputschema", "schema", "args", "arguments"];
 
 fn is_safe_icon(icon: &Value) -> bool {
     let source = icon.get("src").and_then(Value::as_str).unwrap_or_default();
@@ -264,8 +278,16 @@ pub fn mcp_tool_to_selectable(tool: Value, options: &ToolOptions) -> Result<Conv
         Value::Object(map) => map,
         other => return Err(wrong_type("", "an object", &other)),
     };
-    let name = required_text(tool.shift_remove("name"), "tool", "name")?;
+    let is_of_openai = !tool.contains_key("name") && tool.get("function").is_some_and(Value::is_object);
+    let name = required_text(tool.shift_remove("name"), "tool", "name").map_err(|error| {
+        if is_of_openai {
+            error.hint("a tool of OpenAI has its fields below `function`; one of MCP has not")
+        } else {
+            error
+        }
+    })?;
     let mut reader = ToolReader::default();
+    reader.misplaced_schema(&tool);
     let mut take = |key: &str| tool.shift_remove(key);
     let given_title = reader.text("title", take("title"));
     let given_description = take("description");

@@ -26,6 +26,7 @@ mod message;
 mod names;
 mod openai_chat;
 mod openai_responses;
+mod other_format;
 mod outgoing;
 mod stored;
 mod to_items;
@@ -152,7 +153,7 @@ pub struct WrittenMessages {
 ///
 /// # Errors
 /// `INVALID_INPUT` and `MISSING_FIELD` for what is known of the format and malformed, with the place as in
-/// `/messages/3/content/0/id`; `TOO_LARGE` and `TOO_DEEP` beyond the limits; `UNSUPPORTED` for `system` in a format that has
+/// `/messages/3/content/0/id`, and for calls and results of another format, with its name; `TOO_LARGE` and `TOO_DEEP` beyond the limits; `UNSUPPORTED` for `system` in a format that has
 /// its instructions among the messages.
 ///
 /// ```
@@ -189,6 +190,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         return Err(Error::new(ErrorCode::Unsupported, message).at("/system"));
     }
     to_items::check_depth(&list, options.system.as_ref())?;
+    other_format::refuse_other_formats(&list, format)?;
     let mut warnings = Warnings::default();
     let read = match format {
         Format::OpenAiChat => openai_chat::read(list, options.start)?,

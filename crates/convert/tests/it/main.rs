@@ -4,6 +4,7 @@
 mod anthropic_gemini;
 mod conversations;
 mod media;
+mod mistakes;
 mod properties;
 mod provider_logs;
 mod provider_rules;
