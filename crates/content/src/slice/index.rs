@@ -2,22 +2,9 @@
 
 use std::sync::Arc;
 
+use super::found::{CharTable, CutUnit, NodeList, RowIndex, RowPlan, SearchHits, Span, WrittenEntries, span_of};
 use crate::sniff::{Shape, sniff};
 use contextweaver_text::lines::lines;
-
-/// Bytes of a text, from and up to; a text has at most 4 GiB.
-pub(super) type Span = (u32, u32);
-
-/// Returns where a part of a text stands in it.
-pub(super) fn span_of(text: &str, part: &str) -> Span {
-    let start = part.as_ptr() as usize - text.as_ptr() as usize;
-    (start as u32, (start + part.len()) as u32)
-}
-
-/// Returns the part of a text at a place.
-pub(super) fn part_of(text: &str, (start, end): Span) -> &str {
-    &text[start as usize..end as usize]
-}
 
 /// What is known of one text, so that the next page of it is not looked for from the beginning. It is for the text it was
 /// first used with, and for no other.
@@ -44,25 +31,48 @@ pub(super) fn part_of(text: &str, (start, end): Span) -> &str {
 pub struct SliceIndex {
     shape: Option<Shape>,
     lines: Option<Arc<Vec<Span>>>,
+    chars: Option<Arc<CharTable>>,
     pub(super) table: Option<RowIndex>,
-    /// Rows that fulfil the conditions asked for last, with those conditions as they were written.
-    pub(super) kept: Option<(String, Arc<Vec<u32>>)>,
+    /// Which rows fulfil conditions.
+    pub(super) kept: Memo<Vec<u32>>,
+    pub(super) plan: Memo<RowPlan>,
+    pub(super) nodes: Memo<NodeList>,
+    pub(super) hits: Memo<SearchHits>,
+    pub(super) entries: Memo<WrittenEntries>,
+    /// The unit that the last page ended in.
+    pub(super) cut: Memo<CutUnit>,
     pub(super) read: u64,
 }
 
-/// Where the rows of a text are.
-#[derive(Debug, Clone)]
-pub(super) struct RowIndex {
-    /// The separator of a table.
-    pub separator: Option<u8>,
-    /// Whether the records are elements of a JSON array.
-    pub array: bool,
-    /// The header of a table is the first.
-    pub rows: Arc<Vec<Span>>,
+/// What was found, and the question that it answers; the last answer alone is kept.
+#[derive(Debug)]
+pub(super) struct Memo<T>(Option<(String, Arc<T>)>);
+
+impl<T> Default for Memo<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T> Memo<T> {
+    pub fn known(&self, question: &str) -> Option<Arc<T>> {
+        self.0.as_ref().filter(|(known, _)| known == question).map(|(_, found)| Arc::clone(found))
+    }
+
+    pub fn keep(&mut self, question: String, found: T) -> Arc<T> {
+        let found = Arc::new(found);
+        self.0 = Some((question, Arc::clone(&found)));
+        found
+    }
+
+    pub fn forget(&mut self) {
+        self.0 = None;
+    }
 }
 
 impl SliceIndex {
-    /// Returns how many lines and rows were looked at so far, for tests of how the work grows.
+    /// Returns how much was looked at so far, for tests of how the work grows: lines, rows and values, and characters where
+    /// those are counted.
     pub fn units_read(&self) -> u64 {
         self.read
     }
@@ -78,6 +88,16 @@ impl SliceIndex {
         let found: Arc<Vec<Span>> = Arc::new(lines(text).map(|line| span_of(text, line)).collect());
         self.read += found.len() as u64;
         self.lines = Some(Arc::clone(&found));
+        found
+    }
+
+    pub(super) fn chars(&mut self, text: &str) -> Arc<CharTable> {
+        if let Some(known) = &self.chars {
+            return Arc::clone(known);
+        }
+        let found = Arc::new(CharTable::of(text));
+        self.read += found.chars as u64;
+        self.chars = Some(Arc::clone(&found));
         found
     }
 }

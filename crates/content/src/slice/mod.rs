@@ -1,5 +1,6 @@
 //! Parts of a text: what a drilldown answers, under a limit of tokens, with a way to go on.
 
+mod found;
 mod index;
 mod json;
 mod outline;
@@ -7,26 +8,24 @@ mod pager;
 mod records;
 mod search;
 mod selector;
+mod values;
 
 use std::borrow::Cow;
 use std::ops::Range;
 
+use self::found::{WrittenEntries, part_of};
 pub use self::index::SliceIndex;
-use self::index::part_of;
-use self::json::JsonPath;
 pub(super) use self::json::{push_index, push_key, squeeze};
 pub(super) use self::outline::kind_of_line;
-use self::pager::{Page, PageBudget, PageFrame, PageUnit, UnitBody, fill, skip_chars};
+use self::pager::{Page, PageBudget, PageFrame, PageUnit, Pager};
 use self::records::TabularText;
 pub(super) use self::records::{has_columns, one_line};
 use self::selector::SelectorKind;
 pub use self::selector::{SELECTORS, Selector};
-use super::tree::{JsonKind, JsonTree};
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
 use contextweaver_text::lines::slice_range;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::prefix;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,50 +113,56 @@ pub fn slice_indexed(
     index: &mut SliceIndex,
 ) -> Result<TextSlice> {
     let budget = PageBudget::new(estimator, max_tokens);
+    let shape = |index: &mut SliceIndex| index.shape(media_type, text);
     let table = |index: &mut SliceIndex| TabularText::indexed(text, media_type, index);
+    let mut pager = Pager { text, selector, budget, index };
     match &selector.kind {
-        SelectorKind::Head { start, chars } => Ok(head(text, selector, (*start, *chars), budget)),
-        SelectorKind::Tail { end, chars } => Ok(tail(text, selector, (*end, *chars), budget)),
-        SelectorKind::Lines => Ok(of_lines(text, selector, budget, index)),
-        SelectorKind::Rows { columns, conditions, header } => match table(index) {
-            Some(records) => records.rows(selector, (columns, conditions, *header), budget, index),
-            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(text, selector, budget, index)),
+        SelectorKind::Head { start, chars } => Ok(head(&mut pager, *start, *chars)),
+        SelectorKind::Tail { end, chars } => Ok(tail(&mut pager, *end, *chars)),
+        SelectorKind::Lines => Ok(of_lines(&mut pager)),
+        SelectorKind::Rows { columns, conditions, header } => match table(pager.index) {
+            Some(records) => records.rows(&mut pager, (columns, conditions, *header)),
+            None if columns.is_empty() && conditions.is_empty() => Ok(of_lines(&mut pager)),
             None => Err(TabularText::absent(selector)),
         },
-        SelectorKind::JsonKeys(keys) => json_keys(text, selector, keys, budget),
-        SelectorKind::JsonPath(path) => json_path(text, selector, path, budget),
+        SelectorKind::JsonKeys(keys) => values::json_keys(&mut pager, keys),
+        SelectorKind::JsonPath(path) => values::json_path(&mut pager, path),
         SelectorKind::Search { pattern, context, max_hits } => {
-            search::search(text, index.shape(media_type, text), selector, (pattern, *context, *max_hits), budget)
+            let shape = shape(pager.index);
+            search::search(&mut pager, shape, (pattern, *context, *max_hits))
         }
         SelectorKind::Columns | SelectorKind::Stats(_) => {
-            let records = table(index).ok_or_else(|| TabularText::absent(selector))?;
-            let (open, entries) = records.describe(selector)?;
-            Ok(written(text, selector, "columns", (open, entries), budget))
+            let records = table(pager.index).ok_or_else(|| TabularText::absent(selector))?;
+            written(&mut pager, "columns", &mut || records.describe(selector))
         }
         SelectorKind::Outline => {
-            Ok(written(text, selector, "entries", outline::outline(text, index.shape(media_type, text)), budget))
+            let shape = shape(pager.index);
+            written(&mut pager, "entries", &mut || Ok(outline::outline(text, shape)))
         }
     }
 }
 
-fn head(text: &str, selector: &Selector, (start, chars): (usize, usize), budget: PageBudget) -> TextSlice {
-    let wanted = prefix(skip_chars(text, start), chars);
-    let shown = budget.prefix(wanted, budget.quarters);
-    let (total, chars, count) = (text.chars().count(), wanted.chars().count(), shown.chars().count());
+fn head(pager: &mut Pager, start: usize, chars: usize) -> TextSlice {
+    let (text, table) = (pager.text, pager.index.chars(pager.text));
+    let total = table.chars;
     let start = start.min(total);
-    let next = || selector.with(&[("start", start + count), ("chars", chars - count)]);
+    let chars = chars.min(total - start);
+    let wanted = &text[table.byte_of(text, start)..table.byte_of(text, start + chars)];
+    let shown = pager.budget.prefix(wanted, pager.budget.quarters);
+    let count = shown.chars().count();
+    let next = || pager.selector.with(&[("start", start + count), ("chars", chars - count)]);
     of_chars(shown, total, start..start + count, (count < chars).then_some(count > 0), next)
 }
 
 /// What matters in the tail is its end, so that is what a limit leaves.
-fn tail(text: &str, selector: &Selector, (end, chars): (Option<usize>, usize), budget: PageBudget) -> TextSlice {
-    let total = text.chars().count();
+fn tail(pager: &mut Pager, end: Option<usize>, chars: usize) -> TextSlice {
+    let (text, table) = (pager.text, pager.index.chars(pager.text));
+    let total = table.chars;
     let end = end.unwrap_or(total).min(total);
     let start = end.saturating_sub(chars);
-    let wanted = prefix(skip_chars(text, start), end - start);
-    let shown = budget.suffix(wanted);
+    let shown = pager.budget.suffix(&text[table.byte_of(text, start)..table.byte_of(text, end)]);
     let count = shown.chars().count();
-    let next = || selector.with(&[("end", end - count), ("chars", end - start - count)]);
+    let next = || pager.selector.with(&[("end", end - count), ("chars", end - start - count)]);
     of_chars(shown, total, end - count..end, (end - count > start).then_some(count > 0), next)
 }
 
@@ -204,94 +209,35 @@ impl Selector {
     }
 }
 
-fn of_lines(text: &str, selector: &Selector, budget: PageBudget, index: &mut SliceIndex) -> TextSlice {
-    let all = index.lines(text);
-    let span = selector.span(all.len());
-    let mut units = all[span.clone()].iter().map(|line| PageUnit::text(part_of(text, *line)));
-    let page = fill(&mut units, &PageFrame::LINES, selector.range.offset, budget);
-    index.read += page.taken as u64 + 1;
-    selector.answer("lines", all.len(), &span, page)
+fn of_lines(pager: &mut Pager) -> TextSlice {
+    let (text, all) = (pager.text, pager.index.lines(pager.text));
+    let span = pager.selector.span(all.len());
+    let page = pager.fill(span.clone(), &PageFrame::LINES, &mut |line| PageUnit::text(part_of(text, all[line])));
+    pager.selector.answer("lines", all.len(), &span, page)
 }
 
-/// Pages text that was written about the source; it is never larger than the source.
+/// What is written about a text: a line about the whole, and the entries.
+type Description = (String, Vec<String>);
+
+/// Pages what was written about the source; it is never larger than the source.
 fn written(
-    text: &str,
-    selector: &Selector,
+    pager: &mut Pager,
     unit: &'static str,
-    (open, entries): (String, Vec<String>),
-    mut budget: PageBudget,
-) -> TextSlice {
-    budget.quarters = budget.quarters.min(budget.estimator.quarters(text));
-    let total = entries.len();
-    let span = selector.span(total);
-    let frame = PageFrame { open: Cow::Owned(open), ..PageFrame::LINES };
-    let mut units = entries.into_iter().skip(span.start).take(span.len()).map(PageUnit::text);
-    let page = fill(&mut units, &frame, selector.range.offset, budget);
-    selector.answer(unit, total, &span, page)
-}
-
-fn parsed<'t>(text: &'t str, selector: &Selector) -> Result<JsonTree<'t>> {
-    JsonTree::parse(text).ok_or_else(|| {
-        Error::new(ErrorCode::DecodeFailed, "the artifact is not JSON, or nests too deeply").at(selector.path.as_str())
-    })
-}
-
-fn json_keys(text: &str, selector: &Selector, keys: &[String], budget: PageBudget) -> Result<TextSlice> {
-    let tree = parsed(text, selector)?;
-    if tree.root().kind() != JsonKind::Object {
-        return Err(Error::new(ErrorCode::DecodeFailed, "the artifact is not a JSON object").at(selector.path.as_str()));
-    }
-    let wanted = contextweaver_base::order::WordSet::new(keys.to_vec());
-    let picked = || tree.root().members().filter(|(key, _)| wanted.contains(key));
-    let total = picked().count();
-    let span = selector.span(total);
-    let mut units = picked().skip(span.start).take(span.len()).map(|(key, value)| member(&key, value.raw()));
-    let page = fill(&mut units, &PageFrame::OBJECT, selector.range.offset, budget);
-    Ok(selector.answer("keys", total, &span, page))
-}
-
-fn member<'a>(key: &str, raw: &'a str) -> PageUnit<'a> {
-    let mut lead = String::new();
-    json::push_quoted(&mut lead, key);
-    lead.push_str(": ");
-    PageUnit { lead, body: UnitBody::Json(raw.into()) }
-}
-
-fn json_path(text: &str, selector: &Selector, path: &JsonPath, budget: PageBudget) -> Result<TextSlice> {
-    let tree = parsed(text, selector)?;
-    let (hits, plural) = path.follow(tree.root());
-    let offset = selector.range.offset;
-    let all = hits.iter().map(|hit| match hit.chars {
-        None => PageUnit::json(hit.node.raw()),
-        Some((start, end)) => {
-            let text = hit.node.text();
-            let part = prefix(skip_chars(&text, start), end - start).to_owned();
-            PageUnit { lead: String::new(), body: UnitBody::Quoted(part) }
-        }
-    });
-    let (unit, total) = match hits.first() {
-        None if !plural => {
-            return Err(Error::new(ErrorCode::NotFound, "the path leads to nothing")
-                .at(format!("{}/path", selector.path))
-                .hint("the selector `outline` lists what there is"));
-        }
-        Some(hit) if !plural && hit.chars.is_none() && hit.node.is_container() => {
-            let keyed = hit.node.kind() == JsonKind::Object;
-            (if keyed { "keys" } else { "items" }, hit.node.len())
-        }
-        _ => (if plural { "items" } else { "values" }, hits.len()),
-    };
-    let span = selector.span(total);
-    let page = match unit {
-        "values" => fill(&mut all.skip(span.start).take(span.len()), &PageFrame::LINES, offset, budget),
-        _ if plural => fill(&mut all.skip(span.start).take(span.len()), &PageFrame::ARRAY, offset, budget),
-        _ => {
-            let mut children = hits[0].node.entries().skip(span.start).take(span.len()).map(|(key, value)| match key {
-                Some(key) => PageUnit { lead: format!("{}: ", key.raw()), body: UnitBody::Json(value.raw().into()) },
-                None => PageUnit::json(value.raw()),
-            });
-            fill(&mut children, if unit == "keys" { &PageFrame::OBJECT } else { &PageFrame::ARRAY }, offset, budget)
+    describe: &mut dyn FnMut() -> Result<Description>,
+) -> Result<TextSlice> {
+    let estimator = pager.budget.estimator;
+    let question = pager.selector.question(&["type", "columns"]) + estimator.name();
+    let about = match pager.index.entries.known(&question) {
+        Some(known) => known,
+        None => {
+            let ((open, entries), quarters) = (describe()?, estimator.quarters(pager.text));
+            pager.index.read += pager.text.len() as u64;
+            pager.index.entries.keep(question, WrittenEntries { open, entries, quarters })
         }
     };
-    Ok(selector.answer(unit, total, &span, page))
+    pager.budget.quarters = pager.budget.quarters.min(about.quarters);
+    let span = pager.selector.span(about.entries.len());
+    let frame = PageFrame { open: Cow::Borrowed(&about.open), ..PageFrame::LINES };
+    let page = pager.fill(span.clone(), &frame, &mut |entry| PageUnit::text(about.entries[entry].as_str()));
+    Ok(pager.selector.answer(unit, about.entries.len(), &span, page))
 }

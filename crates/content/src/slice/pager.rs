@@ -1,8 +1,13 @@
 //! Fills a page with whole units (lines, rows, elements, hits) under a limit of tokens.
 
 use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
 
+use super::found::CutUnit;
+use super::index::SliceIndex;
 use super::json::{push_escaped, push_quoted, squeeze};
+use super::selector::Selector;
 use crate::tree::JsonTree;
 use contextweaver_text::tokens::Estimator;
 
@@ -95,6 +100,17 @@ impl<'e> PageBudget<'e> {
         if self.quarters == u64::MAX { 0 } else { self.estimator.quarters(text) }
     }
 
+    /// Tells whether a text is so long that it costs more than this, whatever it says: a character has at most four bytes
+    /// and costs at least a quarter. A unit of many pages would otherwise be weighed for each of them.
+    fn is_far_over(&self, text: &str, quarters: u64) -> bool {
+        self.quarters < u64::MAX && text.len() as u64 / 4 > quarters
+    }
+
+    /// Tells whether a text costs at most this much.
+    fn holds(&self, text: &str, quarters: u64) -> bool {
+        !self.is_far_over(text, quarters) && self.cost(text) <= quarters
+    }
+
     /// Returns the longest prefix that costs at most this much.
     pub fn prefix<'t>(&self, text: &'t str, quarters: u64) -> &'t str {
         let mut used = 0;
@@ -128,69 +144,99 @@ pub(super) struct Page {
     pub offset: usize,
 }
 
-/// Fills a page. The first unit is shown from its character `offset` on; it alone may be cut, when it is larger than a page.
-pub(super) fn fill(
-    units: &mut dyn Iterator<Item = PageUnit<'_>>,
-    frame: &PageFrame,
-    offset: usize,
-    budget: PageBudget,
-) -> Page {
-    let mut page = Page { text: String::new(), taken: 0, offset: 0 };
-    let open = if frame.close.is_empty() && budget.cost(&frame.open) > budget.quarters / 2 { "" } else { &*frame.open };
-    let mut left = budget.quarters.saturating_sub(budget.cost(open) + budget.cost(frame.close));
-    page.text.push_str(open);
-    for unit in units {
-        let first = page.taken == 0;
-        let mut start = page.text.len();
-        if !first {
-            page.text.push_str(frame.joint);
-        }
-        page.text.push_str(&unit.lead);
-        let plain = (first && offset > 0).then(|| unit.body.plain());
-        let whole = match &plain {
-            Some(plain) => Cow::Borrowed(skip_chars(plain, offset)),
-            None => unit.body.whole(),
-        };
-        // A character has at most four bytes and costs at least a quarter: what is far too long is not copied to be
-        // weighed, as a unit of many pages would be for each of them.
-        let cost = if budget.quarters < u64::MAX && whole.len() as u64 / 4 > left {
-            u64::MAX
-        } else {
-            if plain.is_some() && unit.body.is_json() {
-                push_quoted(&mut page.text, &whole);
-            } else {
-                page.text.push_str(&whole);
-            }
-            budget.cost(&page.text[start..])
-        };
-        if cost <= left {
-            left -= cost;
-            page.taken += 1;
-            continue;
-        }
-        page.text.truncate(start);
-        if first {
-            start += unit.lead.len();
-            page.text.push_str(&unit.lead);
-            let left = left.saturating_sub(budget.cost(&unit.lead));
-            let shown = part(&mut page.text, &unit.body, offset, left, budget);
-            if shown == 0 {
-                page.text.truncate(start - unit.lead.len());
-            } else {
-                page.offset = offset + shown;
-            }
-        }
-        break;
-    }
-    page.text.push_str(frame.close);
-    page
+/// One request for a page of a text.
+pub(super) struct Pager<'r> {
+    pub text: &'r str,
+    pub selector: &'r Selector,
+    pub budget: PageBudget<'r>,
+    pub index: &'r mut SliceIndex,
 }
 
-/// Appends as much of a unit as fits; returns how many characters of it.
-fn part(out: &mut String, body: &UnitBody, offset: usize, left: u64, budget: PageBudget) -> usize {
-    let plain = body.plain();
-    let rest = skip_chars(&plain, offset);
-    if !body.is_json() {
+impl Pager<'_> {
+    /// Fills a page with units; `show` makes the one with a number. The first is shown from the character `offset` of the
+    /// selector on; it alone may be cut, when it is larger than a page.
+    pub fn fill<'t>(
+        &mut self,
+        span: Range<usize>,
+        frame: &PageFrame,
+        show: &mut dyn FnMut(usize) -> PageUnit<'t>,
+    ) -> Page {
+        let (budget, offset) = (self.budget, self.selector.range.offset);
+        let mut page = Page { text: String::new(), taken: 0, offset: 0 };
+        let is_left_out = frame.close.is_empty() && !budget.holds(&frame.open, budget.quarters / 2);
+        let open = if is_left_out { "" } else { &*frame.open };
+        let mut left = budget.quarters.saturating_sub(budget.cost(open) + budget.cost(frame.close));
+        page.text.push_str(open);
+        for place in span {
+            self.index.read += 1;
+            let first = page.taken == 0;
+            let resumed = (first && offset > 0).then(|| self.cut(place, show));
+            let unit = if resumed.is_none() { show(place) } else { PageUnit::text("") };
+            let (lead, whole) = match &resumed {
+                Some(cut) => (cut.lead.as_str(), Cow::Borrowed(cut.after(self.text, offset))),
+                None => (unit.lead.as_str(), unit.body.whole()),
+            };
+            let start = page.text.len();
+            if !first {
+                page.text.push_str(frame.joint);
+            }
+            page.text.push_str(lead);
+            let cost = if budget.is_far_over(&whole, left) {
+                u64::MAX
+            } else {
+                match &resumed {
+                    Some(cut) if cut.is_json => push_quoted(&mut page.text, &whole),
+                    _ => page.text.push_str(&whole),
+                }
+                budget.cost(&page.text[start..])
+            };
+            if cost <= left {
+                left -= cost;
+                page.taken += 1;
+                continue;
+            }
+            page.text.truncate(start);
+            if first {
+                let cut = match resumed {
+                    Some(cut) => cut,
+                    None => self.keep_cut(place, unit),
+                };
+                page.text.push_str(&cut.lead);
+                let left = left.saturating_sub(budget.cost(&cut.lead));
+                let shown = part(&mut page.text, cut.after(self.text, offset), cut.is_json, left, budget);
+                if shown == 0 {
+                    page.text.truncate(start);
+                } else {
+                    page.offset = offset + shown;
+                }
+            }
+            break;
+        }
+        if page.offset == 0 {
+            self.index.cut.forget();
+        }
+        page.text.push_str(frame.close);
+        page
+    }
+
+    /// Returns a unit that was shown in part before.
+    fn cut<'t>(&mut self, place: usize, show: &mut dyn FnMut(usize) -> PageUnit<'t>) -> Arc<CutUnit> {
+        match self.index.cut.known(&self.selector.of_unit(place)) {
+            Some(known) => known,
+            None => self.keep_cut(place, show(place)),
+        }
+    }
+
+    fn keep_cut(&mut self, place: usize, unit: PageUnit) -> Arc<CutUnit> {
+        let cut = CutUnit::new(self.text, unit.lead, unit.body.is_json(), unit.body.plain());
+        self.index.read += cut.len() as u64;
+        self.index.cut.keep(self.selector.of_unit(place), cut)
+    }
+}
+
+/// Appends as much of a text as fits; returns how many characters of it.
+fn part(out: &mut String, rest: &str, is_json: bool, left: u64, budget: PageBudget) -> usize {
+    if !is_json {
         let shown = budget.prefix(rest, left);
         out.push_str(shown);
         return shown.chars().count();
@@ -214,8 +260,4 @@ fn part(out: &mut String, body: &UnitBody, offset: usize, left: u64, budget: Pag
         push_quoted(out, &rest[..end]);
     }
     count
-}
-
-pub(super) fn skip_chars(text: &str, count: usize) -> &str {
-    &text[contextweaver_text::unicode::prefix(text, count).len()..]
 }

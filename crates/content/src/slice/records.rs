@@ -6,14 +6,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::TextSlice;
-use super::index::{RowIndex, SliceIndex, part_of, span_of};
+use super::found::{RowIndex, RowPlan, part_of, span_of};
+use super::index::SliceIndex;
 use super::json::{JsonPath, push_quoted};
-use super::pager::{PageBudget, PageFrame, PageUnit, fill};
+use super::pager::{PageFrame, PageUnit, Pager};
 use super::selector::{RowCondition, Selector, SelectorKind};
 use crate::sniff::Shape;
 use crate::table::{Table, cells};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
-use contextweaver_base::order::sort_distinct;
+use contextweaver_base::order::{SortedMap, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{parse_float, plain_text};
 use contextweaver_text::lines::lines;
@@ -90,23 +91,20 @@ impl<'a> TabularText<'a> {
     /// Returns the rows of a range, or those of them that fulfil all conditions.
     pub fn rows(
         &self,
-        selector: &Selector,
+        pager: &mut Pager,
         (columns, conditions, header): (&[String], &[RowCondition], bool),
-        budget: PageBudget,
-        index: &mut SliceIndex,
     ) -> Result<TextSlice> {
-        let names = self.header();
-        let place = |name: &str, at: &str| match names.iter().position(|known| known == name) {
-            None if self.at.separator.is_some() => Err(selector.no_column(name, at)),
-            found => Ok(found.unwrap_or(0)),
-        };
-        let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
-        let tested = conditions.iter().map(|test| place(&test.column, "/where")).collect::<Result<Vec<_>>>()?;
+        let selector = pager.selector;
+        let plan = self.plan(pager, columns, conditions)?;
+        let picked = &plan.picked;
         let span = selector.span(self.len());
         let titled = header && self.at.separator.is_some();
         // Conditions are about data, not about the header.
         let from = if titled && !conditions.is_empty() { span.start.max(1) } else { span.start };
-        let fulfilled = (!conditions.is_empty()).then(|| self.fulfilled(selector, conditions, &tested, index));
+        let fulfilled = match conditions {
+            [] => None,
+            _ => Some(self.fulfilled(pager, conditions, &plan.tested)?),
+        };
         let kept = match &fulfilled {
             None => from..span.end,
             Some(rows) => {
@@ -120,20 +118,16 @@ impl<'a> TabularText<'a> {
             match (columns.is_empty(), self.at.array) {
                 (true, true) => PageUnit::json(row),
                 (true, false) => PageUnit::text(row),
-                (false, true) => PageUnit::json(self.project(row, columns, &picked)),
-                (false, false) => PageUnit::text(self.project(row, columns, &picked)),
+                (false, true) => PageUnit::json(self.project(row, columns, picked)),
+                (false, false) => PageUnit::text(self.project(row, columns, picked)),
             }
         };
         let mut frame = if self.at.array { PageFrame::ARRAY } else { PageFrame::LINES };
         if titled && from > 0 && !kept.is_empty() {
-            let header = self.row(0);
-            let header =
-                if columns.is_empty() { header.into() } else { Cow::Owned(self.project(header, columns, &picked)) };
-            frame.open = header + "\n";
+            frame.open = Cow::Borrowed(&plan.header);
         }
-        let page = fill(&mut kept.clone().map(show), &frame, selector.range.offset, budget);
+        let page = pager.fill(kept.clone(), &frame, &mut |at| show(at));
         let taken = page.taken;
-        index.read += taken as u64 + 1;
         let mut answer = selector.answer("rows", self.len(), &(span.start..span.start + kept.len()), page);
         let end = if taken < kept.len() { row_at(kept.start + taken).unwrap_or(span.end) } else { span.end };
         answer.end = end as u64;
@@ -149,25 +143,38 @@ impl<'a> TabularText<'a> {
         Ok(answer)
     }
 
+    /// Finds the columns that a selector names.
+    fn plan(&self, pager: &mut Pager, columns: &[String], conditions: &[RowCondition]) -> Result<Arc<RowPlan>> {
+        let question = pager.selector.question(&["columns", "where"]);
+        if let Some(known) = pager.index.plan.known(&question) {
+            return Ok(known);
+        }
+        let mut places = SortedMap::new();
+        for (place, name) in self.header().into_iter().enumerate() {
+            // Of several columns with one name the first is meant.
+            places.get_or_insert(&name.into_owned(), place);
+        }
+        let place = |name: &String, at: &str| match places.get(name) {
+            None if self.at.separator.is_some() => Err(pager.selector.no_column(name, at)),
+            found => Ok(found.copied().unwrap_or(0)),
+        };
+        let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
+        let tested = conditions.iter().map(|test| place(&test.column, "/where")).collect::<Result<Vec<_>>>()?;
+        let header =
+            if columns.is_empty() { self.row(0).to_owned() } else { self.project(self.row(0), columns, &picked) };
+        Ok(pager.index.plan.keep(question, RowPlan { picked, tested, header: header + "\n" }))
+    }
+
     /// Returns all rows that fulfil the conditions, in order.
-    fn fulfilled(
-        &self,
-        selector: &Selector,
-        conditions: &[RowCondition],
-        places: &[usize],
-        index: &mut SliceIndex,
-    ) -> Arc<Vec<u32>> {
-        let key = selector.written("where");
-        if let Some((known, rows)) = &index.kept
-            && *known == key
-        {
-            return Arc::clone(rows);
+    fn fulfilled(&self, pager: &mut Pager, conditions: &[RowCondition], places: &[usize]) -> Result<Arc<Vec<u32>>> {
+        let question = pager.selector.question(&["where"]);
+        if let Some(known) = pager.index.kept.known(&question) {
+            return Ok(known);
         }
         let all = (0..self.len()).filter(|row| self.holds(self.row(*row), conditions, places));
-        let rows: Arc<Vec<u32>> = Arc::new(all.map(|row| row as u32).collect());
-        index.read += self.len() as u64;
-        index.kept = Some((key, Arc::clone(&rows)));
-        rows
+        let rows = all.map(|row| row as u32).collect();
+        pager.index.read += self.len() as u64;
+        Ok(pager.index.kept.keep(question, rows))
     }
 
     fn holds(&self, row: &str, conditions: &[RowCondition], places: &[usize]) -> bool {

@@ -1,15 +1,17 @@
 //! Finding text: hits with their line numbers, or with their paths in JSON.
 
+use std::fmt::Write as _;
+use std::ops::Range;
+
 use super::TextSlice;
+use super::found::{LineMatch, LinkStep, MatchedPart, PathLink, SearchHits, Span, ValueMatch, part_of, span_of};
+use super::index::SliceIndex;
 use super::json::{push_index, push_key, squeeze};
-use super::pager::{PageBudget, PageFrame, PageUnit, fill};
-use super::selector::Selector;
+use super::pager::{PageFrame, PageUnit, Pager};
 use crate::sniff::Shape;
 use crate::tree::{JsonNode, JsonTree};
-use contextweaver_base::{Error, Result, StepBudget, limits};
-use contextweaver_text::lines::lines;
+use contextweaver_base::{Result, StepBudget, limits};
 use contextweaver_text::pattern::{Matcher, Pattern};
-use std::fmt::Write as _;
 
 /// A line longer than this is shown in windows about its hits; so many bytes on either side.
 const LONG_LINE: usize = 600;
@@ -21,96 +23,89 @@ const CONTEXT_LINE: usize = 240;
 
 /// Runs `{"type": "search"}`: with context in lines, or with the smallest JSON values that match.
 pub(super) fn search(
-    text: &str,
+    pager: &mut Pager,
     shape: Shape,
-    selector: &Selector,
     (pattern, context, max_hits): (&Pattern, usize, usize),
-    budget: PageBudget,
 ) -> Result<TextSlice> {
-    let first = usize::try_from(selector.range.start).unwrap_or(0);
-    let end = selector.range.end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
-    let last = end.min(first.saturating_add(max_hits)).max(first);
-    let mut finder = MatchFinder {
-        matcher: pattern.matcher(),
-        budget: StepBudget::new("the search", limits::MAX_SEARCH_STEPS),
-        keep: first..last,
-        total: 0,
-        places: Vec::new(),
-        values: Vec::new(),
-    };
-    let refused =
-        |error: Error| error.at(format!("{}/pattern", selector.path)).hint("search for a shorter or literal text");
-    let tree = if shape == Shape::Json { JsonTree::parse(text) } else { None };
-    let shown = if let Some(tree) = tree {
-        finder.value(tree.root(), None, &mut Vec::new()).map_err(refused)?;
-        finder.values
-    } else {
-        for (number, line) in lines(text).enumerate() {
-            finder.line(number, line).map_err(refused)?;
+    let (text, selector) = (pager.text, pager.selector);
+    let question = selector.question(&["type", "text", "pattern", "regex", "ignore_case"]);
+    let hits = match pager.index.hits.known(&question) {
+        Some(known) => known,
+        None => {
+            let found = found(text, shape, pattern, pager.index).map_err(|error| {
+                error.at(format!("{}/pattern", selector.path)).hint("search for a shorter or literal text")
+            })?;
+            pager.index.hits.keep(question, found)
         }
-        with_context(text, &finder.places, context)
     };
-    let total = finder.total;
-    let (first, all) = (first.min(total), end.min(total));
-    let page = fill(&mut shown.into_iter().map(PageUnit::text), &PageFrame::LINES, selector.range.offset, budget);
-    Ok(selector.answer("hits", total, &(first..all.max(first)), page))
+    let total = match &*hits {
+        SearchHits::Lines(hits) => hits.len(),
+        SearchHits::Values(hits, _) => hits.len(),
+    };
+    let first = usize::try_from(selector.range.start).unwrap_or(0).min(total);
+    let end = selector.range.end.and_then(|end| usize::try_from(end).ok()).unwrap_or(usize::MAX);
+    let last = end.min(first.saturating_add(max_hits)).min(total).max(first);
+    let page = match &*hits {
+        SearchHits::Lines(hits) => {
+            let lines = pager.index.lines(text);
+            let shown = ShownLines { text, lines: &lines, hits: &hits[first..last], context };
+            pager.fill(first..last, &PageFrame::LINES, &mut |at| PageUnit::text(shown.hit(at - first)))
+        }
+        SearchHits::Values(hits, links) => {
+            pager.fill(first..last, &PageFrame::LINES, &mut |at| PageUnit::text(shown_value(text, &hits[at], links)))
+        }
+    };
+    Ok(selector.answer("hits", total, &(first..end.min(total).max(first)), page))
 }
 
-/// A hit in a line: all of the line, or some bytes of it.
-struct LineMatch {
-    line: usize,
-    window: Option<(usize, usize)>,
+/// Looks for all hits.
+fn found(text: &str, shape: Shape, pattern: &Pattern, index: &mut SliceIndex) -> Result<SearchHits> {
+    let mut finder = MatchFinder {
+        text,
+        matcher: pattern.matcher(),
+        budget: StepBudget::new("the search", limits::MAX_SEARCH_STEPS),
+        values: Vec::new(),
+        links: Vec::new(),
+    };
+    if let Some(tree) = if shape == Shape::Json { JsonTree::parse(text) } else { None } {
+        index.read += tree.size() as u64;
+        finder.value(tree.root(), None, 0)?;
+        return Ok(SearchHits::Values(finder.values, finder.links));
+    }
+    let mut places = Vec::new();
+    for (number, at) in index.lines(text).iter().enumerate() {
+        index.read += 1;
+        let (line, number) = (part_of(text, *at), number as u32);
+        if line.len() > LONG_LINE {
+            finder.windows(line, &mut |_, window| places.push(LineMatch { line: number, window: Some(window) }))?;
+        } else if finder.is_match(line)? {
+            places.push(LineMatch { line: number, window: None });
+        }
+    }
+    Ok(SearchHits::Lines(places))
 }
 
 struct MatchFinder<'p> {
+    text: &'p str,
     matcher: Matcher<'p>,
     /// Of the whole search.
     budget: StepBudget,
-    /// Which hits are wanted; the others are counted only.
-    keep: std::ops::Range<usize>,
-    total: usize,
-    places: Vec<LineMatch>,
-    values: Vec<String>,
-}
-
-/// A step on the way to a JSON value.
-enum TreeStep<'a> {
-    Key(JsonNode<'a>),
-    Index(usize),
+    values: Vec<ValueMatch>,
+    links: Vec<PathLink>,
 }
 
 impl MatchFinder<'_> {
-    /// Counts a hit; tells whether it is wanted.
-    fn count(&mut self) -> bool {
-        self.total += 1;
-        self.keep.contains(&(self.total - 1))
-    }
-
     fn is_match(&mut self, text: &str) -> Result<bool> {
         self.matcher.is_match(text, &mut self.budget)
     }
 
-    fn line(&mut self, number: usize, line: &str) -> Result<()> {
-        if line.len() > LONG_LINE {
-            return self.windows(line, &mut |finder, window| {
-                finder.places.push(LineMatch { line: number, window: Some(window) });
-            });
-        }
-        if self.is_match(line)? && self.count() {
-            self.places.push(LineMatch { line: number, window: None });
-        }
-        Ok(())
-    }
-
     /// Goes through the hits of a long text, those of one window counting as one.
-    fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, (usize, usize))) -> Result<()> {
+    fn windows(&mut self, text: &str, push: &mut dyn FnMut(&mut Self, Span)) -> Result<()> {
         let mut from = 0;
         while let Some((start, end)) = self.matcher.find(text, from, &mut self.budget)? {
             let left = border(text, start.saturating_sub(WINDOW).max(from));
             let right = border(text, (end + WINDOW).min(text.len()));
-            if self.count() {
-                push(self, (left, right));
-            }
+            push(self, (left as u32, right as u32));
             if right >= text.len() {
                 break;
             }
@@ -119,32 +114,41 @@ impl MatchFinder<'_> {
         Ok(())
     }
 
-    fn value<'a>(&mut self, node: JsonNode<'a>, key: Option<JsonNode<'a>>, path: &mut Vec<TreeStep<'a>>) -> Result<()> {
+    /// Notes a step of a path; returns what steps and hits below it name it by.
+    fn link(&mut self, above: u32, step: Option<LinkStep>) -> u32 {
+        let Some(step) = step else { return above };
+        self.links.push(PathLink { above, step });
+        self.links.len() as u32
+    }
+
+    /// Looks into a value that a step leads to from those above.
+    fn value(&mut self, node: JsonNode, step: Option<(LinkStep, Option<JsonNode>)>, above: u32) -> Result<()> {
         let raw = node.raw();
+        let (step, key) = step.map_or((None, None), |(step, key)| (Some(step), key));
         if raw.len() <= SMALL_VALUE {
             let text = squeeze(raw);
             let keyed = key.map(|key| format!("{}: {text}", key.raw()));
-            if self.is_match(keyed.as_deref().unwrap_or(&text))? && self.count() {
-                self.values.push(placed(path, &text));
+            if self.is_match(keyed.as_deref().unwrap_or(&text))? {
+                let path = self.link(above, step);
+                self.values.push(ValueMatch { path, shown: MatchedPart::Value(span_of(self.text, raw)) });
             }
             return Ok(());
         }
+        let path = self.link(above, step);
         if let Some(key) = key
             && self.is_match(key.raw())?
-            && self.count()
         {
-            self.values.push(placed(path, &format!("{} of {}", node.kind().name(), node.len())));
+            self.values.push(ValueMatch { path, shown: MatchedPart::Under(node.kind(), node.len() as u32) });
         }
         if !node.is_container() {
-            let at = placed(path, "");
+            let start = node.start() as u32;
             return self.windows(raw, &mut |finder, (left, right)| {
-                finder.values.push(format!("{at}…{}…", &raw[left..right]));
+                finder.values.push(ValueMatch { path, shown: MatchedPart::Window((start + left, start + right)) });
             });
         }
         for (index, (key, value)) in node.entries().enumerate() {
-            path.push(key.map_or(TreeStep::Index(index), TreeStep::Key));
-            self.value(value, key, path)?;
-            path.pop();
+            let step = key.map_or(LinkStep::Index(index as u32), |key| LinkStep::Key(span_of(self.text, key.raw())));
+            self.value(value, Some((step, key)), path)?;
         }
         Ok(())
     }
@@ -158,57 +162,80 @@ fn border(text: &str, mut at: usize) -> usize {
     at
 }
 
-fn placed(path: &[TreeStep], text: &str) -> String {
+/// Writes a hit in JSON: the path to it, and what matches.
+fn shown_value(text: &str, hit: &ValueMatch, links: &[PathLink]) -> String {
+    let mut steps = Vec::new();
+    let mut above = hit.path as usize;
+    while let Some(link) = above.checked_sub(1).and_then(|place| links.get(place)) {
+        steps.push(link.step);
+        above = link.above as usize;
+    }
     let mut out = String::new();
-    for step in path {
+    for step in steps.into_iter().rev() {
         match step {
-            TreeStep::Key(key) => push_key(&mut out, &key.text()),
-            TreeStep::Index(index) => push_index(&mut out, *index),
+            LinkStep::Key(at) => {
+                let raw = part_of(text, at);
+                push_key(&mut out, &JsonTree::parse(raw).map_or(raw.into(), |key| key.root().text().into_owned()));
+            }
+            LinkStep::Index(index) => push_index(&mut out, index as usize),
         }
     }
     out += if out.is_empty() { "" } else { ": " };
-    out + text
+    match hit.shown {
+        MatchedPart::Value(at) => out += &squeeze(part_of(text, at)),
+        MatchedPart::Under(kind, len) => drop(write!(out, "{} of {len}", kind.name())),
+        MatchedPart::Window(at) => drop(write!(out, "…{}…", part_of(text, at))),
+    }
+    out
 }
 
-/// Writes each hit with the lines about it, numbered as `lines` counts; no line appears with two hits.
-fn with_context(text: &str, places: &[LineMatch], context: usize) -> Vec<String> {
-    let mut ranges: Vec<(usize, usize)> = Vec::with_capacity(places.len());
-    for (index, place) in places.iter().enumerate() {
-        let about = if place.window.is_some() { 0 } else { context };
-        let before = ranges.last().map_or(0, |(_, end)| *end);
-        let after = places.get(index + 1).map_or(usize::MAX, |next| next.line.max(place.line + 1));
-        ranges
-            .push((place.line.saturating_sub(about).max(before.min(place.line)), (place.line + about + 1).min(after)));
+/// Hits in lines, to be shown with the lines about them, numbered as `lines` counts; no line appears with two hits.
+struct ShownLines<'a> {
+    text: &'a str,
+    lines: &'a [Span],
+    hits: &'a [LineMatch],
+    context: usize,
+}
+
+impl ShownLines<'_> {
+    /// Returns the lines about a hit that come before those about the next.
+    fn end(&self, index: usize) -> usize {
+        let hit = &self.hits[index];
+        let line = hit.line as usize;
+        let about = if hit.window.is_some() { 0 } else { self.context };
+        let after = self.hits.get(index + 1).map_or(self.lines.len(), |next| (next.line as usize).max(line + 1));
+        (line + about + 1).min(after)
     }
-    let mut shown = vec![String::new(); places.len()];
-    let mut first = 0;
-    for (number, line) in lines(text).enumerate() {
-        while ranges.get(first).is_some_and(|(_, end)| *end <= number) {
-            first += 1;
+
+    /// Returns the lines about a hit.
+    fn range(&self, index: usize) -> Range<usize> {
+        let hit = &self.hits[index];
+        let line = hit.line as usize;
+        let about = if hit.window.is_some() { 0 } else { self.context };
+        let before = index.checked_sub(1).map_or(0, |before| self.end(before));
+        line.saturating_sub(about).max(before.min(line))..self.end(index)
+    }
+
+    fn hit(&self, index: usize) -> String {
+        let (hit, range) = (&self.hits[index], self.range(index));
+        let mut out = String::new();
+        if self.context > 0 && index > 0 && range.start > self.end(index - 1) {
+            out.push_str("--\n");
         }
-        // Several windows may be of one line.
-        for index in first..places.len() {
-            if ranges[index].0 > number {
-                break;
-            }
-            let (place, out) = (&places[index], &mut shown[index]);
-            if !out.is_empty() {
+        for number in range.clone() {
+            let line = part_of(self.text, self.lines[number]);
+            if number > range.start {
                 out.push('\n');
-            } else if context > 0 && index > 0 && ranges[index].0 > ranges[index - 1].1 {
-                out.push_str("--\n");
             }
-            match place.window {
-                _ if place.line != number => {
+            match hit.window {
+                _ if hit.line as usize != number => {
                     let end = border(line, line.len().min(CONTEXT_LINE));
                     let _ = write!(out, "{number}-{}{}", &line[..end], if end < line.len() { "…" } else { "" });
                 }
                 None => drop(write!(out, "{number}:{line}")),
-                Some((left, right)) => drop(write!(out, "{number}:…{}…", &line[left..right])),
+                Some(window) => drop(write!(out, "{number}:…{}…", part_of(line, window))),
             }
         }
-        if first == places.len() {
-            break;
-        }
+        out
     }
-    shown
 }

@@ -161,9 +161,17 @@ impl Selector {
         map
     }
 
-    /// Returns a field as it was written.
-    pub(super) fn written(&self, field: &str) -> String {
-        self.given.get(field).map(Value::to_string).unwrap_or_default()
+    /// Returns fields as they were written: what is asked, whatever page of the answer.
+    pub(super) fn question(&self, fields: &[&str]) -> String {
+        let written = |field: &&str| self.given.get(*field).map(Value::to_string).unwrap_or_default();
+        fields.iter().map(written).collect::<Vec<_>>().join("\n")
+    }
+
+    /// Returns the question that one unit answers.
+    pub(super) fn of_unit(&self, place: usize) -> String {
+        let mut map = self.with(&[("start", place)]);
+        map.shift_remove("end");
+        Value::Object(map).to_string()
     }
 
     /// Makes the error for a column that does not exist.

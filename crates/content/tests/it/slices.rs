@@ -7,7 +7,7 @@ use contextweaver_model::{ArtifactRef, ViewSpec};
 use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn cut(text: &str, media_type: &str, selector: &Value, max_tokens: Option<u64>) -> Result<TextSlice> {
     slice(text, media_type, &Selector::from_value(selector.clone(), "/selector")?, max_tokens, &Estimator::V2)
@@ -500,7 +500,7 @@ fn searches_run_under_a_step_budget() {
     }
 }
 
-/// Follows `next` to the end with one index, as a manager does; returns the lines and rows that were looked at.
+/// Follows `next` to the end with one index, as a manager does; returns how much was looked at.
 fn units_read(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> u64 {
     let mut index = SliceIndex::default();
     let mut next = Some(selector.clone());
@@ -513,21 +513,56 @@ fn units_read(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -
     index.units_read()
 }
 
-/// Every page was once looked for from the beginning of the text.
+/// Every page was once looked for from the beginning of the text, and every part of a long unit from that of the unit.
 #[test]
 fn reading_page_by_page_is_linear() {
     let lines = |count: usize| (0..count).map(|n| format!("{n},name {n},{}\n", n % 3)).collect::<Vec<_>>().concat();
     let array =
         |count: usize| json!((0..count).map(|n| json!({ "id": n, "kind": n % 3 })).collect::<Vec<_>>()).to_string();
+    let object =
+        |count: usize| json!((0..count).map(|n| (format!("key {n}"), json!(n))).collect::<Map<_, _>>()).to_string();
+    let keys: Vec<String> = (0..2000).map(|n| format!("key {n}")).collect();
+    let records = |count: usize| {
+        let named = |n: usize| json!({ "id": n, "text": "words ".repeat(80) });
+        json!((0..count / 20).map(named).collect::<Vec<_>>()).to_string()
+    };
+    let words = |count: usize| "wörter und words ".repeat(count);
+    let string = |count: usize| json!({ "long": "a \"quoted\" wörd ".repeat(count) }).to_string();
+    let markdown = |count: usize| (0..count).map(|n| format!("## Heading {n}\n\nText.\n\n")).collect::<String>();
     let some = json!([{ "column": "kind", "value": 1 }]);
-    let rows = json!({ "type": "rows" });
-    for (few, many, media_type, selector) in [
-        (lines(500), lines(1000), "text/plain", json!({ "type": "lines" })),
-        (lines(500), lines(1000), "text/csv", rows.clone()),
-        (array(500), array(1000), "application/json", rows),
-        (array(500), array(1000), "application/json", json!({ "type": "rows", "where": some })),
-    ] {
+    let wide = |count: usize| {
+        let row = |name: &str| (0..count).map(|n| format!("{name}{n}")).collect::<Vec<_>>().join(",");
+        format!("{}\n{}\n{}\n", row("c"), row("v"), row("w"))
+    };
+    let (json, csv, plain) = ("application/json", "text/csv", "text/plain");
+    let search = |text: &str| json!({ "type": "search", "text": text, "context": 0, "max_hits": 1000 });
+    let cases: [(&dyn Fn(usize) -> String, &str, Value); 20] = [
+        (&lines, plain, json!({ "type": "lines" })),
+        (&lines, csv, json!({ "type": "rows" })),
+        (&array, json, json!({ "type": "rows" })),
+        (&array, json, json!({ "type": "rows", "where": some })),
+        (&lines, plain, search("name")),
+        (&words, plain, search("words")),
+        (&array, json, search("kind")),
+        (&records, json, search("words")),
+        (&array, json, json!({ "type": "json_path", "path": "[*].id" })),
+        (&array, json, json!({ "type": "json_path", "path": "$" })),
+        (&object, json, json!({ "type": "json_path", "path": "$" })),
+        (&object, json, json!({ "type": "json_keys", "keys": keys })),
+        (&words, plain, json!({ "type": "head", "chars": 1_000_000 })),
+        (&words, plain, json!({ "type": "tail", "chars": 1_000_000 })),
+        (&words, plain, json!({ "type": "lines" })),
+        (&string, json, json!({ "type": "json_path", "path": "long" })),
+        (&string, json, json!({ "type": "json_path", "path": "long[3:]" })),
+        (&wide, csv, json!({ "type": "columns" })),
+        (&wide, csv, json!({ "type": "rows", "columns": ["c1", "c0"] })),
+        (&markdown, "text/markdown", json!({ "type": "outline" })),
+    ];
+    for (text, media_type, selector) in cases {
+        let (few, many) = (text(1000), text(2000));
         let (less, more) = (units_read(&few, media_type, &selector, 60), units_read(&many, media_type, &selector, 60));
-        assert!(more <= less * 21 / 10 && more < 4000, "{selector}: {less} {more}");
+        let (few, many) = (few.len() as u64, many.len() as u64);
+        assert!(10 * more * few <= 11 * less * many, "{selector}: {less} of {few}, {more} of {many}");
+        assert!(more <= 3 * many, "{selector}: {more} of {many}");
     }
 }
