@@ -255,9 +255,12 @@ pub fn separator(text: &str) -> Option<u8> {
 
 fn is_table(lines: &[&str], separator: u8) -> bool {
     let header = table::cells(lines[0], separator);
+    if header.len() < 2 || header.len() > 500 {
+        return false;
+    }
     let named = header.iter().all(|cell| !cell.is_empty() && cell.chars().count() <= 40);
     let distinct = header.iter().enumerate().all(|(at, cell)| !header[..at].contains(cell));
-    if header.len() < 2 || header.len() > 500 || !named || !distinct {
+    if !named || !distinct {
         return false;
     }
     let (mut even, mut words, mut sentences) = (0, 0, 0);

@@ -193,7 +193,8 @@ impl<'a> JsonNode<'a> {
     }
 }
 
-fn unescape(text: &str) -> String {
+/// Resolves the escapes of what stands between the quotes of a JSON string.
+pub(crate) fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {

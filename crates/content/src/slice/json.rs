@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use crate::tree::{JsonKind, JsonNode};
+use crate::tree::{JsonKind, JsonNode, unescape};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::lines::slice_range;
+use contextweaver_text::unicode::{prefix, truncate};
+
+/// Characters of a key in a path that is shown.
+const SHOWN_KEY_CHARS: usize = 160;
 
 /// Folds white space between values to what stands on one line; never longer than the source.
 pub(crate) fn squeeze(raw: &str) -> Cow<'_, str> {
@@ -173,6 +177,19 @@ fn bracket(text: &str) -> Option<(PathStep, &str)> {
         None => PathStep::Index(number(inner)?),
     };
     Some((step, tail))
+}
+
+/// Appends a key to a path that is only shown: of one that nobody will type, the beginning. It stands in every path
+/// below it.
+pub(super) fn push_shown_key(path: &mut String, key: &str) {
+    push_key(path, &truncate(key, SHOWN_KEY_CHARS));
+}
+
+/// Returns as much of a key, given as it is written in JSON, as is shown.
+pub(super) fn shown_key(raw: &str) -> String {
+    let inner = raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default();
+    // A character is written with at most twelve.
+    unescape(prefix(inner, 12 * (SHOWN_KEY_CHARS + 1)))
 }
 
 /// Appends an index to a path.

@@ -53,8 +53,8 @@ pub struct TextSlice {
 ///
 /// # Errors
 /// `UNSUPPORTED` for rows and columns of what has none, `NOT_FOUND` for a column or a path that does not exist,
-/// `DECODE_FAILED` for paths and keys of what is no JSON, `TOO_LARGE` at `/pattern` for a search
-/// that would take more than 33,554,432 steps.
+/// `DECODE_FAILED` for paths and keys of what is no JSON, `TOO_LARGE` at `/pattern`, `/where` or `/columns` for a search, for
+/// conditions or for columns that would take more than 33,554,432 steps.
 ///
 /// # Examples
 /// ```
@@ -227,13 +227,12 @@ fn written(
 ) -> Result<TextSlice> {
     let estimator = pager.budget.estimator;
     let question = pager.selector.question(&["type", "columns"]) + estimator.name();
-    let about = match pager.index.entries.known(&question) {
-        Some(known) => known,
-        None => {
-            let ((open, entries), quarters) = (describe()?, estimator.quarters(pager.text));
-            pager.index.read += pager.text.len() as u64;
-            pager.index.entries.keep(question, WrittenEntries { open, entries, quarters })
-        }
+    let about = if let Some(known) = pager.index.entries.known(&question) {
+        known
+    } else {
+        let ((open, entries), quarters) = (describe()?, estimator.quarters(pager.text));
+        pager.index.read += pager.text.len() as u64;
+        pager.index.entries.keep(question, WrittenEntries { open, entries, quarters })
     };
     pager.budget.quarters = pager.budget.quarters.min(about.quarters);
     let span = pager.selector.span(about.entries.len());

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use super::json::{push_key, squeeze};
+use super::json::{push_shown_key, squeeze};
 use super::records::{TabularText, one_line};
 use super::selector::Selector;
 use crate::signals::Signal;
@@ -49,7 +49,7 @@ fn branch(node: JsonNode, path: &str, level: usize, entries: &mut Vec<String>) {
     }
     for (key, value) in node.members() {
         let mut at = path.to_owned();
-        push_key(&mut at, &key);
+        push_shown_key(&mut at, &key);
         entries.push(format!("{at}: {}", describe(value)));
         if level == 0 && value.kind() == JsonKind::Object {
             branch(value, &at, 1, entries);

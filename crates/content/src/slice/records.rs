@@ -14,8 +14,8 @@ use super::selector::{RowCondition, Selector, SelectorKind};
 use crate::sniff::Shape;
 use crate::table::{Table, cells};
 use crate::tree::{JsonKind, JsonNode, JsonTree};
-use contextweaver_base::order::{SortedMap, sort_distinct};
-use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_base::order::{SortedMap, WordSet, sort_distinct};
+use contextweaver_base::{Error, ErrorCode, Result, StepBudget, limits};
 use contextweaver_model::json::{parse_float, plain_text};
 use contextweaver_text::lines::lines;
 use contextweaver_text::unicode::{prefix, truncate};
@@ -25,6 +25,11 @@ const MAX_COLUMNS: usize = 256;
 const MAX_VALUES: usize = 6;
 /// Characters of a value that is shown.
 const VALUE_CHARS: usize = 40;
+/// Steps of writing one cell, and of testing one value.
+const CELL_STEPS: usize = 4;
+const TEST_STEPS: usize = 8;
+/// Conditions that are not counted: with so few the work is linear in the text, however long it is.
+const FREE_TESTS: usize = 8;
 
 pub(super) struct TabularText<'a> {
     text: &'a str,
@@ -113,20 +118,30 @@ impl<'a> TabularText<'a> {
             }
         };
         let row_at = |at: usize| fulfilled.as_ref().map_or(Some(at), |rows| Some(*rows.get(at)? as usize));
-        let show = |at: usize| {
+        let mut budget = StepBudget::new("the choice of columns", limits::MAX_SEARCH_STEPS);
+        let mut refused = None;
+        let mut show = |at: usize| {
             let row = self.row(row_at(at).unwrap_or(usize::MAX));
-            match (columns.is_empty(), self.at.array) {
-                (true, true) => PageUnit::json(row),
-                (true, false) => PageUnit::text(row),
-                (false, true) => PageUnit::json(self.project(row, columns, picked)),
-                (false, false) => PageUnit::text(self.project(row, columns, picked)),
+            if columns.is_empty() {
+                return if self.at.array { PageUnit::json(row) } else { PageUnit::text(row) };
             }
+            if let Err(error) = budget.charge(CELL_STEPS * columns.len()) {
+                refused.get_or_insert(error);
+                return PageUnit::text("");
+            }
+            let projected = self.project(row, columns, picked);
+            if self.at.array { PageUnit::json(projected) } else { PageUnit::text(projected) }
         };
         let mut frame = if self.at.array { PageFrame::ARRAY } else { PageFrame::LINES };
         if titled && from > 0 && !kept.is_empty() {
             frame.open = Cow::Borrowed(&plan.header);
         }
-        let page = pager.fill(kept.clone(), &frame, &mut |at| show(at));
+        let page = pager.fill(kept.clone(), &frame, &mut show);
+        if let Some(error) = refused {
+            return Err(error
+                .at(format!("{}/columns", selector.path))
+                .hint("ask for fewer columns, or for fewer rows"));
+        }
         let taken = page.taken;
         let mut answer = selector.answer("rows", self.len(), &(span.start..span.start + kept.len()), page);
         let end = if taken < kept.len() { row_at(kept.start + taken).unwrap_or(span.end) } else { span.end };
@@ -160,8 +175,11 @@ impl<'a> TabularText<'a> {
         };
         let picked = columns.iter().map(|name| place(name, "/columns")).collect::<Result<Vec<_>>>()?;
         let tested = conditions.iter().map(|test| place(&test.column, "/where")).collect::<Result<Vec<_>>>()?;
-        let header =
-            if columns.is_empty() { self.row(0).to_owned() } else { self.project(self.row(0), columns, &picked) };
+        let header = match self.at.separator {
+            None => String::new(),
+            Some(_) if columns.is_empty() => self.row(0).to_owned(),
+            Some(_) => self.project(self.row(0), columns, &picked),
+        };
         Ok(pager.index.plan.keep(question, RowPlan { picked, tested, header: header + "\n" }))
     }
 
@@ -171,28 +189,31 @@ impl<'a> TabularText<'a> {
         if let Some(known) = pager.index.kept.known(&question) {
             return Ok(known);
         }
-        let all = (0..self.len()).filter(|row| self.holds(self.row(*row), conditions, places));
-        let rows = all.map(|row| row as u32).collect();
+        let mut budget = StepBudget::new("testing the conditions", limits::MAX_SEARCH_STEPS);
+        // A column is a key, or a path for what lies deeper.
+        let paths: Vec<Option<JsonPath>> =
+            conditions.iter().map(|test| JsonPath::parse(&test.column, "").ok()).collect();
+        let mut rows = Vec::new();
+        for row in 0..self.len() {
+            let holds = match self.at.separator {
+                Some(separator) => {
+                    let cells = cells(self.row(row), separator);
+                    budget.charge(TEST_STEPS * conditions.len().saturating_sub(FREE_TESTS)).map(|()| {
+                        let cell = |at: &usize| cells.get(*at).map_or("", |cell| cell);
+                        conditions.iter().zip(places).all(|(test, at)| test.holds(cell(at)))
+                    })
+                }
+                None => fulfils(self.row(row), conditions, &paths, &mut budget),
+            };
+            let holds = holds.map_err(|error| {
+                error.at(format!("{}/where", pager.selector.path)).hint("ask for fewer conditions, or for fewer rows")
+            })?;
+            if holds {
+                rows.push(row as u32);
+            }
+        }
         pager.index.read += self.len() as u64;
         Ok(pager.index.kept.keep(question, rows))
-    }
-
-    fn holds(&self, row: &str, conditions: &[RowCondition], places: &[usize]) -> bool {
-        if let Some(separator) = self.at.separator {
-            let cells = cells(row, separator);
-            return conditions.iter().zip(places).all(|(test, at)| test.holds(cells.get(*at).map_or("", |cell| cell)));
-        }
-        let Some(tree) = JsonTree::parse(row) else { return false };
-        conditions.iter().all(|test| {
-            // A column is a key, or a path for what lies deeper.
-            let named = tree.root().get(&test.column);
-            let found =
-                named.or_else(|| Some(JsonPath::parse(&test.column, "").ok()?.follow(tree.root()).0.first()?.node));
-            match found.filter(|node| node.kind() != JsonKind::Null) {
-                None => test.holds(""),
-                Some(node) => test.holds(&node.text()),
-            }
-        })
     }
 
     /// Leaves only some columns of a row, in the order asked for.
@@ -201,7 +222,13 @@ impl<'a> TabularText<'a> {
         let Some(separator) = self.at.separator else {
             let Some(tree) = JsonTree::parse(row) else { return row.to_owned() };
             out.push('{');
-            for (name, value) in columns.iter().filter_map(|name| Some((name, tree.root().get(name)?))) {
+            // The last member with a key counts.
+            let mut places = SortedMap::new();
+            let members: Vec<JsonNode> = tree.root().members().map(|(_, value)| value).collect();
+            for (place, (name, _)) in tree.root().members().enumerate() {
+                places.insert(name.into_owned(), place);
+            }
+            for (name, value) in columns.iter().filter_map(|name| Some((name, members[*places.get(name)?]))) {
                 out.push_str(if out.len() > 1 { ", " } else { "" });
                 push_quoted(&mut out, name);
                 out.push_str(": ");
@@ -234,9 +261,11 @@ impl<'a> TabularText<'a> {
             _ => (&[], false),
         };
         let columns = self.profile();
-        if let Some(name) = wanted.iter().find(|name| !columns.iter().any(|column| column.name == **name)) {
+        let known = WordSet::new(columns.iter().map(|column| column.name.clone()).collect());
+        if let Some(name) = wanted.iter().find(|name| !known.contains(name)) {
             return Err(selector.no_column(name, "/columns"));
         }
+        let wanted = WordSet::new(wanted.to_vec());
         let open = format!("{} rows, {} columns\n", self.data().len(), columns.len());
         let rows = self.data().len();
         let shown = columns.into_iter().filter(|column| wanted.is_empty() || wanted.contains(&column.name));
@@ -270,6 +299,25 @@ impl<'a> TabularText<'a> {
         }
         columns
     }
+}
+
+/// Tells whether a record of JSON fulfils all conditions, each with the path that its column may be.
+fn fulfils(
+    row: &str,
+    conditions: &[RowCondition],
+    paths: &[Option<JsonPath>],
+    budget: &mut StepBudget,
+) -> Result<bool> {
+    let Some(tree) = JsonTree::parse(row) else { return Ok(false) };
+    budget.charge(TEST_STEPS * conditions.len().saturating_sub(FREE_TESTS) * (tree.size() + 1))?;
+    Ok(conditions.iter().zip(paths).all(|(test, path)| {
+        let named = tree.root().get(&test.column);
+        let found = named.or_else(|| Some(path.as_ref()?.follow(tree.root()).0.first()?.node));
+        match found.filter(|node| node.kind() != JsonKind::Null) {
+            None => test.holds(""),
+            Some(node) => test.holds(&node.text()),
+        }
+    }))
 }
 
 /// The array that a JSON text is about: the text itself, or the longest member.

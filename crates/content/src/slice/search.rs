@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::TextSlice;
 use super::found::{LineMatch, LinkStep, MatchedPart, PathLink, SearchHits, Span, ValueMatch, part_of, span_of};
 use super::index::SliceIndex;
-use super::json::{push_index, push_key, squeeze};
+use super::json::{push_index, push_shown_key, shown_key, squeeze};
 use super::pager::{PageFrame, PageUnit, Pager};
 use crate::sniff::Shape;
 use crate::tree::{JsonNode, JsonTree};
@@ -29,14 +29,13 @@ pub(super) fn search(
 ) -> Result<TextSlice> {
     let (text, selector) = (pager.text, pager.selector);
     let question = selector.question(&["type", "text", "pattern", "regex", "ignore_case"]);
-    let hits = match pager.index.hits.known(&question) {
-        Some(known) => known,
-        None => {
-            let found = found(text, shape, pattern, pager.index).map_err(|error| {
-                error.at(format!("{}/pattern", selector.path)).hint("search for a shorter or literal text")
-            })?;
-            pager.index.hits.keep(question, found)
-        }
+    let hits = if let Some(known) = pager.index.hits.known(&question) {
+        known
+    } else {
+        let found = found(text, shape, pattern, pager.index).map_err(|error| {
+            error.at(format!("{}/pattern", selector.path)).hint("search for a shorter or literal text")
+        })?;
+        pager.index.hits.keep(question, found)
     };
     let total = match &*hits {
         SearchHits::Lines(hits) => hits.len(),
@@ -173,10 +172,7 @@ fn shown_value(text: &str, hit: &ValueMatch, links: &[PathLink]) -> String {
     let mut out = String::new();
     for step in steps.into_iter().rev() {
         match step {
-            LinkStep::Key(at) => {
-                let raw = part_of(text, at);
-                push_key(&mut out, &JsonTree::parse(raw).map_or(raw.into(), |key| key.root().text().into_owned()));
-            }
+            LinkStep::Key(at) => push_shown_key(&mut out, &shown_key(part_of(text, at))),
             LinkStep::Index(index) => push_index(&mut out, index as usize),
         }
     }

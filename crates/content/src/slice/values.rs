@@ -20,21 +20,20 @@ fn parsed<'t>(text: &'t str, selector: &Selector) -> Result<JsonTree<'t>> {
 pub(super) fn json_keys(pager: &mut Pager, keys: &[String]) -> Result<TextSlice> {
     let (text, selector) = (pager.text, pager.selector);
     let question = selector.question(&["type", "keys"]);
-    let list = match pager.index.nodes.known(&question) {
-        Some(known) => known,
-        None => {
-            let tree = parsed(text, selector)?;
-            if tree.root().kind() != JsonKind::Object {
-                let message = "the artifact is not a JSON object";
-                return Err(Error::new(ErrorCode::DecodeFailed, message).at(selector.path.as_str()));
-            }
-            let wanted = WordSet::new(keys.to_vec());
-            let members = tree.root().entries().filter_map(|(key, value)| Some((key?, value)));
-            let members = members.filter(|(key, _)| wanted.contains(&key.text()));
-            let nodes = members.map(|(key, value)| span_of(text, key.through(value))).collect();
-            pager.index.read += tree.size() as u64;
-            pager.index.nodes.keep(question, NodeList { unit: "keys", nodes, parts: Vec::new() })
+    let list = if let Some(known) = pager.index.nodes.known(&question) {
+        known
+    } else {
+        let tree = parsed(text, selector)?;
+        if tree.root().kind() != JsonKind::Object {
+            let message = "the artifact is not a JSON object";
+            return Err(Error::new(ErrorCode::DecodeFailed, message).at(selector.path.as_str()));
         }
+        let wanted = WordSet::new(keys.to_vec());
+        let members = tree.root().entries().filter_map(|(key, value)| Some((key?, value)));
+        let members = members.filter(|(key, _)| wanted.contains(&key.text()));
+        let nodes = members.map(|(key, value)| span_of(text, key.through(value))).collect();
+        pager.index.read += tree.size() as u64;
+        pager.index.nodes.keep(question, NodeList { unit: "keys", nodes, parts: Vec::new() })
     };
     let span = selector.span(list.nodes.len());
     let page = pager.fill(span.clone(), &PageFrame::OBJECT, &mut |at| {
@@ -50,18 +49,17 @@ pub(super) fn json_keys(pager: &mut Pager, keys: &[String]) -> Result<TextSlice>
 pub(super) fn json_path(pager: &mut Pager, path: &JsonPath) -> Result<TextSlice> {
     let (text, selector) = (pager.text, pager.selector);
     let question = selector.question(&["type", "path"]);
-    let list = match pager.index.nodes.known(&question) {
-        Some(known) => known,
-        None => {
-            let tree = parsed(text, selector)?;
-            let found = followed(text, &tree, path).ok_or_else(|| {
-                Error::new(ErrorCode::NotFound, "the path leads to nothing")
-                    .at(format!("{}/path", selector.path))
-                    .hint("the selector `outline` lists what there is")
-            })?;
-            pager.index.read += tree.size() as u64;
-            pager.index.nodes.keep(question, found)
-        }
+    let list = if let Some(known) = pager.index.nodes.known(&question) {
+        known
+    } else {
+        let tree = parsed(text, selector)?;
+        let found = followed(text, &tree, path).ok_or_else(|| {
+            Error::new(ErrorCode::NotFound, "the path leads to nothing")
+                .at(format!("{}/path", selector.path))
+                .hint("the selector `outline` lists what there is")
+        })?;
+        pager.index.read += tree.size() as u64;
+        pager.index.nodes.keep(question, found)
     };
     let frame = match list.unit {
         "values" => &PageFrame::LINES,

@@ -500,6 +500,47 @@ fn searches_run_under_a_step_budget() {
     }
 }
 
+#[test]
+fn selectors_of_many_columns_and_conditions_run_under_a_step_budget() {
+    let table = "a,b\n".to_owned() + &"1,2\n".repeat(8000);
+    let empty = json!(vec![json!({}); 10_000]).to_string();
+    let deep = json!(vec![json!({ "a": 1, "b": 2, "c": 3 }); 1500]).to_string();
+    let columns = json!({ "type": "rows", "columns": vec!["a"; 8000] });
+    let tests = |count: usize| -> Vec<Value> {
+        (0..count).map(|n| json!({ "column": if n % 2 == 0 { "a" } else { "b" }, "op": "!=", "value": "x" })).collect()
+    };
+    let conditions = |count: usize| json!({ "type": "rows", "where": tests(count) });
+    let (csv, json) = ("text/csv", "application/json");
+    for (text, media_type, selector, field) in [
+        (&table, csv, &columns, "columns"),
+        (&empty, json, &columns, "columns"),
+        (&table, csv, &conditions(800), "where"),
+        (&empty, json, &conditions(800), "where"),
+        (&deep, json, &conditions(800), "where"),
+    ] {
+        let error = cut(text, media_type, selector, None).unwrap_err();
+        assert_eq!((error.code(), error.path()), (ErrorCode::TooLarge, format!("/selector/{field}").as_str()));
+        assert!(error.to_json()["hint"].is_string() && error.details()["max_steps"] == 1 << 25, "{error:?}");
+    }
+    // What a page shows is all that counts for it, and a few conditions are nothing.
+    assert!(cut(&table, csv, &columns, Some(500)).is_ok());
+    assert_eq!(cut(&empty, json, &conditions(8), None).unwrap().total, 10_000);
+}
+
+#[test]
+fn a_long_key_is_not_shown_again_and_again() {
+    let members: Map<String, Value> = (0..4000).map(|n| (n.to_string(), json!("hit"))).collect();
+    let text = json!({ "k".repeat(30_000): members }).to_string();
+    for selector in [json!({ "type": "outline" }), json!({ "type": "search", "text": "hit", "max_hits": 1000 })] {
+        let shown = cut(&text, "application/json", &selector, None).unwrap();
+        assert!(shown.total >= 4000 && shown.text.len() < 1_000_000, "{selector}: {}", shown.text.len());
+    }
+    let path = json!({ "type": "search", "text": "hit" });
+    let short = json!({ "\\😀".repeat(80): members }).to_string();
+    let shown = cut(&short, "application/json", &path, None).unwrap().text;
+    assert!(shown.starts_with(&format!("[\"{}\"].", "\\\\😀".repeat(80))), "{shown}");
+}
+
 /// Follows `next` to the end with one index, as a manager does; returns how much was looked at.
 fn units_read(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -> u64 {
     let mut index = SliceIndex::default();
@@ -512,6 +553,9 @@ fn units_read(text: &str, media_type: &str, selector: &Value, max_tokens: u64) -
     }
     index.units_read()
 }
+
+/// Makes a text of so many units.
+type MakeText<'a> = &'a dyn Fn(usize) -> String;
 
 /// Every page was once looked for from the beginning of the text, and every part of a long unit from that of the unit.
 #[test]
@@ -528,7 +572,8 @@ fn reading_page_by_page_is_linear() {
     };
     let words = |count: usize| "wörter und words ".repeat(count);
     let string = |count: usize| json!({ "long": "a \"quoted\" wörd ".repeat(count) }).to_string();
-    let markdown = |count: usize| (0..count).map(|n| format!("## Heading {n}\n\nText.\n\n")).collect::<String>();
+    let markdown =
+        |count: usize| (0..count).map(|n| format!("## Heading {n}\n\nText.\n\n")).collect::<Vec<_>>().concat();
     let some = json!([{ "column": "kind", "value": 1 }]);
     let wide = |count: usize| {
         let row = |name: &str| (0..count).map(|n| format!("{name}{n}")).collect::<Vec<_>>().join(",");
@@ -536,7 +581,7 @@ fn reading_page_by_page_is_linear() {
     };
     let (json, csv, plain) = ("application/json", "text/csv", "text/plain");
     let search = |text: &str| json!({ "type": "search", "text": text, "context": 0, "max_hits": 1000 });
-    let cases: [(&dyn Fn(usize) -> String, &str, Value); 20] = [
+    let cases: [(MakeText, &str, Value); 20] = [
         (&lines, plain, json!({ "type": "lines" })),
         (&lines, csv, json!({ "type": "rows" })),
         (&array, json, json!({ "type": "rows" })),
