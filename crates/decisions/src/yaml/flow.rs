@@ -39,7 +39,7 @@ pub(super) fn end(text: &str) -> Option<usize> {
 
 /// Reads a list in brackets or an object in braces.
 pub(super) fn parse(text: &str) -> Result<Value, &'static str> {
-    let mut reader = FlowReader { rest: text, depth: 0 };
+    let mut reader = FlowReader::new(text);
     let value = reader.value()?;
     if reader.rest.is_empty() { Ok(value) } else { Err("brackets do not match") }
 }
@@ -47,17 +47,30 @@ pub(super) fn parse(text: &str) -> Result<Value, &'static str> {
 struct FlowReader<'a> {
     rest: &'a str,
     depth: usize,
+    /// Bytes looked at, for tests of how the work grows.
+    looked: usize,
 }
 
 impl<'a> FlowReader<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { rest: text, depth: 0, looked: 0 }
+    }
+
     fn skip(&mut self) {
         loop {
             let rest = self.rest.trim_start_matches([' ', '\t', '\n']);
+            self.looked += self.rest.len() - rest.len() + 1;
             let is_comment = rest.starts_with('#') && rest.len() < self.rest.len();
             self.rest = rest;
-            match rest.find('\n') {
-                Some(end) if is_comment => self.rest = &rest[end..],
-                _ => return,
+            // Only what is left out is looked through, not the rest of the line.
+            if !is_comment {
+                return;
+            }
+            let end = rest.find('\n');
+            self.looked += end.unwrap_or(rest.len());
+            match end {
+                Some(end) => self.rest = &rest[end..],
+                None => return,
             }
         }
     }
@@ -122,6 +135,7 @@ impl<'a> FlowReader<'a> {
         self.skip();
         if let Some(quote @ ('"' | '\'')) = self.rest.chars().next() {
             let end = scalar::quoted_end(self.rest, quote).ok_or("a quote is not closed")?;
+            self.looked += end;
             let text = scalar::quoted_text(&self.rest[..end])?;
             self.rest = &self.rest[end..];
             return Ok((text, true));
@@ -137,6 +151,7 @@ impl<'a> FlowReader<'a> {
             _ => false,
         };
         let end = text.char_indices().find(stops).map_or(text.len(), |(at, _)| at);
+        self.looked += end;
         self.rest = &text[end..];
         let mut lines = text[..end].split('\n').map(|line| line.trim_matches([' ', '\t']));
         let mut plain = lines.next().unwrap_or_default().to_owned();
@@ -151,5 +166,29 @@ impl<'a> FlowReader<'a> {
             }
         }
         if plain.is_empty() { Err("a value is missing") } else { Ok((plain, false)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn looked(text: &str) -> usize {
+        let mut reader = FlowReader::new(text);
+        assert!(reader.value().is_ok() && reader.rest.is_empty());
+        reader.looked
+    }
+
+    /// The rest of the line was looked through for every element.
+    #[test]
+    fn long_collections_take_linear_time() {
+        let list = |element: &str, count: usize| format!("[{}]", vec![element; count].join(","));
+        for element in ["1", "'a'", " #\n 1", "[1, 2]", "{ a: 1 }", "a b"] {
+            let (less, more) = (looked(&list(element, 1000)), looked(&list(element, 2000)));
+            assert!(more <= 2 * less && more <= 8 * list(element, 2000).len(), "{element:?}: {less} {more}");
+        }
+        let map =
+            |count: usize| format!("{{{}}}", (0..count).map(|n| format!("k{n:05}: 1")).collect::<Vec<_>>().join(","));
+        assert!(looked(&map(2000)) <= 2 * looked(&map(1000)));
     }
 }
