@@ -106,6 +106,47 @@ fn bad_rules_never_load() {
     assert!(rules.remove("a") && !rules.remove("a") && rules.len() == 1);
 }
 
+/// Each rule may search a long text, and there may be a thousand: all together run under one budget.
+#[test]
+fn many_rules_run_under_one_budget() {
+    let mut state = 1_u64;
+    let mut letter = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        if state >> 63 == 0 { 'a' } else { 'b' }
+    };
+    let text: String = (0..20_000).map(&mut letter).collect();
+    let context = json!({ "text": text, "list": vec![1; 3000], "p": "(a{1000}){4}b" });
+    for (condition, at_most) in [
+        ("action.context.text.matches('[ab]*a[ab]{200}c')", 30),
+        ("action.context.list.all(a, !'aaaa'.matches(action.context.p))", 100),
+        ("action.context.list.all(a, action.context.list.all(b, a != -1))", 700),
+    ] {
+        let rules: Vec<Value> =
+            (0..1000).map(|n| json!({ "id": format!("r{n}"), "condition": condition, "action": "warn" })).collect();
+        let mut set = GuardrailSet::default();
+        assert_eq!(set.add(&json!(rules)).added, 1000);
+        let verdict = set.evaluate(context.as_object().unwrap(), OnRuleError::Warn);
+        let refused = "checking the rules takes more than 33554432 steps";
+        let first = verdict.warnings.iter().position(|finding| finding.message.ends_with(refused));
+        assert!(first.is_some_and(|first| first <= at_most), "{condition}: {first:?}");
+        assert!(verdict.warnings[at_most..].iter().all(|finding| finding.message.ends_with(refused)));
+    }
+    // A thousand rules of the usual kind are a small part of it.
+    let usual = "action.stakes == 'high' && action.context.text.contains('drop table') && size(action.tags) > 2";
+    let rules: Vec<Value> =
+        (0..1000).map(|n| json!({ "id": format!("r{n}"), "condition": usual, "action": "block" })).collect();
+    let mut set = GuardrailSet::default();
+    set.add(&json!(rules));
+    assert_eq!(set.evaluate(context.as_object().unwrap(), OnRuleError::Block).violations, []);
+}
+
+#[test]
+fn a_message_may_name_a_long_value_often() {
+    let rule = json!({ "id": "r", "condition": "true", "message": "{a}".repeat(300), "action": "warn" });
+    let context = json!({ "a": format!("api_key={}", "9f8a7b6c5d".repeat(2000)) });
+    assert_eq!(messages(rule, &context), ["api_key=[REDACTED-SECRET]".repeat(300)]);
+}
+
 #[test]
 fn the_preset_blocks_what_it_says() {
     let mut rules = GuardrailSet::default();

@@ -9,7 +9,8 @@ use super::rule::{
     shown,
 };
 use crate::terms::truncate_masked;
-use contextweaver_base::{Error, ErrorCode};
+use contextweaver_base::order::SortedMap;
+use contextweaver_base::{Error, ErrorCode, StepBudget, limits};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::python::{float, is_equal, is_truthy};
 use contextweaver_text::unicode::quote;
@@ -112,7 +113,8 @@ pub struct GuardrailVerdict {
 /// Evaluates rules, in their order.
 pub(super) fn evaluate(rules: &[Guardrail], context: &JsonMap, on_error: OnRuleError) -> GuardrailVerdict {
     let mut verdict = GuardrailVerdict { allowed: true, evaluated: rules.len(), ..GuardrailVerdict::default() };
-    let subject = RuleContext { context, action: action_of(context) };
+    let budget = StepBudget::new("checking the rules", limits::MAX_SEARCH_STEPS);
+    let mut subject = RuleContext { context, action: action_of(context), budget, shown: SortedMap::new() };
     for rule in rules {
         match subject.judge(rule) {
             Ok(None) => {}
@@ -181,11 +183,15 @@ fn action_of(context: &JsonMap) -> Value {
 struct RuleContext<'c> {
     context: &'c JsonMap,
     action: Value,
+    /// Of all expressions together: there may be a thousand, and each may be a search of a long text.
+    budget: StepBudget,
+    /// Values as messages show them, by field; a message may name one hundreds of times.
+    shown: SortedMap<String, String>,
 }
 
 impl RuleContext<'_> {
     /// Returns the message of a rule that is broken; why, when it cannot be told.
-    fn judge(&self, rule: &Guardrail) -> Result<Option<String>, String> {
+    fn judge(&mut self, rule: &Guardrail) -> Result<Option<String>, String> {
         if !self.in_scope(&rule.scope) {
             return Ok(None);
         }
@@ -212,9 +218,9 @@ impl RuleContext<'_> {
         scope.is_empty() || project.is_none_or(|project| scope.iter().any(|entry| entry == project))
     }
 
-    fn meets(&self, condition: &GuardrailCondition) -> Result<bool, String> {
+    fn meets(&mut self, condition: &GuardrailCondition) -> Result<bool, String> {
         match condition {
-            GuardrailCondition::Expression(expression, _) => match expression.holds(&self.action) {
+            GuardrailCondition::Expression(expression, _) => match expression.holds(&self.action, &mut self.budget) {
                 Ok(holds) => Ok(holds),
                 Err(EvaluationError::Missing) => Ok(false),
                 Err(EvaluationError::Wrong(problem)) => Err(problem),
@@ -251,16 +257,25 @@ impl RuleContext<'_> {
         (!met).then(|| format!("{field}: expected {}, got {}", shown(&needed.expected), shown(value)))
     }
 
+    /// Returns a field of the action as messages show it.
+    fn shown(&mut self, field: &str) -> Option<&str> {
+        if !self.shown.contains_key(field) {
+            let value = truncate_masked(&shown(self.context.get(field)?), MAX_MESSAGE).into_owned();
+            self.shown.insert(field.to_owned(), value);
+        }
+        self.shown.get(field).map(String::as_str)
+    }
+
     /// Fills values into a message, once: what a value brings along stands for itself.
-    fn fill(&self, message: &str) -> String {
+    fn fill(&mut self, message: &str) -> String {
         let mut out = String::new();
         let mut rest = message;
         while let Some(open) = rest.find('{') {
             out.push_str(&rest[..open]);
             let inner = &rest[open + 1..];
             let close = inner.find(['{', '}']).filter(|at| inner.as_bytes()[*at] == b'}');
-            if let Some((close, value)) = close.and_then(|close| Some((close, self.context.get(&inner[..close])?))) {
-                out.push_str(&truncate_masked(&shown(value), MAX_MESSAGE));
+            if let Some((close, value)) = close.and_then(|close| Some((close, self.shown(&inner[..close])?))) {
+                out.push_str(value);
                 rest = &inner[close + 1..];
             } else {
                 out.push('{');

@@ -3,7 +3,8 @@
 //! Literals, lists, `action.…` and `[…]`, `== != < <= > >= in`, `&& || !` (a false or true side decides whatever became of
 //! the other), `?:`, `+ - * / %`, `size startsWith endsWith contains matches`, `has(a.b)`, `list.exists(x, …)` and
 //! `list.all(x, …)`. Numbers compare by value, whole or not, because JSON does not keep them apart. Regular expressions
-//! run without backtracking. An evaluation takes at most 10,000 steps; 256 steps of a pattern count as one.
+//! run without backtracking. An evaluation takes at most 10,000 steps; 256 steps of a pattern count as one. What is in a
+//! value counts where it is copied or compared.
 
 mod parse;
 mod run;
@@ -13,12 +14,13 @@ pub(super) use values::is_equal;
 
 use serde_json::Value;
 
+use contextweaver_base::{Error, StepBudget};
 use contextweaver_text::pattern::Pattern;
 
 /// Bytes of one expression, nesting of it, and steps of one evaluation.
 const MAX_SOURCE: usize = 4096;
 const MAX_DEPTH: u32 = 32;
-const MAX_STEPS: usize = 10_000;
+const MAX_STEPS: u64 = 10_000;
 
 /// A syntax error, or a construct that is not supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +36,14 @@ pub struct ExpressionError {
 pub enum EvaluationError {
     /// A member that is read does not exist; the rule does not match.
     Missing,
-    /// Types do not go together, or the bound of steps is reached; the rule cannot be evaluated.
+    /// Types do not go together, or a bound of steps is reached; the rule cannot be evaluated.
     Wrong(String),
+}
+
+impl From<Error> for EvaluationError {
+    fn from(error: Error) -> Self {
+        Self::Wrong(error.message().to_owned())
+    }
 }
 
 /// A parsed expression.
@@ -48,9 +56,9 @@ impl Expression {
         parse::expression(source).map(Self)
     }
 
-    /// Tells whether the expression holds for a value of `action`.
-    pub fn holds(&self, action: &Value) -> Result<bool, EvaluationError> {
-        run::holds(&self.0, action)
+    /// Tells whether the expression holds for a value of `action`, within what is left for all expressions of a check.
+    pub fn holds(&self, action: &Value, all: &mut StepBudget) -> Result<bool, EvaluationError> {
+        run::holds(&self.0, action, all)
     }
 }
 
@@ -123,6 +131,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use contextweaver_base::limits;
+
+    fn evaluated(expression: &Expression, action: &Value) -> Result<bool, EvaluationError> {
+        expression.holds(action, &mut StepBudget::new("the rules", limits::MAX_SEARCH_STEPS))
+    }
 
     fn holds(source: &str) -> Result<bool, EvaluationError> {
         let action = json!({
@@ -130,7 +143,7 @@ mod tests {
             "context": { "n": 5, "half": 2.5, "none": null, "list": [1, 2.0, "x"], "env": "prod", "a b": { "c": true },
                 "text": "Deploy naïve 😀", "flag": false, "big": 9_223_372_036_854_775_807_i64 },
         });
-        Expression::parse(source).unwrap_or_else(|problem| panic!("{source}: {problem:?}")).holds(&action)
+        evaluated(&Expression::parse(source).unwrap_or_else(|problem| panic!("{source}: {problem:?}")), &action)
     }
 
     #[test]
@@ -244,17 +257,63 @@ mod tests {
         assert_eq!(holds(&vec!["true"; 500].join(" && ")), Ok(true));
         let many = json!({ "list": vec![json!(1); 200] });
         let nested = Expression::parse("action.list.all(a, action.list.all(b, action.list.all(c, a == 1)))");
-        assert!(matches!(nested.unwrap().holds(&many), Err(EvaluationError::Wrong(_))));
+        assert!(matches!(evaluated(&nested.unwrap(), &many), Err(EvaluationError::Wrong(_))));
         let long = json!({ "text": "a".repeat(1 << 20) });
-        assert_eq!(Expression::parse("action.text.matches('(a*)*b')").unwrap().holds(&long), Ok(false));
+        assert_eq!(evaluated(&Expression::parse("action.text.matches('(a*)*b')").unwrap(), &long), Ok(false));
         // A search that needs a set of threads for every character.
         let mixed: String = (0..1_u64 << 20).map(|n| if n * n % 1009 < 500 { 'a' } else { 'b' }).collect();
         let long = json!({ "text": mixed });
         for source in ["action.text.matches('[ab]*a[ab]{900}c')", "action.text + action.text + action.text == ''"] {
             assert!(
-                matches!(Expression::parse(source).unwrap().holds(&long), Err(EvaluationError::Wrong(_))),
+                matches!(evaluated(&Expression::parse(source).unwrap(), &long), Err(EvaluationError::Wrong(_))),
                 "{source}"
             );
+        }
+    }
+
+    /// What is in a value counts as well: a whole action was copied or compared for one step.
+    #[test]
+    fn nested_values_count_whole() {
+        let deep = json!([[vec![json!({ "a": 1 }); 2000]]]);
+        let action = json!({ "deep": deep, "list": vec![1; 200], "p": "(?:a{0,60}){0,60}b" });
+        for source in [
+            "action.list.all(a, action.deep == action.deep)",
+            "action.list.all(a, action.deep in [1, action.deep])",
+            "action.list.all(a, size([action.deep]) == 1)",
+            "[action.deep].all(a, action.list.all(b, size(a) == 1))",
+            "action.list.all(a, size(action.deep + action.deep) == 2)",
+            "action.list.all(a, !'aa'.matches(action.p))",
+        ] {
+            let evaluated = evaluated(&Expression::parse(source).unwrap(), &action);
+            let Err(EvaluationError::Wrong(problem)) = evaluated else { panic!("{source}: {evaluated:?}") };
+            assert_eq!(problem, "the expression takes more than 10000 steps", "{source}");
+        }
+        // To tell two values apart takes what they have in common.
+        for source in ["action.deep != null", "action.list.all(a, action.deep != [])", "!(action.deep in [1, 2])"] {
+            assert_eq!(evaluated(&Expression::parse(source).unwrap(), &action), Ok(true), "{source}");
+        }
+    }
+
+    #[test]
+    fn work_grows_with_what_is_looked_at() {
+        let spent = |source: &str, count: usize| {
+            let text = "ab".repeat(20 * count);
+            let list: Vec<_> = (0..count).map(|n| json!({ "n": n, "text": "x" })).collect();
+            let action = json!({ "list": list, "text": text });
+            let mut all = StepBudget::new("the rules", limits::MAX_SEARCH_STEPS);
+            assert_eq!(Expression::parse(source).unwrap().holds(&action, &mut all), Ok(true), "{source}");
+            all.spent()
+        };
+        for source in [
+            "action.list.all(a, a.text == 'x')",
+            "!action.list.exists(a, a.n < 0)",
+            "action.list == action.list",
+            "size(action.list + action.list) > 0",
+            "!(action.text + 'b' in [action.text, action.text + 'a'])",
+            "!action.text.matches('[ab]*a[ab]{20}c')",
+        ] {
+            let (less, more) = (spent(source, 200), spent(source, 400));
+            assert!(10 * more <= 22 * less, "{source}: {less} {more}");
         }
     }
 
@@ -277,7 +336,7 @@ mod tests {
             match Expression::parse(&source) {
                 Ok(expression) => {
                     read += 1;
-                    let _ = expression.holds(&action);
+                    let _ = evaluated(&expression, &action);
                 }
                 Err(problem) => assert!(problem.position <= source.len(), "{source}"),
             }

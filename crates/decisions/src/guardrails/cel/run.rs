@@ -4,34 +4,47 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::values::{CowValue, add, calculate, compare, member, wrong};
+use super::values::{CowValue, STEP_BYTES, add, calculate, compare, member, wrong};
 use super::{CelComparison, CelFunction, EvaluationError, ExpressionKind, ExpressionNode, MAX_STEPS};
 use contextweaver_base::StepBudget;
 use contextweaver_text::pattern::{Dialect, Pattern};
 
-/// Characters of text that are looked at in one step.
-const STEP_BYTES: usize = 64;
 /// Steps of a regular expression that are one step here.
 const STEP_MATCHES: usize = 256;
+/// Steps of preparing a regular expression that the action brings with it, and the same in steps of patterns.
+const PATTERN_STEPS: usize = 100;
+const PATTERN_WEIGHT: usize = 8192;
+/// Steps of a pattern that take as long as one step here that is none of a pattern.
+const STEP_WEIGHT: usize = 6;
 
-/// Tells whether an expression holds.
-pub(super) fn holds<'v>(node: &'v ExpressionNode, action: &'v Value) -> Result<bool, EvaluationError> {
-    let mut run = Evaluator { variables: vec![Cow::Borrowed(action)], steps: 0 };
-    run.truth(node)
+/// Tells whether an expression holds. What the evaluation takes is taken from `all`, too, in steps of patterns.
+pub(super) fn holds<'v>(
+    node: &'v ExpressionNode,
+    action: &'v Value,
+    all: &mut StepBudget,
+) -> Result<bool, EvaluationError> {
+    all.charge(0)?;
+    let budget = StepBudget::new("the expression", MAX_STEPS);
+    let mut run = Evaluator { variables: vec![Cow::Borrowed(action)], budget, matching: 0 };
+    let found = run.truth(node);
+    all.charge(run.budget.spent() as usize * STEP_WEIGHT + run.matching)?;
+    found
 }
 
 struct Evaluator<'v> {
     variables: Vec<CowValue<'v>>,
-    steps: usize,
+    /// Of the whole evaluation.
+    budget: StepBudget,
+    /// What patterns took, in their own steps.
+    matching: usize,
 }
 
 impl<'v> Evaluator<'v> {
     fn spend(&mut self, steps: usize) -> Result<(), EvaluationError> {
-        self.steps = self.steps.saturating_add(steps);
-        if self.steps > MAX_STEPS { Err(wrong("it takes too much work")) } else { Ok(()) }
+        Ok(self.budget.charge(steps)?)
     }
 
-    /// Pays for looking at a whole value.
+    /// Pays for looking at a value, without what is in its elements.
     fn spend_size(&mut self, value: &Value) -> Result<(), EvaluationError> {
         self.spend(match value {
             Value::String(text) => text.len() / STEP_BYTES,
@@ -39,6 +52,16 @@ impl<'v> Evaluator<'v> {
             Value::Object(map) => map.len(),
             _ => 0,
         })
+    }
+
+    /// Pays for copying a value with all that is in it.
+    fn spend_whole(&mut self, value: &Value) -> Result<(), EvaluationError> {
+        self.spend_size(value)?;
+        match value {
+            Value::Array(list) => list.iter().try_for_each(|value| self.spend_whole(value)),
+            Value::Object(map) => map.values().try_for_each(|value| self.spend_whole(value)),
+            _ => Ok(()),
+        }
     }
 
     fn truth(&mut self, node: &'v ExpressionNode) -> Result<bool, EvaluationError> {
@@ -54,7 +77,7 @@ impl<'v> Evaluator<'v> {
         self.spend(1)?;
         Ok(match &node.kind {
             ExpressionKind::Literal(value) => Cow::Borrowed(value),
-            ExpressionKind::Variable(place) => self.variables[self.variables.len() - 1 - place].clone(),
+            ExpressionKind::Variable(place) => self.variable(self.variables.len() - 1 - place)?,
             ExpressionKind::Member(target, name) => {
                 let target = self.value(target)?;
                 return member(target, name)?.ok_or(EvaluationError::Missing);
@@ -73,8 +96,7 @@ impl<'v> Evaluator<'v> {
                 if self.truth(condition)? { self.value(then)? } else { self.value(otherwise)? }
             }
             ExpressionKind::List(parts) => {
-                let values: Result<Vec<Value>, EvaluationError> =
-                    parts.iter().map(|part| Ok(self.value(part)?.into_owned())).collect();
+                let values: Result<Vec<Value>, EvaluationError> = parts.iter().map(|part| self.owned(part)).collect();
                 Cow::Owned(Value::Array(values?))
             }
             ExpressionKind::Call(function, parts) => Cow::Owned(self.call(*function, parts)?),
@@ -84,6 +106,25 @@ impl<'v> Evaluator<'v> {
             }
             ExpressionKind::Each { all, list, condition } => Cow::Owned(self.each(*all, list, condition)?.into()),
         })
+    }
+
+    fn variable(&mut self, place: usize) -> Result<CowValue<'v>, EvaluationError> {
+        match &self.variables[place] {
+            Cow::Borrowed(value) => Ok(Cow::Borrowed(*value)),
+            Cow::Owned(value) => {
+                let value = value.clone();
+                self.spend_whole(&value)?;
+                Ok(Cow::Owned(value))
+            }
+        }
+    }
+
+    fn owned(&mut self, node: &'v ExpressionNode) -> Result<Value, EvaluationError> {
+        let value = self.value(node)?;
+        if let Cow::Borrowed(value) = value {
+            self.spend_whole(value)?;
+        }
+        Ok(value.into_owned())
     }
 
     /// One side that decides is enough, whatever became of the others.
@@ -146,9 +187,7 @@ impl<'v> Evaluator<'v> {
     ) -> Result<bool, EvaluationError> {
         let left = self.value(left)?;
         let right = self.value(right)?;
-        self.spend_size(&left)?;
-        self.spend_size(&right)?;
-        compare(comparison, &left, &right)
+        compare(comparison, &left, &right, &mut self.budget)
     }
 
     fn arithmetic(
@@ -159,8 +198,8 @@ impl<'v> Evaluator<'v> {
     ) -> Result<Value, EvaluationError> {
         let left = self.value(left)?;
         let right = self.value(right)?;
-        self.spend_size(&left)?;
-        self.spend_size(&right)?;
+        self.spend_whole(&left)?;
+        self.spend_whole(&right)?;
         if sign == '+' { add(&left, &right) } else { calculate(sign, &left, &right) }
     }
 
@@ -184,6 +223,8 @@ impl<'v> Evaluator<'v> {
             CelFunction::EndsWith => text.ends_with(part.as_str()),
             CelFunction::Contains => text.contains(part.as_str()),
             CelFunction::Size | CelFunction::Matches => {
+                self.spend(PATTERN_STEPS)?;
+                self.matching += PATTERN_WEIGHT;
                 let pattern = Pattern::expression(part, Dialect::Whole, false);
                 self.matches(&target, &pattern.map_err(|error| wrong(error.message()))?)?
             }
@@ -193,9 +234,10 @@ impl<'v> Evaluator<'v> {
 
     fn matches(&mut self, text: &Value, pattern: &Pattern) -> Result<bool, EvaluationError> {
         let Value::String(text) = text else { return Err(wrong("matches() takes text")) };
-        let left = (MAX_STEPS.saturating_sub(self.steps) * STEP_MATCHES) as u64;
+        let left = MAX_STEPS.saturating_sub(self.budget.spent()) * STEP_MATCHES as u64;
         let mut budget = StepBudget::new("the expression", left);
         let found = pattern.matcher().is_match(text, &mut budget);
+        self.matching += budget.spent() as usize;
         self.spend((budget.spent() as usize).div_ceil(STEP_MATCHES))?;
         found.map_err(|error| wrong(error.message()))
     }

@@ -6,6 +6,10 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use super::{CelComparison, EvaluationError};
+use contextweaver_base::{Error, StepBudget};
+
+/// Characters of text that are looked at in one step.
+pub(super) const STEP_BYTES: usize = 64;
 
 /// A value, borrowed from the context where it can be.
 pub(super) type CowValue<'v> = Cow<'v, Value>;
@@ -32,29 +36,69 @@ fn order_numbers(a: &Value, b: &Value) -> Option<Ordering> {
     }
 }
 
-/// Tells whether two values are equal; numbers by value, different kinds never. Depth is bounded by the parser of JSON.
+/// Tells whether two values are equal, of which one is part of a rule and no larger than that.
 pub(in crate::guardrails) fn is_equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
+    equals(a, b, &mut StepBudget::new("the comparison", u64::MAX)).unwrap_or(false)
+}
+
+/// Tells whether two values are equal; numbers by value, different kinds never. Depth is bounded by the parser of JSON. A
+/// pair of values is a step, and so are [`STEP_BYTES`] of two texts.
+fn equals(a: &Value, b: &Value, budget: &mut StepBudget) -> Result<bool, Error> {
+    budget.charge(1)?;
+    Ok(match (a, b) {
         (Value::Number(_), Value::Number(_)) => order_numbers(a, b) == Some(Ordering::Equal),
-        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_equal(a, b)),
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len() && a.iter().all(|(key, value)| b.get(key).is_some_and(|other| is_equal(value, other)))
+        (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
+            for (a, b) in a.iter().zip(b) {
+                if !equals(a, b, budget)? {
+                    return Ok(false);
+                }
+            }
+            true
         }
+        (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
+            for (key, value) in a {
+                let Some(other) = b.get(key) else { return Ok(false) };
+                if !equals(value, other, budget)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (Value::String(a), Value::String(b)) => {
+            budget.charge(a.len().min(b.len()) / STEP_BYTES)?;
+            a == b
+        }
+        (Value::Array(_) | Value::Object(_), _) => false,
         _ => a == b,
-    }
+    })
 }
 
 /// Compares two values.
-pub(super) fn compare(comparison: CelComparison, left: &Value, right: &Value) -> Result<bool, EvaluationError> {
+pub(super) fn compare(
+    comparison: CelComparison,
+    left: &Value,
+    right: &Value,
+    budget: &mut StepBudget,
+) -> Result<bool, EvaluationError> {
     let order = match (comparison, right) {
-        (CelComparison::Equal, _) => return Ok(is_equal(left, right)),
-        (CelComparison::Unequal, _) => return Ok(!is_equal(left, right)),
-        (CelComparison::In, Value::Array(list)) => return Ok(list.iter().any(|entry| is_equal(left, entry))),
+        (CelComparison::Equal, _) => return Ok(equals(left, right, budget)?),
+        (CelComparison::Unequal, _) => return Ok(!equals(left, right, budget)?),
+        (CelComparison::In, Value::Array(list)) => {
+            for entry in list {
+                if equals(left, entry, budget)? {
+                    return Ok(true);
+                }
+            }
+            return Ok(false);
+        }
         (CelComparison::In, Value::Object(map)) => return Ok(left.as_str().is_some_and(|key| map.contains_key(key))),
         (CelComparison::In, _) => return Err(wrong("`in` takes a list or an object")),
         _ => match (left, right) {
             (Value::Number(_), Value::Number(_)) => order_numbers(left, right),
-            (Value::String(left), Value::String(right)) => Some(left.cmp(right)),
+            (Value::String(left), Value::String(right)) => {
+                budget.charge(left.len().min(right.len()) / STEP_BYTES)?;
+                Some(left.cmp(right))
+            }
             (Value::Bool(left), Value::Bool(right)) => Some(left.cmp(right)),
             _ => None,
         },
