@@ -14,7 +14,7 @@ const MAX_COOKIES: usize = 4096;
 /// Key words of contextweaver 0.18; `?` stands for an optional hyphen or underscore.
 const COMPAT_WORDS: [&[u8]; 7] = [b"api?key", b"secret", b"token", b"password", b"passwd", b"pwd", b"access?key"];
 
-impl Scanner<'_> {
+impl<'a> Scanner<'a> {
     /// Finds the value after a separator as contextweaver 0.18 does.
     ///
     /// The key part of its pattern can only be the whole run of key characters before the
@@ -55,10 +55,13 @@ impl Scanner<'_> {
         if byte(self.text, at) == Some(b'=') && at < self.cookies_end {
             return self.cookie_at(at);
         }
-        let kind = self.kind_of(at, after, floor)?;
+        let mapped = self.manifest.map.0 < at && at < self.manifest.map.1 && is_pair(self.text, at);
+        let kind = if mapped { KeyKind::Any } else { self.kind_of(at, after, floor)? };
         let compares = byte(self.text, at) == Some(b'=') && byte(self.text, at + 1) == Some(b'=');
         let mut start = skip_space(self.text, after);
-        let crossed = part(self.text, after, start).contains('\n');
+        let block = block_start(self.text, start);
+        let crossed = block > start || part(self.text, after, start).contains('\n');
+        start = block;
         start = skip_scheme(self.text, start);
         if rest(self.text, start).starts_with("-----BEGIN ") || self.starts_with_mask(start) {
             return None;
@@ -91,22 +94,26 @@ impl Scanner<'_> {
         if let Some(kind) = key_kind(key) {
             return Some(kind);
         }
+        if matches!(key, "kind" | "data" | "stringData") {
+            self.manifest_key(key, at, after);
+            return None;
+        }
         let last = key.as_bytes().last()?.to_ascii_lowercase();
         if last == b'e' && key.len() >= 5 {
             let tail = rest(key, key.len() - 5);
             let word = part(key, 0, key.len() - 5);
             if tail.eq_ignore_ascii_case("value") && (word.is_empty() || word.ends_with(' ')) {
                 let key_start = key.as_ptr() as usize + word.len() - self.text.as_ptr() as usize;
-                return self.named_before(key_start, floor);
+                let named = self.named_before(key_start, floor);
+                if named.is_some() || word.is_empty() {
+                    return named;
+                }
             }
             if rest(tail, 0).eq_ignore_ascii_case("ookie") {
                 if after <= self.cookies_end {
                     return None;
                 }
-                let line = rest(self.text, after);
-                let length = line.bytes().take(MAX_COOKIES).take_while(|b| !matches!(b, b'\n' | b'"' | b'\'')).count();
-                tick(length);
-                self.cookies_end = after + length;
+                self.cookies_behind(skip_space(self.text, after));
                 return None;
             }
         }
@@ -119,11 +126,25 @@ impl Scanner<'_> {
         (may && names_service(key)).then_some(KeyKind::Generated)
     }
 
+    /// Notes where the cookies end that start at an offset.
+    pub(super) fn cookies_behind(&mut self, start: usize) {
+        let start = self.open_quote(start).map_or(start, |(open, _, _)| open);
+        if start < self.cookies_end {
+            return;
+        }
+        let line = rest(self.text, start).bytes().take(MAX_COOKIES);
+        let length = line.take_while(|b| !matches!(b, b'\n' | b'"' | b'\'')).count();
+        tick(length);
+        self.cookies_end = start + length;
+    }
+
     /// Finds the value of a cookie that holds a session, by its name.
     fn cookie_at(&self, at: usize) -> Option<(usize, usize)> {
-        const NAMES: [&str; 8] = ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login"];
+        const NAMES: [&str; 10] =
+            ["sess", "sid", "auth", "token", "jwt", "csrf", "xsrf", "login", "remember", "__host-"];
         let name = part(self.text, run_back(self.text, at, DOTTED, MAX_KEY), at);
-        let known = (0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)));
+        let known = (0..name.len()).any(|from| NAMES.iter().any(|word| starts_ignoring_case(name, from, word)))
+            || name.eq_ignore_ascii_case("id");
         let end = run(self.text, at + 1, PATH, usize::MAX);
         let value = part(self.text, at + 1, end);
         (known && value.len() >= 8 && !is_placeholder(value) && !self.is_mask(at + 1, end)).then_some((at + 1, end))
@@ -138,6 +159,7 @@ impl Scanner<'_> {
             return None;
         }
         let length = match (nth(0), nth(1), nth(2)) {
+            (b':', b':', b':') if nth(3) == b'=' => 4,
             (b'=', b'=', b'=') | (b':', b':', b'=') => 3,
             (b':', b':', _) | (b':', b'/', b'/') => return None,
             (b'=', b'=' | b'>', _) | (b':', b'=', _) => 2,
@@ -153,6 +175,9 @@ impl Scanner<'_> {
             head = rest;
         }
         tick(at - floor - head.len());
+        if let [rest @ .., b']'] = head {
+            head = rest;
+        }
         if let [rest @ .., b'"' | b'\'' | b'`'] = head {
             head = rest;
             while let [rest @ .., b'\\'] = head {
@@ -168,11 +193,17 @@ impl Scanner<'_> {
     }
 
     /// Returns the key that ends before a separator, without quotes.
-    fn key_before(&self, at: usize, floor: usize) -> &str {
+    fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
         // The `?=` of Makefiles.
         if end > floor && byte(self.text, end - 1) == Some(b'?') {
             end = skip_space_back(self.text, floor, end - 1);
+        }
+        // The name in brackets, as in `os.environ["KEY"] = `.
+        if let Some(subscript) =
+            part(self.text, floor, end).strip_suffix("\"]").or_else(|| part(self.text, floor, end).strip_suffix("']"))
+        {
+            end = floor + subscript.len() + 1;
         }
         let quoted = part(self.text, floor, end).strip_suffix(['"', '\'', '`']);
         if let Some(head) = quoted {
@@ -308,8 +339,25 @@ fn next_pair(tail: &str) -> bool {
     name > 0 && byte(tail, name) == Some(b'=')
 }
 
+/// Returns where the text of a YAML block or the first item of a YAML list starts, or the offset itself.
+fn block_start(text: &str, start: usize) -> usize {
+    let tail = rest(text, start);
+    let Some(sign) = tail.bytes().next().filter(|b| matches!(b, b'|' | b'>' | b'-')) else { return start };
+    let signs = tail.bytes().take(4).take_while(|b| matches!(b, b'|' | b'>' | b'-' | b'+' | b'0'..=b'9')).count();
+    let next = skip_space(text, start + signs);
+    let gap = part(text, start + signs, next);
+    let found = if sign == b'-' { signs == 1 && gap == " " } else { gap.contains('\n') };
+    if found { next } else { start }
+}
+
+/// Reports whether a colon stands between a key and its value, as YAML and JSON ask.
+fn is_pair(text: &str, at: usize) -> bool {
+    let next = byte(text, at + 1);
+    byte(text, at) == Some(b':') && matches!(next, None | Some(b' ' | b'\n' | b'\r' | b'"' | b'\'' | b'\\'))
+}
+
 /// Skips the scheme in front of an authorization value, so that the credentials are masked.
-fn skip_scheme(text: &str, start: usize) -> usize {
+pub(super) fn skip_scheme(text: &str, start: usize) -> usize {
     let scheme =
         ["bearer ", "basic ", "token ", "digest "].iter().find(|scheme| starts_ignoring_case(text, start, scheme));
     scheme.map_or(start, |scheme| skip_space(text, start + scheme.len()))

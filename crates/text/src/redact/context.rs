@@ -6,12 +6,15 @@ use super::chars::{
 };
 use super::keys::is_placeholder;
 use super::scan::Scanner;
+use super::tokens::is_generated;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";
 const LABELS: [&str; 6] = ["RSA ", "EC ", "DSA ", "OPENSSH ", "PGP ", "ENCRYPTED "];
 /// Length from which a base64 run on a line with other words still counts as key material.
 const FLAT_CHUNK: usize = 40;
+/// Shortest token that stands for the user of a URL, in bytes.
+const MIN_USER_TOKEN: usize = 20;
 /// Bound on header lines, so that many markers on one line do not each scan the rest of it.
 const MAX_HEADER_LINE: usize = 200;
 
@@ -117,6 +120,9 @@ impl Scanner<'_> {
         }
         let user = tail.find(|c: char| is_space(c) || matches!(c, ':' | '/' | '@'))?;
         tick(user);
+        if self.full && byte(tail, user) == Some(b'@') {
+            return self.url_user(tail, user);
+        }
         let empty_user = user == 0 && !self.full;
         if empty_user || byte(tail, user) != Some(b':') {
             return None;
@@ -127,6 +133,19 @@ impl Scanner<'_> {
         let masked = self.is_mask(start, start + length);
         let kept = masked || self.full && is_placeholder(part(secret, 0, length));
         (!kept).then_some((start, start + length))
+    }
+
+    /// Finds a token that stands for the user of a URL.
+    ///
+    /// Sentry's keys of projects stand there as well; they are public.
+    fn url_user(&self, tail: &str, user: usize) -> Option<(usize, usize)> {
+        let value = part(tail, 0, user);
+        let start = self.text.len() - tail.len();
+        let host = rest(tail, user + 1);
+        let length = host.bytes().take(64).take_while(|&b| is(b, DOTTED)).count();
+        tick(length);
+        let token = value.len() >= MIN_USER_TOKEN && is_generated(value) && !part(host, 0, length).contains("sentry");
+        (token && !self.is_mask(start, start + user)).then_some((start, start + user))
     }
 
     /// Measures a password up to the last `@` that a host follows.

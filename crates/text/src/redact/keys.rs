@@ -32,6 +32,8 @@ pub(super) enum KeyKind {
     Strict,
     /// The name of a service, or a word that says even less.
     Generated,
+    /// Any key of a map of secrets.
+    Any,
 }
 
 /// How a key word has to sit in a key.
@@ -44,7 +46,7 @@ enum WordFit {
 }
 
 /// Key words of the full rules, lower case and without separators.
-const WORDS: [(&str, WordFit, KeyKind); 33] = [
+const WORDS: [(&str, WordFit, KeyKind); 37] = [
     ("password", WordFit::Suffix, KeyKind::Password),
     ("passwd", WordFit::Suffix, KeyKind::Password),
     ("passphrase", WordFit::Suffix, KeyKind::Password),
@@ -78,6 +80,10 @@ const WORDS: [(&str, WordFit, KeyKind); 33] = [
     ("licensekey", WordFit::Suffix, KeyKind::Generated),
     ("integrationkey", WordFit::Suffix, KeyKind::Generated),
     ("serverkey", WordFit::Suffix, KeyKind::Generated),
+    ("storepass", WordFit::Suffix, KeyKind::Password),
+    ("keypass", WordFit::Suffix, KeyKind::Password),
+    ("jsessionid", WordFit::Suffix, KeyKind::Generated),
+    ("phpsessid", WordFit::Suffix, KeyKind::Generated),
 ];
 
 /// What stands before `token` in names of pagination cursors and vocabulary entries.
@@ -284,7 +290,7 @@ static TAILS: [u64; 64] = {
 };
 
 /// Endings of keys that have a meaning of their own.
-const OTHER_ENDS: [&str; 3] = ["key", "value", "cookie"];
+const OTHER_ENDS: [&str; 5] = ["key", "value", "cookie", "kind", "data"];
 
 const fn tail_bit(third: u8, second: u8, last: u8) -> usize {
     let tail = third as u32 | (second as u32) << 8 | (last as u32) << 16;
@@ -331,7 +337,7 @@ pub(super) fn is_secret(kind: KeyKind, value: &str, quoted: bool) -> bool {
         && value.chars().any(char::is_alphanumeric)
         && !is_placeholder(value)
         && match kind {
-            KeyKind::Password | KeyKind::Secret => true,
+            KeyKind::Password | KeyKind::Secret | KeyKind::Any => true,
             KeyKind::Directory => !is_path(value),
             KeyKind::Token => !value.bytes().all(plain),
             KeyKind::Strict => value.len() >= MAX_KEY || value.len() >= 16 && has_digit(),

@@ -13,6 +13,7 @@ mod chars;
 mod context;
 mod hidden;
 mod keys;
+mod manifest;
 mod openings;
 mod rules;
 mod scan;

@@ -5,6 +5,7 @@
 
 use super::chars::{byte, starts_ignoring_case, tick};
 use super::hidden::{hidden_at, hides, may_hide};
+use super::manifest::Manifest;
 use super::openings::{is_opening, openings};
 use super::rules::RULES;
 use super::tables::Table;
@@ -110,6 +111,8 @@ pub(super) struct Scanner<'a> {
     pub(super) cookies_end: usize,
     /// The table that the current line is in.
     pub(super) table: Option<Table>,
+    /// What is known of manifests of Kubernetes.
+    pub(super) manifest: Manifest,
     /// Whether to stop at a hidden piece.
     seeks_hidden: bool,
     /// Whether there was one.
@@ -130,6 +133,7 @@ impl<'a> Scanner<'a> {
             command: None,
             cookies_end: 0,
             table: None,
+            manifest: Manifest::default(),
             seeks_hidden: false,
             met_hidden: false,
         }
@@ -255,7 +259,9 @@ impl<'a> Scanner<'a> {
         let sign = byte(self.text, at)?;
         if !matches!(sign, b':' | b'=' | b'~' | b'>' | b'\n') {
             self.met_hidden = self.seeks_hidden && hidden_at(self.text, at);
-            return None;
+            let breaks = sign == b'\\' && self.full && active & ASSIGN != 0 && !self.met_hidden;
+            let span = if breaks { self.escaped_row_at(at, floor) } else { None };
+            return span.map(|(start, end)| (ASSIGN, start, end));
         }
         let next = byte(self.text, at + 1);
         if sign == b':'

@@ -1,7 +1,8 @@
-//! Tables of which a column is named after a credential: values with commas, semicolons, tabs or bars between.
+//! Tables of which a column is named after a credential: values with commas, semicolons, tabs or bars between, in lines
+//! of their own or in a string with escaped line breaks. And lines of a name and a value.
 
-use super::chars::{ALNUM_UNDER, byte, is, part, rest, tick};
-use super::keys::{KeyKind, is_secret, key_kind};
+use super::chars::{ALNUM_UNDER, DIGIT, DOTTED, LETTER, UNDER, byte, is, part, rest, run, skip_slashes, tick};
+use super::keys::{KeyKind, is_secret, key_kind, may_tell};
 use super::scan::Scanner;
 use super::tokens::is_generated;
 
@@ -20,6 +21,8 @@ pub(super) struct Table {
     delimiter: u8,
     columns: usize,
     kinds: [Option<KeyKind>; MAX_COLUMNS],
+    /// Number of backslashes of the escapes that end the lines, as in a string of JSON.
+    escaped: usize,
     /// Start and end of the row that was read last.
     row: (usize, usize),
 }
@@ -47,36 +50,115 @@ fn inner(line: &str, from: usize, to: usize) -> (usize, usize) {
     let head = cell.trim_start();
     let start = to - head.len();
     let text = head.trim_end();
-    let bare = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
-    bare.map_or((start, start + text.len()), |bare| (start + 1, start + 1 + bare.len()))
+    let bare = ["\\\"", "\""].iter().find_map(|quote| {
+        let bare = text.strip_prefix(*quote)?.strip_suffix(*quote)?;
+        Some((start + quote.len(), start + quote.len() + bare.len()))
+    });
+    bare.unwrap_or((start, start + text.len()))
+}
+
+/// Returns the end of an escaped line break at an offset, of at most four backslashes.
+fn escaped_break(text: &str, at: usize) -> Option<usize> {
+    let letter = skip_slashes(text, at);
+    let next = match byte(text, letter)? {
+        b'n' => return (letter > at).then_some(letter + 1),
+        b'r' if letter > at => letter + 1,
+        _ => return None,
+    };
+    let letter = skip_slashes(text, next);
+    (letter > next && byte(text, letter) == Some(b'n')).then_some(letter + 1)
 }
 
 impl Scanner<'_> {
-    fn line_at(&self, start: usize) -> &str {
+    fn line_at(&self, start: usize, escaped: usize) -> &str {
         let tail = rest(self.text, start);
-        let length = tail.bytes().take(MAX_ROW + 1).position(|b| b == b'\n').unwrap_or(tail.len());
+        let mut slashes = 0;
+        let ends = |(at, b): (usize, u8)| {
+            // The quote that closes the string has fewer backslashes than those inside of it.
+            let quote = b == b'"' && slashes < escaped;
+            slashes = if b == b'\\' { slashes + 1 } else { 0 };
+            b == b'\n' || quote || escaped > 0 && slashes == 1 && escaped_break(tail, at).is_some()
+        };
+        let length = tail.bytes().take(MAX_ROW + 1).enumerate().position(ends).unwrap_or(tail.len());
+        let quote = byte(tail, length) == Some(b'"');
+        let before = part(tail, 0, length).bytes().rev().take_while(|&b| quote && b == b'\\').count();
         tick(length.min(MAX_ROW));
-        if length > MAX_ROW { "" } else { part(tail, 0, length).trim_end_matches('\r') }
+        if length > MAX_ROW { "" } else { part(tail, 0, length - before).trim_end_matches('\r') }
     }
 
     /// Finds the first credential of a line that starts at an offset, if it is a row of a table; or reads the head of one.
     pub(super) fn row_at(&mut self, start: usize, floor: usize) -> Option<(usize, usize)> {
         let Some(mut table) = self.table.filter(|table| table.row.1 + 1 == start || table.row.1 + 2 == start) else {
-            self.table = self.table_head(start);
-            return None;
+            // A line of a name and a value looks like the head of a table.
+            let pair = self.line_pair(start, floor);
+            self.table = if pair.is_none() { self.table_head(start) } else { None };
+            return pair;
         };
-        let line = self.line_at(start);
+        self.row_of(&mut table, start, floor)
+    }
+
+    /// Finds the first credential of a row behind an escaped line break at an offset.
+    pub(super) fn escaped_row_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let start = escaped_break(self.text, at)?;
+        if let Some(mut table) = self.table.filter(|table| table.escaped > 0 && table.row.1 == at) {
+            return self.row_of(&mut table, start, floor);
+        }
+        let head = self.text.as_bytes().get(floor..at)?.iter().rev().take(MAX_ROW);
+        let length = head.take_while(|b| !matches!(b, b'"' | b'\\' | b'\n')).count();
+        tick(length);
+        let head = at - length;
+        // The letter of the break before belongs to no name.
+        let skipped = usize::from(head >= 2 && escaped_break(self.text, head - 1).is_some_and(|end| end > head));
+        self.table = self.table_head(head + skipped);
+        if let Some(mut table) = self.table.filter(|table| table.row.1 == at) {
+            return self.row_of(&mut table, start, floor);
+        }
+        None
+    }
+
+    fn row_of(&mut self, table: &mut Table, start: usize, floor: usize) -> Option<(usize, usize)> {
+        let line = self.line_at(start, table.escaped);
         table.row = (start, start + line.len());
         // Lines between the head and the rows, as Markdown and databases have them.
         let rule = line.bytes().all(|b| matches!(b, b'-' | b'|' | b'+' | b':' | b' ' | b'='));
-        self.table = (!line.is_empty()).then_some(table);
-        if rule { None } else { self.cell_from(&table, floor) }
+        self.table = (!line.is_empty()).then_some(*table);
+        if rule { None } else { self.cell_from(table, floor) }
+    }
+
+    /// Finds the value of a line that has a name, white space and a value, or both in a row of a table of two columns.
+    fn line_pair(&mut self, start: usize, floor: usize) -> Option<(usize, usize)> {
+        let first = byte(self.text, start)?;
+        if first != b'|' {
+            let end = if is(first, LETTER) { run(self.text, start, DOTTED, MAX_NAME) } else { return None };
+            let gap = part(self.text, end, end + 2);
+            if !gap.starts_with('\t') && gap != "  " || !may_tell(part(self.text, start, end).as_bytes()) {
+                return None;
+            }
+            let (from, to) = self.spaced_pair(start, floor)?;
+            let ends = matches!(byte(self.text, to), None | Some(b'\n' | b'\r' | b'"' | b'\''));
+            return ends.then_some((from, to));
+        }
+        let line = self.line_at(start, 0);
+        let middle = cell_end(line, 1, b'|');
+        let close = cell_end(line, middle + 1, b'|');
+        let (name, end) = inner(line, 1, middle);
+        let (from, to) = inner(line, middle + 1, close);
+        let kind = key_kind(part(line, name, end).trim_matches(['`', '*']))?;
+        let quoted = usize::from(part(line, from, to).starts_with('`') && to > from + 2);
+        let (from, to) = (start + from + quoted, start + to - quoted);
+        let whole = rest(line, close + 1).trim().is_empty();
+        let digit = part(self.text, from, to).bytes().any(|b| is(b, DIGIT));
+        (whole && digit && from >= floor && self.is_cell_secret(kind, from, to)).then_some((from, to))
     }
 
     /// Finds the next credential of a row that has one before.
     pub(super) fn rest_of_row(&mut self, from: usize, floor: usize, wanted: bool) -> Option<(usize, usize)> {
-        if from == 0 && wanted && self.full {
-            self.table = self.table_head(0);
+        if from == 0
+            && wanted
+            && self.full
+            && let Some(found) = self.row_at(0, floor)
+        {
+            return Some(found);
         }
         let table = self.table.filter(|table| wanted && table.row.0 < from && from < table.row.1 && floor == from)?;
         self.cell_from(&table, floor)
@@ -87,7 +169,7 @@ impl Scanner<'_> {
         let bytes = self.text.as_bytes();
         let (mut at, mut columns, mut delimiter, mut any) = (start, 0, 0, false);
         let mut kinds = [None; MAX_COLUMNS];
-        if byte(self.text, at).is_some_and(|b| !is(b, ALNUM_UNDER) && !matches!(b, b'|' | b'"')) {
+        if byte(self.text, at).is_some_and(|b| !is(b, LETTER | UNDER) && !matches!(b, b'|' | b'"')) {
             return None;
         }
         if byte(self.text, at) == Some(b'|') {
@@ -100,7 +182,8 @@ impl Scanner<'_> {
             let length = bytes.get(at..)?.iter().take(MAX_NAME + 1).take_while(|&&b| inside(b)).count();
             tick(length + 1);
             let sign = byte(self.text, at + length).unwrap_or(b'\n');
-            let ends = matches!(sign, b'\n' | b'\r');
+            let ends =
+                matches!(sign, b'\n' | b'\r') || sign == b'\\' && escaped_break(self.text, at + length).is_some();
             if !ends && !matches!(sign, b',' | b';' | b'\t' | b'|') || ends && columns == 0 || length > MAX_NAME {
                 return None;
             }
@@ -125,7 +208,8 @@ impl Scanner<'_> {
             at += 1;
         }
         let end = at + usize::from(byte(self.text, at) == Some(b'\r'));
-        (any && columns > 1).then_some(Table { delimiter, columns, kinds, row: (start, end) })
+        let escaped = skip_slashes(self.text, at) - at;
+        (any && columns > 1).then_some(Table { delimiter, columns, kinds, escaped, row: (start, end) })
     }
 
     /// Finds the first credential of a row at or after an offset.

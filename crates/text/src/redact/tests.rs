@@ -186,6 +186,71 @@ fn what_is_around_a_value_tells_credentials() {
             ("{\"twitch\": \"a9b8c7d6e5f4g3h2i1j0\"}", "{\"twitch\": \"#\"}"),
             ("The admin password is \"Tr0ub4dor\" today", "The admin password is \"#\" today"),
             ("SNYK_TOKEN ?= \"9f8e7d6c5b4a\"", "SNYK_TOKEN ?= \"#\""),
+            ("SNYK_TOKEN :::= \"9f8e7d6c5b4a\"", "SNYK_TOKEN :::= \"#\""),
+            ("The algolia value is \"9f8e7d6c5b4a3928170\".", "The algolia value is \"#\"."),
+            ("tool -Password Tr0ub4dor -token x1", "tool -Password # -token x1"),
+            ("{\"c\":\"run\\n--password Tr0ub4dor x\"}", "{\"c\":\"run\\n--password # x\"}"),
+            ("keytool -storepass Tr0ub4dor -list", "keytool -storepass # -list"),
+            ("zip -P Tr0ub4dor a.zip; 7z x -pTr0ub4dor a", "zip -P # a.zip; 7z x -p# a"),
+            ("smbclient -U bob%Tr0ub4dor //h/s", "smbclient -U bob%# //h/s"),
+            ("curl -b \"theme=dark; session=9f8e7d6c\" h", "curl -b \"theme=dark; session=#\" h"),
+            ("setx API_KEY Tr0ub4dor1", "setx API_KEY #"),
+            ("FROM a\nENV API_KEY Tr0ub4dor1\n", "FROM a\nENV API_KEY #\n"),
+            ("aws configure set aws_secret_access_key Tr0ub4dor1", "aws configure set aws_secret_access_key #"),
+            ("headers.set(\"X-API-Key\", \"Tr0ub4dor1\")", "headers.set(\"X-API-Key\", \"#\")"),
+            ("setHeader('Authorization', 'Bearer 9f8e7d6c5b4a3928')", "setHeader('Authorization', 'Bearer #')"),
+            ("os.environ[\"API_KEY\"] = \"Tr0ub4dor1\"", "os.environ[\"API_KEY\"] = \"#\""),
+            ("<entry key=\"api.secret\">Tr0ub4dor</entry>", "<entry key=\"api.secret\">#</entry>"),
+            ("<Password><![CDATA[Tr0ub<dor]]></Password>", "<Password><![CDATA[#]]></Password>"),
+            ("<key>APIKey</key>\n<string>Tr0ub4dor1</string>", "<key>APIKey</key>\n<string>#</string>"),
+            ("<name>fs.secret.key</name><value>Tr0ub4dor</value>", "<name>fs.secret.key</name><value>#</value>"),
+            (
+                "{\"Name\":\"DB_PASSWORD\",\"Type\":\"SecureString\",\"Value\":\"Tr0ub4dor\"}",
+                "{\"Name\":\"DB_PASSWORD\",\"Type\":\"SecureString\",\"Value\":\"#\"}",
+            ),
+            ("{\"Cookie\": \"theme=dark; JSESSIONID=9F8E7D6C\"}", "{\"Cookie\": \"theme=dark; JSESSIONID=#\"}"),
+            ("Set-Cookie: id=9f8e7d6c5b; Secure", "Set-Cookie: id=#; Secure"),
+            ("password: |\n  Tr0ub4dor\nnext: x", "password: |\n  #\nnext: x"),
+            ("client_secret:\n  - Tr0ub4dor\n", "client_secret:\n  - #\n"),
+            ("https://9f8e7d6c5b4a39281706f5e4@github.com/a", "https://#@github.com/a"),
+            (
+                "| Key | Value |\n|---|---|\n| password | `Tr0ub4dor` |",
+                "| Key | Value |\n|---|---|\n| password | `#` |",
+            ),
+            ("password\tTr0ub4dor\napi_key       Tr0ub4dor12\n", "password\t#\napi_key       #\n"),
+        ],
+    );
+}
+
+#[test]
+fn secrets_of_kubernetes_are_masked() {
+    check(
+        SecretRules::Full,
+        &[
+            (
+                "kind: Secret\nmetadata:\n  name: db-1\ndata:\n  user: YWRtaW4xMjM=\nstringData:\n  a.conf: \"x y\\nz\"\ntype: Opaque\n",
+                "kind: Secret\nmetadata:\n  name: db-1\ndata:\n  user: #\nstringData:\n  a.conf: \"#\"\ntype: Opaque\n",
+            ),
+            (
+                "apiVersion: v1\ndata:\n  user: YWRtaW4xMjM=\nkind: Secret\n---\napiVersion: v1\ndata:\n  level: debug-12\nkind: ConfigMap\n",
+                "apiVersion: v1\ndata:\n  user: #\nkind: Secret\n---\napiVersion: v1\ndata:\n  level: debug-12\nkind: ConfigMap\n",
+            ),
+            (
+                "{\"apiVersion\":\"v1\",\"data\":{\"host\":\"ZXhhbXBsZS5jb20=\"},\"kind\":\"Secret\",\"type\":\"Opaque12\"}",
+                "{\"apiVersion\":\"v1\",\"data\":{\"host\":\"#\"},\"kind\":\"Secret\",\"type\":\"Opaque12\"}",
+            ),
+            (
+                "{\"m\":\"{\\\"kind\\\":\\\"Secret\\\",\\\"data\\\":{\\\"a\\\":\\\"ZXhhbXBsZQ==\\\"}}\"}",
+                "{\"m\":\"{\\\"kind\\\":\\\"Secret\\\",\\\"data\\\":{\\\"a\\\":\\\"#\\\"}}\"}",
+            ),
+        ],
+    );
+    check_clean(
+        SecretRules::Full,
+        &[
+            "kind: SecretStore\ndata:\n  level: debug-12",
+            "kind: Deployment\ndata:\n  level: debug-12\n---\nkind: Secret\n",
+            "{\"kind\":\"video\",\"data\":{\"id\":\"abc123456789\"}} {\"kind\":\"Secret\"}",
         ],
     );
 }
@@ -198,6 +263,12 @@ fn columns_named_after_credentials_are_masked() {
             ("user,password,api_key\nbob,Tr0ub4dor,9f8e7d6c5b4a\n", "user,password,api_key\nbob,#,#\n"),
             ("user;password\r\nbob;\"Tr0;ub4dor\"\r\nann;hunter22", "user;password\r\nbob;\"#\"\r\nann;#"),
             ("log:\nid\tsecret\n1\t9f8e7d6c5b4a", "log:\nid\tsecret\n1\t#"),
+            ("{\"t\":\"user,password\\nbob,Tr0ub4dor\\nann,hunter22\"}", "{\"t\":\"user,password\\nbob,#\\nann,#\"}"),
+            (
+                "[\"x:\\r\\nuser;password\\r\\nbob;\\\"Tr0;ub\\\"\\r\\n\"]",
+                "[\"x:\\r\\nuser;password\\r\\nbob;\\\"#\\\"\\r\\n\"]",
+            ),
+            ("\\\"user,password\\\\nbob,Tr0ub4dor\\\"", "\\\"user,password\\\\nbob,#\\\""),
             ("| user | password |\n|---|---|\n| bob | Tr0ub4dor |", "| user | password |\n|---|---|\n| bob | # |"),
         ],
     );
@@ -237,6 +308,54 @@ fn ordinary_options_and_names_are_kept() {
             "cache-key-9e107d9d372bb6826bd81d3542a419d6 ext_base64EncodedPayload.ofTheRequest.andItsSignature1.andMore.andMore",
             "s.acceptance_timeout s.AcceptanceTimeoutSeconds pat.test dapi dapple key-value",
             "the session is \"closed\" and the password is \"required\"",
+        ],
+    );
+}
+
+#[test]
+fn what_has_the_looks_of_credentials_is_kept() {
+    #[rustfmt::skip]
+    check_clean(
+        SecretRules::Full,
+        &[
+            "id: 550e8400-e29b-41d4-a716-446655440000, trace_id=4bf92f3577b34da6a3ce929d0e0e4736 span_id=00f067aa0ba902b7 traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
+            "commit 9f8e7d6c5b4a39281706f5e4d3c2b1a098765432\nAuthor: Bob <bob@example.com>\n    merge 1a2b3c4..5d6e7f8",
+            "\"integrity\": \"sha512-3De16a3tk75rZBKdXGmOVN92uL4eyJ4i+16mTP6sfjFayEg02QXJ12ObV/6SHevKQY9iodfSnQYbZl1xmw46IA==\", \"resolved\": \"https://registry.npmjs.org/a/-/a-1.2.3.tgz#9f8e7d6c5b4a39281706f5e4d3c2b1a098765432\"",
+            "<img src=\"data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==\">",
+            "price: 1299.99 USD, total=48,200.50, sku: AB-1234567-XY, order 20260312-000123, ean 4006381333931",
+            "serde v1.0.210, rustc 1.95.0 (59807616e 2026-04-14), go1.22.3, node v20.11.1, 1.2.3-rc.4+build.5678",
+            "[[package]]\nname = \"serde\"\nversion = \"1.0.210\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecksum = \"c8e3592472072e6e22e0a54d5904d9febf8508f65fb8552499a1abc7d1078c3a\"",
+            "!function(e,t){\"object\"==typeof exports&&\"undefined\"!=typeof module?t(exports):\"function\"==typeof define&&define.amd?define([\"exports\"],t):t((e=e||self).token={})}(this,function(e){var r=e.key,n=t.secret||null;this.password=function(a){return a.token};s.auth=t1.e2.x3;});",
+            "color: #ff8800; background: rgba(12,34,56,0.5); --token-color-1: #9f8e7d; .sk-circle{animation:sk-bounce 1.2s}",
+            "pod/my-app-7d9f8b6c5d-x2k4p 1/1 Running; configmap/kube-root-ca.crt; secret/default-token-8fj2k; serviceaccount: my-service-account-prod",
+            "NAME                  TYPE                                  DATA   AGE\ndefault-token-x7k2p   kubernetes.io/service-account-token   3      10d\ndb-password           Opaque                                1      2d",
+            "arn:aws:iam::123456789012:role/service-role/my-role-1a2b3c4d, ami-0abcdef1234567890, i-0123456789abcdef0, vpc-0a1b2c3d4e5f67890, s3://my-bucket-1234567890/path/key_1.json",
+            "doi:10.1038/s41586-020-2649-2 isbn 978-3-16-148410-0 https://youtu.be/dQw4w9WgXcQ?t=42 https://docs.google.com/document/d/1BxiMVs0XRA5nFMdKvBdBZjgmUUqptlbs74OgvE2upms/edit",
+            "kind: ConfigMap\napiVersion: v1\ndata:\n  level: debug-1234\n  url: http://example.com/a\n---\nkind: Deployment\nspec:\n  secretName: my-secret-name\n  data: abc123456",
+            "{\"kind\":\"SecretList\",\"apiVersion\":\"v1\",\"items\":[]} {\"kind\":\"youtube#video\",\"data\":{\"id\":\"abc123456789\",\"title\":\"Hello World\"}}",
+            "{\"data\":{\"name\":\"alpha-1234\",\"kind\":\"Secretary\",\"items\":[\"a1b2c3d4e5f6\"]}}",
+            "The token is used to sign requests. The secret is out: \"we won\". The key is \"important\".",
+            "user,score,count\nbob,12,hunter22",
+            "{\"text\":\"name,token,count\\nrunning,running,12\\nwalk,walk2,3\\n\"}",
+            "\"password\\n is required\\nfoo\"",
+            "map.set(\"color\", \"a1b2c3d4\"); params.put(\"page\", \"12345678\"); header(\"Content-Type\", \"text/plain; v=12345678\"); set(\"token\", token1); define(\"API_VERSION\", \"v12345678\")",
+            "<name>Token Ring</name><value>a1b2c3d4</value> <key>version</key> <string>1.2.345678</string> <string id=\"token\">Token 12345x wait</string>",
+            "git commit -m \"fix token-refresh\" -a; tar -xzf a.tgz -C /tmp; grep -password-less x; java -Dtoken.ttl=3600 -jar a.jar; gcc -passthrough abc1234; ls -b ; zip -r out12345.zip dir; openssl x509 -in a.pem -noout; unzip -o file123.zip",
+            "env FOO=bar token cmd1; use env variables secret123 no; configure set region us-east-1",
+            "password: |\n  see the vault for the password\ntoken: >-\n  is described in section 4 below\nsecret:\n  - name: a",
+            "theme=dark; Cookie: _ga=GA1.2.1234567890.1234567890; lang=en; theme=dark2dark; cookieconsent_status=dismiss",
+            "- name: replicas\n  type: int\n  value: 12345678\n- name: image\n  value: nginx:1.25.3-alpine",
+            "| Setting | Value |\n|---|---|\n| token_limit | 128000 |\n| password | required |\n| api key | see the docs |\n| secret name | my-secret-1 |",
+            "token	count	share1\npassword	required\nsecret_name   my-app-1234",
+            "https://user@example.com/a https://john.smith@h.com ssh://git@github.com:22/a https://o123.ingest.sentry.io/4 mailto:a1234567890123456789012@example.com",
+            "Mcp-Session-Id: 9f8e7d6c-5b4a-4928-8706-f5e4d3c2b1a0; session_id=9f8e7d6c5b4a39281706f5e4d3c2b1a0, request-id: req_011CQ8xY7, \"sessionId\": \"abc123def456ghi789\"",
+            "toolu_01A09q90qw90lq917835lq9 msg_01XFDUDYJgAACzvnptvVoYEL call_abc123DEF456ghi789JKL012 chatcmpl-9abcDEF123ghiJKL456mno resp_67ccd3a9da748190baa7f1570fe91ac604becb25c45c1d41",
+            "cus_9s6XKzkNRiz8i3 pi_3MtwBwLkdIwHu7ix28a3tqPa price_1MoBy5LkdIwHu7ixZhnattbh prod_NWjs8kKbJWmuuc sub_1MowQVLkdIwHu7ixeRlqHVzs",
+            "pk_test_TYooMQauvdEDq54NiTphI7jx is a publishable key",
+            "ghcr.io/a/b@sha256:9f8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a39281706f5e4d3c2b1a0",
+            "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ\nRTESMBAGA1UEChMJQmFsdGltb3JlMRMwEQYDVQQLEwpDeWJlclRydXN0MSIwIAYD\n-----END CERTIFICATE-----",
+            "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGJ1c3RlZF9rZXlfbm90X3JlYWxfc2VjcmV0 bob@host",
+            "export PATH=/usr/local/bin:$PATH\nexport EDITOR=vim\nSECRET_NAME=my-app-secret\nTOKEN_URL=https://auth.example.com/oauth2/token\nPASSWORD_FILE=/run/secrets/db_password",
         ],
     );
 }
@@ -541,6 +660,10 @@ fn every_input_takes_linear_time() {
         "is \"", "password is \"", "<token>", "<token>a", "<token", "value:", "value: ", "name: token value: ", "Cookie:", "Cookie: a=", "sid=",
         "algolia: a1", "algolia: a1b2c3d4e5f6g7h8 ", "user,password\n", "a,b\n", "user,password\na1234567,", "|", "a|", "a,", ",", "\t",
         "hooks.slack.com/services/", "hooks.slack.com/services/a", "s.", "pat.", "st.", "sl.", "dp.pt.", "sk.eyJ", "12345678:A", "8Q~",
+        "<token><![CDATA[", "<key>token</key>", "</key><string>", "kind: Secret\ndata:\n", "data:{", "kind", "kind: Secret\ndata:\n a: ",
+        "apiVersion", "\"data\":{\"a\":\"", "\\n", "a,b\\n", "user,password\\n", "\\r\\n", "user,password\\na1234567,", "| token ", "|a|b", "\ntoken  ",
+        "\ntoken\t", "set(\"token\",", "set(", "env token ", "env ", "token: |\n", "token: - ", "token\"]", "\"]", "a://a1b2c3d4@", "-token ", "\u{2800}", "\u{85}",
+        "a: b, value:", "name: a, value: ", "smbclient -U ", "curl -b ", "111.", "1-1:", "token 1:",
         "a.atlasv1.", "a-us1", "MTA", "MTA.", "xoxe.xoxp-", "glpat-.", "%", "%3D", "\\u0022", "\\x", "1//0", "EAAC+", "ext_.", "ZXlK+", "~",
     ];
     let mut worst = (0.0, String::new());
@@ -594,7 +717,8 @@ fn pieces() -> impl Strategy<Value = String> {
         "\u{43f}\u{430}", "\u{5bc6}", "\u{17f}", "|", "b'", "key", "b", "n", "token ", "digest ",
         "https://", "secrets.", "%", "!", "#", "\u{1b}[0m", "\u{1b}]8;;", "\u{1b}\\", "\u{7}", "\u{200b}", "\\u001b[1m",
         "\\u200b", "[0m", "\u{1b}", "--password ", "curl -u ", "mysql -p", "sshpass -p ", "is \"", "<token>", "value: ", "name: ",
-        "Cookie: ", "sid=", "algolia", "user,password\n", "|", "\t", "login x password ", "hooks.slack.com/services/", "%3D",
+        "Cookie: ", "sid=", "kind: Secret", "data:", "\n  a: ", "\\n", "user,password\\n", "set(\"token\", ", "env ", "| token | ", "token  ", "</key><string>",
+        "<key>", "]", "https://a1b2c3d4e5f6a7b8c9d0@", "value: ", "type: ", "|\n", "-Password ", "algolia", "user,password\n", "|", "\t", "login x password ", "hooks.slack.com/services/", "%3D",
         "12345678:A", "8Q~", ".atlasv1.", "-us1", "s.", "MTA", "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
     ]);
     let run = "[a-zA-Z0-9_-]{1,40}";

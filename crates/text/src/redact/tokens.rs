@@ -47,12 +47,14 @@ impl Scanner<'_> {
         if !self.full {
             return !is_word(previous);
         }
-        if !previous.is_ascii() || !is(previous as u8, ALNUM_UNDER) {
-            return true;
-        }
+        !previous.is_ascii() || !is(previous as u8, ALNUM_UNDER) || self.ends_escape(at)
+    }
+
+    /// Reports whether an escape of JSON or of a URL ends at an offset.
+    pub(super) fn ends_escape(&self, at: usize) -> bool {
         let back = |count: usize| at.checked_sub(count).and_then(|before| byte(self.text, before));
         let hex = |count: usize| (1..=count).all(|at| back(at).is_some_and(|b| is(b, HEX)));
-        matches!(previous, 'n' | 'r' | 't') && back(2) == Some(b'\\')
+        matches!(back(1), Some(b'n' | b'r' | b't')) && back(2) == Some(b'\\')
             || hex(2) && (back(3) == Some(b'%') || back(3) == Some(b'x') && back(4) == Some(b'\\'))
             || hex(4) && back(5) == Some(b'u') && back(6) == Some(b'\\')
     }

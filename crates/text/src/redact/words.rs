@@ -1,10 +1,13 @@
 //! Words that say what follows them, in any case of letters.
 
+use super::assign::skip_scheme;
 use super::chars::{
-    DOTTED, PATH, byte, is_space, part, rest, run, run_back, skip_space, skip_space_back, starts_ignoring_case, tick,
+    DIGIT, DOTTED, LETTER, PATH, byte, is, is_space, part, rest, run, run_back, skip_space, skip_space_back,
+    starts_ignoring_case, tick,
 };
-use super::keys::{KeyKind, is_placeholder, is_secret, key_kind};
+use super::keys::{KeyKind, MAX_KEY, is_placeholder, is_secret, key_kind};
 use super::scan::Scanner;
+use super::tokens::is_generated;
 
 /// What a word announces.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -23,17 +26,30 @@ pub(super) enum Word {
     Netrc,
     /// The value of a name, in a sentence.
     Is,
+    /// A name and a value with white space between.
+    Pair,
+    /// A call of which the arguments are a name and a value.
+    Call,
 }
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 17] = [
+pub(super) const WORDS: [(&str, Word); 45] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
     ("ldapsearch ", Word::Option(b'w')), ("sqlcmd ", Word::Option(b'P')), ("mongosh ", Word::Option(b'p')),
     ("mysql ", Word::Attached(b'p')), ("mysqldump ", Word::Attached(b'p')), ("mysqladmin ", Word::Attached(b'p')),
+    ("mariadb ", Word::Attached(b'p')), ("7z ", Word::Attached(b'p')), ("7za ", Word::Attached(b'p')),
+    ("mongo ", Word::Option(b'p')), ("mongodump ", Word::Option(b'p')), ("mongorestore ", Word::Option(b'p')),
+    ("mongoexport ", Word::Option(b'p')), ("mongoimport ", Word::Option(b'p')), ("bcp ", Word::Option(b'P')),
+    ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')), ("openssl ", Word::Option(b'k')),
+    ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
+    ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
     ("password", Word::Netrc), ("is ", Word::Is),
+    ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("configure set ", Word::Pair),
+    ("set(", Word::Call), ("put(", Word::Call), ("header(", Word::Call), ("setheader(", Word::Call),
+    ("setproperty(", Word::Call), ("define(", Word::Call),
 ];
 
 impl Scanner<'_> {
@@ -42,6 +58,8 @@ impl Scanner<'_> {
         match word {
             Word::Netrc => self.netrc_at(at, floor),
             Word::Is => self.sentence_at(at, floor),
+            Word::Pair => self.pair_behind(at, floor),
+            Word::Call => self.call_at(at, floor),
             command => {
                 self.command = Some((command, at));
                 None
@@ -82,21 +100,65 @@ impl Scanner<'_> {
         .then_some((start, end))
     }
 
+    /// Finds the value in `setenv NAME value`.
+    fn pair_behind(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let word =
+            WORDS.iter().find(|(word, meaning)| *meaning == Word::Pair && starts_ignoring_case(self.text, at, word))?;
+        self.spaced_pair(skip_space(self.text, at + word.0.len()), floor)
+    }
+
+    /// Finds the value of a name that starts at an offset, with nothing but white space between.
+    pub(super) fn spaced_pair(&mut self, start: usize, floor: usize) -> Option<(usize, usize)> {
+        let end = run(self.text, start, DOTTED, MAX_KEY);
+        let from = end + rest(self.text, end).bytes().take_while(|b| matches!(b, b' ' | b'\t')).count();
+        tick(from - end);
+        if from == end || from < floor {
+            return None;
+        }
+        let kind = key_kind(part(self.text, start, end))?;
+        let (from, to) = self.value_at(from, false)?;
+        let value = part(self.text, from, to);
+        let has = |class| value.bytes().any(|b| is(b, class));
+        (has(DIGIT) && has(LETTER) && !value.contains(' ') && is_secret(kind, value, false) && !self.is_mask(from, to))
+            .then_some((from, to))
+    }
+
+    /// Finds the value in `set("NAME", "value")`.
+    fn call_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let open = at + rest(self.text, at).bytes().take(MAX_KEY).position(|b| b == b'(')?;
+        let (name, slashes, quote) = self.open_quote(open + 1)?;
+        let end = run(self.text, name, DOTTED, MAX_KEY);
+        let kind = key_kind(part(self.text, name, end))?;
+        let comma = end + slashes + 1;
+        if byte(self.text, comma - 1) != Some(quote) || byte(self.text, comma) != Some(b',') {
+            return None;
+        }
+        let start = skip_space(self.text, comma + 1);
+        self.open_quote(start)?;
+        let (from, to) = self.value_at(start, false)?;
+        let from = skip_scheme(self.text, from);
+        let value = part(self.text, from, to);
+        (from >= floor && is_secret(kind, value, true) && !self.is_mask(from, to)).then_some((from, to))
+    }
+
     /// Finds the value of an option of a command line, of which the name starts at an offset behind a hyphen.
     pub(super) fn option_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let dashes = if at >= 2 && byte(self.text, at - 2) == Some(b'-') { 2 } else { 1 };
         let free = at == dashes
             || matches!(
                 byte(self.text, at - dashes - 1),
-                Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'(' | b'[' | b',' | b'`')
-            );
+                Some(b' ' | b'\t' | b'\n' | b'"' | b'\'' | b'(' | b'[' | b',' | b'`' | b'|' | b';')
+            )
+            || at > dashes && self.ends_escape(at - dashes);
         if !free {
             return None;
         }
-        let name_end = if dashes == 2 { run(self.text, at, DOTTED, 64) } else { at + 1 };
+        let name_end = run(self.text, at, DOTTED, MAX_KEY);
+        let long = dashes == 2 || name_end >= at + 4;
+        let kind = if long { key_kind(part(self.text, at, name_end)) } else { None };
+        let name_end = if dashes == 2 || kind.is_some() { name_end } else { at + 1 };
         let name = part(self.text, at, name_end);
-        let kind = if dashes == 2 { key_kind(name) } else { None };
-        let userinfo = matches!(name, "user" | "proxy-user" | "u" | "U");
+        let userinfo = matches!(name, "user" | "proxy-user" | "u" | "U" | "a");
         let letter = byte(self.text, at)?;
         let command = if kind.is_none() { self.command_at(at) } else { None };
         let attached = command == Some(Word::Attached(letter)) && dashes == 1;
@@ -107,6 +169,10 @@ impl Scanner<'_> {
         }
         if userinfo && command == Some(Word::User) {
             return self.user_password(spaced);
+        }
+        if matches!(name, "b" | "cookie") && command == Some(Word::User) {
+            self.cookies_behind(spaced);
+            return None;
         }
         if !named || attached && spaced > name_end || byte(self.text, spaced) == Some(b'-') {
             return None;
@@ -144,7 +210,7 @@ impl Scanner<'_> {
         for (at, b) in tail.bytes().enumerate().take(512).skip(slashes + usize::from(inside)) {
             tick(1);
             match b {
-                b':' if colon.is_none() => colon = Some(at),
+                b':' | b'%' if colon.is_none() => colon = Some(at),
                 b'\n' => end = at,
                 b' ' if !inside => end = at,
                 _ if Some(b) == quote => inside = !inside,
@@ -170,21 +236,43 @@ impl Scanner<'_> {
     pub(super) fn element_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let quoted = byte(self.text, at.checked_sub(1)?) == Some(b'"');
         let name_end = at - usize::from(quoted);
-        let name_start = run_back(self.text, name_end, DOTTED, 64);
+        let name_start = run_back(self.text, name_end, DOTTED, MAX_KEY);
         let before = part(self.text, 0, name_start);
-        let named = quoted && before.ends_with("name=\"");
+        let named = quoted && ["name=\"", "key=\"", "id=\""].iter().any(|sign| before.ends_with(sign));
         if name_start == name_end || !(named || !quoted && before.ends_with(['<', ':'])) {
             return None;
         }
-        let kind = key_kind(part(self.text, name_start, name_end))?;
+        let name = part(self.text, name_start, name_end);
+        let kind = if matches!(name, "string" | "value" | "Value") {
+            self.element_before(name_start)
+        } else {
+            key_kind(name)
+        }?;
         let start = skip_space(self.text, at + 1);
+        let data = rest(self.text, start).strip_prefix("<![CDATA[");
+        let start = data.map_or(start, |data| self.text.len() - data.len());
+        let (stop, close) = if data.is_some() { (b']', "]]>") } else { (b'<', "</") };
         let tail = rest(self.text, start);
-        let length = tail.bytes().take(4096).position(|b| b == b'<')?;
+        let length = tail.bytes().take(if data.is_some() { 512 } else { 4096 }).position(|b| b == stop)?;
         tick(length);
         let value = part(tail, 0, length).trim_end();
         let end = start + value.len();
-        let closed = rest(tail, length).starts_with("</");
-        (closed && start >= floor && is_secret(kind, value, true) && !self.is_mask(start, end)).then_some((start, end))
+        let closed = rest(tail, length).starts_with(close);
+        // Texts of user interfaces have names such as `password` as well.
+        let prose = value.contains(' ') && !is_generated(value);
+        (closed && !prose && start >= floor && is_secret(kind, value, true) && !self.is_mask(start, end))
+            .then_some((start, end))
+    }
+
+    /// Returns what the element before another one names, as in `<key>token</key> <string>`.
+    fn element_before(&self, name_start: usize) -> Option<KeyKind> {
+        let head = part(self.text, 0, name_start.checked_sub(1)?);
+        let trimmed = head.trim_end();
+        tick(head.len() - trimmed.len());
+        let inner = ["</key>", "</name>", "</Key>", "</Name>"].iter().find_map(|close| trimmed.strip_suffix(*close))?;
+        let start = run_back(self.text, inner.len(), DOTTED, MAX_KEY);
+        let named = part(self.text, 0, start).ends_with('>');
+        if named { key_kind(part(self.text, start, inner.len())) } else { None }
     }
 
     /// Reports whether a key is the value of a pair that names a credential, as in `name: DB_PASSWORD, value: x`.
@@ -195,12 +283,20 @@ impl Scanner<'_> {
             tick(head.len() - trimmed.len());
             (head.len() - trimmed.len() <= 64).then_some(floor + trimmed.len())
         };
-        let end = gap(key_start)?;
-        let start = run_back(self.text, end, DOTTED, 64);
-        let sign = gap(start).filter(|&sign| sign > floor && matches!(byte(self.text, sign - 1), Some(b':' | b'=')))?;
-        let name_end = gap(sign - 1)?;
-        let name = part(self.text, run_back(self.text, name_end, DOTTED, 8), name_end);
-        let names = ["name", "key"].iter().any(|word| starts_ignoring_case(name, 0, word) && name.len() == word.len());
-        if names { key_kind(part(self.text, start, end)) } else { None }
+        let mut before = key_start;
+        // A pair or two may stand between, such as the type of the value.
+        for _ in 0..3 {
+            let end = gap(before)?;
+            let start = run_back(self.text, end, DOTTED, 64);
+            let sign =
+                gap(start).filter(|&sign| sign > floor && matches!(byte(self.text, sign - 1), Some(b':' | b'=')))?;
+            let name_end = gap(sign - 1)?;
+            before = run_back(self.text, name_end, DOTTED, 64);
+            let name = part(self.text, before, name_end);
+            if ["name", "key", "variable"].iter().any(|word| name.eq_ignore_ascii_case(word)) {
+                return key_kind(part(self.text, start, end));
+            }
+        }
+        None
     }
 }
