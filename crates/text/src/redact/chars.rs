@@ -219,6 +219,10 @@ pub(super) fn run_back(text: &str, to: usize, class: u16, limit: usize) -> usize
 
 /// Returns the offset of the first character that is not white space.
 pub(super) fn skip_space(text: &str, from: usize) -> usize {
+    if byte(text, from).is_some_and(|b| b.is_ascii_graphic()) {
+        tick(1);
+        return from;
+    }
     let tail = rest(text, from);
     let length = tail.len() - tail.trim_start_matches(is_space).len();
     tick(length + 1);
@@ -227,6 +231,10 @@ pub(super) fn skip_space(text: &str, from: usize) -> usize {
 
 /// Returns the offset after the last character that is not white space, never below the floor.
 pub(super) fn skip_space_back(text: &str, floor: usize, to: usize) -> usize {
+    if to > floor && byte(text, to - 1).is_some_and(|b| b.is_ascii_graphic()) {
+        tick(1);
+        return to;
+    }
     let kept = part(text, floor, to).trim_end_matches(is_space).len();
     tick(to.saturating_sub(floor + kept) + 1);
     floor + kept

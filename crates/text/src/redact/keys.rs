@@ -157,23 +157,23 @@ impl KeyName {
         fit == WordFit::Suffix || self.segments & (1 << head.len()) != 0
     }
 
-    /// Returns the number of the first word between two numbers that ends the key.
-    fn ending(&self, from: usize, to: usize) -> Option<usize> {
+    /// Returns the number of the first word of a list that ends the key.
+    fn ending(&self, list: usize) -> Option<usize> {
         let letter = usize::from(self.bytes().last()?.wrapping_sub(b'a'));
-        let (order, firsts) = &BY_LAST;
+        let (order, firsts) = (&BY_LAST.0, BY_LAST.1.get(list)?);
         let numbers = order.get(usize::from(*firsts.get(letter)?)..usize::from(*firsts.get(letter + 1)?))?;
         tick(numbers.len());
         let second = self.length.checked_sub(2).and_then(|at| self.bytes.get(at));
         let fits = |number: &usize| {
             let (word, fit) = end(*number);
             // Most words end otherwise, and a comparison of all their bytes is a call.
-            (from..to).contains(number) && word.as_bytes().iter().rev().nth(1) == second && self.fits(word, fit)
+            word.as_bytes().iter().rev().nth(1) == second && self.fits(word, fit)
         };
         numbers.iter().map(|&number| usize::from(number)).find(fits)
     }
 
     fn kind(&self) -> Option<KeyKind> {
-        self.ending(0, QUALIFIERS_FROM).map(|word| WORDS[word].2)
+        self.ending(OF_CREDENTIALS).map(|word| WORDS[word].2)
     }
 }
 
@@ -194,7 +194,7 @@ pub(super) fn key_kind(key: &str) -> Option<KeyKind> {
         return None;
     }
     let mut name = KeyName::new(trim_key(key.as_bytes()));
-    if let Some(qualifier) = name.ending(QUALIFIERS_FROM, SERVICES_FROM) {
+    if let Some(qualifier) = name.ending(OF_QUALIFIERS) {
         name.length -= end(qualifier).0.len();
         name.length = trim_key(name.bytes()).len();
     }
@@ -251,22 +251,34 @@ const fn end(number: usize) -> (&'static str, WordFit) {
     }
 }
 
-/// Numbers of the words by their last letters, and where the words of each letter start.
-static BY_LAST: ([u8; ENDS], [u8; 27]) = {
-    let (mut order, mut firsts) = ([0; ENDS], [0; 27]);
-    let (mut filled, mut letter) = (0, 0);
-    while letter < 26 {
-        let mut number = 0;
-        while number < ENDS {
-            let word = end(number).0.as_bytes();
-            if word[word.len() - 1] == b'a' + letter as u8 {
-                order[filled] = number as u8;
-                filled += 1;
+/// The lists of words that may end a key, by the number of the first word of each.
+const LISTS: [usize; 5] = [0, QUALIFIERS_FROM, SERVICES_FROM, OF_SERVICES_FROM, ENDS];
+const OF_CREDENTIALS: usize = 0;
+const OF_QUALIFIERS: usize = 1;
+const OF_SERVICES: usize = 2;
+const BEHIND_SERVICES: usize = 3;
+
+/// Numbers of the words of each list by their last letters, and where those of each letter start.
+static BY_LAST: ([u8; ENDS], [[u8; 27]; 4]) = {
+    let (mut order, mut firsts) = ([0; ENDS], [[0; 27]; 4]);
+    let (mut filled, mut list) = (0, 0);
+    while list < 4 {
+        firsts[list][0] = filled as u8;
+        let mut letter = 0;
+        while letter < 26 {
+            let mut number = LISTS[list];
+            while number < LISTS[list + 1] {
+                let word = end(number).0.as_bytes();
+                if word[word.len() - 1] == b'a' + letter as u8 {
+                    order[filled] = number as u8;
+                    filled += 1;
+                }
+                number += 1;
             }
-            number += 1;
+            letter += 1;
+            firsts[list][letter] = filled as u8;
         }
-        letter += 1;
-        firsts[letter] = filled as u8;
+        list += 1;
     }
     assert!(filled == ENDS && ENDS <= 256);
     (order, firsts)
@@ -315,10 +327,10 @@ pub(super) fn names_service(key: &str) -> bool {
     tick(key.len());
     let mut name = KeyName::new(trim_key(key.as_bytes()));
     for _ in 0..4 {
-        if name.ending(SERVICES_FROM, OF_SERVICES_FROM).is_some() {
+        if name.ending(OF_SERVICES).is_some() {
             return true;
         }
-        let Some(word) = name.ending(OF_SERVICES_FROM, ENDS) else { return false };
+        let Some(word) = name.ending(BEHIND_SERVICES) else { return false };
         name.length -= end(word).0.len();
         if name.length == 0 {
             return false;

@@ -103,6 +103,27 @@ static LISTED: [u16; LISTED_COUNT] = {
     listed
 };
 
+/// The fourth byte of each entry in [`LISTED`], as [`folded`]; zero for any byte.
+static FOURTHS: [u8; LISTED_COUNT] = {
+    let (mut fourths, mut at) = ([0; LISTED_COUNT], 0);
+    while at < LISTED_COUNT {
+        let number = LISTED[at] as usize;
+        let start = if number < RULES.len() { RULES[number].prefix } else { WORDS[number - RULES.len()].0 }.as_bytes();
+        // JSON may have a backslash before a slash.
+        if start.len() > 3 && start[3] != b'?' && start[3] != b'/' {
+            fourths[at] = folded(start[3]);
+        }
+        at += 1;
+    }
+    fourths
+};
+
+/// Makes letters of both cases equal.
+const fn folded(byte: u8) -> u8 {
+    byte | 0x20
+}
+
+#[inline]
 fn hash_at(text: &[u8], at: usize) -> Option<usize> {
     let &[first, second, third] = text.get(at..)?.first_chunk()?;
     Some(hash(first, second, third))
@@ -119,4 +140,13 @@ pub(super) fn openings(text: &[u8], at: usize) -> &'static [u16] {
     let Some(hash) = hash_at(text, at) else { return &[] };
     let list = hash / SHARED;
     LISTED.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default()
+}
+
+/// Reports whether a rule or a word may start at an offset, by the fourth byte as well.
+#[inline]
+pub(super) fn opens(text: &[u8], at: usize) -> bool {
+    let Some(list) = hash_at(text, at).map(|hash| hash / SHARED) else { return false };
+    let fourth = text.get(at + 3).map_or(0, |&b| folded(b));
+    let fourths = FOURTHS.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default();
+    fourths.iter().any(|&wanted| wanted == 0 || wanted == fourth)
 }

@@ -6,7 +6,7 @@
 use super::chars::{byte, starts_ignoring_case, tick};
 use super::hidden::{hidden_at, hides, may_hide};
 use super::manifest::Manifest;
-use super::openings::{is_opening, openings};
+use super::openings::{is_opening, openings, opens};
 use super::rules::RULES;
 use super::tables::Table;
 use super::words::{WORDS, Word};
@@ -26,14 +26,18 @@ pub(super) const ALL: u32 = 0xffff;
 /// Bits of the rules that contextweaver 0.18 has.
 const COMPAT: u32 = 0x7fff;
 
+/// Bytes of which the kinds are gathered in one number, with a third of its bits for each kind.
+const LANE: usize = 21;
 /// Bytes that are looked at together.
-const BLOCK: usize = 64;
+const BLOCK: usize = 3 * LANE;
 /// The byte is part of a word.
-const IN_WORD: u64 = 1 << 31;
+const IN_WORD: u64 = 1 << (LANE - 1);
 /// The byte can reveal a secret, or hide something.
-const SIGN: u64 = 1 << 63;
+const SIGN: u64 = IN_WORD << LANE;
+/// A word behind the byte may be an option, or its first bytes the rest of an escape.
+const JOINT: u64 = SIGN << LANE;
 
-/// What a byte is: part of a word, a sign, or neither.
+/// What a byte is.
 static KINDS: [u64; 256] = kinds();
 
 const fn kinds() -> [u64; 256] {
@@ -43,6 +47,8 @@ const fn kinds() -> [u64; 256] {
         table[code] = match code as u8 {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'_' => IN_WORD,
             b':' | b'=' | b'~' | b'>' | b'\n' => SIGN,
+            b'\\' => SIGN | JOINT,
+            b'%' | b'-' => JOINT,
             byte if may_hide(byte) => SIGN,
             _ => 0,
         };
@@ -51,17 +57,30 @@ const fn kinds() -> [u64; 256] {
     table
 }
 
-/// Returns which of the bytes are parts of words, and which are signs, a bit each.
+/// What the bytes of a block are, a bit for each.
+struct Kinds {
+    words: u64,
+    signs: u64,
+    joints: u64,
+}
+
+/// Returns what the bytes of a block are.
 #[inline]
-fn classify(block: &[u8; BLOCK]) -> (u64, u64) {
-    let (first, second) = block.split_at(BLOCK / 2);
-    // The bits of each byte enter at the top of either half, and move down.
-    let (mut low, mut high) = (0, 0);
-    for (&a, &b) in first.iter().zip(second) {
-        low = low >> 1 | KINDS[usize::from(a)];
-        high = high >> 1 | KINDS[usize::from(b)];
+fn classify(block: &[u8; BLOCK]) -> Kinds {
+    let (first, others) = block.split_at(LANE);
+    let (second, third) = others.split_at(LANE);
+    // The bits of each byte enter at the top of their part of the number, and move down.
+    let mut lanes = [0; 3];
+    for ((&a, &b), &c) in first.iter().zip(second).zip(third) {
+        lanes[0] = lanes[0] >> 1 | KINDS[usize::from(a)];
+        lanes[1] = lanes[1] >> 1 | KINDS[usize::from(b)];
+        lanes[2] = lanes[2] >> 1 | KINDS[usize::from(c)];
     }
-    (low & 0xffff_ffff | high << 32, low >> 32 | high & !0xffff_ffff)
+    let gather = |kind: usize| {
+        let part = |lane: u64| lane >> (kind * LANE) & ((1 << LANE) - 1);
+        part(lanes[0]) | part(lanes[1]) << LANE | part(lanes[2]) << (2 * LANE)
+    };
+    Kinds { words: gather(0), signs: gather(1), joints: gather(2) }
 }
 
 /// Reports whether the first bytes of a word may be the rest of an escape, or the word an option.
@@ -168,25 +187,37 @@ impl<'a> Scanner<'a> {
         let bytes = self.text.as_bytes();
         let mut base = from;
         let before = from.checked_sub(1).and_then(|at| byte(self.text, at));
-        let mut inside = before.is_some_and(|b| KINDS[usize::from(b)] & IN_WORD != 0);
+        let before = before.map_or(0, |b| KINDS[usize::from(b)]);
+        let (mut inside, mut joint) = (before & IN_WORD != 0, before & JOINT != 0);
         while base < bytes.len() && active != 0 {
-            let (words, signs) = match bytes.get(base..).and_then(<[u8]>::first_chunk) {
+            let kinds = match bytes.get(base..).and_then(<[u8]>::first_chunk) {
                 Some(block) => classify(block),
                 None => classify(&padded(bytes.get(base..).unwrap_or_default())),
             };
             tick(BLOCK);
-            let starts = words & !(words << 1 | u64::from(inside));
-            inside = words >> (BLOCK - 1) == 1;
-            let mut left = starts | signs;
+            let starts = kinds.words & !(kinds.words << 1 | u64::from(inside));
+            let joined = starts & (kinds.joints << 1 | u64::from(joint));
+            inside = kinds.words >> (BLOCK - 1) == 1;
+            joint = kinds.joints >> (BLOCK - 1) == 1;
+            // No branch for each word: most are none, and those that are come without a pattern.
+            let (mut opened, mut left) = (0, starts);
+            while left != 0 {
+                let offset = left.trailing_zeros();
+                left &= left - 1;
+                opened |= u64::from(is_opening(bytes, base + offset as usize)) << offset;
+            }
+            left = opened | joined | kinds.signs;
             while left != 0 {
                 let offset = left.trailing_zeros();
                 left &= left - 1;
                 let at = base + offset as usize;
                 let hit = if starts >> offset & 1 == 1 {
-                    if !is_opening(bytes, at) && !is_joined(bytes, at) {
+                    let opened = opened >> offset & 1 == 1 && opens(bytes, at);
+                    let joined = joined >> offset & 1 == 1 && is_joined(bytes, at);
+                    if !opened && !joined {
                         continue;
                     }
-                    self.word_at(at, floor, active)
+                    self.word_at(at, floor, active, opened)
                 } else {
                     self.sign_at(at, floor, active)
                 };
@@ -203,8 +234,8 @@ impl<'a> Scanner<'a> {
     }
 
     /// Tries what the start of a word can reveal.
-    fn word_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
-        let known = self.prefix_at(at, floor, active);
+    fn word_at(&mut self, at: usize, floor: usize, active: u32, opened: bool) -> Option<(u32, usize, usize)> {
+        let known = if opened { self.prefix_at(at, floor, active) } else { None };
         if known.is_some() || !self.full {
             return known;
         }
@@ -219,7 +250,7 @@ impl<'a> Scanner<'a> {
             }
             _ => return None,
         };
-        self.prefix_at(at + skipped, floor, active)
+        if opens(self.text.as_bytes(), at + skipped) { self.prefix_at(at + skipped, floor, active) } else { None }
     }
 
     /// Tries the rules of which the prefix starts at an offset.

@@ -34,7 +34,7 @@ pub(super) enum Word {
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 45] = [
+pub(super) const WORDS: [(&str, Word); 48] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
@@ -46,7 +46,7 @@ pub(super) const WORDS: [(&str, Word); 45] = [
     ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')), ("openssl ", Word::Option(b'k')),
     ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
     ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
-    ("password", Word::Netrc), ("is ", Word::Is),
+    ("password", Word::Netrc), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
     ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("configure set ", Word::Pair),
     ("set(", Word::Call), ("put(", Word::Call), ("header(", Word::Call), ("setheader(", Word::Call),
     ("setproperty(", Word::Call), ("define(", Word::Call),
