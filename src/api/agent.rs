@@ -11,10 +11,10 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{
     BuildRequest, ContextManager, Conversation, IngestedItems, McpResult, NotedMessage, ToolResult, message_owners,
+    open_calls,
 };
 use contextweaver_convert::mcp::{McpResultOptions, Revision, mcp_result_with_bytes, put_back};
 use contextweaver_convert::providers::{Format, MessageWarning, WriteOptions, messages_to_items, read_options};
-use contextweaver_model::ContextItem;
 use contextweaver_model::json::{self, Fields};
 
 /// Appends messages of a provider: `{messages, format, id_prefix?, system?}` answers `{ids, warnings}`. The log says how
@@ -35,6 +35,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     let mut options = read_options(&mut fields)?;
     fields.finish()?;
     (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), &name);
+    options.open_calls = open_calls(manager.events().items().iter());
     let start = options.start;
     let noted = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();
     let read = messages_to_items(messages, format, &options)?;

@@ -85,7 +85,7 @@ pub use ingest::items::IngestedItems;
 pub use ingest::mcp_result::{McpBinary, McpResult};
 pub use ingest::tool_result::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
-pub use messages::{BuiltMessages, message_owners, message_plan};
+pub use messages::{BuiltMessages, message_owners, message_plan, open_calls};
 pub use options::{
     Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED,
     STRUCTURED, Summarizer, TextForm,

@@ -95,6 +95,25 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
     (start, calls.map(ids).collect())
 }
 
+/// Returns the calls at the end of a log, or of the part of it before further messages, that have no result yet: the name
+/// of the tool and the provider's id, in order.
+pub fn open_calls<'a>(items: impl DoubleEndedIterator<Item = &'a ContextItem>) -> Vec<(String, String)> {
+    let (mut open, mut answered) = (Vec::new(), Vec::new());
+    for item in items.rev().filter(|item| !item.is_superseded()) {
+        match item.kind {
+            ItemKind::ToolResult => answered.extend(item.parent_id.as_deref()),
+            ItemKind::ToolCall if answered.contains(&item.id.as_str()) => {}
+            ItemKind::ToolCall => {
+                let name = item.metadata_str("function_name").or_else(|| item.metadata_str("tool_name")).unwrap_or("");
+                open.push((name.to_owned(), item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned()));
+            }
+            _ => break,
+        }
+    }
+    open.reverse();
+    open
+}
+
 /// Returns the ids of items that were read from messages, with the index of the message of each, counted from `start`.
 pub fn message_owners(items: &[ContextItem], start: usize) -> Vec<(usize, String)> {
     let index = |item: &ContextItem| source_message(&item.metadata)?.get("message")?.as_u64();

@@ -101,13 +101,12 @@ impl EventLog {
         }
     }
 
-    /// Puts the log in another order, by positions, and changes its items; their ids stay.
-    pub(crate) fn rearrange(&mut self, order: &[usize], change: impl Fn(&mut ContextItem)) {
+    /// Puts the log in another order, by positions.
+    pub(crate) fn rearrange(&mut self, order: &[usize]) {
         let mut items: Vec<Option<ContextItem>> = std::mem::take(&mut self.items).into_iter().map(Some).collect();
         self.by_id.clear();
         self.children.clear();
-        for mut item in order.iter().filter_map(|at| items.get_mut(*at)?.take()) {
-            change(&mut item);
+        for item in order.iter().filter_map(|at| items.get_mut(*at)?.take()) {
             self.push(item);
         }
     }

@@ -1,9 +1,13 @@
 //! What is new in a conversation, and what is gone from it.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::align::{Fingerprint, align};
 use super::record::KnownMessage;
+
+/// Most messages between a call and its result in a format whose results have no ids.
+const OPEN_MESSAGES: usize = 16;
 
 /// The messages of a conversation now, beside those that were read before.
 #[derive(Debug)]
@@ -35,6 +39,20 @@ impl Change {
         Self { before, now, earlier, trimmed: first..old + body.trimmed, lead: new }
     }
 
+    /// Takes messages that answer calls of messages that are gone for new ones. `answers` tells of an item whether it is the
+    /// result of one of these calls.
+    pub fn renew_answers(&mut self, answers: impl Fn(&str, &HashSet<String>) -> bool) {
+        let gone: HashSet<String> = self.gone().flat_map(|message| message.items.iter().cloned()).collect();
+        if gone.is_empty() {
+            return;
+        }
+        for earlier in &mut self.earlier {
+            if earlier.is_some_and(|at| self.before[at].items.iter().any(|item| answers(item, &gone))) {
+                *earlier = None;
+            }
+        }
+    }
+
     /// Returns how many messages are as before.
     pub fn kept(&self) -> usize {
         self.earlier.iter().flatten().count()
@@ -55,6 +73,22 @@ impl Change {
     /// Returns the messages before that stay, from a message now on.
     pub fn kept_after(&self, index: usize) -> impl Iterator<Item = &KnownMessage> {
         self.earlier[index..].iter().flatten().map(|at| &self.before[*at])
+    }
+
+    /// Returns the ids of the items of the last messages before a message now, in order: those that stay, those that were
+    /// read anew, by `owners`, and before them all those of `prefix`.
+    pub fn right_before(&self, index: usize, prefix: &[KnownMessage], owners: &[(usize, String)]) -> Vec<String> {
+        let own = |message: usize| owners.iter().filter(move |(owner, _)| *owner == message).map(|(_, id)| id);
+        let mut ids: Vec<String> = Vec::new();
+        let prefix = &prefix[prefix.len() - prefix.len().min(OPEN_MESSAGES.saturating_sub(index))..];
+        ids.extend(prefix.iter().flat_map(|message| message.items.iter().cloned()));
+        for message in index.saturating_sub(OPEN_MESSAGES)..index {
+            match self.earlier[message] {
+                Some(at) => ids.extend(self.before[at].items.iter().cloned()),
+                None => ids.extend(own(message).cloned()),
+            }
+        }
+        ids
     }
 
     /// Returns the messages before that were edited or removed.

@@ -6,11 +6,14 @@ use std::ops::Range;
 use serde_json::Value;
 
 use crate::manager::ContextManager;
-use crate::messages::{message_owners, message_plan};
+use crate::messages::{message_owners, message_plan, open_calls};
 use crate::source_message::source_message;
 use contextweaver_base::Result;
 use contextweaver_convert::providers::{Format, MessageWarning, ReadOptions, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind};
+
+/// How far back a call is looked for that was logged before its message came, where the message has no id for it.
+const LOGGED_ITEMS: usize = 64;
 
 /// Reads stretches of messages, in order.
 pub struct FreshReader<'a> {
@@ -21,7 +24,7 @@ pub struct FreshReader<'a> {
     /// The items to be appended.
     pub items: Vec<ContextItem>,
     /// Ids as they were read, and those that they have because the log knows others by them.
-    pub renamed: Vec<(String, String)>,
+    renamed: Vec<(String, String)>,
     /// Every item read, also those that the log has already, with the index of its message.
     pub owners: Vec<(usize, String)>,
     pub warnings: Vec<MessageWarning>,
@@ -34,7 +37,7 @@ impl<'a> FreshReader<'a> {
         Self {
             manager,
             format,
-            options: ReadOptions { start, id_prefix, known_calls, system: None },
+            options: ReadOptions { start, id_prefix, known_calls, ..ReadOptions::default() },
             taken: HashSet::new(),
             items: Vec::new(),
             renamed: Vec::new(),
@@ -43,8 +46,13 @@ impl<'a> FreshReader<'a> {
         }
     }
 
-    /// Reads the messages of a stretch and takes them out; `before` is how many messages the caller has before them all.
-    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, before: usize) -> Result<()> {
+    /// Reads the messages of a stretch and takes them out; `before` is how many messages the caller has before them all,
+    /// `earlier` are the ids of the items of those right before the stretch.
+    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, before: usize, earlier: &[String]) -> Result<()> {
+        let known =
+            |id: &String| self.manager.events().get(id).ok().or_else(|| self.items.iter().find(|item| item.id == *id));
+        let open_calls = open_calls(earlier.iter().filter_map(known));
+        self.options.open_calls = open_calls;
         let shift = before + run.start;
         let count = run.len();
         let list = messages[run.clone()].iter_mut().map(Value::take).collect();
@@ -74,6 +82,12 @@ impl<'a> FreshReader<'a> {
                 && source_message(&known.metadata).is_none()
         };
         let found = match read.kind {
+            // Its ids are made up from places.
+            ItemKind::ToolCall if self.format == Format::Gemini => {
+                let name = |item: &ContextItem| item.metadata_str("function_name").map(str::to_owned);
+                let is_same = |known: &&ContextItem| known.text == read.text && name(known) == name(read);
+                events.tail(LOGGED_ITEMS).iter().filter(is_logged).find(is_same)
+            }
             ItemKind::ToolCall => events.get(read.metadata_str("tool_call_id").unwrap_or(&read.id)).ok(),
             ItemKind::ToolResult => read.parent_id.as_deref().and_then(|call| events.children(call).find(is_logged)),
             _ => None,

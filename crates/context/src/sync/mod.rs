@@ -15,11 +15,12 @@ use self::change::Change;
 use self::fresh::FreshReader;
 use crate::callbacks::Outcome;
 use crate::event::Event;
+use crate::index::LogIndex;
 use crate::ingest::items::IngestedItems;
 use crate::manager::ContextManager;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{Format, MessageWarning};
-use contextweaver_model::{ContextItem, SUPERSEDED};
+use contextweaver_model::{ItemKind, SUPERSEDED};
 
 use self::record::KnownMessage;
 
@@ -106,13 +107,18 @@ impl ContextManager {
             })?,
         };
         let now = messages.iter().map(KnownMessage::of).collect();
-        let change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
+        let mut change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
+        change.renew_answers(|item, gone| {
+            let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult);
+            item.and_then(|item| item.parent_id.as_ref()).is_some_and(|call| gone.contains(call))
+        });
         let superseded: Vec<String> = change.gone().flat_map(|message| message.items.iter().cloned()).collect();
         let mut reader = FreshReader::new(self, format, id_prefix, &superseded);
         for run in change.runs() {
-            reader.read(&mut messages, run, unchanged)?;
+            let earlier = change.right_before(run.start, &known[..rest], &reader.owners);
+            reader.read(&mut messages, run, unchanged, &earlier)?;
         }
-        let FreshReader { items, renamed, owners, warnings, .. } = reader;
+        let FreshReader { items, owners, warnings, .. } = reader;
         let fresh = items.len();
         let IngestedItems { ids: added, events } =
             match self.ingest_messages(items).map_err(|error| error.under("/messages"))? {
@@ -122,7 +128,7 @@ impl ContextManager {
         // Nothing fails from here on.
         let unchanged = unchanged + change.kept();
         let order = self.order(&change, &owners, fresh);
-        self.supersede(&superseded, order, &renamed);
+        self.supersede(&superseded, order);
         self.known_messages.set_from(format, rest, change.into_known(owners));
         Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, warnings, events }))
     }
@@ -170,27 +176,16 @@ impl ContextManager {
         Some(order)
     }
 
-    /// Marks items as superseded, and puts the log into another order. Results that stay answer the call that stands now.
-    fn supersede(&mut self, ids: &[String], order: Option<Vec<usize>>, renamed: &[(String, String)]) {
-        let mark = |item: &mut ContextItem| {
+    /// Marks items as superseded, and puts the log into another order.
+    fn supersede(&mut self, ids: &[String], order: Option<Vec<usize>>) {
+        for at in ids.iter().filter_map(|id| self.events.position(id)).collect::<Vec<_>>() {
+            let mut item = self.events.items()[at].clone();
             item.metadata.insert(SUPERSEDED.into(), true.into());
-        };
-        for id in ids {
-            if let Some((at, mut item)) = self.events.position(id).map(|at| (at, self.events.items()[at].clone())) {
-                mark(&mut item);
-                self.events.replace(at, item);
-            }
+            self.events.replace(at, item);
         }
         let Some(order) = order else { return };
-        let answers = |item: &mut ContextItem| {
-            let parent = item.parent_id.as_ref().filter(|_| !item.is_superseded());
-            if let Some((old, new)) = renamed.iter().find(|(old, _)| Some(old) == parent) {
-                item.metadata.entry("tool_call_id").or_insert_with(|| old.clone().into());
-                item.parent_id = Some(new.clone());
-            }
-        };
-        self.events.rearrange(&order, answers);
-        self.index = crate::index::LogIndex::new();
+        self.events.rearrange(&order);
+        self.index = LogIndex::new();
         for item in self.events.items() {
             self.index.push(item, &self.options, &self.artifacts, false);
         }

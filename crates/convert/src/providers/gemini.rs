@@ -23,12 +23,20 @@ const SIGNATURE: Spellings = ["thoughtSignature", "thought_signature"];
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("model", Role::Assistant), ("function", Role::User)];
 
 /// Reads contents, and the system instruction that stands beside them.
-pub fn read(list: Vec<Value>, system: Option<Value>, start: usize) -> Result<Vec<Message>> {
+pub fn read(
+    list: Vec<Value>,
+    system: Option<Value>,
+    start: usize,
+    open_calls: &[(String, String)],
+) -> Result<Vec<Message>> {
     let mut messages: Vec<Message> = Vec::with_capacity(list.len() + 1);
     if let Some(system) = system.filter(|system| !system.is_null()) {
         messages.push(read_system(system)?);
     }
     let mut calls = PendingCalls::default();
+    for (name, id) in open_calls {
+        calls.add(name, id);
+    }
     for (index, content) in list.into_iter().enumerate() {
         let path = at("/messages", index);
         let mut content = into_object(content, &path)?;

@@ -196,7 +196,7 @@ pub fn messages_to_items(messages: Value, format: Format, options: &ReadOptions)
         Format::OpenAiChat => openai_chat::read(list, options.start)?,
         Format::OpenAiResponses => openai_responses::read(list)?,
         Format::Anthropic => anthropic::read(list, options.system.clone())?,
-        Format::Gemini => gemini::read(list, options.system.clone(), options.start)?,
+        Format::Gemini => gemini::read(list, options.system.clone(), options.start, &options.open_calls)?,
         Format::AiSdkUi => ai_sdk_ui::read(list)?,
         Format::AiSdkModel => ai_sdk_model::read(list)?,
     };
@@ -332,6 +332,7 @@ pub fn read_options(fields: &mut Fields) -> Result<ReadOptions> {
         start: fields.uint_or("start", 0, limits::MAX_SEQUENCE)? as usize,
         id_prefix: fields.string_or("id_prefix", "message:")?,
         known_calls,
+        open_calls: Vec::new(),
         system: fields.take("system"),
     })
 }

@@ -29,6 +29,9 @@ pub struct ReadOptions {
     pub id_prefix: String,
     /// Calls made in earlier messages: the provider's id and the id of the item.
     pub known_calls: Vec<(String, String)>,
+    /// Calls right before the first message that have no result yet: the name of the tool and the provider's id. Results of
+    /// Gemini have no ids, and answer them in their order.
+    pub open_calls: Vec<(String, String)>,
     /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`.
     pub system: Option<Value>,
 }
