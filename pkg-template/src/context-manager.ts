@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Catalog } from "./catalog.js";
+import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
 import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, token } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
@@ -10,6 +11,8 @@ import type {
   IngestMessagesOptions,
   IngestedMessages,
   MessageFormat,
+  SyncMessagesOptions,
+  SyncedMessages,
 } from "./message-types.js";
 import type {
   BuildCallOptions,
@@ -88,6 +91,7 @@ export class ContextManager {
   /** What prompts remember of past conversations. */
   readonly episodes: EpisodeView;
   readonly #session: Session;
+  readonly #handedOver = new HandedOver();
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
   constructor(options?: ContextManagerOptions);
@@ -166,7 +170,36 @@ export class ContextManager {
     options?: IngestMessagesOptions,
   ): IngestedMessages {
     const args = encode({ ...fields(options), messages, format: text(format, "/format") }, "", MESSAGES);
+    this.#handedOver.forget();
     return this.#session.run<IngestedMessages>("ingest_messages", args, { mutates: true }).value;
+  }
+
+  /**
+   * Brings the log in line with a conversation as you hold it, whole: before each build, hand over all messages of the
+   * agent's loop. Messages handed over before stay as they are, new ones are appended as by
+   * {@link ContextManager.ingestMessages}. Where a message was edited or removed, the items of the old one stay in the log,
+   * with `superseded` in their metadata, and stand in no prompt; their results can still be read by their handles. Messages
+   * left out at the front are only trimmed, and may return to prompts. A call or result that the log has already, by
+   * {@link ContextManager.ingestToolResult} or as an item, is not appended again.
+   *
+   * Costs what is new, besides a comparison of what was there. `UNSUPPORTED` under `compat: "0.18"`.
+   */
+  syncMessages(messages: readonly unknown[], format: MessageFormat, options?: SyncMessagesOptions): SyncedMessages {
+    const { system, ...rest } = fields(options);
+    if (!Array.isArray(messages)) throw missingOr(messages, "/messages", "a list of messages");
+    const name = text(format, "/format") as MessageFormat;
+    const unchanged = this.#handedOver.unchanged(name, system, messages);
+    // The instructions count as the first message, but stand beside the list.
+    const skipped = unchanged === 0 || (system ?? undefined) === undefined ? unchanged : unchanged - 1;
+    const rested = { ...rest, format: name, messages: messages.slice(skipped), ...(unchanged === 0 ? { system } : { unchanged }) };
+    try {
+      const { value } = this.#session.run<SyncedMessages>("sync_messages", encode(rested, "", MESSAGES), { mutates: true });
+      this.#handedOver.remember(name, system, messages, skipped);
+      return { ...value, warnings: value.warnings.map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
+    } catch (error) {
+      if (error instanceof ContextWeaverError && error.path) movePath(error, error.path, counted(error.path, skipped));
+      throw error;
+    }
   }
 
   /** Appends a result that was summarised elsewhere. The item comes back as that of a {@link ToolResult} does. */
@@ -399,6 +432,11 @@ function withTool(options: unknown): Record<string, unknown> {
     movePath(error, "/id", "/tool_id");
     throw error;
   }
+}
+
+/** Counts the index of a path below `/messages` from the caller's first message. */
+function counted(path: string, skipped: number): string {
+  return path.replace(/^\/messages\/(\d+)/, (_, index: string) => `/messages/${Number(index) + skipped}`);
 }
 
 function missingOr(value: unknown, path: string, wanted: string): ContextWeaverError {

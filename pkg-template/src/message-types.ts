@@ -64,6 +64,20 @@ export interface IngestedMessages {
   readonly warnings: readonly MessageWarning[];
 }
 
+/** How to read a conversation into a log. */
+export type SyncMessagesOptions = IngestMessagesOptions;
+
+/** What became of a conversation that was handed over whole. */
+export interface SyncedMessages {
+  /** Ids of the new items, in order. */
+  readonly added: readonly string[];
+  /** Ids of the items of messages that were edited or removed: they stay in the log, and in no prompt. */
+  readonly superseded: readonly string[];
+  /** How many messages are as they were. */
+  readonly unchanged: number;
+  readonly warnings: readonly MessageWarning[];
+}
+
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
 export interface BuildMessagesOptions extends BuildOptions {
   readonly format: MessageFormat;

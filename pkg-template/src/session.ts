@@ -13,7 +13,7 @@ import type { Entry } from "./replay-log.js";
 const MAX_ROUNDS = 64;
 
 /** Operations whose argument becomes items of the log, which are never removed. */
-const APPENDING = ["ingest", "ingest_envelope", "ingest_mcp_result", "ingest_messages", "ingest_tool_result", "drilldown", "select_memory"];
+const APPENDING = ["ingest", "ingest_envelope", "ingest_mcp_result", "ingest_messages", "ingest_tool_result", "sync_messages", "drilldown", "select_memory"];
 /** Operations that remove one thing. */
 const REMOVING = ["artifact_delete", "episode_delete", "fact_delete"];
 /** Operations that may overwrite or evict bytes. */
@@ -274,6 +274,7 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
 function invoke(glue: ContextGlue, handle: number, { name, args, bytes, result }: Operation): string {
   if (result) return glue.manager_ingest_mcp_result(handle, args, result.json, result.bytes as Uint8Array[]);
   if (name === "ingest_messages") return glue.manager_ingest_messages(handle, args);
+  if (name === "sync_messages") return glue.manager_sync_messages(handle, args);
   if (!bytes) return glue.manager_call(handle, name, args);
   if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
   return glue.manager_ingest_tool_result(handle, args, bytes);

@@ -49,7 +49,7 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     }
 }
 
-/// Brings the log in line with a whole conversation: `{messages, format, id_prefix?, unchanged?}` answers `{added,
+/// Brings the log in line with a whole conversation: `{messages, format, id_prefix?, system?, unchanged?}` answers `{added,
 /// superseded, unchanged, warnings}`.
 pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<String> {
     let mut fields = Fields::open(json::parse_snapshot(arguments)?, "")?;
@@ -59,6 +59,7 @@ pub fn sync_messages(manager: &mut ContextManager, arguments: &str) -> Result<St
         messages: fields.list("messages")?,
         unchanged: fields.uint_or("unchanged", 0, limits::MAX_ITEMS as u64)? as usize,
         id_prefix: fields.string_or("id_prefix", "")?,
+        system: fields.take("system"),
     };
     fields.finish()?;
     match manager.sync_messages(conversation)? {

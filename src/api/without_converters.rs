@@ -10,6 +10,11 @@ pub fn ingest_messages(_: &mut ContextManager, _: &str) -> Result<String> {
 }
 
 /// Fails with `UNSUPPORTED`.
+pub fn sync_messages(_: &mut ContextManager, _: &str) -> Result<String> {
+    Err(unsupported("messages of providers"))
+}
+
+/// Fails with `UNSUPPORTED`.
 pub(super) fn build_messages(_: &mut ContextManager, _: Value) -> Result<String> {
     Err(unsupported("messages of providers"))
 }

@@ -59,6 +59,13 @@ pub fn manager_ingest_messages(handle: u32, arguments: &str) -> Answer<String> {
     handles::with(&MANAGERS, handle, |manager| api::ingest_messages(manager, arguments))
 }
 
+/// Brings the log in line with a whole conversation.
+#[wasm_bindgen]
+pub fn manager_sync_messages(handle: u32, arguments: &str) -> Answer<String> {
+    memory::make_room(arguments.len() * ROOM);
+    handles::with(&MANAGERS, handle, |manager| api::sync_messages(manager, arguments))
+}
+
 /// Takes the result of an MCP tool, with the bytes that were taken out of its JSON: each is copied once, to where it stays.
 #[wasm_bindgen]
 #[allow(clippy::needless_pass_by_value, reason = "a list of JavaScript values has no borrowed form in wasm-bindgen")]

@@ -14,6 +14,7 @@ manager.ingest({ id: "u", kind: "user_turn", text: "hello" });
 const before = JSON.stringify(manager);
 const refused = {
   ingestMessages: () => manager.ingestMessages([{ role: "user", content: "x" }], "openai-chat"),
+  syncMessages: () => manager.syncMessages([{ role: "user", content: "x" }], "openai-chat"),
   buildMessages: () => manager.buildMessages({ phase: "answer", format: "openai-chat" }),
   ingestMcpResult: () => manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content: [] } }),
 };

@@ -106,6 +106,73 @@ export const messageCases = {
     manager.free();
   },
 
+  ...Object.fromEntries(
+    Object.entries(LISTS).map(([format, messages]) => [
+      `${format}: a conversation handed over again and again is one conversation`,
+      (cw, assert) => {
+        const manager = new cw.ContextManager();
+        for (let end = 1; end <= messages.length; end++) {
+          // A client makes its messages anew, or hands over the same ones.
+          const given = end % 2 ? structuredClone(messages.slice(0, end)) : messages.slice(0, end);
+          const synced = manager.syncMessages(given, format);
+          assert.deepEqual([synced.superseded, synced.unchanged, synced.warnings], [[], end - 1, []]);
+        }
+        assert.deepEqual(manager.syncMessages(messages, format), { added: [], superseded: [], unchanged: messages.length, warnings: [] });
+        assert.deepEqual(manager.buildMessages({ phase: "answer", format, close_calls: false }).messages, messages);
+        const restored = cw.ContextManager.fromJSON(JSON.stringify(manager));
+        assert.deepEqual(restored.syncMessages(messages, format).added, []);
+        restored.free();
+        manager.free();
+      },
+    ]),
+  ),
+
+  "a conversation may be edited, trimmed and written into"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const said = (role, content) => ({ role, content });
+    const talk = [said("user", "Refund order 1."), said("assistant", "Which one?"), said("user", "The red one.")];
+    manager.syncMessages(talk, "openai-chat");
+    const prompt = () => manager.build({ phase: "answer" }).prompt;
+    // In place, as well as by a new list.
+    talk[1].content = "The red or the blue one?";
+    const edited = manager.syncMessages(talk, "openai-chat");
+    assert.deepEqual([edited.added.length, edited.superseded.length, edited.unchanged], [1, 1, 2]);
+    assert.ok(prompt().indexOf("blue") < prompt().indexOf("The red one."), prompt());
+    assert.ok(!prompt().includes("Which one?"));
+    assert.ok(manager.events.items().some((item) => item.text === "Which one?" && item.metadata.superseded === true));
+    const trimmed = manager.syncMessages([...talk.slice(2), said("assistant", "Done.")], "openai-chat");
+    assert.deepEqual([trimmed.added.length, trimmed.superseded.length], [1, 0]);
+    assert.ok(prompt().includes("Refund order 1."));
+    assert.deepEqual(manager.syncMessages([], "openai-chat").superseded.length, 2);
+    manager.free();
+  },
+
+  "the place of a bad message counts from the first"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const good = [{ role: "user", content: "a" }, { role: "assistant", content: "b" }];
+    manager.syncMessages(good, "openai-chat");
+    const before = JSON.stringify(manager);
+    const refused = (bad) => catchError(() => manager.syncMessages([...good, { role: "user", content: "c" }, bad], "openai-chat")).path;
+    assert.equal(refused({ role: 7, content: "" }), "/messages/3/role");
+    assert.equal(refused({ role: "user", content: 1n }), "/messages/3/content");
+    assert.equal(catchError(() => manager.syncMessages("x", "openai-chat")).path, "/messages");
+    assert.equal(JSON.stringify(manager), before);
+    manager.free();
+  },
+
+  "instructions beside the messages are handed over with them"(cw, assert) {
+    const manager = new cw.ContextManager();
+    const messages = [{ role: "user", content: "a" }];
+    manager.syncMessages(messages, "anthropic", { system: "Be brief." });
+    messages.push({ role: "assistant", content: "b" });
+    const next = manager.syncMessages(messages, "anthropic", { system: "Be brief." });
+    assert.deepEqual([next.added.length, next.superseded.length, next.unchanged], [1, 0, 2]);
+    const changed = manager.syncMessages(messages, "anthropic", { system: "Be long." });
+    assert.deepEqual([changed.added.length, changed.superseded.length, changed.unchanged], [1, 1, 2]);
+    assert.equal(manager.buildMessages({ phase: "answer", format: "anthropic" }).system, "Be long.");
+    manager.free();
+  },
+
   "a call that was logged as text is a call of its tool"(cw, assert) {
     const manager = new cw.ContextManager();
     manager.ingestAll(LOGGED);

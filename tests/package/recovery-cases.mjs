@@ -245,9 +245,13 @@ export const recoveryCases = {
     const content = [{ type: "image", data, mimeType: "image/png" }, { type: "resource", resource: { uri: "u:x", blob: data } }];
     manager.ingestMcpResult({ tool_call_id: "c", tool_name: "t", result: { content } });
     manager.ingestMessages([{ role: "user", content: "and now?" }], "openai-chat");
+    const talk = [{ role: "user", content: [{ text: "hello", type: "text" }] }];
+    manager.syncMessages(talk, "anthropic");
+    manager.syncMessages([...talk, { role: "assistant", content: "hi" }], "anthropic");
     const was = JSON.stringify(manager);
     trap(cw, assert, parts, "a panic");
     assert.equal(JSON.stringify(manager), was);
+    assert.equal(manager.syncMessages([...talk, { role: "assistant", content: "hi" }, ...talk], "anthropic").added.length, 1);
     assert.equal(manager.artifacts.bytes("mcp:t:c:image:0").length, 33_000);
     manager.free();
   },

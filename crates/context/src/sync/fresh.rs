@@ -46,14 +46,28 @@ impl<'a> FreshReader<'a> {
         }
     }
 
-    /// Reads the messages of a stretch and takes them out; `before` is how many messages the caller has before them all,
-    /// `earlier` are the ids of the items of those right before the stretch.
-    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, before: usize, earlier: &[String]) -> Result<()> {
+    /// Reads the instructions beside the messages.
+    pub fn read_system(&mut self, system: Option<Value>) -> Result<()> {
+        let options = ReadOptions { system, ..self.options.clone() };
+        let read = messages_to_items(Value::Array(Vec::new()), self.format, &options)?;
+        self.warnings.extend(read.warnings);
+        for item in read.items {
+            self.take(item, 0);
+        }
+        Ok(())
+    }
+
+    /// Reads the messages of a stretch and takes them out. `lead` is how many of what is compared stand before all messages,
+    /// `earlier` are the ids of the items right before the stretch.
+    pub fn read(&mut self, messages: &mut [Value], run: Range<usize>, lead: usize, earlier: &[String]) -> Result<()> {
+        if run.is_empty() {
+            return Ok(());
+        }
         let known =
             |id: &String| self.manager.events().get(id).ok().or_else(|| self.items.iter().find(|item| item.id == *id));
         let open_calls = open_calls(earlier.iter().filter_map(known));
         self.options.open_calls = open_calls;
-        let shift = before + run.start;
+        let shift = run.start;
         let count = run.len();
         let list = messages[run.clone()].iter_mut().map(Value::take).collect();
         let read = messages_to_items(Value::Array(list), self.format, &self.options).map_err(|error| {
@@ -66,7 +80,7 @@ impl<'a> FreshReader<'a> {
         }
         let owners = message_owners(&read.items, self.options.start);
         for (item, (message, _)) in read.items.into_iter().zip(owners) {
-            self.take(item, run.start + message.min(count - 1));
+            self.take(item, lead + run.start + message.min(count - 1));
         }
         self.options.start += count;
         Ok(())

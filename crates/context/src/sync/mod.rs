@@ -29,12 +29,15 @@ use self::record::KnownMessage;
 pub struct Conversation {
     /// The format of the messages.
     pub format: Format,
-    /// The messages, without the first `unchanged`.
+    /// The messages, without the first `unchanged`; paths of errors and warnings count from the first one here.
     pub messages: Vec<Value>,
     /// How many of its first messages are known to be those of the conversation that was handed over last.
     pub unchanged: usize,
     /// Prefix of the ids of items that are neither call nor result.
     pub id_prefix: String,
+    /// The instructions beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. They count as the first
+    /// message, so they are not given with `unchanged`.
+    pub system: Option<Value>,
 }
 
 /// What became of a conversation.
@@ -56,7 +59,7 @@ pub struct SyncedMessages {
 impl Conversation {
     /// Makes the record of a conversation of which nothing is known.
     pub fn new(format: Format, messages: Vec<Value>) -> Self {
-        Self { format, messages, unchanged: 0, id_prefix: String::new() }
+        Self { format, messages, unchanged: 0, id_prefix: String::new(), system: None }
     }
 }
 
@@ -96,7 +99,7 @@ impl ContextManager {
         if self.strategy.is_some() {
             return Err(Error::new(ErrorCode::Unsupported, "the compat mode knows no conversations"));
         }
-        let Conversation { format, mut messages, unchanged, id_prefix } = conversation;
+        let Conversation { format, mut messages, unchanged, id_prefix, system } = conversation;
         let known = self.known_messages.of(format);
         let here: Vec<usize> = (0..known.len()).filter(|at| !known[*at].is_trimmed).collect();
         let rest = match unchanged {
@@ -106,7 +109,8 @@ impl ContextManager {
                 Error::new(ErrorCode::OutOfRange, message).at("/unchanged")
             })?,
         };
-        let now = messages.iter().map(KnownMessage::of).collect();
+        let lead = usize::from(system.is_some());
+        let now = system.iter().map(KnownMessage::of_system).chain(messages.iter().map(KnownMessage::of)).collect();
         let mut change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
         change.renew_answers(|item, gone| {
             let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult);
@@ -116,7 +120,11 @@ impl ContextManager {
         let mut reader = FreshReader::new(self, format, id_prefix, &superseded);
         for run in change.runs() {
             let earlier = change.right_before(run.start, &known[..rest], &reader.owners);
-            reader.read(&mut messages, run, unchanged, &earlier)?;
+            let start = run.start.max(lead);
+            if run.start < start {
+                reader.read_system(system.clone())?;
+            }
+            reader.read(&mut messages, start - lead..run.end - lead, lead, &earlier)?;
         }
         let FreshReader { items, owners, warnings, .. } = reader;
         let fresh = items.len();

@@ -23,6 +23,11 @@ pub struct KnownMessage {
 }
 
 impl KnownMessage {
+    /// Notes instructions that stand beside the messages.
+    pub fn of_system(system: &Value) -> Self {
+        Self { print: fingerprint(system), is_system: true, is_trimmed: false, items: Vec::new() }
+    }
+
     /// Notes a message of which no item is known yet.
     pub fn of(message: &Value) -> Self {
         let role = message.get("role").and_then(Value::as_str);

@@ -154,6 +154,27 @@ fn instructions_stay_in_front_of_a_trimmed_conversation() {
 }
 
 #[test]
+fn instructions_beside_the_messages_are_the_first_of_them() {
+    let format = Format::Anthropic;
+    let said = |text: &str| json!({ "role": "user", "content": text });
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut sync = |system: &str, messages: &[Value]| {
+        let conversation = Conversation::new(format, messages.to_vec());
+        let conversation = Conversation { system: Some(system.into()), ..conversation };
+        let synced = manager.sync_messages(conversation).unwrap().done().unwrap();
+        (synced.added.len(), synced.superseded.len(), synced.unchanged)
+    };
+    assert_eq!(sync("Be short.", &[said("a")]), (2, 0, 0));
+    assert_eq!(sync("Be short.", &[said("a"), said("b")]), (1, 0, 2));
+    assert_eq!(sync("Be long.", &[said("a"), said("b")]), (1, 1, 2));
+    assert_eq!(sync("Be long.", &[said("b"), said("c")]), (1, 0, 2));
+    let request = BuildRequest { budget_tokens: Some(1000), ..BuildRequest::new(Phase::Answer, "") };
+    let built = manager.build_messages(&request, format, WriteOptions::default()).unwrap().done().unwrap();
+    let all = json!(built.written).to_string();
+    assert!(all.contains("Be long.") && !all.contains("Be short."), "{all}");
+}
+
+#[test]
 fn a_result_that_came_alone_is_not_doubled() {
     for format in Format::ALL.iter().copied() {
         let turns = [user("Where?"), call(1, "in the depot")];

@@ -1,0 +1,95 @@
+// What was handed over of a conversation, so that only what comes after it crosses to the engine again. Strings are shared
+// with the caller's messages, so that comparing and remembering them cost no more than their number.
+import type { MessageFormat } from "./message-types.js";
+
+/** What is remembered of a value: text and numbers as they are, the rest by shape. */
+type Memory = unknown[] | MemoryOfObject | MemoryOfBytes | string | number | bigint | boolean | null | undefined;
+
+class MemoryOfObject {
+  constructor(
+    readonly keys: readonly string[],
+    readonly values: readonly Memory[],
+  ) {}
+}
+
+/** Bytes are compared by where they are and how many; who writes into them has another message only for the engine. */
+class MemoryOfBytes {
+  constructor(
+    readonly bytes: object,
+    readonly length: number,
+  ) {}
+}
+
+function remember(value: unknown): Memory {
+  if (typeof value === "function" || typeof value === "symbol") return undefined;
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(remember);
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return new MemoryOfBytes(value, value.byteLength);
+  if (value instanceof Date) return value.getTime();
+  if (value instanceof URL) return value.href;
+  const keys = Object.keys(value);
+  return new MemoryOfObject(keys, keys.map((key) => remember((value as Record<string, unknown>)[key])));
+}
+
+function isSame(memory: Memory, value: unknown): boolean {
+  if (typeof value === "function" || typeof value === "symbol") return memory === undefined;
+  if (typeof value !== "object" || value === null) return Object.is(memory, value);
+  if (Array.isArray(value)) {
+    if (!Array.isArray(memory) || memory.length !== value.length) return false;
+    for (let index = 0; index < value.length; index++) {
+      if (!isSame(memory[index] as Memory, value[index])) return false;
+    }
+    return true;
+  }
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return memory instanceof MemoryOfBytes && memory.bytes === value && memory.length === value.byteLength;
+  }
+  if (value instanceof Date) return memory === value.getTime();
+  if (value instanceof URL) return memory === value.href;
+  if (!(memory instanceof MemoryOfObject)) return false;
+  const { keys, values } = memory;
+  const own = Object.keys(value);
+  if (own.length !== keys.length) return false;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    // Keys in another order are another message here, and the same one for the engine.
+    if (own[index] !== key || !isSame(values[index], (value as Record<string, unknown>)[key])) return false;
+  }
+  return true;
+}
+
+/** The conversation that was handed over last. @internal */
+export class HandedOver {
+  #format: MessageFormat | undefined;
+  #system: Memory;
+  #messages: Memory[] = [];
+
+  /** How many of the first messages are as they were, the instructions beside them included. */
+  unchanged(format: MessageFormat, system: unknown, messages: readonly unknown[]): number {
+    if (this.#format !== format) return 0;
+    try {
+      if (!isSame(this.#system, system ?? undefined)) return 0;
+      const most = Math.min(this.#messages.length, messages.length);
+      let count = 0;
+      while (count < most && isSame(this.#messages[count], messages[count])) count++;
+      return count === 0 || this.#system === undefined ? count : count + 1;
+    } catch {
+      // What cannot be read is refused by the guard.
+      return 0;
+    }
+  }
+
+  /** Remembers a conversation of which so many messages are remembered already. */
+  remember(format: MessageFormat, system: unknown, messages: readonly unknown[], known: number): void {
+    this.#messages.length = known;
+    for (let index = known; index < messages.length; index++) this.#messages.push(remember(messages[index]));
+    this.#format = format;
+    this.#system = remember(system ?? undefined);
+  }
+
+  /** Forgets it: what comes next is compared by the engine. */
+  forget(): void {
+    this.#format = undefined;
+    this.#messages = [];
+  }
+}
