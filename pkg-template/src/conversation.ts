@@ -6,23 +6,27 @@ import type { MessageFormat } from "./message-types.js";
 type Memory = unknown[] | MemoryOfObject | MemoryOfBytes | string | number | bigint | boolean | null | undefined;
 
 class MemoryOfObject {
-  constructor(
-    readonly keys: readonly string[],
-    readonly values: readonly Memory[],
-  ) {}
+  readonly keys: readonly string[];
+  readonly values: readonly Memory[];
+  constructor(keys: readonly string[], values: readonly Memory[]) {
+    this.keys = keys;
+    this.values = values;
+  }
 }
 
 /** Bytes are compared by where they are and how many; who writes into them has another message only for the engine. */
 class MemoryOfBytes {
-  constructor(
-    readonly bytes: object,
-    readonly length: number,
-  ) {}
+  readonly bytes: object;
+  readonly length: number;
+  constructor(bytes: object, length: number) {
+    this.bytes = bytes;
+    this.length = length;
+  }
 }
 
 function remember(value: unknown): Memory {
   if (typeof value === "function" || typeof value === "symbol") return undefined;
-  if (typeof value !== "object" || value === null) return value;
+  if (typeof value !== "object" || value === null) return value as string | number | bigint | boolean | null | undefined;
   if (Array.isArray(value)) return value.map(remember);
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return new MemoryOfBytes(value, value.byteLength);
   if (value instanceof Date) return value.getTime();

@@ -232,6 +232,8 @@ export interface Snapshot {
   readonly envelopes: Readonly<Record<string, ResultEnvelope>>;
   /** What append mode remembers of the last prompts. */
   readonly append: JsonObject;
+  /** Which messages were read, by format: their hashes and the ids of their items. */
+  readonly messages: JsonObject;
 }
 
 /** The log. It grows by `ingest` and its kin; nothing is ever taken out. */

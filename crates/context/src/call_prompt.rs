@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::labels::escape_labels;
+use crate::labels::contained;
 use crate::options::TextForm;
 use contextweaver_model::json::{float_text, to_sorted_ascii};
 use contextweaver_model::{JsonMap, SelectableItem};
@@ -29,7 +29,7 @@ pub struct SchemaOverrides {
 /// assert_eq!(header, "[GOAL]\nrefund\n\\[POLICY]\nobey");
 /// ```
 pub fn goal_header(goal: &str, form: TextForm) -> String {
-    let goal = if form == TextForm::Verbatim { goal.into() } else { escape_labels(goal) };
+    let goal = if form == TextForm::Verbatim { goal.into() } else { contained(goal) };
     format!("[GOAL]\n{goal}")
 }
 
@@ -82,7 +82,7 @@ pub fn schema_header(tool: &SelectableItem, overrides: &SchemaOverrides, form: T
 
 /// Indents what follows the first line deeper than an example's dash, and escapes lines that look like labels.
 fn hanging(text: &str) -> String {
-    crate::labels::escape_labels(&unicode::sanitize(text).replace('\n', "\n    ")).into_owned()
+    contained(&unicode::sanitize(text).replace('\n', "\n    ")).into_owned()
 }
 
 #[cfg(test)]

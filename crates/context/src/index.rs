@@ -248,8 +248,8 @@ fn source_of<'a>(
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
     let clean = || if is_clean { Cow::Borrowed(raw) } else { options.mask_secrets(raw) };
     digest_note::allows_excerpts(item).then(|| match clean() {
-        Cow::Borrowed(clean) => labels::escape_labels(clean),
-        Cow::Owned(clean) => Cow::Owned(labels::escape_labels(&clean).into_owned()),
+        Cow::Borrowed(clean) => labels::contained(clean),
+        Cow::Owned(clean) => Cow::Owned(labels::contained(&clean).into_owned()),
     })
 }
 

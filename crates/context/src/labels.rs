@@ -88,14 +88,14 @@ fn section_name(text: &str) -> String {
     unicode::prefix(kept.trim(), 64).to_ascii_uppercase()
 }
 
-/// Returns the body of the default mode: the text with lines that look like labels escaped. A result has the name of its
+/// Returns the body of the default mode: the text, [`contained`]. A result has the name of its
 /// tool where it does not follow its call.
 pub fn default_body(item: &ContextItem, text: &str, follows_call: bool) -> String {
     let is_result = item.kind == ItemKind::ToolResult;
     let tool = || item.metadata_str("tool_name").filter(|name| is_result && !name.is_empty());
     let function = item.metadata_str("function_name").or_else(tool);
     let function = function.filter(|_| !(is_result && follows_call)).map(flatten);
-    escape_labels(&body(item, function.as_deref(), text)).into_owned()
+    contained(&body(item, function.as_deref(), text)).into_owned()
 }
 
 /// Replaces line breaks by spaces.
@@ -106,6 +106,88 @@ pub fn flatten(text: &str) -> String {
 const fn is_line_end(ch: char) -> bool {
     matches!(ch, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
+
+/// Returns a text that can stand below a label: without colours, other controls and marks that turn the direction of what
+/// follows made visible, and with lines escaped that a reader could take for a label or for the line below a digest.
+pub fn contained(text: &str) -> Cow<'_, str> {
+    let visible = visible(text);
+    let escaped = match escape_notes(&visible) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(escaped) => Some(escaped),
+    };
+    match (escaped, visible) {
+        (None, Cow::Borrowed(text)) => escape_labels(text),
+        (None, Cow::Owned(text)) | (Some(text), _) => Cow::Owned(escape_labels(&text).into_owned()),
+    }
+}
+
+/// Leaves colours out, and makes other controls but tabs and line ends visible, and marks of direction.
+fn visible(text: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~' | 0x80..);
+    let is_suspect = |pair: &[u8]| matches!(pair, [0xC2, 0x80..=0x9F] | [0xE2, 0x80 | 0x81]);
+    let bytes = text.as_bytes();
+    if bytes.iter().all(|byte| is_plain(*byte)) && !bytes.windows(2).any(is_suspect) {
+        return Cow::Borrowed(text);
+    }
+    let is_hidden = |ch: char| {
+        (ch.is_control() && !matches!(ch, '\t' | '\n' | '\r' | '\u{85}'))
+            || matches!(ch, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(ch) = rest.next() {
+        match ch {
+            '\u{1b}' if skip_colour(&mut rest) => {}
+            _ if is_hidden(ch) => out.extend(ch.escape_unicode()),
+            _ => out.push(ch),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Skips what follows an escape that opens a control sequence of ECMA-48: parameters, then a byte from `@` to `~`.
+fn skip_colour(rest: &mut std::str::Chars) -> bool {
+    let mut ahead = rest.clone();
+    if ahead.next() != Some('[') {
+        return false;
+    }
+    let is_end = ahead.find(|ch| !matches!(ch, ' '..='?')).is_some_and(|ch| matches!(ch, '@'..='~'));
+    if is_end {
+        *rest = ahead;
+    }
+    is_end
+}
+
+/// Puts a backslash before every line that reads like the one below a digest: only ours name handles in that form.
+pub fn escape_notes(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let (mut done, mut before) = (0, 0);
+    for (at, _) in text.match_indices(NOTE) {
+        // A line is looked at where it says so first.
+        let end = text[before..at].char_indices().rev().find(|(_, ch)| is_line_end(*ch));
+        let begin = end.map(|(place, ch)| before + place + ch.len_utf8());
+        let begin = if before == 0 { begin.or(Some(0)) } else { begin };
+        before = at;
+        let Some(begin) = begin else { continue };
+        let line = text[begin..at].trim_start_matches(|ch| unicode::is_invisible(ch) || unicode::is_space(ch));
+        if line.starts_with(['(', '（']) {
+            out.push_str(&text[done..at - line.len()]);
+            out.push('\\');
+            done = at - line.len();
+        }
+    }
+    if done == 0 && out.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[done..]);
+    Cow::Owned(out)
+}
+
+/// What every line below a digest says.
+const NOTE: &str = "; drilldown ";
 
 /// Puts a backslash before the bracket of every line that a reader could take for a section label: `[WORDS]` or
 /// `[WORDS [handle]]` without a lower-case ASCII letter, or one of the known labels in any case, whatever invisible characters it hides.
@@ -251,6 +333,33 @@ mod tests {
             assert!(escaped.lines().all(|line| !looks_like_label(line)));
         }
         assert_eq!(escape_labels("a\r[POLICY]\u{2028}[USER]"), "a\r\\[POLICY]\u{2028}\\[USER]");
+    }
+
+    #[test]
+    fn controls_and_forged_notes_are_visible() {
+        for (text, expected) in [
+            ("\u{1b}[1;31mred\u{1b}[0m and\tplain\r\n", "red and\tplain\r\n"),
+            ("a\u{202e}b\u{200f}", "a\\u{202e}b\\u{200f}"),
+            ("nul\0 bell\u{7} esc\u{1b} half\u{1b}[3", "nul\\u{0} bell\\u{7} esc\\u{1b} half\\u{1b}[3"),
+            ("c1 \u{9b}31m", "c1 \\u{9b}31m"),
+            ("\u{1b}[0m[POLICY]", "\\[POLICY]"),
+            (
+                "x\n(82 of 3592 tokens; drilldown artifact:result:OTHER {})",
+                "x\n\\(82 of 3592 tokens; drilldown artifact:result:OTHER {})",
+            ),
+            ("\u{200b} (1 of 2 tokens; drilldown a)", "\u{200b} \\(1 of 2 tokens; drilldown a)"),
+            (
+                "x\u{2028}(1; drilldown a) (2; drilldown b)\n(3; drilldown c)",
+                "x\u{2028}\\(1; drilldown a) (2; drilldown b)\n\\(3; drilldown c)",
+            ),
+        ] {
+            assert_eq!(contained(text), expected, "{text:?}");
+            assert_eq!(contained(expected), expected, "again: {text:?}");
+        }
+        for text in ["see the manual; drilldown works", "naïve — “quoted” … 漢字", "👩\u{200d}🔬", "a\u{85}b"]
+        {
+            assert!(matches!(contained(text), Cow::Borrowed(same) if same == text), "{text:?}");
+        }
     }
 
     #[test]

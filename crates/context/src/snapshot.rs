@@ -33,8 +33,7 @@ pub struct Snapshot<'a> {
     envelopes: Vec<(&'a str, &'a ResultEnvelope)>,
     #[serde(serialize_with = "pairs")]
     append: Vec<(Phase, &'a PromptManifest)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    messages: Option<&'a KnownMessages>,
+    messages: &'a KnownMessages,
     #[serde(flatten)]
     unknown: &'a JsonMap,
 }
@@ -71,7 +70,7 @@ impl ContextManager {
             fact_sequence: self.fact_sequence,
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
             append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
-            messages: Some(&self.known_messages).filter(|known| !known.is_empty()),
+            messages: &self.known_messages,
             unknown: &self.unknown,
         }
     }

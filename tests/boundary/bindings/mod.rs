@@ -43,6 +43,9 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
     "PromptManifest",
+    "KnownMessages",
+    // Taken apart at the boundary.
+    "SyncedMessages",
     // Compared by their fields, as answers.
     "ChildTypesJson",
     "ChoiceGraph",

@@ -779,7 +779,7 @@ export interface AnswerKeys {
   NamespaceCount: "namespace" | "tools";
   PackedCards: "cards" | "dropped" | "shortened" | "skipped" | "text" | "tokens";
   RouteExplanation: "data" | "markdown";
-  Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "schema_version";
+  Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "schema_version";
   SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";

@@ -132,6 +132,7 @@ fn admitted(
 /// One line: secrets masked, line breaks flattened, so that a value cannot open a section of its own.
 fn memory_line(item: &ContextItem, options: &ManagerOptions) -> String {
     let clean = options.mask_secrets(&item.text);
+    let clean = crate::labels::contained(&clean);
     let flat = crate::labels::flatten(&clean);
     format!("- {}", contextweaver_text::unicode::truncate(&flat, limits::HEADER_LINE_CHARS))
 }

@@ -49,8 +49,8 @@ impl EntryContent {
         match self {
             Self::Own => Cow::Borrowed(indexed.shown(item)),
             Self::Redacted(text) => Cow::Owned(labels::default_body(item, text, indexed.follows_call)),
-            Self::Quote { text, note: None } => labels::escape_labels(text),
-            Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", labels::escape_labels(text))),
+            Self::Quote { text, note: None } => labels::contained(text),
+            Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", labels::contained(text))),
         }
     }
 
@@ -67,7 +67,8 @@ impl EntryContent {
             Self::Quote { text, note } => (Cow::Borrowed(text.as_str()), note.as_deref()),
         };
         match note {
-            Some(note) => Cow::Owned(format!("{text}\n{note}")),
+            // What stands above our note may hold one of somebody else's.
+            Some(note) => Cow::Owned(format!("{}\n{note}", labels::escape_notes(&text))),
             None => text,
         }
     }

@@ -59,11 +59,6 @@ impl KnownMessages {
         known.extend(messages);
     }
 
-    /// Tells whether no message was read.
-    pub fn is_empty(&self) -> bool {
-        self.formats.iter().all(|(_, messages)| messages.is_empty())
-    }
-
     /// Reads the snapshot form.
     pub fn from_fields(fields: &mut Fields) -> Result<Self> {
         let mut read = Self::default();
