@@ -132,7 +132,9 @@ pub(super) struct Automaton {
     places: Vec<u16>,
     /// Where states end in `places`.
     ends: Vec<u32>,
-    /// Numbers of the states in the order of what they consist of.
+    /// Hashes of what the states consist of.
+    hashes: Vec<u64>,
+    /// Numbers of the states in the order of their hashes.
     sorted: Vec<u16>,
     /// The state that is worked out.
     current: Vec<u16>,
@@ -158,6 +160,7 @@ impl Automaton {
             table: Vec::new(),
             places: Vec::new(),
             ends: Vec::new(),
+            hashes: Vec::new(),
             sorted: Vec::new(),
             current: Vec::new(),
             visit: 0,
@@ -168,7 +171,7 @@ impl Automaton {
 
     /// Returns the bytes of the program and of what was learned.
     pub fn memory(&self) -> usize {
-        self.code.len() * 8 + self.table.len() * 4 + self.places.len() * 2 + self.ends.len() * 6
+        self.code.len() * 8 + self.table.len() * 4 + self.places.len() * 2 + self.ends.len() * 14
     }
 
     /// Runs over characters that follow `before`; returns the bytes of them at which the first match ends, or the last one
@@ -284,6 +287,8 @@ impl Automaton {
                 *bits &= *bits - 1;
             }
         }
+        // The state has to be hashed, looked for and kept.
+        budget.charge(MISS_STEPS + self.current.len())?;
         let era = self.era;
         let next = if self.current.len() == 1 && !self.searching { DEAD } else { self.intern() };
         let entry = next * 2 + u32::from(matched);
@@ -301,16 +306,20 @@ impl Automaton {
 
     /// Returns the number of the current state, a new one if it is new.
     fn intern(&mut self) -> u32 {
-        let search = |automaton: &Self| {
-            let compare = |state: &u16| {
-                Self::places(&automaton.places, &automaton.ends, usize::from(*state)).cmp(&automaton.current)
-            };
-            automaton.sorted.binary_search_by(compare)
-        };
-        let mut place = match search(self) {
-            Ok(at) => return u32::from(self.sorted[at]),
-            Err(at) => at,
-        };
+        // FNV-1a over the places: comparing them with those of a dozen states took half the time of a search.
+        let hash = self
+            .current
+            .iter()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, place| (hash ^ u64::from(*place)).wrapping_mul(0x100_0000_01b3));
+        let mut place = self.sorted.partition_point(|state| self.hashes[usize::from(*state)] < hash);
+        while let Some(state) = self.sorted.get(place).copied().map(usize::from)
+            && self.hashes[state] == hash
+        {
+            if Self::places(&self.places, &self.ends, state) == self.current {
+                return state as u32;
+            }
+            place += 1;
+        }
         let is_full = self.table.len() + self.stride > TABLE_ENTRIES.max(4 * self.stride);
         if is_full || self.places.len() + self.current.len() > STATE_PLACES {
             self.clear();
@@ -320,6 +329,7 @@ impl Automaton {
         self.sorted.insert(place, state as u16);
         self.places.extend_from_slice(&self.current);
         self.ends.push(self.places.len() as u32);
+        self.hashes.push(hash);
         self.table.resize(self.table.len() + self.stride, UNKNOWN);
         state as u32
     }
@@ -328,6 +338,7 @@ impl Automaton {
         self.table.clear();
         self.places.clear();
         self.ends.clear();
+        self.hashes.clear();
         self.sorted.clear();
         self.era += 1;
     }
