@@ -79,8 +79,11 @@ pub fn validate_args(schema: &Value, path: &str, value: &Value, use_defaults: bo
     let mut shared = Shared::new(schema, &patterns);
     let refused = |error: Error| {
         let is_large = error.code() == ErrorCode::TooLarge;
-        let error = if is_large { error.detail("reason", "schema_too_large") } else { error };
-        error.at(path)
+        if !is_large {
+            return error.at(path);
+        }
+        let hint = "a schema with fewer alternatives, patterns or references";
+        error.detail("reason", "schema_too_large").hint(hint).at(path)
     };
     let filled = use_defaults.then(|| defaults::filled(schema, value, &mut shared.budget)).transpose();
     let filled = filled.map_err(refused)?;
@@ -117,18 +120,27 @@ struct Shared<'s, 'p> {
     matchers: SortedMap<&'s str, Matcher<'p>>,
     /// Bytes of the matchers.
     matcher_bytes: usize,
+    /// What the `$ref`s lead to that were followed.
+    targets: SortedMap<&'s str, Option<&'s Value>>,
     budget: StepBudget,
 }
 
 impl<'s, 'p> Shared<'s, 'p> {
     fn new(root: &'s Value, patterns: &'p Patterns<'s>) -> Self {
         let budget = StepBudget::new("checking the value", limits::MAX_SCHEMA_STEPS);
-        Self { root, patterns, matchers: SortedMap::new(), matcher_bytes: 0, budget }
+        Self { root, patterns, matchers: SortedMap::new(), matcher_bytes: 0, targets: SortedMap::new(), budget }
     }
 
     /// Tells whether a text matches a pattern; nothing if the pattern cannot be used.
     fn matches(&mut self, pattern: &'s str, text: &str) -> Result<Option<bool>> {
-        let Some(Some(compiled)) = self.patterns.get(pattern) else { return Ok(None) };
+        let mut found = false;
+        let is_usable = self.matches_each(pattern, &[text], &mut |_| found = true)?;
+        Ok(is_usable.then_some(found))
+    }
+
+    /// Calls `found` with the place of each text that matches a pattern; tells whether the pattern can be used.
+    fn matches_each(&mut self, pattern: &'s str, texts: &[&str], found: &mut dyn FnMut(usize)) -> Result<bool> {
+        let Some(Some(compiled)) = self.patterns.get(pattern) else { return Ok(false) };
         if self.matcher_bytes > limits::MAX_MATCHER_BYTES {
             self.matchers.clear();
             self.matcher_bytes = 0;
@@ -136,11 +148,28 @@ impl<'s, 'p> Shared<'s, 'p> {
         if !self.matchers.contains_key(pattern) {
             self.matchers.insert(pattern, compiled.matcher());
         }
-        let Some(matcher) = self.matchers.get_mut(pattern) else { return Ok(None) };
+        let Some(matcher) = self.matchers.get_mut(pattern) else { return Ok(false) };
         let before = matcher.memory();
-        let found = matcher.is_match(text, &mut self.budget)?;
+        for (place, text) in texts.iter().enumerate() {
+            if matcher.is_match(text, &mut self.budget)? {
+                found(place);
+            }
+        }
         self.matcher_bytes += matcher.memory().saturating_sub(before);
-        Ok(Some(found))
+        Ok(true)
+    }
+
+    /// Returns what a `$ref` leads to.
+    fn target(&mut self, ref_text: &'s str) -> Result<Option<&'s Value>> {
+        self.budget.charge(SCHEMA_STEPS + ref_text.len() / STEP_BYTES)?;
+        if let Some(known) = self.targets.get(ref_text) {
+            return Ok(*known);
+        }
+        // Every step of the pointer is looked up by its name.
+        self.budget.charge(ref_text.matches('/').count() * SCHEMA_STEPS)?;
+        let target = resolve(self.root, ref_text);
+        self.targets.insert(ref_text, target);
+        Ok(target)
     }
 }
 
@@ -178,11 +207,14 @@ struct SchemaChecker<'c, 's, 'v, 'p> {
     /// Whether values fit what `$ref`s lead to, by the addresses of both: definitions that each refer twice to the next
     /// are looked at once.
     known: SortedMap<(usize, usize), bool>,
+    /// The names that no pattern matched, with the addresses of the patterns and of the object: `additionalProperties` asks
+    /// for them right after.
+    unmatched: Option<(usize, usize, Vec<&'v str>)>,
 }
 
 impl<'c, 's, 'v, 'p> SchemaChecker<'c, 's, 'v, 'p> {
     fn new(shared: &'c mut Shared<'s, 'p>, depth: usize) -> Self {
-        Self { shared, failures: Vec::new(), place: Vec::new(), depth, known: SortedMap::new() }
+        Self { shared, failures: Vec::new(), place: Vec::new(), depth, known: SortedMap::new(), unmatched: None }
     }
 
     /// Counts work, and gives up on a schema that makes too much of it.
@@ -192,8 +224,7 @@ impl<'c, 's, 'v, 'p> SchemaChecker<'c, 's, 'v, 'p> {
 
     /// Tells whether a value fits what a `$ref` leads to.
     fn referred(&mut self, ref_text: &'s str, value: &'v Value, report: bool) -> Result<bool> {
-        self.spend(SCHEMA_STEPS + ref_text.len() / STEP_BYTES)?;
-        let Some(target) = resolve(self.shared.root, ref_text) else { return Ok(true) };
+        let Some(target) = self.shared.target(ref_text)? else { return Ok(true) };
         let key = (std::ptr::from_ref(target) as usize, std::ptr::from_ref(value) as usize);
         match self.known.get(&key) {
             Some(true) => return Ok(true),

@@ -92,18 +92,12 @@ impl<'s, 'v> SchemaChecker<'_, 's, 'v, '_> {
                 }
             }
             ("properties", Value::Object(all)) => fits = self.properties(all, object, report)?,
-            ("patternProperties" | "additionalProperties" | "propertyNames", _) => {
-                for (name, value) in object {
-                    fits &= match rule {
-                        Value::Object(patterns) if keyword == "patternProperties" => {
-                            self.by_pattern(patterns, name, value, report)?
-                        }
-                        _ if keyword == "propertyNames" => {
-                            self.name_fits(rule, name)?
-                                || self.fail(report, keyword, || "other names of properties".to_owned())
-                        }
-                        _ => self.additional(schema, rule, (name, value), report)?,
-                    };
+            ("patternProperties", Value::Object(all)) => fits = self.by_pattern(all, object, report)?,
+            ("additionalProperties", _) => fits = self.additional(schema, rule, object, report)?,
+            ("propertyNames", _) => {
+                for name in object.keys() {
+                    fits &= self.name_fits(rule, name)?
+                        || self.fail(report, keyword, || "other names of properties".to_owned());
                     if self.is_done(fits, report) {
                         break;
                     }
@@ -135,41 +129,74 @@ impl<'s, 'v> SchemaChecker<'_, 's, 'v, '_> {
         Ok(fits)
     }
 
-    fn by_pattern(&mut self, all: &'s JsonMap, name: &'v str, value: &'v Value, report: bool) -> Result<bool> {
+    /// Checks the properties whose names match patterns. Every pattern goes over all names before the next one does: what
+    /// it learns of them stays at hand.
+    fn by_pattern(&mut self, all: &'s JsonMap, object: &'v JsonMap, report: bool) -> Result<bool> {
+        let names: Vec<&str> = object.keys().map(String::as_str).collect();
+        let mut wanted: Vec<Vec<&'s Value>> = vec![Vec::new(); names.len()];
+        let mut is_usable = true;
+        for (pattern, schema) in all {
+            self.spend(names.len() * KEYWORD_STEPS)?;
+            is_usable &= self.shared.matches_each(pattern, &names, &mut |place| wanted[place].push(schema))?;
+        }
+        let rest = object.keys().zip(&wanted).filter(|(_, schemas)| is_usable && schemas.is_empty());
+        let rest = rest.map(|(name, _)| name.as_str()).collect();
         let mut fits = true;
-        for (pattern, wanted) in all {
-            if self.shared.matches(pattern, name)? == Some(true) {
-                fits &= self.part(PathStep::Key(name), wanted, value, report)?;
+        for ((name, value), schemas) in object.iter().zip(wanted) {
+            for schema in schemas {
+                fits &= self.part(PathStep::Key(name), schema, value, report)?;
+            }
+            if self.is_done(fits, report) {
+                break;
             }
         }
+        self.unmatched = Some((std::ptr::from_ref(all) as usize, std::ptr::from_ref(object) as usize, rest));
         Ok(fits)
     }
 
-    /// Checks a property that its neighbours say nothing about.
-    fn additional(
-        &mut self,
-        schema: &'s JsonMap,
-        rule: &'s Value,
-        (name, value): (&'v str, &'v Value),
-        report: bool,
-    ) -> Result<bool> {
-        self.spend(KEYWORD_STEPS)?;
-        if schema.get("properties").is_some_and(|all| all.get(name).is_some()) {
-            return Ok(true);
+    /// Returns the names that no pattern matches. A pattern that cannot be used may have meant any of them.
+    fn unmatched(&mut self, all: &'s JsonMap, object: &'v JsonMap) -> Result<Vec<&'v str>> {
+        let places = (std::ptr::from_ref(all) as usize, std::ptr::from_ref(object) as usize);
+        match self.unmatched.take() {
+            Some((patterns, names, rest)) if (patterns, names) == places => return Ok(rest),
+            _ => {}
         }
-        let patterns = schema.get("patternProperties").and_then(Value::as_object);
-        for pattern in patterns.into_iter().flat_map(JsonMap::keys) {
-            // A pattern that cannot be used may have meant this one.
-            if self.shared.matches(pattern, name)? != Some(false) {
-                return Ok(true);
+        let mut rest: Vec<&'v str> = object.keys().map(String::as_str).collect();
+        for pattern in all.keys() {
+            self.spend(rest.len() * KEYWORD_STEPS)?;
+            let mut is_matched = vec![false; rest.len()];
+            if !self.shared.matches_each(pattern, &rest, &mut |place| is_matched[place] = true)? {
+                return Ok(Vec::new());
+            }
+            let mut is_matched = is_matched.into_iter();
+            rest.retain(|_| is_matched.next() == Some(false));
+        }
+        Ok(rest)
+    }
+
+    /// Checks the properties that their neighbours say nothing about.
+    fn additional(&mut self, schema: &'s JsonMap, rule: &'s Value, object: &'v JsonMap, report: bool) -> Result<bool> {
+        self.spend(object.len() * KEYWORD_STEPS)?;
+        let mut rest = match schema.get("patternProperties") {
+            Some(Value::Object(all)) => self.unmatched(all, object)?,
+            _ => object.keys().map(String::as_str).collect(),
+        };
+        if let Some(named) = schema.get("properties") {
+            rest.retain(|name| named.get(*name).is_none());
+        }
+        let mut fits = true;
+        for (name, value) in rest.into_iter().filter_map(|name| Some((name, object.get(name)?))) {
+            if rule == &Value::Bool(false) {
+                self.place.push(PathStep::Key(name));
+                fits = self.fail(report, "additionalProperties", || "no such property".to_owned());
+                self.place.pop();
+            } else {
+                fits &= self.part(PathStep::Key(name), rule, value, report)?;
+            }
+            if self.is_done(fits, report) {
+                break;
             }
         }
-        if rule != &Value::Bool(false) {
-            return self.part(PathStep::Key(name), rule, value, report);
-        }
-        self.place.push(PathStep::Key(name));
-        let fits = self.fail(report, "additionalProperties", || "no such property".to_owned());
-        self.place.pop();
         Ok(fits)
     }
 

@@ -288,3 +288,64 @@ fn paths_are_short_and_written_when_needed() {
     assert_eq!(found.warnings.len(), 1);
     assert!(found.warnings[0].path.ends_with("/anyOf/3000/pattern") && found.warnings[0].path.len() < 300);
 }
+
+/// Patterns and names are chosen by a server and by a model: each pair counts, and no pattern is prepared for each pair.
+#[test]
+fn patterns_of_names_cost_what_they_take() {
+    let schema = |count: usize, pattern: &str| {
+        let patterns: JsonMap = (0..count).map(|n| (format!("{pattern}{n:04}$"), json!({}))).collect();
+        json!({ "patternProperties": patterns, "additionalProperties": { "type": "integer" } })
+    };
+    let object =
+        |count: usize| Value::Object((0..count).map(|n| (format!("{n:04}{}", "ab".repeat(28)), json!(n))).collect());
+    for pattern in ["^x", "^(?:[ab0-9]*)x", "a[ab]{5}c", "[ab]*b{3}"] {
+        let few = steps(&schema(128, pattern), &object(128)).0;
+        let names = steps(&schema(128, pattern), &object(256)).0;
+        let patterns = steps(&schema(256, pattern), &object(128)).0;
+        assert!(10 * names <= 22 * few && 10 * patterns <= 22 * few, "{pattern}: {few} {names} {patterns}");
+        // A step for each character, and some for each pair, once for both keywords.
+        assert!(few < 128 * 128 * 120, "{pattern}: {few}");
+    }
+    assert!(validate_args(&schema(512, "^x"), "", &object(512), false).unwrap().valid);
+    let error = validate_args(&schema(2000, "^x"), "/inputSchema", &object(2000), false).unwrap_err();
+    assert_eq!((error.code(), error.path()), (ErrorCode::TooLarge, "/inputSchema"));
+    assert_eq!(error.details()["max_steps"], limits::MAX_SCHEMA_STEPS);
+    assert!(error.to_json()["hint"].is_string());
+}
+
+#[test]
+fn a_long_reference_is_followed_once() {
+    let nested = (0..60).fold(json!({ "type": "array" }), |inner, _| json!({ "a": inner }));
+    let text = format!("#/$defs{}", "/a".repeat(60));
+    let schema = |count: usize| json!({ "items": { "allOf": vec![json!({ "$ref": text }); count] }, "$defs": nested });
+    let (few, many) = (steps(&schema(50), &json!([[], []])).0, steps(&schema(100), &json!([[], []])).0);
+    assert!(10 * many <= 21 * few && many < 40_000, "{few} {many}");
+}
+
+#[test]
+fn additional_properties_are_those_that_nothing_speaks_of() {
+    let rule = |first: bool, schema: Value| {
+        let mut map = JsonMap::new();
+        if first {
+            map.insert("additionalProperties".to_owned(), json!(false));
+        }
+        map.extend(schema.as_object().unwrap().clone());
+        map.insert("additionalProperties".to_owned(), json!(false));
+        Value::Object(map)
+    };
+    let schema = json!({ "properties": { "a": {} }, "patternProperties": { "^x": { "type": "integer" }, "y$": {} } });
+    for first in [true, false] {
+        let errors = |value: Value| -> Vec<String> {
+            let checked = validate_args(&rule(first, schema.clone()), "", &value, false).unwrap();
+            checked.errors.into_iter().map(|error| format!("{} {}", error.path, error.keyword)).collect()
+        };
+        assert_eq!(errors(json!({ "a": 1, "x1": 2, "by": "", "xy": 3 })), [""; 0]);
+        assert_eq!(errors(json!({ "b": 1, "a": 1, "c": 2 })), ["/b additionalProperties", "/c additionalProperties"]);
+        let wrong = errors(json!({ "x1": "", "z": 1, "n": { "x2": 1 } }));
+        assert_eq!(wrong.len(), 3);
+        assert!(wrong.contains(&"/x1 type".to_owned()) && wrong.contains(&"/n additionalProperties".to_owned()));
+    }
+    // One that is not understood may have meant any name.
+    let unclear = json!({ "patternProperties": { "(?=a)": {}, "^x": {} }, "additionalProperties": false });
+    assert!(validate_args(&unclear, "", &json!({ "b": 1 }), false).unwrap().valid);
+}
