@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{MAX_SCHEMAS, SchemaDialect, SchemaRewriter, types};
 use contextweaver_base::limits;
+use contextweaver_base::order::WordSet;
 use contextweaver_model::json::{JsonMap, pointer};
 
 /// Keywords that hold a schema, a list of schemas or either.
@@ -96,7 +97,8 @@ impl SchemaRewriter<'_> {
             let refused: Vec<String> = properties.keys().filter(|name| !is_plain(name)).cloned().collect();
             properties.retain(|name, _| is_plain(name));
             if let Some(Value::Array(required)) = node.get_mut("required") {
-                required.retain(|name| !refused.iter().any(|refused| name == refused));
+                let gone = WordSet::new(refused.clone());
+                required.retain(|name| name.as_str().is_none_or(|name| !gone.contains(name)));
             }
             for name in refused {
                 let at = pointer(&pointer(path, "properties"), &name);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::refs::join;
 use super::{SchemaRewriter, implied_type, tell, types};
+use contextweaver_base::order::WordSet;
 use contextweaver_model::json::JsonMap;
 
 /// Keywords Gemini takes; every other is an error of the whole request.
@@ -77,6 +78,14 @@ impl SchemaRewriter<'_> {
             } else {
                 branches.push(branch.clone());
             }
+        }
+        if !self.has_room(&Value::Object(node.clone()), branches.len()) {
+            self.removed(
+                path,
+                "anyOf",
+                "what stands beside the alternatives is too large for each; they are left open",
+            );
+            return self.gemini(node, path, depth);
         }
         let outside = node.clone();
         let mut distributed = branches.into_iter().map(|branch| {
@@ -221,16 +230,13 @@ impl SchemaRewriter<'_> {
         }
         if kind == "object" {
             self.properties(node, path, depth);
-            let names: Vec<String> = node
-                .get("properties")
-                .and_then(Value::as_object)
-                .map(|map| map.keys().cloned().collect())
-                .unwrap_or_default();
+            let names = node.get("properties").and_then(Value::as_object).into_iter().flat_map(JsonMap::keys);
+            let names = WordSet::new(names.cloned().collect());
             for key in ["required", "propertyOrdering"] {
                 let Some(value) = node.shift_remove(key) else { continue };
                 let mut list = value.as_array().cloned().unwrap_or_default();
                 let count = list.len();
-                list.retain(|name| name.as_str().is_some_and(|name| names.iter().any(|known| known == name)));
+                list.retain(|name| name.as_str().is_some_and(|name| names.contains(name)));
                 if list.len() < count || !value.is_array() {
                     self.rewritten(path, key, "only properties there are");
                 }

@@ -13,11 +13,20 @@ mod strict;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use contextweaver_base::limits;
+use contextweaver_base::order::WordSet;
+use contextweaver_base::{Result, StepBudget, limits};
 use contextweaver_model::json::{JsonMap, pointer};
 
 /// Schemas within one schema, with each `$ref` followed, that are looked at; what is beyond is left open.
 const MAX_SCHEMAS: usize = 5000;
+/// Steps of copying what a `$ref` leads to and what stands beside alternatives: a value is one, and so are 64 bytes of
+/// text. A server writes schemas, and a small one may name a large part of itself a thousand times; what is beyond is left
+/// open.
+const MAX_STEPS: u64 = 50_000;
+/// Bytes of the paths of changes that are reported one by one: a key of a schema may be as long as the schema.
+const MAX_REPORTED: usize = 1 << 22;
+/// Bytes of a text that are copied in one step.
+const STEP_BYTES: usize = 64;
 
 /// What a provider understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,11 +73,14 @@ pub struct SchemaChange {
 /// assert_eq!((report[0].keyword.as_str(), report[0].action), ("const", "rewritten"));
 /// ```
 pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
-    let mut walk = SchemaRewriter { root: schema, dialect, tool_id, report, open: Vec::new(), schemas: 0 };
-    let root = walk.root_object(schema.clone());
+    let budget = StepBudget::new("rewriting the schema", MAX_STEPS);
+    let root = Value::Object(schema.clone());
+    let mut walk =
+        SchemaRewriter { root: &root, dialect, tool_id, report, open: Vec::new(), schemas: 0, budget, reported: 0 };
+    let outermost = walk.root_object(schema.clone());
     match dialect {
-        SchemaDialect::Gemini | SchemaDialect::OpenAiStrict => walk.schema(&Value::Object(root), "", 0),
-        SchemaDialect::OpenAi | SchemaDialect::Anthropic => Some(walk.kept(&Value::Object(root), "", 0)),
+        SchemaDialect::Gemini | SchemaDialect::OpenAiStrict => walk.schema(&Value::Object(outermost), "", 0),
+        SchemaDialect::OpenAi | SchemaDialect::Anthropic => Some(walk.kept(&Value::Object(outermost), "", 0)),
     }
     .unwrap_or_else(|| json!({ "type": "object", "properties": {} }))
 }
@@ -76,7 +88,7 @@ pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, repor
 /// One pass over a schema.
 struct SchemaRewriter<'a> {
     /// The schema that each `$ref` points into.
-    root: &'a JsonMap,
+    root: &'a Value,
     dialect: SchemaDialect,
     tool_id: &'a str,
     report: &'a mut Vec<SchemaChange>,
@@ -84,16 +96,32 @@ struct SchemaRewriter<'a> {
     open: Vec<String>,
     /// Schemas looked at.
     schemas: usize,
+    /// Of copies.
+    budget: StepBudget,
+    /// Bytes of the paths that were reported.
+    reported: usize,
 }
 
 impl SchemaRewriter<'_> {
+    /// Pays for copying a value so many times; tells whether there is room for it.
+    fn has_room(&mut self, value: &Value, times: usize) -> bool {
+        self.schemas <= MAX_SCHEMAS && weigh(value, times.max(1), &mut self.budget).is_ok()
+    }
+
     fn changed(&mut self, path: &str, keyword: &str, action: &'static str, note: impl Into<String>) {
+        let before = self.reported;
+        self.reported += path.len();
+        let (path, keyword, action, note) = match (before <= MAX_REPORTED, self.reported <= MAX_REPORTED) {
+            (true, true) => (path, keyword, action, note.into()),
+            (true, false) => ("", "", "removed", "further changes are not listed, their paths are too long".to_owned()),
+            _ => return,
+        };
         self.report.push(SchemaChange {
             tool_id: self.tool_id.to_owned(),
             path: path.to_owned(),
             keyword: keyword.to_owned(),
             action,
-            note: note.into(),
+            note,
         });
     }
 
@@ -186,12 +214,39 @@ impl SchemaRewriter<'_> {
 
     /// Leaves out the keywords that are not in a list.
     fn keep_only(&mut self, node: &mut JsonMap, path: &str, allowed: &[&str], why: &str) {
-        let others: Vec<String> = node.keys().filter(|key| !allowed.contains(&key.as_str())).cloned().collect();
-        for key in others {
-            node.shift_remove(&key);
-            self.removed(path, &key, why);
-        }
+        // Taken out one by one, each would move all that follow.
+        node.retain(|key, _| {
+            let is_kept = allowed.contains(&key.as_str());
+            if !is_kept {
+                self.removed(path, key, why);
+            }
+            is_kept
+        });
     }
+}
+
+/// Counts the steps of copying a value so many times.
+fn weigh(value: &Value, times: usize, budget: &mut StepBudget) -> Result<()> {
+    match value {
+        Value::String(text) => budget.charge(times.saturating_mul(1 + text.len() / STEP_BYTES)),
+        Value::Array(list) => {
+            budget.charge(times)?;
+            list.iter().try_for_each(|value| weigh(value, times, budget))
+        }
+        Value::Object(map) => {
+            budget.charge(times)?;
+            map.iter().try_for_each(|(key, value)| {
+                budget.charge(times.saturating_mul(key.len() / STEP_BYTES))?;
+                weigh(value, times, budget)
+            })
+        }
+        _ => budget.charge(times),
+    }
+}
+
+/// Returns the texts of a list, to be asked for many times.
+fn words(list: &[Value]) -> WordSet {
+    WordSet::new(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
 }
 
 /// Returns the types a schema names.

@@ -2,16 +2,20 @@
 
 use serde_json::{Value, json};
 
-use super::{MAX_SCHEMAS, SchemaDialect, SchemaRewriter};
-use contextweaver_model::json::JsonMap;
+use super::{SchemaDialect, SchemaRewriter};
+use contextweaver_base::order::{SortedMap, WordSet};
+use contextweaver_model::json::{JsonMap, to_sorted_ascii};
 use contextweaver_text::unicode::quote;
+
+/// Types that a schema may name.
+const TYPES: usize = 7;
 
 impl SchemaRewriter<'_> {
     /// Follows each `$ref` of a schema and joins its `allOf`, nothing when no value can fit.
     ///
     /// What stands nearer wins. A `$ref` met within itself is left open.
     pub(super) fn flat(&mut self, map: JsonMap, path: &str) -> Option<JsonMap> {
-        let mut node = JsonMap::new();
+        let (mut node, mut required) = (JsonMap::new(), SortedMap::new());
         // The last is next, so that parts are joined in their order.
         let mut parts = vec![Value::Object(map)];
         while let Some(part) = parts.pop() {
@@ -32,7 +36,18 @@ impl SchemaRewriter<'_> {
                     None => {}
                 }
             }
+            let more = if node.contains_key("required") { part.shift_remove("required") } else { None };
             join(&mut node, part);
+            if let Some(Value::Array(own)) = node.get_mut("required") {
+                // A thousand parts may each require a name: none is looked for in the list of all.
+                if required.is_empty() {
+                    for name in own.iter() {
+                        required.insert(name.to_string(), ());
+                    }
+                }
+                let more = more.as_ref().and_then(Value::as_array).into_iter().flatten();
+                own.extend(more.filter(|name| required.insert(name.to_string(), ()).is_none()).cloned());
+            }
         }
         Some(node)
     }
@@ -40,7 +55,7 @@ impl SchemaRewriter<'_> {
     /// Returns the schema that a `$ref` points to. One that the provider follows itself stays, alone.
     fn follow_ref(&mut self, pointer: &Value, siblings: &mut JsonMap, path: &str) -> Option<Value> {
         let text = pointer.as_str().unwrap_or_default();
-        let target = text.strip_prefix('#').and_then(|pointer| self.target(pointer));
+        let target = text.strip_prefix('#').and_then(|pointer| target(self.root, pointer));
         let Some(target) = target else {
             self.removed(path, "$ref", &format!("nothing is at {} in this schema", quote(text)));
             return None;
@@ -58,32 +73,34 @@ impl SchemaRewriter<'_> {
             return None;
         }
         self.schemas += 1;
-        if self.open.iter().any(|open| open == text) || self.schemas > MAX_SCHEMAS {
-            self.changed(path, "$ref", "inlined", format!("{} contains itself, here it is left open", quote(text)));
-            let open = target.get("type").cloned().unwrap_or_else(|| json!("object"));
-            return Some(json!({ "type": open }));
+        let is_within = self.open.iter().any(|open| open == text);
+        if is_within || !self.has_room(target, 1) {
+            let why = if is_within { "contains itself" } else { "is too large to stand here" };
+            self.changed(path, "$ref", "inlined", format!("{} {why}, here it is left open", quote(text)));
+            let open = target.get("type").filter(|named| named.as_array().is_none_or(|list| list.len() <= TYPES));
+            return Some(json!({ "type": open.cloned().unwrap_or_else(|| json!("object")) }));
         }
         self.changed(path, "$ref", "inlined", format!("what is at {}", quote(text)));
         self.open.push(text.to_owned());
-        Some(target)
+        Some(target.clone())
     }
+}
 
-    /// Returns the schema at a JSON pointer within the whole.
-    fn target(&self, pointer: &str) -> Option<Value> {
-        if pointer.is_empty() {
-            return Some(Value::Object(self.root.clone()));
-        }
-        let mut tokens = pointer.strip_prefix('/')?.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
-        let mut at = self.root.get(&tokens.next()?)?;
-        for token in tokens {
-            at = match at {
-                Value::Object(map) => map.get(&token)?,
-                Value::Array(list) => list.get(token.parse::<u32>().ok()? as usize)?,
-                _ => return None,
-            };
-        }
-        (at.is_object() || at.is_boolean()).then(|| at.clone())
+/// Returns the schema at a JSON pointer within the whole.
+fn target<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
+    if pointer.is_empty() {
+        return Some(root);
     }
+    let mut tokens = pointer.strip_prefix('/')?.split('/').map(|token| token.replace("~1", "/").replace("~0", "~"));
+    let mut at = root.get(&tokens.next()?)?;
+    for token in tokens {
+        at = match at {
+            Value::Object(map) => map.get(&token)?,
+            Value::Array(list) => list.get(token.parse::<u32>().ok()? as usize)?,
+            _ => return None,
+        };
+    }
+    (at.is_object() || at.is_boolean()).then_some(at)
 }
 
 /// Returns a `$ref` in the form that `OpenAI` follows, nothing when it does not.
@@ -92,6 +109,14 @@ fn kept_ref(text: &str) -> Option<String> {
     match name {
         Some(name) if !name.contains('/') => Some(format!("#/$defs/{name}")),
         _ => None,
+    }
+}
+
+/// Makes one schema of two that both hold. Of many with one name it is one list, not lists within lists.
+fn both(known: &mut Value, schema: Value) {
+    match known.as_object_mut().filter(|map| map.len() == 1).and_then(|map| map.get_mut("allOf")) {
+        Some(Value::Array(all)) => all.push(schema),
+        _ => *known = json!({ "allOf": [std::mem::take(known), schema] }),
     }
 }
 
@@ -110,7 +135,7 @@ pub(super) fn join(node: &mut JsonMap, part: JsonMap) {
                             own.insert(name, schema);
                         }
                         Some(known) if *known == schema => {}
-                        Some(known) => *known = json!({ "allOf": [known.clone(), schema] }),
+                        Some(known) => both(known, schema),
                     }
                 }
             }
@@ -121,7 +146,10 @@ pub(super) fn join(node: &mut JsonMap, part: JsonMap) {
                     }
                 }
             }
-            ("enum", Value::Array(own), Value::Array(more)) => own.retain(|value| more.contains(value)),
+            ("enum", Value::Array(own), Value::Array(more)) => {
+                let more = WordSet::new(more.iter().map(|value| to_sorted_ascii(value, None)).collect());
+                own.retain(|value| more.contains(&to_sorted_ascii(value, None)));
+            }
             ("minimum" | "minLength" | "minItems" | "exclusiveMinimum", own, more) if more.as_f64() > own.as_f64() => {
                 *own = more;
             }

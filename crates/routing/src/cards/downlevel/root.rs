@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 
 use super::refs::join;
-use super::{SchemaRewriter, implied_type, types};
-use contextweaver_model::json::JsonMap;
+use super::{SchemaRewriter, implied_type, types, words};
+use contextweaver_base::order::SortedMap;
+use contextweaver_model::json::{JsonMap, to_sorted_ascii};
 
 /// Keywords that no provider takes at the top.
 const CONDITIONS: &[&str] = &["not", "if", "then", "else", "enum", "const"];
@@ -87,6 +88,8 @@ impl SchemaRewriter<'_> {
     fn join_objects(&mut self, root: &mut JsonMap, keyword: &str, list: &Value) {
         let mut required: Option<Vec<Value>> = None;
         let mut seen: JsonMap = JsonMap::new();
+        // Schemas by name and text: a property of a thousand branches is not compared with those of all before.
+        let mut known: SortedMap<String, ()> = SortedMap::new();
         for branch in list.as_array().into_iter().flatten() {
             let branch = match branch {
                 Value::Object(map) => self.flat_root(map.clone()),
@@ -95,20 +98,27 @@ impl SchemaRewriter<'_> {
             let own = branch.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
             required = Some(match required {
                 None => own,
-                Some(so_far) => so_far.into_iter().filter(|name| own.contains(name)).collect(),
+                Some(so_far) => {
+                    let own = words(&own);
+                    so_far.into_iter().filter(|name| name.as_str().is_some_and(|name| own.contains(name))).collect()
+                }
             });
             for (name, schema) in branch.get("properties").and_then(Value::as_object).into_iter().flatten() {
-                let Some(known) = seen.get_mut(name) else {
+                let mut is_new =
+                    |schema| known.insert(format!("{name}\n{}", to_sorted_ascii(schema, None)), ()).is_none();
+                if !is_new(schema) {
+                    continue;
+                }
+                let Some(before) = seen.get_mut(name) else {
+                    for one in schema.get("anyOf").and_then(Value::as_array).into_iter().flatten() {
+                        is_new(one);
+                    }
                     seen.insert(name.clone(), schema.clone());
                     continue;
                 };
-                if known == schema {
-                    continue;
-                }
-                match known.get_mut("anyOf").and_then(Value::as_array_mut) {
-                    Some(list) if list.contains(schema) => {}
+                match before.get_mut("anyOf").and_then(Value::as_array_mut) {
                     Some(list) => list.push(schema.clone()),
-                    None => *known = json!({ "anyOf": [known.clone(), schema] }),
+                    None => *before = json!({ "anyOf": [std::mem::take(before), schema] }),
                 }
             }
         }

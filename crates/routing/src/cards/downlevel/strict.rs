@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SchemaRewriter, implied_type, types};
+use super::{SchemaRewriter, implied_type, types, words};
 use contextweaver_model::json::{JsonMap, pointer};
 
 /// Keywords of the subset.
@@ -138,11 +138,11 @@ impl SchemaRewriter<'_> {
             return;
         }
         self.properties(node, path, depth);
-        let required: Vec<Value> = node.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+        let required = words(node.get("required").and_then(Value::as_array).map_or(&[], Vec::as_slice));
         let mut properties = node.get("properties").and_then(Value::as_object).cloned().unwrap_or_default();
         let mut optional = Vec::new();
         for (name, schema) in &mut properties {
-            if !required.iter().any(|known| known == name) {
+            if !required.contains(name) {
                 optional.push(name.clone());
                 *schema = Value::Object(nullable(std::mem::take(schema).as_object().cloned().unwrap_or_default()));
             }

@@ -167,6 +167,98 @@ fn refs_that_contain_themselves_end() {
     assert!(out.to_string().len() < 1_000_000 && report.iter().any(|change| change.note.contains("too large")));
 }
 
+/// Returns the steps of copying, and the bytes of the schema and of the report.
+fn cost(schema: &Value, dialect: SchemaDialect) -> (u64, usize) {
+    let (mut report, budget) = (Vec::new(), StepBudget::new("the test", MAX_STEPS));
+    let mut walk = SchemaRewriter {
+        root: schema,
+        dialect,
+        tool_id: "t",
+        report: &mut report,
+        open: Vec::new(),
+        schemas: 0,
+        budget,
+        reported: 0,
+    };
+    let outermost = walk.root_object(schema.as_object().unwrap().clone());
+    let written = walk.schema(&Value::Object(outermost), "", 0).unwrap();
+    let spent = walk.budget.spent();
+    let told: usize = report.iter().map(|change| change.path.len() + change.note.len() + 64).sum();
+    (spent, written.to_string().len() + told)
+}
+
+/// A server names a large part of its schema a thousand times, puts a long text beside a thousand alternatives, or gives
+/// a property a name as long as the schema: what comes out is bounded, and is a schema.
+#[test]
+fn small_schemas_do_not_become_large_ones() {
+    let named =
+        |count: usize, value: Value| -> JsonMap { (0..count).map(|n| (format!("p{n}"), value.clone())).collect() };
+    let of = |properties: JsonMap, big: Value| json!({ "type": "object", "properties": properties, "$defs": { "big": big } });
+    let to_big = || named(900, json!({ "$ref": "#/$defs/big" }));
+    let wide = json!({ "type": "object", "properties": named(900, json!({ "type": "string" })) });
+    let list: Vec<usize> = (0..4000).collect();
+    let beside = json!({ "anyOf": vec![json!({}); 5000], "description": "x".repeat(30_000) });
+    let schemas = [
+        of(to_big(), json!({ "type": "string", "description": "x".repeat(30_000) })),
+        of(to_big(), json!({ "enum": list })),
+        of(to_big(), wide.clone()),
+        of(named(1500, json!({ "$ref": "#" })), json!({})),
+        json!({ "type": "object", "anyOf": vec![json!({ "$ref": "#/$defs/big" }); 1200], "$defs": { "big": wide } }),
+        of(named(1, beside), json!({})),
+        of(
+            JsonMap::from_iter([(
+                "k".repeat(30_000),
+                json!({ "type": "object", "properties": named(1500, json!({ "format": "x" })) }),
+            )]),
+            json!({}),
+        ),
+    ];
+    for schema in &schemas {
+        assert!(schema.to_string().len() < 65_536);
+        for dialect in [SchemaDialect::Gemini, SchemaDialect::OpenAiStrict] {
+            let (_, bytes) = cost(schema, dialect);
+            assert!(bytes < 6_000_000, "{dialect:?} {bytes}: {}", &schema.to_string()[..60]);
+            assert_eq!(down(schema, dialect).0["type"], "object");
+        }
+    }
+    let (out, report) = down(&schemas[1], SchemaDialect::Gemini);
+    assert!(report.iter().any(|change| change.note.contains("too large to stand here")));
+    assert_eq!(out["properties"].as_object().map(JsonMap::len), Some(900));
+}
+
+#[test]
+fn copies_are_counted_by_what_is_copied() {
+    let named = |count: usize, size: usize| {
+        let list: Vec<usize> = (0..size).collect();
+        let properties: JsonMap = (0..count).map(|n| (format!("p{n}"), json!({ "$ref": "#/$defs/big" }))).collect();
+        json!({ "type": "object", "properties": properties, "$defs": { "big": { "enum": list } } })
+    };
+    let (few, _) = cost(&named(10, 100), SchemaDialect::Gemini);
+    assert_eq!(cost(&named(20, 100), SchemaDialect::Gemini).0, 2 * few);
+    assert!(cost(&named(10, 200), SchemaDialect::Gemini).0 <= 2 * few);
+    assert_eq!(few, 10 * 102);
+}
+
+#[test]
+fn long_lists_are_joined_once() {
+    let required = |from: usize, to: usize| -> Vec<String> { (from..to).map(|n| format!("k{n}")).collect() };
+    let parts: Vec<Value> = (0..2000).map(|n| json!({ "required": required(n, n + 2) })).collect();
+    let (out, _) = down(&json!({ "allOf": parts, "properties": { "k1": {} } }), SchemaDialect::OpenAi);
+    assert_eq!(out["required"].as_array().map(Vec::len), Some(2001));
+    let enums = json!({ "properties": { "x": { "allOf": [{ "enum": [1, "a", [1], { "b": 1, "c": 2 }] },
+        { "enum": [{ "c": 2, "b": 1 }, [1], "a", 1.5] }] } } });
+    let (out, _) = down(&enums, SchemaDialect::OpenAiStrict);
+    assert_eq!(out["properties"]["x"]["anyOf"][0]["enum"], json!(["a", [1], { "b": 1, "c": 2 }]));
+    // Many schemas of one property hold together.
+    let same: Vec<Value> = (0..500).map(|n| json!({ "properties": { "p": { "minimum": n } } })).collect();
+    let (out, report) = down(&json!({ "properties": { "x": { "allOf": same } } }), SchemaDialect::Gemini);
+    assert_eq!(out["properties"]["x"]["properties"]["p"]["minimum"], 499);
+    assert_eq!(report.iter().filter(|change| change.keyword == "allOf").count(), 2);
+    let branches: Vec<Value> = (0..500).map(|n| json!({ "properties": { "p": { "const": n % 250 } } })).collect();
+    let (out, _) = down(&json!({ "type": "object", "oneOf": branches }), SchemaDialect::OpenAi);
+    assert_eq!(out["properties"]["p"]["anyOf"].as_array().map(Vec::len), Some(250));
+}
+
 #[test]
 fn the_outermost_schema_is_a_plain_object() {
     for dialect in [SchemaDialect::Gemini, SchemaDialect::OpenAiStrict, SchemaDialect::OpenAi, SchemaDialect::Anthropic]
