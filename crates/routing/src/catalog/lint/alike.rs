@@ -1,10 +1,9 @@
 //! Names and descriptions that are nearly the same, found by what they share rather than by comparing all.
 
-use sha2::{Digest as _, Sha256};
-
 use super::super::finding::CatalogFinding;
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_model::SelectableItem;
+use contextweaver_text::hash::of_text;
 use contextweaver_text::tokenize::token_set;
 
 /// Names shorter or longer than this are not near each other.
@@ -16,9 +15,9 @@ const MIN_WORDS: usize = 4;
 /// Shared words per hundred from which two descriptions say the same.
 const SAME_PERCENT: usize = 90;
 
+/// Names with one sign are compared, so it need not be hard to forge.
 fn sign(chars: impl Iterator<Item = char>) -> u64 {
-    let digest = Sha256::digest(chars.collect::<String>().as_bytes());
-    digest.iter().take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+    of_text(&chars.collect::<String>())
 }
 
 /// Finds names that differ in one character, or in case and joints; numbers make no name near.

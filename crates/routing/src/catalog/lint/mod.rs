@@ -5,11 +5,13 @@
 
 mod alike;
 mod names;
+mod place;
 mod schema;
 mod texts;
 
 use serde_json::Value;
 
+use self::place::ToolFindings;
 use super::finding::CatalogFinding;
 use super::{Catalog, inventory_of, item_fingerprint};
 use contextweaver_base::Result;
@@ -96,13 +98,12 @@ pub fn lint(catalog: &Catalog, options: &LintOptions) -> Vec<CatalogFinding> {
     let items: Vec<&SelectableItem> = catalog.items().collect();
     let mut found = Vec::new();
     for item in &items {
-        let before = found.len();
+        let mut found = ToolFindings::new(&mut found, MAX_PER_TOOL);
         description(item, options, &mut found);
         names::check(item, options.max_name_chars, &mut found);
         schema::check(item, &mut found);
         safety(item, &mut found);
         texts::check(item, &mut found);
-        found.truncate(before + MAX_PER_TOOL);
     }
     for missing in catalog.check_dependencies().findings {
         let finding = CatalogFinding::new("reference-unknown", &missing.item_id, format!("/{}", missing.field));
@@ -135,7 +136,7 @@ fn keep_first(found: &mut Vec<CatalogFinding>, code: &'static str, most: usize) 
     }
 }
 
-fn description(item: &SelectableItem, options: &LintOptions, found: &mut Vec<CatalogFinding>) {
+fn description(item: &SelectableItem, options: &LintOptions, found: &mut ToolFindings) {
     let text = trim(&item.description);
     let chars = text.chars().count();
     let code = if chars == 0 {
@@ -156,7 +157,7 @@ const DESTRUCTIVE_WORDS: &[&str] =
     &["delete", "destroy", "drop", "erase", "kill", "purge", "remove", "truncate", "wipe"];
 
 /// Finds contradictions in what a tool says about its effects.
-fn safety(item: &SelectableItem, found: &mut Vec<CatalogFinding>) {
+fn safety(item: &SelectableItem, found: &mut ToolFindings) {
     let hint = |name: &str| item.metadata.get(name);
     let is_true = |name: &str| hint(name) == Some(&Value::Bool(true));
     let tag = |name: &str| item.tags.iter().any(|tag| tag == name);

@@ -1,6 +1,7 @@
 //! Names that providers refuse or that are mistaken for others.
 
 use super::super::finding::CatalogFinding;
+use super::place::ToolFindings;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::SelectableItem;
 use contextweaver_text::unicode::is_invisible;
@@ -16,7 +17,7 @@ fn is_allowed(ch: char) -> bool {
 }
 
 /// Looks at the name of one tool.
-pub(super) fn check(item: &SelectableItem, max_chars: usize, found: &mut Vec<CatalogFinding>) {
+pub(super) fn check(item: &SelectableItem, max_chars: usize, found: &mut ToolFindings) {
     let chars = item.name.chars().count();
     if chars > max_chars {
         found.push(CatalogFinding::new("name-too-long", &item.id, "/name").evidence(&format!("{chars} characters")));

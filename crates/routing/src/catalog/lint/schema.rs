@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::super::finding::CatalogFinding;
+use super::place::{Place, ToolFindings};
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_model::json::JsonMap;
 
 /// Keywords that say what a value is.
 const TELLING: &[&str] = &["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "not", "if", "$dynamicRef"];
@@ -12,25 +13,25 @@ const TELLING: &[&str] = &["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "c
 const ELSEWHERE: &[&str] = &["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "if", "$dynamicRef"];
 
 /// Looks at the schemas of one tool.
-pub(super) fn check(item: &SelectableItem, found: &mut Vec<CatalogFinding>) {
+pub(super) fn check(item: &SelectableItem, found: &mut ToolFindings) {
     let args = &item.args_schema;
     if args.get("type").is_some_and(|kind| kind != "object") {
         found.push(CatalogFinding::new("schema-not-object", &item.id, "/args_schema/type"));
     }
     if !args.is_empty() {
-        schema(args, "/args_schema", &item.id, found);
+        schema(args, &Place::of("args_schema"), &item.id, found);
     }
     if let Some(output) = &item.output_schema {
-        schema(output, "/output_schema", &item.id, found);
+        schema(output, &Place::of("output_schema"), &item.id, found);
     }
 }
 
 /// Looks at one schema and those below it. The depth of tools is bounded where they are read.
-fn schema(map: &JsonMap, path: &str, id: &str, found: &mut Vec<CatalogFinding>) {
+fn schema(map: &JsonMap, place: &Place, id: &str, found: &mut ToolFindings) {
     if !map.is_empty() && !TELLING.iter().any(|key| map.contains_key(*key)) {
-        found.push(CatalogFinding::new("schema-no-type", id, path));
+        found.add(|| CatalogFinding::new("schema-no-type", id, place.path()));
     }
-    let mut malformed = |key: &str| found.push(CatalogFinding::new("schema-malformed", id, pointer(path, key)));
+    let mut malformed = |key: &str| found.add(|| CatalogFinding::new("schema-malformed", id, place.below(key).path()));
     let known = match map.get("properties") {
         Some(Value::Object(known)) => Some(known),
         other => {
@@ -53,25 +54,25 @@ fn schema(map: &JsonMap, path: &str, id: &str, found: &mut Vec<CatalogFinding>) 
     let elsewhere = ELSEWHERE.iter().any(|key| map.contains_key(*key));
     for name in required.iter().filter_map(Value::as_str) {
         if !elsewhere && !known.is_some_and(|known| known.contains_key(name)) {
-            let finding = CatalogFinding::new("schema-required-unknown", id, pointer(path, "required"));
-            found.push(finding.evidence(name));
+            let path = || place.below("required").path();
+            found.add(|| CatalogFinding::new("schema-required-unknown", id, path()).evidence(name));
         }
     }
-    let properties = pointer(path, "properties");
+    let properties = place.below("properties");
     for (name, value) in known.into_iter().flatten() {
-        below(value, &pointer(&properties, name), id, found);
+        below(value, &properties.below(name), id, found);
     }
     for key in ["items", "additionalProperties"] {
         if let Some(value) = map.get(key).filter(|value| !value.is_array()) {
-            below(value, &pointer(path, key), id, found);
+            below(value, &place.below(key), id, found);
         }
     }
 }
 
-fn below(value: &Value, path: &str, id: &str, found: &mut Vec<CatalogFinding>) {
+fn below(value: &Value, place: &Place, id: &str, found: &mut ToolFindings) {
     match value {
-        Value::Object(map) => schema(map, path, id, found),
+        Value::Object(map) => schema(map, place, id, found),
         Value::Bool(_) => {}
-        _ => found.push(CatalogFinding::new("schema-malformed", id, path)),
+        _ => found.add(|| CatalogFinding::new("schema-malformed", id, place.path())),
     }
 }

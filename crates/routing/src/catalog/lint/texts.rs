@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use super::super::finding::CatalogFinding;
+use super::place::{Place, ToolFindings};
 use contextweaver_model::SelectableItem;
-use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_model::json::JsonMap;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::unicode::{is_invisible, is_word, prefix};
 
@@ -96,65 +97,65 @@ const MARKS: &[&str] = &[
 ];
 
 /// Looks at every text of a tool.
-pub(super) fn check(item: &SelectableItem, found: &mut Vec<CatalogFinding>) {
-    let mut look = |path: &str, text: &str| look(&item.id, path, text, found);
-    for (path, text) in
-        [("/id", &item.id), ("/name", &item.name), ("/namespace", &item.namespace), ("/description", &item.description)]
+pub(super) fn check(item: &SelectableItem, found: &mut ToolFindings) {
+    let mut look = |place: &Place, text: &str| look(&item.id, place, text, found);
+    for (field, text) in
+        [("id", &item.id), ("name", &item.name), ("namespace", &item.namespace), ("description", &item.description)]
     {
-        look(path, text);
+        look(&Place::of(field), text);
     }
     if let Some(title) = &item.title {
-        look("/title", title);
+        look(&Place::of("title"), title);
     }
     for (field, list) in [("tags", &item.tags), ("examples", &item.examples)] {
-        for (place, text) in list.iter().enumerate() {
-            look(&format!("/{field}/{place}"), text);
+        for (index, text) in list.iter().enumerate() {
+            look(&Place::of(field).at(index), text);
         }
     }
     let empty = JsonMap::new();
     let output = item.output_schema.as_ref().unwrap_or(&empty);
     let maps = [
-        ("/args_schema", &item.args_schema),
-        ("/output_schema", output),
-        ("/constraints", &item.constraints),
-        ("/metadata", &item.metadata),
+        ("args_schema", &item.args_schema),
+        ("output_schema", output),
+        ("constraints", &item.constraints),
+        ("metadata", &item.metadata),
     ];
-    for (path, map) in maps {
-        walk_map(map, path, &mut look);
+    for (field, map) in maps {
+        walk_map(map, &Place::of(field), &mut look);
     }
 }
 
-fn walk_map(map: &JsonMap, path: &str, look: &mut impl FnMut(&str, &str)) {
+fn walk_map(map: &JsonMap, place: &Place, look: &mut impl FnMut(&Place, &str)) {
     for (key, value) in map {
-        let at = pointer(path, key);
+        let at = place.below(key);
         look(&at, key);
         walk(value, &at, look);
     }
 }
 
 /// Calls `look` for every text. The depth of tools is bounded where they are read.
-fn walk(value: &Value, path: &str, look: &mut impl FnMut(&str, &str)) {
+fn walk(value: &Value, place: &Place, look: &mut impl FnMut(&Place, &str)) {
     match value {
-        Value::String(text) => look(path, text),
+        Value::String(text) => look(place, text),
         Value::Array(list) => {
-            for (place, value) in list.iter().enumerate() {
-                walk(value, &format!("{path}/{place}"), look);
+            for (index, value) in list.iter().enumerate() {
+                walk(value, &place.at(index), look);
             }
         }
-        Value::Object(map) => walk_map(map, path, look),
+        Value::Object(map) => walk_map(map, place, look),
         _ => {}
     }
 }
 
-fn look(id: &str, path: &str, text: &str, found: &mut Vec<CatalogFinding>) {
-    let mut add = |code, evidence: &str| found.push(CatalogFinding::new(code, id, path).evidence(evidence));
+fn look(id: &str, place: &Place, text: &str, found: &mut ToolFindings) {
+    let mut add = |code, evidence: &str| found.add(|| CatalogFinding::new(code, id, place.path()).evidence(evidence));
     // What is quoted below must not show a credential, not even a part of one.
     let masked = redact_secrets(text, SecretRules::Full, SECRET_MASK);
     if masked != text {
         add("text-secret", "");
     }
     let text = masked.as_ref();
-    let of_name = matches!(path, "/id" | "/name");
+    let of_name = place.is("id") || place.is("name");
     let is_control = |ch: char| ch.is_control() && (of_name || !matches!(ch, '\n' | '\r' | '\t'));
     if let Some(at) = text.find(|ch: char| is_control(ch) || matches!(ch, '\u{2028}' | '\u{2029}')) {
         add("text-control", around(text, at));
@@ -205,7 +206,11 @@ fn order(text: &str) -> Option<&str> {
         .filter(|word| !word.is_empty())
         .map(|word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
         .collect();
-    let starts = |place: usize| ORDERS.iter().any(|order| fits(&words[place..], order));
+    let starts = |place: usize| {
+        // Few orders begin with the letter.
+        let first = words[place].1.as_bytes().first();
+        ORDERS.iter().any(|order| order.as_bytes().first() == first && fits(&words[place..], order))
+    };
     let place = (0..words.len()).find(|place| starts(*place))?;
     Some(prefix(&text[words[place].0..], 60))
 }
