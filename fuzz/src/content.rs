@@ -1,6 +1,6 @@
 //! Stored texts: parts of them by selectors.
 
-use contextweaver_content::{Selector, slice};
+use contextweaver_content::{Selector, SliceIndex, slice, slice_indexed};
 use contextweaver_text::tokens::Estimator;
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ const MEDIA_TYPES: [&str; 6] =
 /// Pages that are read of one text.
 const MAX_PAGES: usize = 20;
 
-/// A part keeps to its tokens, and following `next` ends or moves on.
+/// A part keeps to its tokens, following `next` ends or moves on, and what was found for the pages before changes nothing.
 pub fn slices(data: &[u8]) {
     let mut bytes = Bytes(data);
     let media_type = bytes.one_of(&MEDIA_TYPES);
@@ -20,8 +20,14 @@ pub fn slices(data: &[u8]) {
     let Ok(selector) = serde_json::from_str::<Value>(&bytes.line()) else { return };
     let text = bytes.text();
     let Ok(mut selector) = Selector::from_value(selector, "/selector") else { return };
+    let mut index = SliceIndex::default();
     for _ in 0..MAX_PAGES {
-        let Ok(part) = slice(&text, media_type, &selector, Some(max_tokens), &Estimator::V2) else { return };
+        let known = slice_indexed(&text, media_type, &selector, Some(max_tokens), &Estimator::V2, &mut index);
+        let Ok(part) = slice(&text, media_type, &selector, Some(max_tokens), &Estimator::V2) else {
+            assert!(known.is_err());
+            return;
+        };
+        assert_eq!(known.ok().as_ref(), Some(&part));
         let tokens = Estimator::V2.tokens(&part.text);
         assert!(tokens <= max_tokens, "{tokens} of {max_tokens}: {:?}", part.text);
         assert!(part.start <= part.end, "{} to {}", part.start, part.end);

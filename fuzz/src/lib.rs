@@ -7,13 +7,14 @@ mod bytes;
 mod content;
 mod convert;
 mod decisions;
+mod routing;
 mod text;
 
 /// Takes the bytes of one try.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 10] = [
+pub const TARGETS: [(&str, Target); 11] = [
     ("pattern", text::pattern),
     ("json", text::json),
     ("redact", text::redact),
@@ -24,6 +25,7 @@ pub const TARGETS: [(&str, Target); 10] = [
     ("cel", decisions::cel),
     ("guardrail_yaml", decisions::guardrail_yaml),
     ("build", build::build),
+    ("tool_schema", routing::tool_schema),
 ];
 
 /// Finds a target by its name.
