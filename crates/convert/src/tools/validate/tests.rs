@@ -349,3 +349,17 @@ fn additional_properties_are_those_that_nothing_speaks_of() {
     let unclear = json!({ "patternProperties": { "(?=a)": {}, "^x": {} }, "additionalProperties": false });
     assert!(validate_args(&unclear, "", &json!({ "b": 1 }), false).unwrap().valid);
 }
+
+#[test]
+fn defaults_of_doubling_definitions_are_filled_in_once() {
+    let object = json!({ "properties": { "a": { "default": 1 }, "b": { "properties": { "c": { "default": [] } } } } });
+    let steps = |levels: usize| {
+        let schema = doubling("allOf", levels, &object);
+        let mut budget = StepBudget::new("the test", limits::MAX_SCHEMA_STEPS);
+        let filled = defaults::filled(&schema, &json!({ "b": {} }), &mut budget).unwrap();
+        assert_eq!(filled, json!({ "b": { "c": [] }, "a": 1 }));
+        budget.spent()
+    };
+    let (few, many) = (steps(20), steps(40));
+    assert!(many <= 2 * few && many < 20_000, "{few} {many}");
+}
