@@ -169,7 +169,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reports whether the key before a separator may say something, by its last bytes.
-    fn key_may_tell(&self, at: usize, floor: usize) -> bool {
+    pub(super) fn key_may_tell(&self, at: usize, floor: usize) -> bool {
         let mut head = self.text.as_bytes().get(floor..at).unwrap_or_default();
         while let [rest @ .., b' '] = head {
             head = rest;
@@ -193,7 +193,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the key that ends before a separator, without quotes.
-    fn key_before(&self, at: usize, floor: usize) -> &'a str {
+    pub(super) fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
         // The `?=` of Makefiles.
         if end > floor && byte(self.text, end - 1) == Some(b'?') {

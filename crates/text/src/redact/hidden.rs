@@ -8,6 +8,7 @@
 use std::borrow::Cow;
 
 use super::chars::{PATH, after, byte, is, is_space, rest, skip_slashes, tick};
+use super::wraps::soft_break;
 use crate::unicode::is_invisible;
 
 const BELL: char = '\u{7}';
@@ -24,6 +25,8 @@ pub(super) enum HiddenReading {
     Joined,
     /// With a space for each hidden piece. The text of a link's target is no hidden piece here, as it may hold a secret.
     Parted,
+    /// As [`Self::Joined`], and line breaks inside of words are skipped.
+    Unwrapped,
 }
 
 /// Returns the ways in which a text has to be read to see all of it, where it has hidden pieces or not.
@@ -41,7 +44,7 @@ pub(super) struct VisibleText<'a> {
     pub(super) text: Cow<'a, str>,
     /// Whether a hidden piece stands between two characters that a word, a token or a path may have.
     pub(super) parts: bool,
-    reading: HiddenReading,
+    pub(super) reading: HiddenReading,
     /// Where a piece of the text goes on behind a hidden one: its offset here, and in the source.
     pieces: Vec<(usize, usize)>,
 }
@@ -99,7 +102,7 @@ impl<'a> VisibleText<'a> {
 
 /// Reports whether what stands next to a byte may be one piece with it: not next to white space, quotes and brackets,
 /// and not behind the sign of an assignment.
-fn binds(byte: Option<u8>) -> bool {
+pub(super) fn binds(byte: Option<u8>) -> bool {
     byte.is_some_and(|b| is(b, PATH) && !matches!(b, b'=' | b':'))
 }
 
@@ -160,11 +163,13 @@ fn piece_at(text: &str, at: usize, reading: HiddenReading) -> Option<(usize, usi
 fn find(text: &str, from: usize, reading: HiddenReading) -> Option<(usize, usize)> {
     let mut at = from;
     loop {
-        let step = text.as_bytes().get(at..)?.iter().position(|&b| SIGNS[usize::from(b)]);
+        let breaks = reading == HiddenReading::Unwrapped;
+        let step = text.as_bytes().get(at..)?.iter().position(|&b| SIGNS[usize::from(b)] || breaks && b == b'\n');
         tick(step.unwrap_or(text.len() - at) + 1);
         at += step?;
-        if let Some(piece) = piece_at(text, at, reading) {
-            return Some(piece);
+        let piece = if byte(text, at) == Some(b'\n') { soft_break(text, at) } else { piece_at(text, at, reading) };
+        if piece.is_some_and(|(start, _)| start >= from) {
+            return piece;
         }
         at += 1;
     }
@@ -204,7 +209,7 @@ fn sequence_end(text: &str, c: char, end: usize, reading: HiddenReading) -> usiz
         (ESCAPE, Some(b'[')) => control_end(text, end + 1),
         (ESCAPE, Some(b']' | b'P' | b'X' | b'^' | b'_')) => {
             let whole = string_end(text, end + 1);
-            whole.map(|whole| if reading == HiddenReading::Joined { whole } else { end + 1 })
+            whole.map(|whole| if reading == HiddenReading::Parted { end + 1 } else { whole })
         }
         // A character set, as `tput sgr0` switches to one.
         (ESCAPE, Some(b'#' | b'%' | b'('..=b'/')) => byte(text, end + 1).filter(u8::is_ascii_graphic).map(|_| end + 2),

@@ -23,6 +23,7 @@ mod tables;
 mod tests;
 mod tokens;
 mod words;
+mod wraps;
 
 use std::borrow::Cow;
 
@@ -30,7 +31,8 @@ use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
 use hidden::{HiddenReading, VisibleText, hides, readings};
-use scan::{ALL, ASSIGN, Scanner};
+use scan::{ALL, ASSIGN, HiddenSearch, PEM, Scanner, SecretSpan};
+use wraps::is_wrapped;
 
 /// Replacement for a secret unless the caller chooses another one.
 pub const SECRET_MASK: &str = "[REDACTED-SECRET]";
@@ -92,10 +94,11 @@ pub fn contains_secret(text: &str, rules: SecretRules) -> bool {
     let full = rules == SecretRules::Full;
     let mut scanner = Scanner::new(text, full, SECRET_MASK).seeking_hidden(full);
     let hit = scanner.next(0, 0, ALL);
-    if !scanner.met_hidden && !hit.is_some_and(|hit| full && hides(text, hit.trigger)) {
-        return hit.is_some();
+    let hides = scanner.hidden == HiddenSearch::Met || full && hit.is_some_and(|hit| hides(text, hit.trigger));
+    if hides || scanner.met_wrap && hit.is_none() {
+        return rules_present(text, full, SECRET_MASK, ALL).rules != 0;
     }
-    read(text, rules).any(|text| Scanner::new(&text, full, SECRET_MASK).next(0, 0, ALL).is_some())
+    hit.is_some()
 }
 
 /// Returns a text in each way in which it has to be read to see all of it.
@@ -152,24 +155,38 @@ struct Found {
     rules: u32,
     /// Whether something is hidden in the text.
     hides: bool,
+    /// Whether lines break inside of words.
+    wraps: bool,
 }
 
 /// Returns the rules that match somewhere in a text.
 fn rules_present(text: &str, full: bool, mask: &str, wanted: u32) -> Found {
     let mut scanner = Scanner::new(text, full, mask).seeking_hidden(full);
-    let rules = scanner.rules_present(wanted);
-    if !scanner.met_hidden {
-        return Found { rules, hides: false };
-    }
-    let mut rules = 0;
-    for &reading in readings(true) {
+    let rules = scanner.rules_present(wanted, &|_| true);
+    let mut found = Found { rules, hides: scanner.hidden == HiddenSearch::Met, wraps: scanner.met_wrap };
+    let look = |reading, found: &mut Found| {
         let (shown, mask) = (VisibleText::new(text, reading), VisibleText::new(mask, reading));
-        rules |= Scanner::new(&shown.text, true, &mask.text).rules_present(wanted & !rules);
-        if !shown.parts {
-            break;
+        let mut scanner = Scanner::new(&shown.text, true, &mask.text);
+        found.rules |= scanner.rules_present(wanted & !found.rules, &|hit| is_whole(text, &shown, hit));
+        found.wraps |= scanner.met_wrap;
+        shown.parts
+    };
+    if found.hides {
+        found.rules = 0;
+        if look(HiddenReading::Joined, &mut found) {
+            look(HiddenReading::Parted, &mut found);
         }
     }
-    Found { rules, hides: true }
+    if found.wraps {
+        look(HiddenReading::Unwrapped, &mut found);
+    }
+    found
+}
+
+/// Reports whether what was found in a reading is one piece: without line breaks, only what goes over one is new.
+fn is_whole(text: &str, shown: &VisibleText<'_>, hit: &SecretSpan) -> bool {
+    shown.reading != HiddenReading::Unwrapped
+        || hit.rule != PEM && is_wrapped(text, shown.start(hit.start), shown.end(hit.end), hit.rule, SECRET_MASK)
 }
 
 /// Applies the rules one after another, each to the result of the one before.
@@ -199,11 +216,11 @@ fn mask_full(text: &str, mask: &str, found: Found) -> Option<String> {
     let mut current: Option<String> = None;
     let mut found = found;
     let rounds = if mask == SECRET_MASK { MAX_ROUNDS } else { 1 };
-    let colours = hides(mask, 0);
+    found.hides |= hides(mask, 0);
     for _ in 0..rounds {
         for rules in [found.rules & !ASSIGN, ASSIGN] {
             let source = current.as_deref().unwrap_or(text);
-            current = mask_rules(source, found.hides || colours, mask, rules).or(current);
+            current = mask_rules(source, found, mask, rules).or(current);
         }
         if rounds == 1 {
             break;
@@ -217,12 +234,13 @@ fn mask_full(text: &str, mask: &str, found: Found) -> Option<String> {
 }
 
 /// Masks every match of the given rules, in each reading of the text.
-fn mask_rules(text: &str, hides: bool, mask: &str, rules: u32) -> Option<String> {
+fn mask_rules(text: &str, found: Found, mask: &str, rules: u32) -> Option<String> {
     let mut current: Option<String> = None;
-    for &reading in readings(hides) {
+    let unwrapped: &[_] = if found.wraps { &[HiddenReading::Unwrapped] } else { &[] };
+    for &reading in unwrapped.iter().chain(readings(found.hides)) {
         let (masked, parts) = mask_reading(current.as_deref().unwrap_or(text), reading, true, mask, rules);
         current = masked.or(current);
-        if !parts {
+        if reading == HiddenReading::Joined && !parts {
             break;
         }
     }
@@ -241,11 +259,14 @@ fn mask_reading(text: &str, reading: HiddenReading, full: bool, mask: &str, rule
     let mut masked = String::new();
     let (mut copied, mut from) = (0, 0);
     while let Some(hit) = scanner.next(from, from, rules) {
-        masked.push_str(chars::part(text, copied, shown.start(hit.start)));
-        masked.push_str(mask);
-        (copied, from) = (shown.end(hit.end), hit.end);
+        from = hit.end;
+        if is_whole(text, &shown, &hit) {
+            masked.push_str(chars::part(text, copied, shown.start(hit.start)));
+            masked.push_str(mask);
+            copied = shown.end(hit.end);
+        }
     }
-    if from == 0 {
+    if copied == 0 {
         return (None, shown.parts);
     }
     masked.push_str(chars::rest(text, copied));

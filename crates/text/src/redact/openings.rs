@@ -123,29 +123,30 @@ const fn folded(byte: u8) -> u8 {
     byte | 0x20
 }
 
-#[inline]
-fn hash_at(text: &[u8], at: usize) -> Option<usize> {
-    let &[first, second, third] = text.get(at..)?.first_chunk()?;
-    Some(hash(first, second, third))
-}
-
 /// Reports whether a rule or a word may start at an offset.
 #[inline]
 pub(super) fn is_opening(text: &[u8], at: usize) -> bool {
-    hash_at(text, at).is_some_and(|hash| STARTS[hash / 64] >> (hash % 64) & 1 == 1)
+    let Some(&[first, second, third]) = text.get(at..).and_then(<[u8]>::first_chunk) else { return false };
+    let hash = hash(first, second, third);
+    STARTS[hash / 64] >> (hash % 64) & 1 == 1
 }
 
-/// Returns the numbers of what may start at an offset: of a rule, or, above those, of a word.
-pub(super) fn openings(text: &[u8], at: usize) -> &'static [u16] {
-    let Some(hash) = hash_at(text, at) else { return &[] };
+/// Returns the numbers of what may start with three bytes: of a rule, or, above those, of a word.
+pub(super) fn openings([first, second, third]: [u8; 3]) -> &'static [u16] {
+    let hash = hash(first, second, third);
     let list = hash / SHARED;
-    LISTED.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default()
+    let listed = LISTED.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default();
+    if STARTS[hash / 64] >> (hash % 64) & 1 == 1 { listed } else { &[] }
 }
 
 /// Reports whether a rule or a word may start at an offset, by the fourth byte as well.
 #[inline]
 pub(super) fn opens(text: &[u8], at: usize) -> bool {
-    let Some(list) = hash_at(text, at).map(|hash| hash / SHARED) else { return false };
+    if !is_opening(text, at) {
+        return false;
+    }
+    let Some(&[first, second, third]) = text.get(at..).and_then(<[u8]>::first_chunk) else { return false };
+    let list = hash(first, second, third) / SHARED;
     let fourth = text.get(at + 3).map_or(0, |&b| folded(b));
     let fourths = FOURTHS.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default();
     fourths.iter().any(|&wanted| wanted == 0 || wanted == fourth)

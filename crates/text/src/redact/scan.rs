@@ -13,6 +13,8 @@ use super::words::{WORDS, Word};
 
 /// Rule bit of private key blocks.
 pub(super) const PEM: u32 = 1;
+/// Rule bits of the tokens with a known prefix.
+pub(super) const TOKENS: u32 = 0x8ffe;
 /// Rule bit of the tokens that contextweaver 0.18 does not have.
 pub(super) const EXTRA: u32 = 1 << 15;
 /// Rule bit of passwords inside URLs.
@@ -107,6 +109,17 @@ pub(super) struct SecretSpan {
     pub(super) end: usize,
 }
 
+/// Whether a text is searched for something hidden, which asks for another way of reading it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum HiddenSearch {
+    /// Nothing hidden is left, or it does not matter.
+    Off,
+    /// Nothing has been met so far.
+    Open,
+    /// Something was met, and the search has stopped there.
+    Met,
+}
+
 /// Looks for secrets and remembers what earlier failures have ruled out.
 ///
 /// Those notes keep the running time linear, because a search that failed once is not repeated
@@ -132,10 +145,12 @@ pub(super) struct Scanner<'a> {
     pub(super) table: Option<Table>,
     /// What is known of manifests of Kubernetes.
     pub(super) manifest: Manifest,
-    /// Whether to stop at a hidden piece.
-    seeks_hidden: bool,
-    /// Whether there was one.
-    pub(super) met_hidden: bool,
+    /// What to do at a hidden piece.
+    pub(super) hidden: HiddenSearch,
+    /// Where the last words start that may be the prefix of a token.
+    pub(super) opened: [usize; 4],
+    /// Whether a line break inside of a word was met.
+    pub(super) met_wrap: bool,
 }
 
 impl<'a> Scanner<'a> {
@@ -153,25 +168,32 @@ impl<'a> Scanner<'a> {
             cookies_end: 0,
             table: None,
             manifest: Manifest::default(),
-            seeks_hidden: false,
-            met_hidden: false,
+            hidden: HiddenSearch::Off,
+            opened: [usize::MAX; 4],
+            met_wrap: false,
         }
     }
 
     /// Stops the search at the first hidden piece, as the text has to be read in another way.
-    pub(super) fn seeking_hidden(self, seeks_hidden: bool) -> Self {
-        Self { seeks_hidden, ..self }
+    pub(super) fn seeking_hidden(self, seeks: bool) -> Self {
+        Self { hidden: if seeks { HiddenSearch::Open } else { HiddenSearch::Off }, ..self }
     }
 
     /// Returns those of the rules that match somewhere, unless a hidden piece is met that is looked for.
-    pub(super) fn rules_present(&mut self, wanted: u32) -> u32 {
+    pub(super) fn rules_present(&mut self, wanted: u32, accepts: &dyn Fn(&SecretSpan) -> bool) -> u32 {
         let (mut found, mut from) = (0, 0);
         while let Some(hit) = self.next(from, 0, wanted & !found) {
-            found |= hit.rule;
-            from = hit.trigger;
+            if accepts(&hit) {
+                found |= hit.rule;
+                from = hit.trigger;
+            } else {
+                from = hit.end.max(hit.trigger + 1);
+            }
         }
         // What was not read as nothing more was wanted may still hide something.
-        self.met_hidden |= self.seeks_hidden && found & wanted == wanted && hides(self.text, from);
+        if self.hidden == HiddenSearch::Open && found & wanted == wanted && hides(self.text, from) {
+            self.hidden = HiddenSearch::Met;
+        }
         found
     }
 
@@ -217,6 +239,10 @@ impl<'a> Scanner<'a> {
                     if !opened && !joined {
                         continue;
                     }
+                    if opened {
+                        self.opened.rotate_right(1);
+                        self.opened[0] = at;
+                    }
                     self.word_at(at, floor, active, opened)
                 } else {
                     self.sign_at(at, floor, active)
@@ -224,7 +250,7 @@ impl<'a> Scanner<'a> {
                 if let Some((rule, start, end)) = hit {
                     return Some(SecretSpan { rule, trigger: at, start, end });
                 }
-                if self.met_hidden {
+                if self.hidden == HiddenSearch::Met {
                     return None;
                 }
             }
@@ -234,6 +260,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Tries what the start of a word can reveal.
+    #[inline(never)]
     fn word_at(&mut self, at: usize, floor: usize, active: u32, opened: bool) -> Option<(u32, usize, usize)> {
         let known = if opened { self.prefix_at(at, floor, active) } else { None };
         if known.is_some() || !self.full {
@@ -255,7 +282,8 @@ impl<'a> Scanner<'a> {
 
     /// Tries the rules of which the prefix starts at an offset.
     fn prefix_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
-        for &number in openings(self.text.as_bytes(), at) {
+        let &[first, second, third] = self.text.as_bytes().get(at..)?.first_chunk()?;
+        for &number in openings([first, second, third]) {
             let number = usize::from(number);
             let Some((word, meaning)) = number.checked_sub(RULES.len()).and_then(|word| WORDS.get(word)) else {
                 let rule = RULES.get(number)?;
@@ -286,11 +314,15 @@ impl<'a> Scanner<'a> {
     }
 
     /// Tries what a single byte can reveal.
+    #[inline(never)]
     fn sign_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
         let sign = byte(self.text, at)?;
         if !matches!(sign, b':' | b'=' | b'~' | b'>' | b'\n') {
-            self.met_hidden = self.seeks_hidden && hidden_at(self.text, at);
-            let breaks = sign == b'\\' && self.full && active & ASSIGN != 0 && !self.met_hidden;
+            if self.hidden == HiddenSearch::Open && hidden_at(self.text, at) {
+                self.hidden = HiddenSearch::Met;
+                return None;
+            }
+            let breaks = sign == b'\\' && self.full && active & ASSIGN != 0;
             let span = if breaks { self.escaped_row_at(at, floor) } else { None };
             return span.map(|(start, end)| (ASSIGN, start, end));
         }
@@ -308,6 +340,7 @@ impl<'a> Scanner<'a> {
         {
             return Some((EXTRA, start, end));
         }
+        self.met_wrap |= sign == b'\n' && self.full && !self.met_wrap && self.may_wrap(at);
         if active & ASSIGN == 0 {
             return None;
         }

@@ -4,7 +4,8 @@ use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::chars::STEPS;
+use super::chars::{ALNUM, STEPS, is};
+use super::rules::{RULES, TokenRule, TokenShape};
 use super::*;
 
 const M: &str = SECRET_MASK;
@@ -219,6 +220,35 @@ fn what_is_around_a_value_tells_credentials() {
             ),
             ("password\tTr0ub4dor\napi_key       Tr0ub4dor12\n", "password\t#\napi_key       #\n"),
         ],
+    );
+}
+
+#[test]
+fn tokens_go_over_line_breaks() {
+    let npm = format!("{}{}", "npm_", body("aB3dE6gH1jK4mN7pQ2", 36));
+    let (head, tail) = npm.split_at(22);
+    let long = "a word and ".repeat(5);
+    let line = "aB3dE6gH1jK4mN7pQ2".repeat(2);
+    check(
+        SecretRules::Full,
+        &[
+            (&format!("{long}{head}\n{tail}\nnext"), &format!("{long}#\nnext")),
+            (&format!("{long}{head}\r\n{tail} next"), &format!("{long}# next")),
+            (&format!("{long}{head}=\n{tail}.\n"), &format!("{long}#.\n")),
+            (&format!("{long}n\n{}", &npm[1..]), &format!("{long}#")),
+            (&format!("{long}\u{1b}[1m{head}\n{tail}\u{1b}[0m"), &format!("{long}\u{1b}[1m#\u{1b}[0m")),
+            (&format!("k: >-\n  {head}\n  {tail}\nx: y"), "k: >-\n  #\nx: y"),
+            (&format!("{long} password={line}\n{line}\n"), &format!("{long} password=#\n")),
+            // What follows is not of the token.
+            (&format!("{long}{npm}\nNEXT_TOKEN_URL=x1"), &format!("{long}#\nNEXT_TOKEN_URL=x1")),
+            (&format!("{long}{npm}\nThe next line"), &format!("{long}#\nThe next line")),
+            (&format!("{long}{npm}\n2026-03-12 done"), &format!("{long}#\n2026-03-12 done")),
+            (&format!("{long} password={line}\nLIMIT=1\n"), &format!("{long} password=#\nLIMIT=1\n")),
+        ],
+    );
+    check_clean(
+        SecretRules::Full,
+        &[&format!("{long}1234567_\nghp_and a word"), &format!("iVBORw0KGgo{line}\n{line}\n{line}=\n")],
     );
 }
 
@@ -660,6 +690,9 @@ fn every_input_takes_linear_time() {
         "is \"", "password is \"", "<token>", "<token>a", "<token", "value:", "value: ", "name: token value: ", "Cookie:", "Cookie: a=", "sid=",
         "algolia: a1", "algolia: a1b2c3d4e5f6g7h8 ", "user,password\n", "a,b\n", "user,password\na1234567,", "|", "a|", "a,", ",", "\t",
         "hooks.slack.com/services/", "hooks.slack.com/services/a", "s.", "pat.", "st.", "sl.", "dp.pt.", "sk.eyJ", "12345678:A", "8Q~",
+        "aB3dE6gH1jK4mN7pQ2sT5vW8xYz90aB3dE6gH1jK4mN7pQ2sT5vW8xYz90\n", "sk-aB3dE6gH1jK4mN7pQ2sT5vW8xYz90aB3dE6gH1jK4mN7pQ2sT5vW\n",
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa=\n", "\n  aB3dE6gH1jK4mN7pQ2sT5vW8xYz90", "a_1234567890123\n", "\n    a",
+        "sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-sk-1\nword",
         "<token><![CDATA[", "<key>token</key>", "</key><string>", "kind: Secret\ndata:\n", "data:{", "kind", "kind: Secret\ndata:\n a: ",
         "apiVersion", "\"data\":{\"a\":\"", "\\n", "a,b\\n", "user,password\\n", "\\r\\n", "user,password\\na1234567,", "| token ", "|a|b", "\ntoken  ",
         "\ntoken\t", "set(\"token\",", "set(", "env token ", "env ", "token: |\n", "token: - ", "token\"]", "\"]", "a://a1b2c3d4@", "-token ", "\u{2800}", "\u{85}",
@@ -717,13 +750,129 @@ fn pieces() -> impl Strategy<Value = String> {
         "\u{43f}\u{430}", "\u{5bc6}", "\u{17f}", "|", "b'", "key", "b", "n", "token ", "digest ",
         "https://", "secrets.", "%", "!", "#", "\u{1b}[0m", "\u{1b}]8;;", "\u{1b}\\", "\u{7}", "\u{200b}", "\\u001b[1m",
         "\\u200b", "[0m", "\u{1b}", "--password ", "curl -u ", "mysql -p", "sshpass -p ", "is \"", "<token>", "value: ", "name: ",
-        "Cookie: ", "sid=", "kind: Secret", "data:", "\n  a: ", "\\n", "user,password\\n", "set(\"token\", ", "env ", "| token | ", "token  ", "</key><string>",
+        "Cookie: ", "sid=", "0123456789abcdefghij0123456789abcdefghij0123", "\nk7", "=\n", "ghp_0123456789abcdefghij", "kind: Secret", "data:", "\n  a: ", "\\n", "user,password\\n", "set(\"token\", ", "env ", "| token | ", "token  ", "</key><string>",
         "<key>", "]", "https://a1b2c3d4e5f6a7b8c9d0@", "value: ", "type: ", "|\n", "-Password ", "algolia", "user,password\n", "|", "\t", "login x password ", "hooks.slack.com/services/", "%3D",
         "12345678:A", "8Q~", ".atlasv1.", "-us1", "s.", "MTA", "9f8e7d6c5b4a39281706f5e4d3c2b1a0",
     ]);
     let run = "[a-zA-Z0-9_-]{1,40}";
     let piece = prop_oneof![6 => fixed.prop_map(str::to_owned), 1 => run.prop_map(|s| s), 1 => "\\PC{0,4}"];
     prop::collection::vec(piece, 0..14).prop_map(|parts| parts.concat())
+}
+
+/// A token of the form of a row, and its random parts.
+fn token_of(rule: &TokenRule, seed: u64, extra: usize) -> (String, Vec<String>) {
+    let alphabet: Vec<char> = (0..128_u8).filter(|&b| is(b, rule.class & ALNUM)).map(char::from).collect();
+    let mut state = seed | 1;
+    let mut random = |size: usize| -> String {
+        // A digit and letters of both cases, as far as the row has them.
+        let first = "7kQaAC".chars().filter(|c| alphabet.contains(c)).collect::<Vec<_>>();
+        let next = |at: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            first.get(at).copied().unwrap_or(alphabet[(state >> 33) as usize % alphabet.len()])
+        };
+        (0..size).map(next).collect()
+    };
+    let least = usize::from(rule.least);
+    let size = (least + extra).min(usize::from(rule.most));
+    let open = rule.prefix.contains('?');
+    let wild = rule.wild.chars().nth(extra % rule.wild.len().max(1)).unwrap_or('?');
+    let prefix = rule.prefix.replace('?', &wild.to_string());
+    match rule.shape {
+        TokenShape::Pair => {
+            let parts = vec![random(size), random(size)];
+            (format!("{prefix}{}.{}", parts[0], parts[1]), parts)
+        }
+        TokenShape::Jwt => {
+            let parts = vec![random(20 + extra), random(30), random(43)];
+            (format!("{prefix}{}.eyJ{}.{}", parts[0], parts[1], parts[2]), parts)
+        }
+        TokenShape::Triple => {
+            let parts = vec![random(size), random(6), random(30)];
+            (format!("{prefix}{}.{}.{}", parts[0], parts[1], parts[2]), parts)
+        }
+        TokenShape::Around if open => {
+            let parts = vec![random(least)];
+            (format!("{}-{prefix}", parts[0]), parts)
+        }
+        TokenShape::Around => {
+            let parts = vec![random(least), random(60)];
+            (format!("{}.{prefix}{}", parts[0], parts[1]), parts)
+        }
+        TokenShape::Url => {
+            let parts = vec![random(size)];
+            (format!("https://{prefix}{}", parts[0]), parts)
+        }
+        _ if open || rule.wild.is_empty() => {
+            let parts = vec![random(if rule.shape == TokenShape::Exact { least } else { size })];
+            (format!("{prefix}{}", parts[0]), parts)
+        }
+        _ => {
+            let parts = vec![random(size / 2), random(size - size / 2 - rule.wild.len())];
+            (format!("{prefix}{}{}{}", parts[0], rule.wild, parts[1]), parts)
+        }
+    }
+}
+
+/// Reports whether eight characters of a part, or all of a shorter one of six or more, are left.
+fn leaks(masked: &str, parts: &[String]) -> bool {
+    parts.iter().filter(|part| part.len() >= 6).any(|part| {
+        let size = part.len().min(8);
+        (0..=part.len() - size).any(|at| masked.contains(&part[at..at + size]))
+    })
+}
+
+proptest! {
+    #![proptest_config(property(8_000))]
+
+    #[test]
+    fn every_row_is_masked_in_every_place(
+        row in 0..RULES.len(), seed in any::<u64>(), extra in 0..12_usize,
+        place in prop::sample::select(vec![
+            "S", "see S here", "It is S.", "(S)", "[S]", "<S>", "{\"v\": \"S\"}", "{\"v\":\"a\\nS\\n\"}", "{\\\"v\\\":\\\"S\\\"}",
+            "{\\\\\\\"v\\\\\\\":\\\\\\\"S\\\\\\\"}", "export X=S", "X='S'", "x: S\n", "- S\n", "x = S # y", "<v>S</v>", "<v a=\"S\"/>", "| a | S |", "a,S,b",
+            "a;S;b", "a\tS\tb", "curl -H \"X: S\" h", "https://h/p?x=S&y=1", "x=%22S%22", "\\u0022S\\u0022", "\u{1b}[32mS\u{1b}[0m", "\\u001b[32mS\\u001b[0m x",
+            "info\u{1b}[0mS\u{1b}[1mx", "\u{200b}S\u{2800}", "`S`", "\u{5bc6}S\u{3002}", "--x S", "--x=S", "[S] done", "a=1; b=S; c=2", "S\r\nx", "f('S')", "{'a': 'S'}", "x:S",
+            "2026-03-12T10:00:00Z INFO key=S took 3ms", "Authorization: Bearer S", "https://S@h/x", "*S*", "**S**", "\"S\",", "a/S", "@S", "#S", "x>S",
+        ]),
+    ) {
+        let rule = &RULES[row];
+        let (secret, parts) = token_of(rule, seed, extra);
+        let text = place.replace('S', &secret);
+        let masked = redact_secrets(&text, SecretRules::Full, M).into_owned();
+        prop_assert!(!leaks(&masked, &parts), "{} in {place:?}: {text:?} became {masked:?}", rule.prefix);
+        prop_assert_eq!(redact_secrets(&masked, SecretRules::Full, M), masked.as_str());
+    }
+
+    #[test]
+    fn every_row_is_masked_over_line_breaks(
+        row in 0..RULES.len(), seed in any::<u64>(), extra in 0..12_usize, cut in any::<prop::sample::Index>(),
+        wrap in prop::sample::select(vec![
+            ("bob@host:~/projects/alpha$ ", 80, "\n", ""), ("2026-03-12T10:00:00Z INFO the key of the service is ", 100, "\r\n", " which is long"),
+            ("Content-Transfer-Encoding: quoted-printable\n\nYour key is ", 75, "=\n", ".\n"), ("key: ", 76, "=\r\n", ""),
+        ]),
+        hidden in prop::sample::select(vec!["", "\u{1b}[0m", "\u{200b}"]),
+    ) {
+        let rule = &RULES[row];
+        let (secret, parts) = token_of(rule, seed, extra);
+        let (head, width, end, tail) = wrap;
+        let cut = 1 + cut.index(secret.len() - 1);
+        let binds = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+        // Next to other signs, nothing tells that the line was broken.
+        prop_assume!(secret[..cut].ends_with(binds) && secret[cut..].starts_with(binds));
+        // The name of a cookie is not masked, so what is masked has to go over the line break; and it is the word before
+        // the break that tells a token.
+        prop_assume!(rule.shape != TokenShape::Value || cut > rule.prefix.len());
+        prop_assume!(rule.shape != TokenShape::Around || secret.find(&rule.prefix[..2]).is_some_and(|at| at < cut));
+        // A few small letters may be the next word.
+        prop_assume!(secret.len() < cut + 8 || super::wraps::is_rest(&secret[cut..]));
+        let line = head.rsplit('\n').next().unwrap();
+        let fill = "x ".repeat(width).chars().take(width.saturating_sub(line.len() + cut)).collect::<String>();
+        let text = format!("{head}{fill} {}{end}{}{hidden}{tail}", &secret[..cut], &secret[cut..]);
+        let masked = redact_secrets(&text, SecretRules::Full, M).into_owned();
+        let joined = masked.replace("=\r\n", "").replace("=\n", "").replace(['\r', '\n'], "");
+        prop_assert!(!leaks(&joined, &parts), "{} cut at {cut}: {text:?} became {masked:?}", rule.prefix);
+        prop_assert_eq!(redact_secrets(&masked, SecretRules::Full, M), masked.as_str());
+    }
 }
 
 proptest! {

@@ -1,8 +1,8 @@
 //! Tokens that are recognisable by a fixed prefix or by a mark inside.
 
 use super::chars::{
-    ALNUM, ALNUM_UNDER, DASH, DIGIT, DOT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before, byte, is,
-    is_word, part, rest, run, run_back, tick,
+    ALNUM, ALNUM_UNDER, BASE64, DASH, DIGIT, DOT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before,
+    byte, is, is_word, part, rest, run, run_back, tick,
 };
 use super::keys::is_placeholder;
 use super::rules::{TokenRule, TokenShape};
@@ -14,7 +14,7 @@ impl Scanner<'_> {
         let body = self.body_start(rule, at)?;
         let span = if self.opens_word(at) { self.token_span(rule, at, body, floor) } else { None };
         // Documents write `x` for each character.
-        span.filter(|&(_, end)| !self.full || !is_placeholder(part(self.text, body, end)))
+        span.filter(|&(_, end)| !self.full || end <= body || !is_placeholder(part(self.text, body, end)))
     }
 
     /// Matches the prefix of a rule and returns where the body starts.
@@ -119,7 +119,7 @@ impl Scanner<'_> {
                 let start = run_back(self.text, separator, rule.class, least);
                 let fits = start >= floor && separator - start == least && self.opens_word(start);
                 (fits && is_generated(part(self.text, start, separator)))
-                    .then(|| (start, run(self.text, body, DOTTED | EQUALS, usize::MAX)))
+                    .then(|| (start, self.before_stop(body, run(self.text, body, DOTTED | EQUALS, usize::MAX))))
             }
         }
     }
@@ -154,9 +154,9 @@ impl Scanner<'_> {
     /// Reports whether a prefix of mere letters stands inside of base64.
     fn in_base64(&self, rule: &TokenRule, at: usize) -> bool {
         let letters = rule.prefix.bytes().all(|b| is(b, ALNUM));
-        self.full
-            && letters
-            && at.checked_sub(1).and_then(|at| byte(self.text, at)).is_some_and(|b| b == b'+' || b == b'/')
+        let sign = at.checked_sub(1).and_then(|at| byte(self.text, at)).is_some_and(|b| b == b'+' || b == b'/');
+        // The parts of a path are not generated.
+        self.full && letters && sign && is_generated(part(self.text, run_back(self.text, at, BASE64, 24), at))
     }
 
     /// Returns the end of the secret part of a URL: before a backslash that is none of JSON's before a slash, and
