@@ -52,34 +52,53 @@ fn survives(masked: &str, random: &str) -> bool {
     (0..=random.len() - size).any(|at| random.get(at..at + size).is_some_and(|piece| masked.contains(piece)))
 }
 
+/// Counts of what holds, and of all.
+type Shares = BTreeMap<String, (usize, usize)>;
+
+fn count(shares: &mut Shares, group: String, holds: bool) {
+    let (some, all) = shares.entry(group).or_default();
+    *some += usize::from(holds);
+    *all += 1;
+}
+
+fn print(shares: &Shares) {
+    for (group, (some, all)) in shares {
+        println!("{:5.1} % of {all:4} {group}", 100.0 * *some as f64 / *all as f64);
+    }
+}
+
 #[test]
 fn credentials_are_masked() {
     let Some(cases) = read("secrets") else {
         return skip(Skip::Test, "no labelled credentials");
     };
-    let mut groups: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let (mut groups, mut rules) = (Shares::new(), Shares::new());
     let mut misses: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for case in &cases {
         let field = |name: &str| case[name].as_str().unwrap();
         let (class, carrier) = (field("class"), field("carrier"));
+        let masked = mask(field("text"));
+        let hidden = case["random"].as_array().unwrap().iter().all(|part| !survives(&masked, part.as_str().unwrap()));
+        count(&mut groups, format!("class {class}"), hidden);
         // Identifiers and public keys are no credentials.
         if class == "id" {
             continue;
         }
-        let masked = mask(field("text"));
-        let hidden = case["random"].as_array().unwrap().iter().all(|part| !survives(&masked, part.as_str().unwrap()));
-        for group in ["all".to_owned(), format!("class {class}"), carrier.to_owned(), format!("{class} in {carrier}")] {
-            let (masked, all) = groups.entry(group).or_default();
-            *masked += usize::from(hidden);
-            *all += 1;
+        count(&mut rules, field("rule").to_owned(), hidden);
+        if case["gitleaks"] == true {
+            count(&mut groups, "found by the expression of the rule".to_owned(), hidden);
+        }
+        for group in ["all".to_owned(), carrier.to_owned(), format!("{class} in {carrier}")] {
+            count(&mut groups, group, hidden);
         }
         if !hidden {
             misses.entry(field("rule").to_owned()).or_default().push(format!("{carrier}: {}", field("text")));
         }
     }
-    for (group, (masked, all)) in &groups {
-        println!("{:5.1} % of {all:4} {group}", 100.0 * *masked as f64 / *all as f64);
-    }
+    print(&groups);
+    let fully = rules.values().filter(|(masked, all)| masked == all).count();
+    let never = rules.values().filter(|(masked, _)| *masked == 0).count();
+    println!("{fully} of {} rules masked in every case, {never} in none", rules.len());
     for (rule, texts) in &misses {
         println!("{} missed of {rule}, such as {:?}", texts.len(), texts.iter().take(2).collect::<Vec<_>>());
     }
@@ -94,19 +113,26 @@ fn ordinary_texts_are_kept() {
     let Some(cases) = read("survivors") else {
         return skip(Skip::Test, "no labelled ordinary texts");
     };
-    let mut lost = Vec::new();
+    let (mut kept, mut lost) = (Shares::new(), Vec::new());
     for case in &cases {
         let text = case["text"].as_str().unwrap();
         let masked = mask(text);
+        let category = case["category"].as_str().unwrap();
         // Examples of real form and public keys are masked rightly.
-        let counts = !case["category"].as_str().unwrap().starts_with("gitleaks");
+        let counts = !category.starts_with("gitleaks");
         let parts = case["must_survive"].as_array().unwrap();
-        if parts.iter().any(|part| !masked.contains(part.as_str().unwrap())) {
-            println!("{counts} lost {text:?}");
+        let whole = parts.iter().all(|part| masked.contains(part.as_str().unwrap()));
+        count(&mut kept, format!("kept of {category}"), whole);
+        if counts {
+            count(&mut kept, "kept of all ordinary texts".to_owned(), whole);
+        }
+        if !whole {
+            println!("{} {text:?}", if counts { "lost" } else { "masked" });
             if counts {
                 lost.push(text);
             }
         }
     }
+    print(&kept);
     assert!(lost.is_empty(), "{} lost: {lost:?}", lost.len());
 }
