@@ -73,6 +73,7 @@ impl<'a> Scanner<'a> {
             return None;
         }
         let (start, end) = self.value_at(start, crossed)?;
+        self.value_end = end;
         let value = part(self.text, start, end);
         (is_secret(kind, value, quoted) && !self.is_mask(start, end)).then_some((start, end))
     }
@@ -169,7 +170,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reports whether the key before a separator may say something, by its last bytes.
-    pub(super) fn key_may_tell(&self, at: usize, floor: usize) -> bool {
+    fn key_may_tell(&self, at: usize, floor: usize) -> bool {
         let mut head = self.text.as_bytes().get(floor..at).unwrap_or_default();
         while let [rest @ .., b' '] = head {
             head = rest;
@@ -193,7 +194,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the key that ends before a separator, without quotes.
-    pub(super) fn key_before(&self, at: usize, floor: usize) -> &'a str {
+    fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
         // The `?=` of Makefiles.
         if end > floor && byte(self.text, end - 1) == Some(b'?') {

@@ -379,6 +379,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || starts_ignoring_case(value, 0, "your")
             && !value.bytes().any(|b| b.is_ascii_digit())
             && value.contains(['_', '-'])
+        // The name of a variable.
+        || value.contains('_')
+            && value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
+            && key_kind(value).is_some()
         || value.chars().all(|c| matches!(c, '*' | 'x' | 'X' | '.' | '-' | '_' | '#' | '•' | '…'))
 }
 

@@ -290,7 +290,7 @@ pub(super) const RULES: [TokenRule; 282] = [
     token("pnb_", ALNUM, 36),
     sized("pat.", DOTTED, 60, 80),
     sized("sat.", DOTTED, 60, 80),
-    token("ico-", ALNUM, 32),
+    sized("ico-", ALNUM, 32, 32),
     token("snyk_", DOTTED, 40),
     wild("uap", sized("sq?_", ALNUM, 40, 40)),
     token("sgp_", ALNUM_UNDER, 40),

@@ -147,6 +147,8 @@ pub(super) struct Scanner<'a> {
     pub(super) manifest: Manifest,
     /// What to do at a hidden piece.
     pub(super) hidden: HiddenSearch,
+    /// Where the last value of a key ended.
+    pub(super) value_end: usize,
     /// Where the last words start that may be the prefix of a token.
     pub(super) opened: [usize; 4],
     /// Whether a line break inside of a word was met.
@@ -169,7 +171,8 @@ impl<'a> Scanner<'a> {
             table: None,
             manifest: Manifest::default(),
             hidden: HiddenSearch::Off,
-            opened: [usize::MAX; 4],
+            value_end: 0,
+            opened: [0; 4],
             met_wrap: false,
         }
     }
@@ -302,7 +305,11 @@ impl<'a> Scanner<'a> {
                     let start = at.checked_sub(5).filter(|&start| start >= floor)?;
                     self.pem_at(start).map(|(start, end)| (PEM, start, end))
                 }
-                Word::Scheme if active & AUTH != 0 => self.auth_at(at).map(|(start, end)| (AUTH, start, end)),
+                Word::Scheme if active & AUTH != 0 => {
+                    let (start, end) = self.auth_at(at)?;
+                    self.value_end = end;
+                    Some((AUTH, start, end))
+                }
                 Word::Begin | Word::Scheme => None,
                 &word if self.full && active & ASSIGN != 0 => {
                     self.announced(word, at, floor).map(|(start, end)| (ASSIGN, start, end))

@@ -333,6 +333,7 @@ fn ordinary_options_and_names_are_kept() {
             "export API_KEY=your_api_key_here",
             "\"design_token\": \"spacing-large-35px\"",
             "sha512-3De16a3tk75rZBKdXGmOVN92uL4eyJ4i+16mTP6sfjFayEg02QXJ12ObV/6SHevKQY9iodfSnQYbZl1xmw46IA==",
+            "token=ACCESS_TOKEN password: DB_PASSWORD http://h/video.ico-7a388b69018576d24b59331fd60aab0c.png",
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx glpat-xxxxxxxx-xxxxxxxxxxxx",
             "pa-prod-eu-west-1-nodepool-6d4b75cb6d-abcde-x7k2p fw_3ds_challenge_result_code_20240101",
             "cache-key-9e107d9d372bb6826bd81d3542a419d6 ext_base64EncodedPayload.ofTheRequest.andItsSignature1.andMore.andMore",

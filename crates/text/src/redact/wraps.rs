@@ -3,9 +3,8 @@
 //! Nothing in a text says that a line was broken for its length alone. So a break counts only where both sides are one
 //! piece without it, and what is found across a break counts only if what is behind it looks like the rest of a token.
 
-use super::chars::{ALNUM, DIGIT, EQUALS, PATH, UNDER, URLSAFE, byte, is, part, rest, run, starts_ignoring_case, tick};
+use super::chars::{ALNUM, DIGIT, EQUALS, PATH, UNDER, URLSAFE, byte, is, part, rest, run, tick};
 use super::hidden::binds;
-use super::keys::key_kind;
 use super::openings::openings;
 use super::rules::{RULES, TokenShape};
 use super::scan::{Scanner, TOKENS};
@@ -66,12 +65,21 @@ impl Scanner<'_> {
     /// Reports whether a secret may go over the line break at an offset: whether the word before it is the start of a
     /// token, or the value of a key.
     pub(super) fn may_wrap(&self, at: usize) -> bool {
-        let Some((start, end)) = soft_break(self.text, at) else { return false };
         let bytes = self.text.as_bytes();
+        let back = |count: usize| at.checked_sub(count).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+        let valued = self.value_end + 2 >= at;
+        let opened = self.opened.iter().any(|opened| opened.saturating_add(MAX_PART) >= at);
+        let opens = || (1..=5).any(|count| is(back(count), ALNUM | UNDER) && !is(back(count + 1), ALNUM | UNDER));
+        if !valued && !opened && !opens() {
+            return false;
+        }
+        let Some((start, end)) = soft_break(self.text, at) else { return false };
+        if valued {
+            return true;
+        }
         let head = bytes.get(..start).unwrap_or_default().iter().rev().take(MAX_PART);
         // There are prefixes with these signs.
         let word = start - head.take_while(|&&b| binds(Some(b)) || matches!(b, b'$' | b'=')).count();
-        let value = part(self.text, word, start).rfind('=').map_or(word, |sign| word + sign + 1);
         let tail = bytes.get(end..).unwrap_or_default().iter().take(MAX_PART);
         let length = start - word + tail.take_while(|&&b| binds(Some(b))).count();
         tick(length);
@@ -92,32 +100,10 @@ impl Scanner<'_> {
                     && (body..body + least).all(|at| is(joined(at), rule.class))
             })
         };
-        // What was met on the way, or may be broken itself.
+        // What was met on the way, or is broken itself.
         let met = self.opened.iter().copied().filter(|at| (word..start).contains(at));
-        self.is_value(value) || met.chain(word.max(start.saturating_sub(3))..start).any(opens)
+        met.chain(word.max(start.saturating_sub(3))..start).any(opens)
     }
-
-    /// Reports whether a key or a scheme of authorization stands before an offset.
-    fn is_value(&self, at: usize) -> bool {
-        let head = part(self.text, 0, at).trim_end_matches(['"', '\'', ' ']);
-        tick(at - head.len());
-        match head.as_bytes() {
-            [.., b':' | b'='] => {
-                let sign = head.len() - 1;
-                self.key_may_tell(sign, 0) && key_kind(self.key_before(sign, 0)).is_some()
-            }
-            [.., b'r' | b'R' | b'c' | b'C'] => {
-                ["bearer", "basic"].iter().any(|word| head.len() < at && ends_ignoring_case(head, word))
-            }
-            // The first line of a block of YAML.
-            [.., b'\n'] => head.len() < at && head.trim_end().ends_with(['|', '>', '-']),
-            _ => false,
-        }
-    }
-}
-
-fn ends_ignoring_case(text: &str, word: &str) -> bool {
-    text.len().checked_sub(word.len()).is_some_and(|at| starts_ignoring_case(text, at, word))
 }
 
 /// Reports whether what a rule found goes over line breaks, and is one token there: by the looks of the rest, or because
