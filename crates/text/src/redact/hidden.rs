@@ -102,6 +102,7 @@ impl<'a> VisibleText<'a> {
 
 /// Reports whether what stands next to a byte may be one piece with it: not next to white space, quotes and brackets,
 /// and not behind the sign of an assignment.
+#[inline]
 pub(super) fn binds(byte: Option<u8>) -> bool {
     byte.is_some_and(|b| is(b, PATH) && !matches!(b, b'=' | b':'))
 }

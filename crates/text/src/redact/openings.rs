@@ -8,9 +8,11 @@ const HASHES: usize = 1 << 14;
 /// Number of hashes that share a list of rules.
 const SHARED: usize = 1 << 5;
 
-const fn hash(first: u8, second: u8, third: u8) -> usize {
-    let gram = first as u32 | (second as u32) << 8 | (third as u32) << 16;
-    (gram.wrapping_mul(0x9e37_79b1) >> 18) as usize
+/// Odd, and the one of three thousand with which the fewest of the usual words have the hash of a start.
+const FACTOR: u32 = 0xbeda_9895;
+
+const fn hash(gram: [u8; 3]) -> usize {
+    (u32::from_le_bytes([gram[0], gram[1], gram[2], 0]).wrapping_mul(FACTOR) >> 18) as usize
 }
 
 /// Returns the hash of each way in which the start of a rule or of a word, by its number, may be written.
@@ -25,13 +27,13 @@ const fn grams(number: usize) -> ([usize; 64], usize) {
             if gram[open] == b'?' {
                 gram[open] = wild[count];
             }
-            hashes[count] = hash(gram[0], gram[1], gram[2]);
+            hashes[count] = hash(gram);
             count += 1;
         }
     } else {
         let word = WORDS[number - RULES.len()].0.as_bytes();
         while count < 8 {
-            hashes[count] = hash(cased(word[0], count & 1), cased(word[1], count & 2), cased(word[2], count & 4));
+            hashes[count] = hash([cased(word[0], count & 1), cased(word[1], count & 2), cased(word[2], count & 4)]);
             count += 1;
         }
     }
@@ -123,31 +125,36 @@ const fn folded(byte: u8) -> u8 {
     byte | 0x20
 }
 
-/// Reports whether a rule or a word may start at an offset.
-#[inline]
-pub(super) fn is_opening(text: &[u8], at: usize) -> bool {
-    let Some(&[first, second, third]) = text.get(at..).and_then(<[u8]>::first_chunk) else { return false };
-    let hash = hash(first, second, third);
-    STARTS[hash / 64] >> (hash % 64) & 1 == 1
+/// Returns those of the bits at which a rule or a word may start, of offsets above a base.
+pub(super) fn opened(text: &[u8], base: usize, starts: u64) -> u64 {
+    let (mut opened, mut left) = (0, starts);
+    while left != 0 {
+        let offset = left.trailing_zeros();
+        left &= left - 1;
+        if let Some(&gram) = text.get(base + offset as usize..).and_then(<[u8]>::first_chunk) {
+            let hash = hash(gram);
+            // No branch: most words are none, and those that are come without a pattern.
+            opened |= (STARTS[hash / 64] >> (hash % 64) & 1) << offset;
+        }
+    }
+    opened
+}
+
+/// Returns where the list of a hash is, unless nothing has it.
+fn list(hash: usize) -> Option<std::ops::Range<usize>> {
+    let list = hash / SHARED;
+    (STARTS[hash / 64] >> (hash % 64) & 1 == 1).then(|| usize::from(LISTS[list])..usize::from(LISTS[list + 1]))
 }
 
 /// Returns the numbers of what may start with three bytes: of a rule, or, above those, of a word.
-pub(super) fn openings([first, second, third]: [u8; 3]) -> &'static [u16] {
-    let hash = hash(first, second, third);
-    let list = hash / SHARED;
-    let listed = LISTED.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default();
-    if STARTS[hash / 64] >> (hash % 64) & 1 == 1 { listed } else { &[] }
+pub(super) fn openings(gram: [u8; 3]) -> &'static [u16] {
+    list(hash(gram)).and_then(|list| LISTED.get(list)).unwrap_or_default()
 }
 
 /// Reports whether a rule or a word may start at an offset, by the fourth byte as well.
-#[inline]
 pub(super) fn opens(text: &[u8], at: usize) -> bool {
-    if !is_opening(text, at) {
-        return false;
-    }
-    let Some(&[first, second, third]) = text.get(at..).and_then(<[u8]>::first_chunk) else { return false };
-    let list = hash(first, second, third) / SHARED;
+    let Some(&gram) = text.get(at..).and_then(<[u8]>::first_chunk) else { return false };
     let fourth = text.get(at + 3).map_or(0, |&b| folded(b));
-    let fourths = FOURTHS.get(usize::from(LISTS[list])..usize::from(LISTS[list + 1])).unwrap_or_default();
+    let fourths = list(hash(gram)).and_then(|list| FOURTHS.get(list)).unwrap_or_default();
     fourths.iter().any(|&wanted| wanted == 0 || wanted == fourth)
 }

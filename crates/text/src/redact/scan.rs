@@ -6,7 +6,7 @@
 use super::chars::{byte, starts_ignoring_case, tick};
 use super::hidden::{hidden_at, hides, may_hide};
 use super::manifest::Manifest;
-use super::openings::{is_opening, openings, opens};
+use super::openings::{opened, openings, opens};
 use super::rules::RULES;
 use super::tables::Table;
 use super::words::{WORDS, Word};
@@ -224,14 +224,8 @@ impl<'a> Scanner<'a> {
             let joined = starts & (kinds.joints << 1 | u64::from(joint));
             inside = kinds.words >> (BLOCK - 1) == 1;
             joint = kinds.joints >> (BLOCK - 1) == 1;
-            // No branch for each word: most are none, and those that are come without a pattern.
-            let (mut opened, mut left) = (0, starts);
-            while left != 0 {
-                let offset = left.trailing_zeros();
-                left &= left - 1;
-                opened |= u64::from(is_opening(bytes, base + offset as usize)) << offset;
-            }
-            left = opened | joined | kinds.signs;
+            let opened = opened(bytes, base, starts);
+            let mut left = opened | joined | kinds.signs;
             while left != 0 {
                 let offset = left.trailing_zeros();
                 left &= left - 1;
@@ -285,8 +279,7 @@ impl<'a> Scanner<'a> {
 
     /// Tries the rules of which the prefix starts at an offset.
     fn prefix_at(&mut self, at: usize, floor: usize, active: u32) -> Option<(u32, usize, usize)> {
-        let &[first, second, third] = self.text.as_bytes().get(at..)?.first_chunk()?;
-        for &number in openings([first, second, third]) {
+        for &number in openings(*self.text.as_bytes().get(at..)?.first_chunk()?) {
             let number = usize::from(number);
             let Some((word, meaning)) = number.checked_sub(RULES.len()).and_then(|word| WORDS.get(word)) else {
                 let rule = RULES.get(number)?;

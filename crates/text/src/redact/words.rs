@@ -34,7 +34,7 @@ pub(super) enum Word {
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 48] = [
+pub(super) const WORDS: [(&str, Word); 45] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
@@ -43,13 +43,13 @@ pub(super) const WORDS: [(&str, Word); 48] = [
     ("mariadb ", Word::Attached(b'p')), ("7z ", Word::Attached(b'p')), ("7za ", Word::Attached(b'p')),
     ("mongo ", Word::Option(b'p')), ("mongodump ", Word::Option(b'p')), ("mongorestore ", Word::Option(b'p')),
     ("mongoexport ", Word::Option(b'p')), ("mongoimport ", Word::Option(b'p')), ("bcp ", Word::Option(b'P')),
-    ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')), ("openssl ", Word::Option(b'k')),
+    ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')),
     ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
     ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
     ("password", Word::Netrc), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
-    ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("configure set ", Word::Pair),
-    ("set(", Word::Call), ("put(", Word::Call), ("header(", Word::Call), ("setheader(", Word::Call),
-    ("setproperty(", Word::Call), ("define(", Word::Call),
+    ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("aws configure set ", Word::Pair),
+    ("set(", Word::Call), ("put(", Word::Call), ("setheader(", Word::Call),
+    ("setproperty(", Word::Call),
 ];
 
 impl Scanner<'_> {
@@ -158,7 +158,7 @@ impl Scanner<'_> {
         let kind = if long { key_kind(part(self.text, at, name_end)) } else { None };
         let name_end = if dashes == 2 || kind.is_some() { name_end } else { at + 1 };
         let name = part(self.text, at, name_end);
-        let userinfo = matches!(name, "user" | "proxy-user" | "u" | "U" | "a");
+        let userinfo = matches!(name, "user" | "proxy-user" | "u" | "U");
         let letter = byte(self.text, at)?;
         let command = if kind.is_none() { self.command_at(at) } else { None };
         let attached = command == Some(Word::Attached(letter)) && dashes == 1;
