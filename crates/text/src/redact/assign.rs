@@ -247,7 +247,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Returns the end of a quoted value, which is the end of the line when the quote stays open.
-    fn quoted_end(&mut self, open: usize, slashes: usize, quote: u8, crossed: bool) -> Option<usize> {
+    pub(super) fn quoted_end(&mut self, open: usize, slashes: usize, quote: u8, crossed: bool) -> Option<usize> {
         let Some(close) = self.closing_quote(open, slashes, quote) else {
             let line = rest(self.text, open);
             let length = line.find('\n').unwrap_or(line.len());

@@ -46,7 +46,7 @@ enum WordFit {
 }
 
 /// Key words of the full rules, lower case and without separators.
-const WORDS: [(&str, WordFit, KeyKind); 37] = [
+const WORDS: [(&str, WordFit, KeyKind); 40] = [
     ("password", WordFit::Suffix, KeyKind::Password),
     ("passwd", WordFit::Suffix, KeyKind::Password),
     ("passphrase", WordFit::Suffix, KeyKind::Password),
@@ -84,6 +84,9 @@ const WORDS: [(&str, WordFit, KeyKind); 37] = [
     ("keypass", WordFit::Suffix, KeyKind::Password),
     ("jsessionid", WordFit::Suffix, KeyKind::Generated),
     ("phpsessid", WordFit::Suffix, KeyKind::Generated),
+    ("requirepass", WordFit::Suffix, KeyKind::Password),
+    ("amzsignature", WordFit::Suffix, KeyKind::Generated),
+    ("googsignature", WordFit::Suffix, KeyKind::Generated),
 ];
 
 /// What stands before `token` in names of pagination cursors and vocabulary entries.

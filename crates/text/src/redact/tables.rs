@@ -131,7 +131,7 @@ impl Scanner<'_> {
         if first != b'|' {
             let end = if is(first, LETTER) { run(self.text, start, DOTTED, MAX_NAME) } else { return None };
             let gap = part(self.text, end, end + 2);
-            if !gap.starts_with('\t') && gap != "  " || !may_tell(part(self.text, start, end).as_bytes()) {
+            if !gap.starts_with(['\t', ' ']) || !may_tell(part(self.text, start, end).as_bytes()) {
                 return None;
             }
             let (from, to) = self.spaced_pair(start, floor)?;

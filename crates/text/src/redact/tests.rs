@@ -212,6 +212,11 @@ fn what_is_around_a_value_tells_credentials() {
             ("{\"Cookie\": \"theme=dark; JSESSIONID=9F8E7D6C\"}", "{\"Cookie\": \"theme=dark; JSESSIONID=#\"}"),
             ("Set-Cookie: id=9f8e7d6c5b; Secure", "Set-Cookie: id=#; Secure"),
             ("password: |\n  Tr0ub4dor\nnext: x", "password: |\n  #\nnext: x"),
+            ("ALTER USER bob WITH PASSWORD 'Trouba dor';", "ALTER USER bob WITH PASSWORD '#';"),
+            ("create user 'b'@'%' identified by 'Troubador'", "create user 'b'@'%' identified by '#'"),
+            ("the wifi password \"Tr0ub4dor\" works", "the wifi password \"#\" works"),
+            ("requirepass Tr0ub4dor\nbind_pw Tr0ub4dor\n", "requirepass #\nbind_pw #\n"),
+            ("?X-Amz-Signature=9f8e7d6c5b4a39281706&x=1", "?X-Amz-Signature=#&x=1"),
             ("client_secret:\n  - Tr0ub4dor\n", "client_secret:\n  - #\n"),
             ("https://9f8e7d6c5b4a39281706f5e4@github.com/a", "https://#@github.com/a"),
             (
@@ -243,6 +248,8 @@ fn tokens_go_over_line_breaks() {
             (&format!("{long}{npm}\nNEXT_TOKEN_URL=x1"), &format!("{long}#\nNEXT_TOKEN_URL=x1")),
             (&format!("{long}{npm}\nThe next line"), &format!("{long}#\nThe next line")),
             (&format!("{long}{npm}\n2026-03-12 done"), &format!("{long}#\n2026-03-12 done")),
+            (&format!("{long} token: {line}\nProxy-Token1: b1"), &format!("{long} token: #\nProxy-Token1: b1")),
+            (&format!("{long} token: {line}\nHTTP/1.1 200 OK"), &format!("{long} token: #\nHTTP/1.1 200 OK")),
             (&format!("{long} password={line}\nLIMIT=1\n"), &format!("{long} password=#\nLIMIT=1\n")),
         ],
     );
@@ -319,6 +326,7 @@ fn ordinary_options_and_names_are_kept() {
         SecretRules::Full,
         &[
             "use --password to set it and --token for others",
+            "the password 'field' is required, a password \"policy\"\npassword reset2fa done\ntoken v2 is out",
             "--password PASSWORD  the password to use",
             "docker run -p 8080:8080 image -u 1000:1000",
             "curl -u username:password https://h",

@@ -22,8 +22,10 @@ pub(super) enum Word {
     Option(u8),
     /// A command with an option for a password that is written without a space.
     Attached(u8),
-    /// The password of a `.netrc` file.
+    /// The password of a `.netrc` file, or of a statement of a database.
     Netrc,
+    /// The password of a user of a database.
+    Identified,
     /// The value of a name, in a sentence.
     Is,
     /// A name and a value with white space between.
@@ -34,7 +36,7 @@ pub(super) enum Word {
 
 /// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
 #[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 45] = [
+pub(super) const WORDS: [(&str, Word); 46] = [
     ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
     ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
     ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
@@ -46,7 +48,7 @@ pub(super) const WORDS: [(&str, Word); 45] = [
     ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')),
     ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
     ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
-    ("password", Word::Netrc), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
+    ("password", Word::Netrc), ("identified by ", Word::Identified), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
     ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("aws configure set ", Word::Pair),
     ("set(", Word::Call), ("put(", Word::Call), ("setheader(", Word::Call),
     ("setproperty(", Word::Call),
@@ -58,6 +60,7 @@ impl Scanner<'_> {
         match word {
             Word::Netrc => self.netrc_at(at, floor),
             Word::Is => self.sentence_at(at, floor),
+            Word::Identified => self.identified_at(at, floor),
             Word::Pair => self.pair_behind(at, floor),
             Word::Call => self.call_at(at, floor),
             command => {
@@ -68,7 +71,7 @@ impl Scanner<'_> {
     }
 
     /// Finds the password in `machine h login u password x`.
-    fn netrc_at(&self, at: usize, floor: usize) -> Option<(usize, usize)> {
+    fn netrc_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
         let start = skip_space(self.text, at + "password".len());
         let user_end = skip_space_back(self.text, floor, at);
         if start == at + "password".len() || user_end == at {
@@ -76,11 +79,33 @@ impl Scanner<'_> {
         }
         let user = run_back(self.text, user_end, PATH, 64.min(user_end - floor));
         let name_end = skip_space_back(self.text, floor, user);
+        if let Some((open, slashes, quote)) = self.open_quote(start) {
+            return self.quoted_password(at, floor, (open, slashes, quote));
+        }
         let login = part(self.text, floor, name_end).ends_with("login") && user < user_end;
         let tail = rest(self.text, start);
         let end = start + tail.find(is_space).unwrap_or(tail.len());
         (login && is_secret(KeyKind::Password, part(self.text, start, end), false) && !self.is_mask(start, end))
             .then_some((start, end))
+    }
+
+    /// Finds the password in `WITH PASSWORD 'x'` of databases, or a quoted one in prose.
+    fn quoted_password(&mut self, at: usize, floor: usize, quote: (usize, usize, u8)) -> Option<(usize, usize)> {
+        let end = self.quoted_end(quote.0, quote.1, quote.2, false)?;
+        let value = part(self.text, quote.0, end);
+        let ends = |word: &str| at.checked_sub(word.len()).is_some_and(|at| starts_ignoring_case(self.text, at, word));
+        let told = ends("with ") || value.bytes().any(|b| b.is_ascii_digit()) && !value.contains(' ');
+        (told && quote.0 >= floor && is_secret(KeyKind::Password, value, true) && !self.is_mask(quote.0, end))
+            .then_some((quote.0, end))
+    }
+
+    /// Finds the password in `IDENTIFIED BY 'x'`.
+    fn identified_at(&mut self, at: usize, floor: usize) -> Option<(usize, usize)> {
+        let start = skip_space(self.text, at + "identified by ".len());
+        let (open, slashes, quote) = self.open_quote(start)?;
+        let end = self.quoted_end(open, slashes, quote, false)?;
+        let secret = is_secret(KeyKind::Password, part(self.text, open, end), true);
+        (secret && open >= floor && !self.is_mask(open, end)).then_some((open, end))
     }
 
     /// Finds the value in `the API key is "x"`.

@@ -8,6 +8,7 @@ use super::hidden::binds;
 use super::openings::openings;
 use super::rules::{RULES, TokenShape};
 use super::scan::{Scanner, TOKENS};
+use super::tokens::is_generated;
 
 /// Narrowest line that a terminal or a tool breaks, in bytes.
 const MIN_LINE: usize = 40;
@@ -114,7 +115,9 @@ pub(super) fn is_wrapped(text: &str, start: usize, end: usize, rule: u32, mask: 
     let next = byte(text, end);
     let goes_on = next.is_some_and(|b| is(b, URLSAFE | EQUALS) || b == b':' || b == b'(');
     tick(end - start);
-    let rests = || rest(found, head + 1).split('\n').all(is_rest);
+    // A value has no form of its own, so the next line has to look generated.
+    let rests =
+        || rest(found, head + 1).split('\n').all(|line| is_rest(line) && (rule & TOKENS != 0 || is_generated(line)));
     let part_alone = || Scanner::new(part(text, 0, start + head), true, mask).next(start, start, rule).is_some();
     !goes_on && (rests() || rule & TOKENS != 0 && !part_alone())
 }
@@ -124,7 +127,7 @@ pub(super) fn is_rest(line: &str) -> bool {
     let value = line.trim().trim_end_matches('=');
     let of = |test: fn(&u8) -> bool| value.bytes().any(|b| test(&b));
     let turns = value.as_bytes().windows(2).filter(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
-    let plain = run(value, 0, PATH, usize::MAX) == value.len() && !value.contains('=');
+    let plain = run(value, 0, PATH, usize::MAX) == value.len() && !value.contains(['=', ':']);
     let mixed = of(u8::is_ascii_digit) && of(u8::is_ascii_alphabetic);
     plain
         && of(|&b| is(b, ALNUM))
