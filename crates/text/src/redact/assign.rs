@@ -57,8 +57,18 @@ impl<'a> Scanner<'a> {
         }
         let mapped = self.manifest.map.0 < at && at < self.manifest.map.1 && is_pair(self.text, at);
         let kind = if mapped { KeyKind::Any } else { self.kind_of(at, after, floor)? };
+        // The end of a string, as in `'Password:'`.
+        let opened = run_back(self.text, at, DOTTED, MAX_KEY).checked_sub(1).and_then(|at| byte(self.text, at));
+        if after == at + 1
+            && matches!(opened, Some(b'"' | b'\''))
+            && byte(self.text, after) == opened
+            && opened != byte(self.text, at - 1)
+        {
+            return None;
+        }
         let compares = byte(self.text, at) == Some(b'=') && byte(self.text, at + 1) == Some(b'=');
         let mut start = skip_space(self.text, after);
+        let line = start;
         let block = block_start(self.text, start);
         let crossed = block > start || part(self.text, after, start).contains('\n');
         start = block;
@@ -75,6 +85,12 @@ impl<'a> Scanner<'a> {
         let (start, end) = self.value_at(start, crossed)?;
         self.value_end = end;
         let value = part(self.text, start, end);
+        // A condition ends in a colon as well.
+        let key_end = part(self.text, floor, at).trim_end_matches(['"', '\'', '`', '\\', ' ']).len() + floor;
+        let word = crossed && block == line && !quoted && !value.bytes().any(|b| b.is_ascii_digit());
+        if word && !self.starts_line(key_end) {
+            return None;
+        }
         (is_secret(kind, value, quoted) && !self.is_mask(start, end)).then_some((start, end))
     }
 
@@ -196,6 +212,9 @@ impl<'a> Scanner<'a> {
     /// Returns the key that ends before a separator, without quotes.
     fn key_before(&self, at: usize, floor: usize) -> &'a str {
         let mut end = skip_space_back(self.text, floor, at);
+        if part(self.text, end, at).contains('\n') {
+            return "";
+        }
         // The `?=` of Makefiles.
         if end > floor && byte(self.text, end - 1) == Some(b'?') {
             end = skip_space_back(self.text, floor, end - 1);
@@ -221,7 +240,8 @@ impl<'a> Scanner<'a> {
             let word = run_back(self.text, start - 1, DOTTED, MAX_KEY.min(start - 1 - floor));
             start = if word < start - 1 { word } else { start };
         }
-        part(self.text, start, end)
+        // The name of a type, as in `AWS::IAM::AccessKey`.
+        if part(self.text, floor, start).ends_with("::") { "" } else { part(self.text, start, end) }
     }
 
     /// Reports whether an earlier mask is the whole value.
@@ -300,17 +320,40 @@ impl<'a> Scanner<'a> {
         if tail.starts_with(['{', '[', '(']) && !tail.starts_with("{{") && !masked {
             return None;
         }
-        let value = part(tail, 0, bare_length(tail));
-        if value.len() < MIN_VALUE || crossed && value.ends_with(':') {
+        let whole = part(tail, 0, bare_length(tail));
+        if whole.len() < MIN_VALUE
+            || crossed && whole.ends_with(':')
+            || is_code(whole)
+            || self.is_same_name(start, whole)
+        {
             return None;
         }
-        let value = value.trim_end_matches([',', ';', '\\']);
+        let value = whole.trim_end_matches([',', ';', '\\']);
         // White space may have cut a shell substitution.
         let substitution = value.starts_with("$(") && value.len() < MAX_KEY;
-        if substitution || is_placeholder(value) || is_code(value) {
+        let bare = value.trim_end_matches([')', ']', '}', ':']);
+        if substitution || is_placeholder(value) || is_placeholder(bare) || is_code(value) {
             return None;
         }
         Some(start + value.trim_end_matches([',', ';', '\\', ')', '}']).len())
+    }
+
+    /// Reports whether a value is the name of its key, as in `token=token`.
+    fn is_same_name(&self, start: usize, value: &str) -> bool {
+        let name = value.trim_end_matches([',', ';', ')', ':']);
+        let head = part(self.text, start.saturating_sub(MAX_KEY + 8), start);
+        let key = head.trim_end_matches([' ', '=', ':', '"', '\'', '\\']);
+        tick(head.len());
+        head.len() > key.len() && !name.is_empty() && name.len() < MAX_KEY && key.ends_with(name)
+    }
+
+    /// Reports whether a key, which ends before an offset, is all that its line has.
+    fn starts_line(&self, end: usize) -> bool {
+        let start = run_back(self.text, end, DOTTED, MAX_KEY);
+        let before = part(self.text, start.saturating_sub(MAX_KEY), start);
+        let indent = before.trim_end_matches([' ', '\t', '-', '"', '\'', '\\', '`', '{', '*', '#', '>', '[', ',', 'n']);
+        tick(MAX_KEY);
+        !indent.ends_with(|c: char| c.is_ascii_alphanumeric())
     }
 }
 

@@ -1,6 +1,6 @@
 //! What keys and values say about being a credential, under the full rules.
 
-use super::chars::{ALNUM, ALNUM_UNDER, DOT, is, rest, starts_ignoring_case, tick};
+use super::chars::{ALNUM, ALNUM_UNDER, DOT, is, part, rest, starts_ignoring_case, tick};
 use super::tokens::is_generated;
 
 /// Shortest value that counts as a credential, in characters.
@@ -93,8 +93,8 @@ const WORDS: [(&str, WordFit, KeyKind); 40] = [
 ///
 /// They are no credentials, and masking them would stop an agent from fetching the next page.
 #[rustfmt::skip]
-const HARMLESS_TOKENS: [&str; 14] = [
-    "page", "next", "pagination", "design", "continuation", "sync", "bos", "eos", "pad", "unk", "sep", "cls", "mask", "stop",
+const HARMLESS_TOKENS: [&str; 17] = [
+    "input", "output", "version", "page", "next", "pagination", "design", "continuation", "sync", "bos", "eos", "pad", "unk", "sep", "cls", "mask", "stop",
 ];
 
 /// Segments that say which credential is meant, not what it is, and may follow the key word.
@@ -382,6 +382,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || starts_ignoring_case(value, 0, "your")
             && !value.bytes().any(|b| b.is_ascii_digit())
             && value.contains(['_', '-'])
+        // A format.
+        || value.contains("%s") && value.split("%s").all(|part| !part.contains(char::is_alphanumeric))
         // The name of a variable.
         || value.contains('_')
             && value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
@@ -393,6 +395,15 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 pub(super) fn is_code(value: &str) -> bool {
     let path = value.bytes().take(MAX_EXEMPT).take_while(|&b| is(b, ALNUM_UNDER | DOT)).count();
     let named = path > 0 && !value.starts_with(|c: char| c.is_ascii_digit());
-    let attribute = path == value.len() && value.contains('.') && key_kind(value).is_some();
-    named && value.len() <= MAX_EXEMPT && (rest(value, path).starts_with('(') || attribute)
+    let tail = rest(value, path);
+    // What ends a call, a list or a block.
+    let ends = tail.bytes().all(|b| matches!(b, b')' | b']' | b'}' | b',' | b';' | b':'));
+    let name = part(value, 0, path);
+    let of = |test: fn(&u8) -> bool| name.bytes().any(|b| test(&b));
+    let written = !of(u8::is_ascii_digit) && (of(u8::is_ascii_uppercase) || name.contains('_'));
+    let attribute = ends && name.contains('.') && (written || key_kind(name).is_some());
+    let argument = ends && tail.starts_with([')', ',']) && name.contains('_') && key_kind(name).is_some() && written;
+    let inside = tail.trim_end_matches([',', ';', ':', ')']);
+    let item = inside == "[" || inside.starts_with('[') && inside.ends_with(']') && !inside.contains('-');
+    named && value.len() <= MAX_EXEMPT && (tail.starts_with('(') || item || attribute || argument)
 }
