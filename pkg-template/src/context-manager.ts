@@ -148,13 +148,13 @@ export class ContextManager {
    * envelope's `provenance.warnings` names it.
    */
   ingestMcpResult(input: McpResultInput): ToolResult {
-    const { result, revision, ...call } = fields(input);
+    const { result, revision, resource_links, ...call } = fields(input);
     const about = encode(call);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
     if (unknown !== undefined) {
       throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
     }
-    const how = { result: encodeResult(result, { revision }), mutates: true };
+    const how = { result: encodeResult(result, { revision, resource_links }), mutates: true };
     return this.#session.run<ToolResult>("ingest_mcp_result", about, how).value;
   }
 

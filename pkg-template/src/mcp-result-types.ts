@@ -42,6 +42,11 @@ export interface McpResultOptions extends McpReadOptions {
   readonly compat?: "0.18";
   /** The revision that the server speaks. Default: shapes of all are taken. */
   readonly revision?: McpRevision;
+  /**
+   * Whether the model sees where resource links lead. An address is shown as text that no program renders or fetches; most of
+   * them only its server can read. Default: `shown`. Withheld ones are kept as the bytes of their artifacts.
+   */
+  readonly resource_links?: "shown" | "withheld";
 }
 
 /** Bytes of an MCP result. */
@@ -73,6 +78,8 @@ export interface McpResultInput {
   readonly result: McpToolResult;
   /** The revision that the server speaks. Default: shapes of all are taken. */
   readonly revision?: McpRevision;
+  /** Whether the model sees where resource links lead. Default: `shown`. */
+  readonly resource_links?: "shown" | "withheld";
   /** Default: `public`. */
   readonly sensitivity?: Sensitivity;
   readonly metadata?: JsonObject;

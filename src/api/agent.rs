@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::compat::Compat;
+use super::convert::withholds_links;
 use super::{done_with, ingested, need};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -93,13 +94,14 @@ pub fn ingest_mcp_result(
 }
 
 /// Takes a result of an MCP tool apart. `call` is `{tool_call_id, tool_name, sensitivity?, metadata?}`, `result` is `{result,
-/// revision?, attached?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order.
+/// revision?, resource_links?, attached?}`; `attached` lists where in the result base64 stood that comes as bytes, in their order.
 pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<Vec<u8>>) -> Result<McpResult> {
     // A result comes with its images, so the limit is that of a snapshot.
     let mut fields = Fields::open(json::parse_snapshot(result)?, "")?;
     let mut value = fields.require("result")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
+    let withholds_links = withholds_links(&mut fields)?;
     let places = fields.strings("attached")?;
     fields.finish()?;
     let mut call = Fields::open(json::parse(call)?, "")?;
@@ -113,7 +115,7 @@ pub fn read_mcp_result(is_compat: bool, call: &str, result: &str, attached: Vec<
         put_back(&mut value, &attached);
         Compat::get()?.mcp_result_to_envelope(&value, &tool)?
     } else {
-        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES };
+        let options = McpResultOptions { revision, max_bytes: limits::MCP_RESULT_BYTES, withholds_links };
         mcp_result_with_bytes(value, attached, &tool, &options)?
     };
     let mut rest = call.rest();

@@ -334,6 +334,57 @@ export const messageCases = {
     log.free();
   },
 
+  "images of MCP tools are images of the provider"(cw, assert) {
+    const png = "iVBORw0KGgo=";
+    const image = { type: "image", data: png, mimeType: "image/png" };
+    const wanted = {
+      "openai-chat": "data:image/png;base64,",
+      "openai-responses": '"input_image"',
+      anthropic: '"media_type":"image/png"',
+      gemini: '"inlineData"',
+      "ai-sdk-model": '"image-data"',
+    };
+    for (const content of [[image], [{ type: "text", text: "Here it is:" }, image]]) {
+      const manager = new cw.ContextManager();
+      manager.ingestAll([{ id: "u", kind: "user_turn", text: "draw" }, { id: "c1", kind: "tool_call", text: "chart {}" }]);
+      const { item } = manager.ingestMcpResult({ tool_call_id: "c1", tool_name: "chart", result: { content } });
+      assert.ok(item.text !== "(no content)", item.text);
+      for (const one of [manager, cw.ContextManager.fromJSON(JSON.stringify(manager))]) {
+        for (const [format, part] of Object.entries(wanted)) {
+          const { messages, warnings } = one.buildMessages({ phase: "answer", format });
+          const text = JSON.stringify(messages);
+          assert.ok(text.includes(png) && text.includes(part) && warnings.length === 0, `${format}: ${text}`);
+        }
+        const shown = one.buildMessages({ phase: "answer", format: "ai-sdk-ui" });
+        assert.ok(JSON.stringify(shown.messages).includes("[image: image/png, 1 KiB]"));
+        assert.deepEqual(shown.warnings.map(({ code }) => code), ["MEDIA_LEFT_OUT"]);
+      }
+      // Without the store there is a line.
+      const { messages, warnings } = cw.itemsToMessages(manager.events.list(), "anthropic");
+      assert.ok(!JSON.stringify(messages).includes(png) && warnings.length === 1);
+      manager.free();
+    }
+  },
+
+  "resource links lead somewhere, unless they are withheld"(cw, assert) {
+    const link = { type: "resource_link", name: "Report", uri: "demo://resource/2" };
+    const text = (options) => cw.mcpResultToEnvelope({ content: [link] }, "find", options).full_text;
+    assert.equal(text(), "Report: `demo://resource/2`");
+    assert.equal(text({ resource_links: "withheld" }), "Report: (link withheld)");
+    assert.equal(catchError(() => text({ resource_links: "no" })).path, "/resource_links");
+    const manager = new cw.ContextManager();
+    manager.ingest({ id: "c1", kind: "tool_call", text: "find {}" });
+    const call = { tool_call_id: "c1", tool_name: "find", result: { content: [link] }, resource_links: "withheld" };
+    assert.equal(manager.ingestMcpResult(call).item.text, "Report: (link withheld)");
+    manager.free();
+  },
+
+  "messages of another format are refused by its name"(cw, assert) {
+    const error = catchError(() => cw.messagesToItems(LISTS.anthropic, "openai-chat"));
+    assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/messages/1/content/1/type"]);
+    assert.ok(error.hint.includes("anthropic"), error.hint);
+  },
+
   "results of MCP tools are taken apart, and nothing of them is lost"(cw, assert) {
     const manager = new cw.ContextManager();
     manager.ingest({ id: "c1", kind: "tool_call", text: "{}", metadata: { function_name: "shoot" } });

@@ -137,5 +137,7 @@ pub const MCP_FACT_KEYS: usize = 100;
 pub const MCP_FACTS: usize = 20;
 /// Characters that a fact, or a value that becomes a line, must stay below, as in 0.18.
 pub const MCP_FACT_CHARS: usize = 200;
+/// Characters of the address of a resource link that a model is shown; browsers and servers take about as many.
+pub const MCP_URI_CHARS: usize = 2_000;
 /// Warnings of one MCP result that its provenance repeats.
 pub const MCP_WARNINGS: usize = 20;

@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use crate::api::{One, compat, write};
 use contextweaver_base::limits;
-use contextweaver_base::{ErrorCode, Result};
+use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::mcp::{
     ConvertedResult, McpResultOptions, ResultBinary, Revision, mcp_prompt_to_envelope, mcp_resource_to_envelope,
     mcp_result_to_envelope,
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{ResultEnvelope, Warning};
+use contextweaver_text::unicode::quote;
 
 /// An answer with bytes beside its JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct WithBytes {
     pub bytes: Vec<u8>,
 }
 
-/// Takes a result of MCP apart: of a tool `{result, tool_name, compat?, revision?, max_bytes?}`, of reading a resource
+/// Takes a result of MCP apart: of a tool `{result, tool_name, compat?, revision?, max_bytes?, resource_links?}`, of reading a resource
 /// `{result, resource_id, max_bytes?}`, of getting a prompt `{result, prompt_id, max_bytes?}`. Gives `{envelope, full_text,
 /// warnings, binaries: [{handle, media_type, label, offset, length}]}` and the bytes.
 pub fn convert_result(arguments: &str) -> Result<WithBytes> {
@@ -60,6 +61,18 @@ pub fn convert_result(arguments: &str) -> Result<WithBytes> {
     Ok(WithBytes { json: write(&One("done", &answer))?, bytes })
 }
 
+/// Takes how resource links are shown: `resource_links` is `shown` or `withheld`.
+pub fn withholds_links(fields: &mut Fields) -> Result<bool> {
+    match fields.opt_string("resource_links")?.as_deref() {
+        None | Some("shown") => Ok(false),
+        Some("withheld") => Ok(true),
+        Some(other) => {
+            let message = format!("expected `shown` or `withheld`, got {}", quote(other));
+            Err(Error::new(ErrorCode::InvalidInput, message).at(fields.at("resource_links")))
+        }
+    }
+}
+
 /// What a result is of is named by the one field that it has.
 fn convert(result: &Value, mut fields: Fields) -> Result<ConvertedResult> {
     let limit = limits::MCP_RESULT_BYTES as u64;
@@ -75,11 +88,12 @@ fn convert(result: &Value, mut fields: Fields) -> Result<ConvertedResult> {
     let tool = fields.string("tool_name")?;
     let revision = fields.opt_string("revision")?.map(|name| Revision::parse(&name)).transpose();
     let revision = revision.map_err(|error| error.at("/revision"))?;
+    let withholds_links = withholds_links(&mut fields)?;
     let compat = compat::requested(&mut fields, ErrorCode::Unsupported)?;
     fields.finish()?;
     if let Some(compat) = compat {
         return compat.mcp_result_to_envelope(result, &tool);
     }
-    let options = McpResultOptions { revision, max_bytes };
+    let options = McpResultOptions { revision, max_bytes, withholds_links };
     mcp_result_to_envelope(result, &tool, &options)
 }

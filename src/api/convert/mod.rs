@@ -6,7 +6,7 @@ mod mcp;
 mod mcp_result;
 mod messages;
 
-pub use mcp_result::{WithBytes, convert_result};
+pub use mcp_result::{WithBytes, convert_result, withholds_links};
 
 use super::{compat, done, unknown};
 use contextweaver_base::{ErrorCode, Result};

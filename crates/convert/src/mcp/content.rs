@@ -7,8 +7,8 @@ use super::facts;
 use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::limits;
 use contextweaver_model::json::type_name;
-use contextweaver_text::markdown::one_line;
-use contextweaver_text::unicode::{quote, sanitize};
+use contextweaver_text::markdown::{code_span, one_line};
+use contextweaver_text::unicode::{self, quote, sanitize};
 
 impl ResultReader<'_> {
     /// Reads the content of a result.
@@ -246,9 +246,9 @@ impl ResultReader<'_> {
         if block.value("name").is_some_and(|name| !name.is_string()) {
             self.degrade("malformed-part", "`name` is not a string", block.at("name"));
         }
-        let shown = shown_uri(uri);
         let name = block.text("name").map(short);
-        let label = self.label(block.text("name").or(shown.as_ref().ok().map(|_| uri)), "resource link");
+        // The label is for people, who may follow what they see.
+        let label = self.label(block.text("name").or(is_plain_uri(uri).then_some(uri)), "resource link");
         let media_type = self.media_type(block, "application/octet-stream");
         if self.store(&place, uri.as_bytes().to_vec(), "text/uri-list", label, &block.path)
             && let Some(artifact) = self.artifacts.last_mut()
@@ -259,7 +259,7 @@ impl ResultReader<'_> {
         if block.withheld {
             return self.withhold(block);
         }
-        let target = shown.unwrap_or_else(|scheme| format!("({scheme}link withheld)"));
+        let target = if self.withholds_links { "(link withheld)".to_owned() } else { shown_uri(uri) };
         let line = name.map_or_else(|| target.clone(), |name| format!("{name}: {target}"));
         self.show(line, "", &block.path);
     }
@@ -292,21 +292,18 @@ fn is_media_type(text: &str) -> bool {
 }
 
 /// Schemes of addresses that do nothing by being followed but fetch, from somewhere else.
-const SAFE_SCHEMES: &[&str] = &["http", "https", "mailto", "urn"];
+const PLAIN_SCHEMES: &[&str] = &["http", "https", "mailto", "urn"];
 
-/// Returns an address as the model may see it, or the scheme for which it may not, with a space behind it.
-fn shown_uri(uri: &str) -> Result<String, String> {
+/// Tells whether an address is of a known scheme and has nothing that Markdown reads as more than an address.
+fn is_plain_uri(uri: &str) -> bool {
     let scheme = uri.split_once(':').map_or("", |(scheme, _)| scheme);
-    if SAFE_SCHEMES.iter().any(|safe| scheme.eq_ignore_ascii_case(safe)) {
-        return Ok(short(uri));
-    }
-    let is_scheme = |scheme: &str| {
-        scheme.len() <= 32
-            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
-    };
-    Err(if !scheme.is_empty() && is_scheme(scheme) {
-        format!("{} ", scheme.to_ascii_lowercase())
-    } else {
-        String::new()
-    })
+    PLAIN_SCHEMES.iter().any(|plain| scheme.eq_ignore_ascii_case(plain))
+        && uri.chars().all(|ch| ch.is_ascii_graphic() && !"<>[]()!`*\"\\".contains(ch))
+}
+
+/// Returns an address as the model may see it: whole, so that it can be used. What might be more than an address to a
+/// program that shows it, such as an image to be fetched, is a code span.
+fn shown_uri(uri: &str) -> String {
+    let shown = unicode::truncate(uri, limits::MCP_URI_CHARS);
+    if is_plain_uri(uri) { shown } else { code_span(&shown) }
 }

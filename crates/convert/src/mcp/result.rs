@@ -22,11 +22,13 @@ pub struct McpResultOptions {
     pub revision: Option<Revision>,
     /// Bytes that the result may unpack to; what is beyond is left out with a warning.
     pub max_bytes: usize,
+    /// Whether the model does not see where resource links lead; the addresses are kept.
+    pub withholds_links: bool,
 }
 
 impl Default for McpResultOptions {
     fn default() -> Self {
-        Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES }
+        Self { revision: None, max_bytes: limits::MCP_RESULT_BYTES, withholds_links: false }
     }
 }
 
@@ -138,6 +140,7 @@ fn is_media(result: &Value, path: &str) -> bool {
 }
 
 fn read(map: &JsonMap, mut reader: ResultReader, options: &McpResultOptions) -> ConvertedResult {
+    reader.withholds_links = options.withholds_links;
     if let Some(error) = protocol_error(map) {
         let message = error.get("message").and_then(Value::as_str).unwrap_or("");
         reader.warn("protocol-error", "an error of the protocol in place of a result", "");

@@ -65,6 +65,8 @@ pub(super) struct ResultReader<'a> {
     pub warnings: Vec<Warning>,
     pub provenance: JsonMap,
     pub is_partial: bool,
+    /// Whether the model does not see where resource links lead.
+    pub withholds_links: bool,
     /// Bytes that may still be kept.
     pub room: usize,
     /// Bytes of text that may still be shown.
@@ -122,6 +124,7 @@ impl<'a> ResultReader<'a> {
             warnings: Vec::new(),
             provenance,
             is_partial: false,
+            withholds_links: false,
             room,
             text_room: room.min(limits::MAX_STRING_BYTES),
             note_room: limits::MCP_NOTE_BYTES,

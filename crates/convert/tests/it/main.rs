@@ -8,4 +8,5 @@ mod mistakes;
 mod properties;
 mod provider_logs;
 mod provider_rules;
+mod resource_links;
 mod schema_suite;
