@@ -2,7 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-use contextweaver_base::order::SortedMap;
+use contextweaver_base::order::{SortedMap, WordSet, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::hash::hex;
 use contextweaver_text::unicode::{prefix, quote};
@@ -10,56 +10,85 @@ use contextweaver_text::unicode::{prefix, quote};
 /// Characters of a name.
 const NAME_CHARS: usize = 64;
 
-/// The names of tools and their ids: different tools have different names of 1 to 64 letters, digits, `_` and `-` that
-/// start with a letter or `_`.
+/// The names of tools for providers, and their ids: different tools have different names of 1 to 64 letters, digits, `_` and
+/// `-` that start with a letter or `_`.
 ///
-/// A name is made from the id alone. An id that is a legal name is its own name. One that becomes legal by writing its
-/// separators (`. : / # @` and spaces) as `_` is written so. Any other, and any whose written form is that of another
-/// tool, ends in eight digits of the hash of its id. So adding a tool renames another in one case only: when the two ids
-/// differ in nothing but separators. Made once for a whole catalog, names do not even depend on what is shown of it.
+/// A tool is called by its own name, whose separators (`. : / # @` and spaces) are written as `_`. Where two tools would have
+/// one name, or a name is the id of another tool, or cannot be written, the tool is called by its id: as it is, with its
+/// separators written so, or with eight digits of its hash, whichever is the first that no other tool has. So adding a tool
+/// renames another only when the two have one name, or nothing but separators tells their ids apart. Made once for a whole
+/// catalog, names do not even depend on what is shown of it.
 #[derive(Debug, Clone, Default)]
 pub struct ToolNames {
     names: SortedMap<String, String>,
     ids: SortedMap<String, String>,
+    /// Ids by what tools would be called by them, where that is nobody's name: logs may have it.
+    by_ids: SortedMap<String, String>,
 }
 
 impl ToolNames {
-    /// Names tools by their ids, whose order does not matter.
+    /// Names tools, given by id and name, whose order does not matter.
     ///
     /// # Examples
     ///
     /// ```
     /// use contextweaver_routing::ToolNames;
     ///
-    /// let names = ToolNames::new(["mail.send", "日本"].into_iter());
-    /// assert_eq!(names.name_of("mail.send"), Some("mail_send"));
-    /// let name = names.name_of("日本").unwrap();
-    /// assert!(name.starts_with("tool_"));
-    /// assert_eq!(names.resolve(name)?, "日本");
+    /// let tools = [("mcp:git/add", "add"), ("git.log", "log"), ("shop.log", "log"), ("x", "日本")];
+    /// let names = ToolNames::new(tools.into_iter());
+    /// assert_eq!(names.name_of("mcp:git/add"), Some("add"));
+    /// assert_eq!(names.name_of("git.log"), Some("git_log"));
+    /// assert_eq!(names.name_of("x"), Some("x"));
+    /// assert_eq!(names.resolve("git_log")?, "git.log");
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn new<'a>(ids: impl Iterator<Item = &'a str>) -> Self {
-        let mut ids: Vec<&str> = ids.collect();
-        contextweaver_base::order::sort_distinct(&mut ids);
+    pub fn new<'a>(tools: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut tools: Vec<(&str, &str)> = tools.collect();
+        sort_by(&mut tools, |one, other| one.cmp(other));
+        tools.dedup_by(|one, other| one.0 == other.0);
         let mut out = Self::default();
-        // How many ids are written alike; a legal one has the right to its own form.
+        let ids = WordSet::new(tools.iter().map(|(id, _)| (*id).to_owned()).collect());
         let mut written: SortedMap<String, usize> = SortedMap::new();
-        for id in &ids {
-            if is_legal(id) {
-                out.set(id, (*id).to_owned());
-            } else if let Some(form) = written_form(id) {
-                *written.get_or_insert(&form, 0) += 1;
+        for form in tools.iter().filter_map(|(_, name)| written_form(name)) {
+            *written.get_or_insert(&form, 0) += 1;
+        }
+        let mut written_ids: SortedMap<String, usize> = SortedMap::new();
+        for form in tools.iter().filter_map(|(id, _)| written_form(id)) {
+            *written_ids.get_or_insert(&form, 0) += 1;
+        }
+        for (id, name) in &tools {
+            let is_own = |form: &String| written.get(form) == Some(&1) && (form == id || !ids.contains(form));
+            if let Some(form) = written_form(name).filter(is_own) {
+                out.set(id, form);
+            }
+        }
+        let rest: Vec<&str> = tools.iter().map(|(id, _)| *id).filter(|id| !out.names.contains_key(*id)).collect();
+        let is_one = |form: &str| written_ids.get(form) == Some(&1);
+        out.add_by_ids(&rest, &is_one);
+        for (id, form) in tools.iter().filter_map(|(id, _)| Some((id, written_form(id)?))) {
+            if is_one(&form) && !out.ids.contains_key(&form) {
+                out.by_ids.insert(form, (*id).to_owned());
+            }
+        }
+        out
+    }
+
+    /// Names tools by their ids; `is_one` tells whether no other id, of all tools, is written so.
+    fn add_by_ids(&mut self, ids: &[&str], is_one: &dyn Fn(&str) -> bool) {
+        // A legal id has the right to its own form.
+        for id in ids.iter().filter(|id| is_legal(id)) {
+            if !self.ids.contains_key(*id) {
+                self.set(id, (*id).to_owned());
             }
         }
         for id in ids {
-            if out.names.contains_key(id) {
+            if self.names.contains_key(*id) {
                 continue;
             }
-            let form = written_form(id).filter(|form| written.get(form) == Some(&1) && !out.ids.contains_key(form));
-            let name = form.unwrap_or_else(|| out.hashed(id));
-            out.set(id, name);
+            let form = written_form(id).filter(|form| is_one(form) && !self.ids.contains_key(form));
+            let name = form.unwrap_or_else(|| self.hashed(id));
+            self.set(id, name);
         }
-        out
     }
 
     fn set(&mut self, id: &str, name: String) {
@@ -88,13 +117,13 @@ impl ToolNames {
         self.names.get(id).map(String::as_str)
     }
 
-    /// Returns the tool of a name.
+    /// Returns the tool of a name; a tool that goes by its own name is also found by what it would be called by its id.
     ///
     /// # Errors
     ///
     /// Fails with `NOT_FOUND`.
     pub fn resolve(&self, name: &str) -> Result<&str> {
-        self.ids.get(name).map(String::as_str).ok_or_else(|| unknown_name(name))
+        self.ids.get(name).or_else(|| self.by_ids.get(name)).map(String::as_str).ok_or_else(|| unknown_name(name))
     }
 
     /// Returns every name with its tool, sorted by name.
@@ -147,8 +176,41 @@ mod tests {
     use super::*;
 
     fn names(ids: &[&str]) -> Vec<String> {
-        let names = ToolNames::new(ids.iter().copied());
+        // Without a name of their own.
+        let names = ToolNames::new(ids.iter().map(|id| (*id, "")));
         ids.iter().map(|id| names.name_of(id).unwrap().to_owned()).collect()
+    }
+
+    #[test]
+    fn tools_are_called_by_their_names() {
+        let of = |tools: &[(&str, &str)]| {
+            let names = ToolNames::new(tools.iter().copied());
+            let reversed = ToolNames::new(tools.iter().rev().copied());
+            let names_of = |names: &ToolNames| -> Vec<String> {
+                tools.iter().map(|(id, _)| names.name_of(id).unwrap().to_owned()).collect()
+            };
+            assert_eq!(names_of(&names), names_of(&reversed));
+            for (id, _) in tools {
+                assert_eq!(names.resolve(names.name_of(id).unwrap()).unwrap(), *id);
+            }
+            names_of(&names)
+        };
+        assert_eq!(
+            of(&[("shop:list", "shop_list_orders"), ("mcp:git_add", "git_add")]),
+            ["shop_list_orders", "git_add"]
+        );
+        assert_eq!(of(&[("contextweaver:drilldown", "drilldown")]), ["drilldown"]);
+        assert_eq!(of(&[("mcp:a/search", "search"), ("mcp:b/search", "search")]), ["mcp_a_search", "mcp_b_search"]);
+        assert_eq!(of(&[("a", "files.read"), ("b", "files/read")]), ["a", "b"]);
+        // A name that is the id of another tool would be taken for that one.
+        assert_eq!(of(&[("a", "b"), ("b", "c")]), ["a", "c"]);
+        assert_eq!(of(&[("b_c", "x"), ("a", "b.c")]), ["x", "a"]);
+        assert_eq!(of(&[("send", "send"), ("x", "")]), ["send", "x"]);
+        let names = ToolNames::new([("mail:read#5e6f", "read"), ("a.b", "c"), ("a/b", "d")].into_iter());
+        assert_eq!(names.resolve("mail_read_5e6f").unwrap(), "mail:read#5e6f");
+        assert!(names.resolve("a_b").is_err());
+        // Both go by their ids, of which one is the name of a third.
+        assert_eq!(of(&[("x.y", "n"), ("z", "n"), ("w", "x_y")])[2], "x_y");
     }
 
     #[test]

@@ -88,9 +88,9 @@ fn unknown_provider(provider: &str, known: &[&str]) -> Error {
 /// use contextweaver_routing::{ProviderOptions, tools_for};
 ///
 /// let written = tools_for(catalog.items(), &ProviderOptions::new("anthropic"), None)?;
-/// assert_eq!(written.tools[1]["name"], "mail_send");
-/// // The model calls `mail_send`: that is our tool `mail.send`.
-/// assert_eq!(written.resolve("mail_send")?, "mail.send");
+/// assert_eq!(written.tools[1]["name"], "send_mail");
+/// // The model calls `send_mail`: that is our tool `mail.send`.
+/// assert_eq!(written.resolve("send_mail")?, "mail.send");
 /// # Ok::<(), contextweaver_base::Error>(())
 /// ```
 pub fn tools_for<'a>(
@@ -109,7 +109,7 @@ pub fn tools_for<'a>(
     let names = if let Some(names) = names {
         names
     } else {
-        own = ToolNames::new(items.clone().map(|item| item.id.as_str()));
+        own = ToolNames::new(items.clone().map(|item| (item.id.as_str(), item.name.as_str())));
         &own
     };
     let mut out = ProviderTools {

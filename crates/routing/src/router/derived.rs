@@ -132,7 +132,8 @@ impl Router {
     /// Returns the names that tools have for providers, and the tools.
     pub fn names(&mut self) -> (&ToolNames, &Catalog) {
         let Self { catalog, names, .. } = self;
-        let names = names.get_or_insert_with(|| ToolNames::new(catalog.items().map(|item| item.id.as_str())));
+        let tools = || catalog.items().map(|item| (item.id.as_str(), item.name.as_str()));
+        let names = names.get_or_insert_with(|| ToolNames::new(tools()));
         (names, catalog)
     }
 }

@@ -250,7 +250,7 @@ mod tests {
             tool(json!({"id": "b.search", "name": "search"})),
             tool(json!({"id": "send", "name": "a.search"})),
         ];
-        let given = ToolNames::new(tools.iter().map(|tool| tool.id.as_str()));
+        let given = ToolNames::new(tools.iter().map(|tool| (tool.id.as_str(), tool.name.as_str())));
         let mut catalog = Catalog::new();
         catalog.register_all(tools.into()).unwrap();
         let called = CalledTools::new(&catalog, &given);

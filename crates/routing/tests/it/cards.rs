@@ -194,8 +194,8 @@ fn tools_are_written_for_every_provider() {
     ] {
         let options = ProviderOptions { strict, ..ProviderOptions::new(provider) };
         let out = tools_for(tools.iter(), &options, None).unwrap();
-        assert_eq!(out.tools[0].pointer(name).unwrap(), "mail_send");
-        assert_eq!(out.resolve("mail_send").unwrap(), "mail.send");
+        assert_eq!(out.tools[0].pointer(name).unwrap(), "send");
+        assert_eq!(out.resolve("send").unwrap(), "mail.send");
         assert_eq!(out.resolve("mail.send").unwrap_err().code(), ErrorCode::NotFound);
         assert_eq!(out.tools[0].pointer(schema).unwrap()["type"], "object");
         assert_eq!(out.tools[1].pointer(schema).is_some(), provider != "gemini");
@@ -206,7 +206,7 @@ fn tools_are_written_for_every_provider() {
     assert_eq!(tools, before);
     let error = tools_for(tools.iter(), &ProviderOptions::new("openai"), None).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidInput);
-    let names = ToolNames::new(["bare"].into_iter());
+    let names = ToolNames::new([("bare", "bare")].into_iter());
     let error = tools_for(tools.iter(), &ProviderOptions::new("gemini"), Some(&names)).unwrap_err();
     assert_eq!(error.code(), ErrorCode::NotFound);
 }
@@ -279,7 +279,8 @@ proptest! {
 
     #[test]
     fn names_are_legal_and_belong_to_one(ids in proptest::collection::vec(hostile(), 0..12), more in hostile()) {
-        let names = ToolNames::new(ids.iter().map(String::as_str));
+        let tools = || ids.iter().map(|id| (id.as_str(), ""));
+        let names = ToolNames::new(tools());
         let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
         for id in &ids {
             let name = names.name_of(id).unwrap();
@@ -290,7 +291,7 @@ proptest! {
             prop_assert_eq!(names.resolve(name).unwrap(), id.as_str());
         }
         // Another tool renames only one that differs from it in separators, or is spelled like a name with a hash.
-        let grown = ToolNames::new(ids.iter().map(String::as_str).chain([more.as_str()]));
+        let grown = ToolNames::new(tools().chain([(more.as_str(), "")]));
         let written = |id: &str| id.replace(['.', ':', '/', '#', '@', ' '], "_");
         for id in &ids {
             if written(id) != written(&more) && names.name_of(id) != Some(more.as_str()) {
@@ -303,7 +304,7 @@ proptest! {
     fn only_candidates_are_selected(ids in proptest::collection::vec(hostile(), 0..8), answer in hostile(), takes_any: bool) {
         let prefixes = if takes_any { PrefixRepair::Any } else { PrefixRepair::Segments };
         let candidates: Vec<&str> = ids.iter().map(String::as_str).collect();
-        let names = ToolNames::new(candidates.iter().copied());
+        let names = ToolNames::new(candidates.iter().map(|id| (*id, "")));
         let resolve = |name: &str| names.resolve(name).ok().map(str::to_owned);
         let options = ValidateOptions {
             resolve: Some(&resolve),
