@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { isPromise } from "./callbacks.js";
 import { sourceOf } from "./catalog.js";
+import { toolSet } from "./tool-set.js";
+import type { AiSdkToolSet } from "./tool-set.js";
 import type { Catalog, CatalogSource } from "./catalog.js";
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
@@ -145,9 +147,16 @@ export class Router {
     return this.#run("validate_selection", encode(args));
   }
 
-  /** Returns the candidates as a provider takes tools. Its names for them are accepted by `validateSelection`. */
-  toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): readonly JsonObject[] {
-    return this.providerTools(result, provider, options).tools;
+  /**
+   * Returns the candidates as a provider takes tools: for the AI SDK a `ToolSet`, for the others a list. Each is called by its
+   * `name`, by its id where two have one; `validateSelection` accepts both.
+   */
+  toolsFor(result: Candidates, provider: "ai-sdk", options?: ToolsForOptions): AiSdkToolSet;
+  toolsFor(result: Candidates, provider: Exclude<ToolProvider, "ai-sdk">, options?: ToolsForOptions): readonly JsonObject[];
+  toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): AiSdkToolSet | readonly JsonObject[];
+  toolsFor(result: Candidates, provider: ToolProvider, options?: ToolsForOptions): AiSdkToolSet | readonly JsonObject[] {
+    const { tools } = this.providerTools(result, provider, options);
+    return provider === "ai-sdk" ? toolSet(tools) : tools;
   }
 
   /** Does the same, with the ids behind the names and a report of what the provider's schemas cannot say. */

@@ -445,7 +445,7 @@ test("convert makes a catalog or definitions of what a server answered to tools/
   assert.match(gemini.stderr, /^contextweaver: listed\.json: not removed at mcp:get_order \/properties\/id: /m);
   await writeFile(join(folder, "made.json"), stdout);
   const [definition] = JSON.parse((await cli(["convert", "tools", "made.json", "--to", "anthropic"])).stdout);
-  assert.deepEqual([definition.name, definition.input_schema.type], ["mcp_shop_get_order", "object"]);
+  assert.deepEqual([definition.name, definition.input_schema.type], ["get_order", "object"]);
 });
 
 test("convert makes an envelope of a result, and files that replace none", async () => {

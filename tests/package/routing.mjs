@@ -615,12 +615,40 @@ const choiceCases = {
     router.free();
   },
 
+  "tools go by their names, and the way to look into results has one name"(cw, assert) {
+    const tools = [
+      { id: "shop:list", kind: "tool", name: "shop_list_orders", description: "Lists all orders" },
+      { id: "mcp:a/search", kind: "tool", name: "search", description: "Searches orders" },
+      { id: "mcp:b/search", kind: "tool", name: "search", description: "Searches orders elsewhere" },
+      cw.drilldownTool(),
+    ];
+    const router = new cw.Router(tools);
+    const result = { candidate_ids: tools.map(({ id }) => id) };
+    const names = router.toolsFor(result, "openai-chat").map((tool) => tool.function.name);
+    assert.deepEqual(names, ["shop_list_orders", "mcp_a_search", "mcp_b_search", "drilldown"]);
+    for (const [at, name] of names.entries()) assert.equal(router.validateSelection(result, name).selected_id, tools[at].id);
+    assert.equal(router.validateSelection(result, "shop_list").selected_id, "shop:list");
+    router.free();
+  },
+
   "tools are written for every provider, with a report of what is lost"(cw, assert) {
     const { router, result } = routing(cw);
     const name = { "openai-chat": (t) => t.function.name, "openai-responses": (t) => t.name, anthropic: (t) => t.name, gemini: (t) => t.name, "ai-sdk": (t) => t.name };
     for (const [provider, nameOf] of Object.entries(name)) {
       const full = router.providerTools(result, provider);
-      assert.deepEqual(router.toolsFor(result, provider), full.tools);
+      if (provider === "ai-sdk") {
+        // What the SDK's own jsonSchema() returns is known by this symbol and these two fields.
+        const set = router.toolsFor(result, provider);
+        assert.deepEqual(Object.keys(set), full.tools.map(nameOf));
+        for (const { name, description, inputSchema } of full.tools) {
+          const schema = set[name].inputSchema;
+          assert.deepEqual([set[name].description, schema.jsonSchema], [description, inputSchema]);
+          assert.ok(schema[Symbol.for("vercel.ai.schema")] === true && "validate" in schema);
+          assert.deepEqual(schema["~standard"].jsonSchema.input({ target: "draft-07" }), inputSchema);
+        }
+      } else {
+        assert.deepEqual(router.toolsFor(result, provider), full.tools);
+      }
       assert.equal(full.provider, provider);
       assert.deepEqual(full.tools.map((one) => full.name_to_tool_id[nameOf(one)]), result.candidate_ids);
       for (const one of full.tools) {

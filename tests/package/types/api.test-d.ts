@@ -248,7 +248,8 @@ const cards: readonly ChoiceCard[] = router.cards(found, { budget_tokens: 100 })
 renderCards(cards, { show_scores: true }).trim() + explainRoute(found).markdown;
 router.cards({ candidate_ids: ["t"] })[0]?.score;
 const answer: string | null = router.validateSelection(found, undefined).selected_id;
-router.toolsFor(found, "ai-sdk")[0]?.["name"];
+router.toolsFor(found, "ai-sdk")["t"]?.inputSchema.jsonSchema;
+router.toolsFor(found, "anthropic")[0]?.["name"];
 router.selectionSchema(found, { provider: "gemini" });
 router.browse({ path: "/", offset: router.browse().next ?? 0 }).children[0]?.kind satisfies "node" | "item" | undefined;
 router.setEmbeddings({ t: new Float64Array(3) });
