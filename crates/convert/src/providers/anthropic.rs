@@ -177,9 +177,25 @@ pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Va
     pair_server_tools(&mut list, warnings);
     let result = |call: &AlternatingPart, text: &str| json!({ "type": "tool_result", "tool_use_id": call.id, "content": text, "is_error": true });
     let start = json!({ "type": "text", "text": MISSING_START });
-    let list = alternate_roles(list, true, result, start, warnings);
+    let mut list = alternate_roles(list, true, result, start, warnings);
+    trim_end(&mut list, warnings);
     let messages = list.into_iter().map(write_message).collect();
     (messages, write_system(system))
+}
+
+/// Takes white space off the end of a last message of the model, with which it is refused.
+fn trim_end(list: &mut [AlternatingMessage], warnings: &mut Warnings) {
+    let Some(last) = list.last_mut().filter(|last| !last.is_user) else { return };
+    let Some(block) = last.parts.last_mut() else { return };
+    let Some(text) = block.value.get("text").and_then(Value::as_str) else { return };
+    let trimmed = text.trim_end().to_owned();
+    if trimmed.len() == text.len() {
+        return;
+    }
+    // What is nothing but white space was left out before.
+    block.value["text"] = trimmed.into();
+    let message = "white space at the end of the last message of the model is left out";
+    warnings.add("TEXT_TRIMMED", message, at("/items", block.item));
 }
 
 fn write_message(alternating: AlternatingMessage) -> Value {

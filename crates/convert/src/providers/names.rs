@@ -46,21 +46,31 @@ pub fn legal_id(id: &str, format: Format) -> String {
 pub fn legal_name(name: &str, format: Format) -> String {
     match format {
         Format::AiSdkUi | Format::AiSdkModel if !name.is_empty() => name.to_owned(),
-        // Gemini allows dots and colons besides.
+        // Gemini allows dots and colons besides, but wants a letter or `_` first.
+        Format::Gemini if !name.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_') => {
+            legal(&format!("_{}", marked(name, 63, true, ".:")), 64, true, ".:")
+        }
         Format::Gemini => legal(name, 64, true, ".:"),
         _ => legal(name, 64, true, ""),
     }
 }
 
 fn legal(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
-    let fits = |ch: char| !is_plain || ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-') || more.contains(ch);
-    if !text.is_empty() && text.chars().count() <= longest && text.chars().all(fits) {
+    if !text.is_empty() && text.chars().count() <= longest && text.chars().all(|ch| fits(ch, is_plain, more)) {
         return text.to_owned();
     }
-    // Texts that differ only where they are cut or replaced stay apart.
+    marked(text, longest, is_plain, more)
+}
+
+/// Replaces what does not fit. Texts that differ only where they are cut or replaced stay apart.
+fn marked(text: &str, longest: usize, is_plain: bool, more: &str) -> String {
     let mark = format!("_{:08x}", of_text(text) as u32);
-    let kept = text.chars().map(|ch| if fits(ch) { ch } else { '_' });
+    let kept = text.chars().map(|ch| if fits(ch, is_plain, more) { ch } else { '_' });
     kept.take(longest.min(64) - mark.len()).chain(mark.chars()).collect()
+}
+
+fn fits(ch: char, is_plain: bool, more: &str) -> bool {
+    !is_plain || ch.is_ascii_alphanumeric() || matches!(ch, '_' | '-') || more.contains(ch)
 }
 
 /// Ids that are in use.
@@ -107,6 +117,13 @@ mod tests {
         assert_eq!(legal_id(&long, Format::OpenAiChat).len(), 40);
         assert_eq!(legal_id(&long, Format::OpenAiResponses), long);
         assert_eq!(legal_name("a.b", Format::Gemini), "a.b");
+        for name in ["123", "-a", "", "天気", &"1".repeat(70)] {
+            let written = legal_name(name, Format::Gemini);
+            assert!(written.starts_with('_') && written.len() <= 64 && written.is_ascii(), "{written}");
+            assert_ne!(written, legal_name(&format!("_{name}"), Format::Gemini));
+            // Again it stays what it is.
+            assert_eq!(legal_name(&written, Format::Gemini), written);
+        }
         assert!(legal_name("天気", Format::OpenAiChat).is_ascii());
         assert!(!legal_name("", Format::AiSdkUi).is_empty());
     }

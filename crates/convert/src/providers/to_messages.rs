@@ -354,6 +354,10 @@ impl MessageBuilder<'_, '_, '_> {
                 ToolResultPart { call_id, name, text: NO_RESULT.to_owned(), media: Vec::new(), is_error: true };
             return vec![OutgoingPart::new(PartContent::ToolResult(result), index)];
         };
+        for result in results.iter().filter(|result| **result < index) {
+            let message = format!("a result of call {} stands before it; it is written behind it", quote(&call.id));
+            self.warn("RESULT_MOVED", message, *result);
+        }
         let result = self.tool_result(*first, call);
         if more.is_empty() {
             return self.parts(*first, &PartContent::ToolResult(result));

@@ -8,5 +8,6 @@ mod mistakes;
 mod properties;
 mod provider_logs;
 mod provider_rules;
+mod repairs;
 mod resource_links;
 mod schema_suite;

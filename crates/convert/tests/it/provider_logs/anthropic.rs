@@ -25,7 +25,22 @@ pub fn conversation(random: &mut Random) -> (Value, Option<Value>) {
         _ => None,
     };
     // After calls there is a user, or nothing.
+    if let Some(last) = messages.last_mut().filter(|last| last["role"] == "assistant") {
+        trim_end(last);
+    }
     (messages.into(), system)
+}
+
+/// Takes white space off the end, with which a last message of the assistant is refused.
+fn trim_end(message: &mut Value) {
+    let content = &mut message["content"];
+    let last =
+        if content.is_string() { Some(content) } else { content.as_array_mut().and_then(|list| list.last_mut()) };
+    let Some(last) = last else { return };
+    let text = if last.is_string() { last } else { &mut last["text"] };
+    if let Some(trimmed) = text.as_str().map(|text| text.trim_end().to_owned()) {
+        *text = trimmed.into();
+    }
 }
 
 fn message(random: &mut Random, role: &str, content: &Value) -> Value {

@@ -26,6 +26,11 @@ pub fn anthropic(messages: &[Value]) -> Verdict {
         ensure(role == ["user", "assistant"][index % 2], "user and assistant alternate, the user begins")?;
         if let Some(text) = message["content"].as_str() {
             ensure(!is_blank(text), "content is not blank")?;
+            let is_last = role == "assistant" && index + 1 == messages.len();
+            ensure(
+                !is_last || text.trim_end() == text,
+                "the last message of the assistant has no white space at its end",
+            )?;
             ensure(open.is_empty(), "every call has its result in the next message")?;
             continue;
         }

@@ -1,0 +1,94 @@
+//! What a provider refuses and is repaired, with a warning each time.
+
+use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
+use contextweaver_model::{ContextItem, ItemKind};
+use serde_json::{Value, json};
+
+fn item(kind: ItemKind, id: &str, text: &str, parent: Option<&str>) -> ContextItem {
+    let mut item = ContextItem::new(id, kind, text);
+    item.parent_id = parent.map(str::to_owned);
+    item
+}
+
+fn call(id: &str, name: &str) -> ContextItem {
+    let mut call = item(ItemKind::ToolCall, id, "{}", None);
+    call.metadata.insert("function_name".into(), name.into());
+    call
+}
+
+fn written(items: &[ContextItem], format: Format) -> (Vec<Value>, Vec<&'static str>) {
+    let written = items_to_messages(items, format, &WriteOptions { close_calls: true }).unwrap();
+    (written.messages, written.warnings.iter().map(|warning| warning.code).collect())
+}
+
+#[test]
+fn results_that_do_not_follow_their_calls_are_repaired_and_named() {
+    let user = item(ItemKind::UserTurn, "u", "go", None);
+    let result = item(ItemKind::ToolResult, "result:c1", "42", Some("c1"));
+    for format in Format::ALL {
+        // Before its call: behind it.
+        let (moved, codes) = written(&[user.clone(), result.clone(), call("c1", "f")], *format);
+        let (usual, none) = written(&[user.clone(), call("c1", "f"), result.clone()], *format);
+        assert_eq!((moved, codes), (usual, vec!["RESULT_MOVED"]), "{}", format.as_str());
+        assert!(none.is_empty(), "{none:?}");
+        // Without one: with a call made up.
+        let (orphan, codes) = written(&[user.clone(), result.clone()], *format);
+        assert_eq!(codes, ["CALL_MISSING"], "{}", format.as_str());
+        assert!(json!(orphan).to_string().contains("42"));
+    }
+    // The way in.
+    let result = json!({ "role": "tool", "tool_call_id": "c1", "content": "42" });
+    let call = json!({ "role": "assistant", "tool_calls": [
+        { "id": "c1", "type": "function", "function": { "name": "f", "arguments": "{}" } } ] });
+    for messages in [json!([result]), json!([result, call])] {
+        let read = messages_to_items(messages, Format::OpenAiChat, &ReadOptions::default()).unwrap();
+        assert_eq!(read.warnings[0].code, "UNKNOWN_CALL");
+    }
+}
+
+#[test]
+fn a_last_message_of_the_model_ends_in_no_white_space_for_anthropic() {
+    let said = |text: &str| vec![item(ItemKind::UserTurn, "u", "go ", None), item(ItemKind::AgentMsg, "a", text, None)];
+    let (messages, codes) = written(&said("Here is \n\t"), Format::Anthropic);
+    assert_eq!((messages[1]["content"].as_str(), codes), (Some("Here is"), vec!["TEXT_TRIMMED"]));
+    // Others take it, and so does Anthropic from the user and before the end.
+    let (messages, codes) = written(&said("Here is \n"), Format::OpenAiChat);
+    assert_eq!((messages[1]["content"].as_str(), codes.len()), (Some("Here is \n"), 0));
+    let mut items = said("Here is ");
+    items.push(item(ItemKind::UserTurn, "u2", "so? ", None));
+    let (messages, codes) = written(&items, Format::Anthropic);
+    let texts: Vec<_> = messages.iter().map(|message| message["content"].as_str().unwrap()).collect();
+    assert_eq!((texts, codes.len()), (vec!["go ", "Here is ", "so? "], 0));
+    // Of several blocks the last.
+    let blocks = json!([{ "type": "text", "text": "a " }, { "type": "text", "text": "b " }]);
+    let messages = json!([{ "role": "user", "content": "go" }, { "role": "assistant", "content": blocks }]);
+    let items = messages_to_items(messages, Format::Anthropic, &ReadOptions::default()).unwrap().items;
+    let (messages, codes) = written(&items, Format::Anthropic);
+    assert_eq!((messages[1]["content"][0]["text"].as_str(), codes), (Some("a "), vec!["TEXT_TRIMMED"]));
+    assert_eq!(messages[1]["content"][1]["text"], "b");
+}
+
+#[test]
+fn names_of_functions_are_mended_both_ways() {
+    let long = "n".repeat(80);
+    for name in ["123", "-a", "send mail", "天気", long.as_str()] {
+        let items = [item(ItemKind::UserTurn, "u", "go", None), call("c1", name)];
+        let (messages, codes) = written(&items, Format::Gemini);
+        let mended = messages[1]["parts"][0]["functionCall"]["name"].as_str().unwrap().to_owned();
+        assert!(mended.starts_with(|ch: char| ch.is_ascii_alphabetic() || ch == '_'), "{mended}");
+        assert!(mended.len() <= 64 && mended.chars().all(|ch| ch.is_ascii_alphanumeric() || "_-.:".contains(ch)));
+        assert!(codes.contains(&"NAME_CHANGED"), "{codes:?}");
+        // Its result has the same name, and the item keeps its own.
+        assert_eq!(messages[2]["parts"][0]["functionResponse"]["name"], mended);
+        assert_eq!(items[1].metadata["function_name"], name);
+        assert_eq!(written(&items, Format::Gemini).0, messages);
+    }
+    // A name that only Gemini takes goes elsewhere and comes back.
+    let call = json!({ "functionCall": { "name": "files.read:v2", "args": {} } });
+    let messages = json!([{ "role": "user", "parts": [{ "text": "go" }] }, { "role": "model", "parts": [call] }]);
+    let items = messages_to_items(messages, Format::Gemini, &ReadOptions::default()).unwrap().items;
+    let (chat, codes) = written(&items, Format::OpenAiChat);
+    let name = chat[1]["tool_calls"][0]["function"]["name"].as_str().unwrap();
+    assert!(name.starts_with("files_read_v2_") && codes.contains(&"NAME_CHANGED"), "{name} {codes:?}");
+    assert_eq!(written(&items, Format::Gemini).0[1]["parts"][0], call);
+}
