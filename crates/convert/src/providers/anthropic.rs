@@ -185,8 +185,8 @@ pub fn write(messages: Vec<OutgoingMessage>, warnings: &mut Warnings) -> (Vec<Va
 
 /// Takes white space off the end of a last message of the model, with which it is refused.
 fn trim_end(list: &mut [AlternatingMessage], warnings: &mut Warnings) {
-    let Some(last) = list.last_mut().filter(|last| !last.is_user) else { return };
-    let Some(block) = last.parts.last_mut() else { return };
+    let Some(ending) = list.last_mut().filter(|message| !message.is_user) else { return };
+    let Some(block) = ending.parts.last_mut() else { return };
     let Some(text) = block.value.get("text").and_then(Value::as_str) else { return };
     let trimmed = text.trim_end().to_owned();
     if trimmed.len() == text.len() {

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 mod anthropic_gemini;
+mod carried;
 mod conversations;
 mod media;
 mod mistakes;
