@@ -10,6 +10,7 @@ use crate::compile::inputs::BuildInputs;
 use crate::compile::prompt::StructuredPrompt;
 use crate::compile::render::renderer::{MessagePrompt, Renderer};
 use crate::compile::render::{RenderedPrompt, render};
+use crate::compile::score::bm25n::TermWeights;
 use crate::compile::score::score;
 use crate::compile::select::units::UnitSelection;
 use crate::compile::select::{self, arrange, group, select};
@@ -61,7 +62,8 @@ pub fn build(
     let frame = PromptFrame::new(sections, footer, sources, request, renderer);
     let terms = score(&mut state);
     group(&mut state, &pins);
-    let (mut limit, mut rounds, mut excess) = (frame.limit()?, 0, 0);
+    let room = frame.limit().map_err(|error| with_pinned(error, &state, &terms, &frame))?;
+    let (mut limit, mut rounds, mut excess) = (room, 0, 0);
     loop {
         let scope = select::SelectionScope { terms: &terms, frame: &frame, previous, limit };
         // Where less room was tried than there is, it is the excess that does not fit.
@@ -81,6 +83,17 @@ pub fn build(
         }
         limit -= step;
         rounds = (rounds + 1).min(DOUBLING_ROUNDS);
+    }
+}
+
+/// Adds to what header and footer exceed the budget by what must stand beside them, so that a caller who adds it to the
+/// budget gets a prompt.
+fn with_pinned(error: Error, state: &BuildState, terms: &TermWeights, frame: &PromptFrame) -> Error {
+    let scope = select::SelectionScope { terms, frame, previous: None, limit: 0 };
+    let Err(pinned) = select(state, &scope) else { return error };
+    match (error.details()["over_by"].as_u64(), pinned.details()["required"].as_u64()) {
+        (Some(frame), Some(pinned)) => error.detail("over_by", frame + pinned),
+        _ => error,
     }
 }
 
