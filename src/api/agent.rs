@@ -38,8 +38,17 @@ pub fn ingest_messages(manager: &mut ContextManager, arguments: &str) -> Result<
     (options.start, options.known_calls) = contextweaver_context::message_plan(manager.events().items(), &name);
     options.open_calls = open_calls(manager.events().items().iter());
     let start = options.start;
-    let noted = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();
-    let read = messages_to_items(messages, format, &options)?;
+    let noted: Vec<NotedMessage> = messages.as_array().into_iter().flatten().map(NotedMessage::of).collect();
+    let mut read = messages_to_items(messages, format, &options)?;
+    if manager.has_read(format, &noted) {
+        let message =
+            "these messages were read before, and are in the log twice now; syncMessages takes a whole conversation";
+        read.warnings.push(MessageWarning {
+            code: "READ_BEFORE",
+            message: message.to_owned(),
+            path: "/messages".to_owned(),
+        });
+    }
     let owners = message_owners(&read.items, start);
     match manager.ingest_messages(read.items).map_err(|error| error.under("/messages"))? {
         Outcome::Need(needs) => need(&needs),

@@ -141,6 +141,14 @@ impl ContextManager {
         Ok(Outcome::Done(SyncedMessages { added, superseded, unchanged, warnings, events }))
     }
 
+    /// Tells whether messages begin with all those that were read of their format: a conversation handed over again, which
+    /// [`ContextManager::sync_messages`] would not read twice.
+    pub fn has_read(&self, format: Format, messages: &[NotedMessage]) -> bool {
+        let known = self.known_messages.of(format);
+        let same = known.iter().zip(messages).all(|(known, message)| known.print == message.0.print);
+        known.len() > 1 && messages.len() >= known.len() && same
+    }
+
     /// Notes messages that were read and appended by another way than [`ContextManager::sync_messages`]; `owners` are the
     /// ids of the items with the indices of their messages.
     pub fn note_messages(&mut self, format: Format, messages: Vec<NotedMessage>, owners: Vec<(usize, String)>) {

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at the first thing that is wrong")]
 
 use contextweaver_context::{
-    BuildRequest, ContextManager, Conversation, ManagerOptions, McpResult, SyncedMessages, ToolResult,
+    BuildRequest, ContextManager, Conversation, ManagerOptions, McpResult, NotedMessage, SyncedMessages, ToolResult,
 };
 use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, items_to_messages, messages_to_items};
@@ -172,6 +172,18 @@ fn instructions_beside_the_messages_are_the_first_of_them() {
     let built = manager.build_messages(&request, format, WriteOptions::default()).unwrap().done().unwrap();
     let all = json!(built.written).to_string();
     assert!(all.contains("Be long.") && !all.contains("Be short."), "{all}");
+}
+
+#[test]
+fn a_conversation_that_is_appended_again_is_noticed() {
+    let format = Format::OpenAiChat;
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let noted = |turns: &[Turn]| messages(turns, format).iter().map(NotedMessage::of).collect::<Vec<_>>();
+    let turns = [user("a"), agent("b"), user("c")];
+    assert!(!manager.has_read(format, &noted(&turns[..2])));
+    manager.note_messages(format, noted(&turns[..2]), Vec::new());
+    assert!(manager.has_read(format, &noted(&turns)) && manager.has_read(format, &noted(&turns[..2])));
+    assert!(!manager.has_read(format, &noted(&turns[2..])) && !manager.has_read(Format::Gemini, &noted(&turns)));
 }
 
 #[test]
