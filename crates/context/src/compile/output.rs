@@ -1,17 +1,21 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
+use crate::compile::closure::joins;
 use crate::compile::frame::PromptFrame;
-use crate::compile::prompt::StructuredPrompt;
+use crate::compile::prompt::{PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
 use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
+use crate::digest_note::HANDLE_FIELD;
 use crate::event::Event;
+use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
     BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, ResultEnvelope, Stage,
 };
 use contextweaver_text::tokens::Estimator;
+use contextweaver_text::unicode::quote;
 
 /// Counts what was kept and what was not.
 pub fn stats(
@@ -123,6 +127,23 @@ pub fn check_overflow(
                 .detail("stats", serde_json::to_value(stats).unwrap_or_default()))
         }
     }
+}
+
+/// Names results in the prompt whose call is not in the log, or comes after them.
+pub fn torn_results(events: &EventLog, prompt: &StructuredPrompt) -> Vec<String> {
+    let torn = |entry: &PromptEntry| {
+        let item = entry.item;
+        let parent = item.parent_id.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
+        if item.metadata.contains_key(HANDLE_FIELD) {
+            return None;
+        }
+        match joins(events, item) {
+            None => Some(format!("result {} answers {}, which is no call of the log", quote(&item.id), quote(parent))),
+            Some(call) if call > entry.at => Some(format!("result {} stands before its call", quote(&item.id))),
+            Some(_) => None,
+        }
+    };
+    prompt.entries.iter().filter_map(torn).collect()
 }
 
 /// Returns the digests of results whose text is in the prompt.

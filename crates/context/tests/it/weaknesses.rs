@@ -495,3 +495,18 @@ fn what_is_over_is_all_that_is_missing() {
         assert!(build(&mut manager, &request).is_ok(), "{budget} {error}");
     }
 }
+
+#[test]
+fn a_result_without_its_call_is_named() {
+    let mut manager = with(vec![
+        item("u", ItemKind::UserTurn, "hi"),
+        child("o", ItemKind::ToolResult, "orphan", "no-such-call"),
+        child("b", ItemKind::ToolResult, "before its call", "late"),
+        item("late", ItemKind::ToolCall, "f {}"),
+        child("r", ItemKind::ToolResult, "after it", "late"),
+    ]);
+    let warnings = answer(&mut manager, "", 1000).warnings;
+    let expected =
+        ["result `o` answers `no-such-call`, which is no call of the log", "result `b` stands before its call"];
+    assert_eq!(warnings, expected);
+}
