@@ -16,8 +16,9 @@
 //! | [`MCP_RESULT_BYTES`] | 16 MiB | everything one MCP result unpacks to |
 //! | [`MCP_PARTS`] | 1,000 | content parts of one MCP result |
 //! | [`MAX_PATTERN_BYTES`] | 1,024 | UTF-8 bytes of one pattern |
-//! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search |
+//! | [`MAX_SEARCH_STEPS`] | 33,554,432 | steps of one search, of choosing rows and columns, of all rules of one check |
 //! | [`MAX_SCHEMA_STEPS`] | 33,554,432 | steps of checking one value against a schema |
+//! | [`MAX_REWRITE_STEPS`] | 50,000 | values copied while one schema is rewritten for a provider |
 
 /// Nesting accepted in metadata and other caller-shaped data; deeper input is refused, never walked.
 pub const MAX_DEPTH: usize = 64;
@@ -34,7 +35,8 @@ pub const MAX_PATTERN_BYTES: usize = 1024;
 /// Instructions that a pattern may become; repetitions are written out.
 pub const MAX_PATTERN_PROGRAM: usize = 4096;
 /// Steps of one search: a character in a state that is known, or an instruction that is visited to find a new state.
-/// Room for 16 MiB of text, or for a fifth of a second of the patterns that are worst.
+/// Room for 16 MiB of text, or for a fifth of a second of the patterns that are worst. The same for the conditions and the
+/// columns of rows, and for all rules that judge one action.
 pub const MAX_SEARCH_STEPS: u64 = 1 << 25;
 /// Values of the JSON Schema of a tool.
 pub const MAX_SCHEMA_NODES: usize = 10_000;
@@ -43,6 +45,13 @@ pub const MAX_SCHEMA_BYTES: usize = 1024 * 1024;
 /// Steps of checking one value against a schema, patterns and defaults among them: alternatives in alternatives could go
 /// on for ever. Room for about a million values that each meet one schema.
 pub const MAX_SCHEMA_STEPS: u64 = 1 << 25;
+/// Steps of copying what a `$ref` leads to and what stands beside alternatives, while a schema is rewritten for a provider:
+/// a value is one, and so are 64 bytes of text. A small schema may name a large part of itself a thousand times; what is
+/// beyond is left open. Room for five times the values of the largest schema.
+pub const MAX_REWRITE_STEPS: u64 = 50_000;
+/// Bytes of the paths of changes that one rewritten schema reports one by one: a key may be as long as the schema, and
+/// stands in the paths of all that is below it.
+pub const MAX_REPORTED_BYTES: usize = 1 << 22;
 /// Bytes that the patterns of a schema may take while a value is checked; beyond them they are prepared anew.
 pub const MAX_MATCHER_BYTES: usize = 16 * 1024 * 1024;
 /// Schemas applied within each other while a value is checked; a value nests 64 levels.

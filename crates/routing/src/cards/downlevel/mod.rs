@@ -19,12 +19,6 @@ use contextweaver_model::json::{JsonMap, pointer};
 
 /// Schemas within one schema, with each `$ref` followed, that are looked at; what is beyond is left open.
 const MAX_SCHEMAS: usize = 5000;
-/// Steps of copying what a `$ref` leads to and what stands beside alternatives: a value is one, and so are 64 bytes of
-/// text. A server writes schemas, and a small one may name a large part of itself a thousand times; what is beyond is left
-/// open.
-const MAX_STEPS: u64 = 50_000;
-/// Bytes of the paths of changes that are reported one by one: a key of a schema may be as long as the schema.
-const MAX_REPORTED: usize = 1 << 22;
 /// Bytes of a text that are copied in one step.
 const STEP_BYTES: usize = 64;
 
@@ -73,7 +67,7 @@ pub struct SchemaChange {
 /// assert_eq!((report[0].keyword.as_str(), report[0].action), ("const", "rewritten"));
 /// ```
 pub fn down_level(schema: &JsonMap, dialect: SchemaDialect, tool_id: &str, report: &mut Vec<SchemaChange>) -> Value {
-    let budget = StepBudget::new("rewriting the schema", MAX_STEPS);
+    let budget = StepBudget::new("rewriting the schema", limits::MAX_REWRITE_STEPS);
     let root = Value::Object(schema.clone());
     let mut walk =
         SchemaRewriter { root: &root, dialect, tool_id, report, open: Vec::new(), schemas: 0, budget, reported: 0 };
@@ -111,11 +105,14 @@ impl SchemaRewriter<'_> {
     fn changed(&mut self, path: &str, keyword: &str, action: &'static str, note: impl Into<String>) {
         let before = self.reported;
         self.reported += path.len();
-        let (path, keyword, action, note) = match (before <= MAX_REPORTED, self.reported <= MAX_REPORTED) {
-            (true, true) => (path, keyword, action, note.into()),
-            (true, false) => ("", "", "removed", "further changes are not listed, their paths are too long".to_owned()),
-            _ => return,
-        };
+        let (path, keyword, action, note) =
+            match (before <= limits::MAX_REPORTED_BYTES, self.reported <= limits::MAX_REPORTED_BYTES) {
+                (true, true) => (path, keyword, action, note.into()),
+                (true, false) => {
+                    ("", "", "removed", "further changes are not listed, their paths are too long".to_owned())
+                }
+                _ => return,
+            };
         self.report.push(SchemaChange {
             tool_id: self.tool_id.to_owned(),
             path: path.to_owned(),

@@ -169,7 +169,7 @@ fn refs_that_contain_themselves_end() {
 
 /// Returns the steps of copying, and the bytes of the schema and of the report.
 fn cost(schema: &Value, dialect: SchemaDialect) -> (u64, usize) {
-    let (mut report, budget) = (Vec::new(), StepBudget::new("the test", MAX_STEPS));
+    let (mut report, budget) = (Vec::new(), StepBudget::new("the test", limits::MAX_REWRITE_STEPS));
     let mut walk = SchemaRewriter {
         root: schema,
         dialect,
