@@ -382,7 +382,8 @@ pub(super) fn is_placeholder(value: &str) -> bool {
         || starts_ignoring_case(value, 0, "your")
             && !value.bytes().any(|b| b.is_ascii_digit())
             && value.contains(['_', '-'])
-        // A format.
+        // A format, or a name in a template.
+        || framed("{", "}") && value.bytes().all(|b| b.is_ascii_lowercase() || matches!(b, b'{' | b'}' | b'_' | b'.'))
         || value.contains("%s") && value.split("%s").all(|part| !part.contains(char::is_alphanumeric))
         // The name of a variable.
         || value.contains('_')

@@ -346,6 +346,7 @@ fn ordinary_options_and_names_are_kept() {
             ":returns: the password.\n\n:rtype: string\ndef f(self, pwd=None): g(authkey=self._authkey)",
             "\"AWS::IAM::AccessKey\": \"72c2d9dd90025459\", PASSWD = \"%s:%s\", token = Token.LineNumber",
             "assertIn('Password:', stderr.getvalue()); self.key_password = key_password; f(secret_key, my_secret_key)",
+            "f\"machine {h} login token password {auth_token}\" password: {auth_token}\\n",
             "token=ACCESS_TOKEN password: DB_PASSWORD http://h/video.ico-7a388b69018576d24b59331fd60aab0c.png",
             "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx glpat-xxxxxxxx-xxxxxxxxxxxx",
             "pa-prod-eu-west-1-nodepool-6d4b75cb6d-abcde-x7k2p fw_3ds_challenge_result_code_20240101",

@@ -84,7 +84,7 @@ impl Scanner<'_> {
         }
         let login = part(self.text, floor, name_end).ends_with("login") && user < user_end;
         let tail = rest(self.text, start);
-        let end = start + tail.find(is_space).unwrap_or(tail.len());
+        let end = start + tail.find(|c| is_space(c) || matches!(c, '"' | '\'' | '\\')).unwrap_or(tail.len());
         (login && is_secret(KeyKind::Password, part(self.text, start, end), false) && !self.is_mask(start, end))
             .then_some((start, end))
     }
