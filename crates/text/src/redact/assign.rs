@@ -7,7 +7,7 @@ use super::chars::{
 use super::keys::{
     KeyKind, MAX_KEY, MIN_GENERATED, MIN_VALUE, is_code, is_placeholder, is_secret, key_kind, may_tell, names_service,
 };
-use super::scan::Scanner;
+use super::scanner::Scanner;
 
 /// Longest header of cookies that is looked at, in bytes.
 const MAX_COOKIES: usize = 4096;

@@ -105,6 +105,13 @@ const DIGIT_ZEROS: [u32; 66] = [
     0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1E140, 0x1E2F0, 0x1E950, 0x1FBF0,
 ];
 
+/// Reports whether what stands next to a byte may be one piece with it: not next to white space, quotes and brackets,
+/// and not behind the sign of an assignment.
+#[inline]
+pub(super) fn binds(byte: Option<u8>) -> bool {
+    byte.is_some_and(|b| is(b, PATH) && !matches!(b, b'=' | b':'))
+}
+
 /// Counts elementary steps so that tests can prove linear running time.
 #[inline]
 pub(super) fn tick(steps: usize) {

@@ -4,9 +4,9 @@ use super::chars::{
     BASE64, DOTTED, TOKEN68, after, before, byte, fold, is, is_space, part, rest, run, skip_slashes, skip_space,
     starts_ignoring_case, tick,
 };
+use super::keys::is_generated;
 use super::keys::is_placeholder;
-use super::scan::Scanner;
-use super::tokens::is_generated;
+use super::scanner::Scanner;
 
 const BEGIN: &str = "-----BEGIN ";
 const END: &str = "-----END ";

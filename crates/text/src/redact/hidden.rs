@@ -7,7 +7,8 @@
 
 use std::borrow::Cow;
 
-use super::chars::{PATH, after, byte, is, is_space, rest, skip_slashes, tick};
+use super::chars::binds;
+use super::chars::{after, byte, is_space, rest, skip_slashes, tick};
 use super::wraps::soft_break;
 use crate::unicode::is_invisible;
 
@@ -98,13 +99,6 @@ impl<'a> VisibleText<'a> {
         let (here, there) = next.checked_sub(1).and_then(|last| self.pieces.get(last)).copied().unwrap_or_default();
         there + at.saturating_sub(here)
     }
-}
-
-/// Reports whether what stands next to a byte may be one piece with it: not next to white space, quotes and brackets,
-/// and not behind the sign of an assignment.
-#[inline]
-pub(super) fn binds(byte: Option<u8>) -> bool {
-    byte.is_some_and(|b| is(b, PATH) && !matches!(b, b'=' | b':'))
 }
 
 /// Bytes that show where something hidden may be.

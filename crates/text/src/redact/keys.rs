@@ -1,7 +1,6 @@
 //! What keys and values say about being a credential, under the full rules.
 
-use super::chars::{ALNUM, ALNUM_UNDER, DOT, is, part, rest, starts_ignoring_case, tick};
-use super::tokens::is_generated;
+use super::chars::{ALNUM, ALNUM_UNDER, DIGIT, DOT, LETTER, is, part, rest, starts_ignoring_case, tick};
 
 /// Shortest value that counts as a credential, in characters.
 pub(super) const MIN_VALUE: usize = 6;
@@ -407,4 +406,11 @@ pub(super) fn is_code(value: &str) -> bool {
     let inside = tail.trim_end_matches([',', ';', ':', ')']);
     let item = inside == "[" || inside.starts_with('[') && inside.ends_with(']') && !inside.contains('-');
     named && value.len() <= MAX_EXEMPT && (tail.starts_with('(') || item || attribute || argument)
+}
+
+/// Reports whether a value has a long part of both letters and digits, as generated ones have and words have not.
+pub(super) fn is_generated(value: &str) -> bool {
+    tick(value.len());
+    let of = |part: &str, class| part.bytes().any(|b| is(b, class));
+    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.len() >= 8 && of(part, DIGIT) && of(part, LETTER))
 }

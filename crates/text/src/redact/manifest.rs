@@ -1,23 +1,12 @@
 //! The values of a Kubernetes manifest of the kind `Secret`, which are credentials whatever their keys are.
 
 use super::chars::{byte, part, rest, skip_space, tick};
-use super::scan::Scanner;
+use super::scanner::Scanner;
 
 /// Longest map of values that is looked at, in bytes.
 const MAX_MAP: usize = 1 << 20;
 /// How far behind the values the kind of a manifest may be, in bytes.
 const MAX_TAIL: usize = 64;
-
-/// What is known of the manifests in a text.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Manifest {
-    /// Start and end of the map of secret values that was met last.
-    pub(super) map: (usize, usize),
-    /// End of the map that was looked at last.
-    seen: usize,
-    /// Whether the last kind was `Secret`.
-    secret: bool,
-}
 
 impl Scanner<'_> {
     /// Notes what a key of a manifest says, of which the value starts behind an offset.

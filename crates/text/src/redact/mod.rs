@@ -17,6 +17,7 @@ mod manifest;
 mod openings;
 mod rules;
 mod scan;
+mod scanner;
 mod tables;
 // The properties need a crate that does not exist on WebAssembly.
 #[cfg(all(test, not(target_arch = "wasm32")))]
@@ -31,7 +32,8 @@ use serde_json::Value;
 
 pub(crate) use chars::{after, before, digit, is_word};
 use hidden::{HiddenReading, VisibleText, hides, readings};
-use scan::{ALL, ASSIGN, HiddenSearch, PEM, Scanner, SecretSpan};
+use scan::SecretSpan;
+use scanner::{ALL, ASSIGN, HiddenSearch, PEM, Scanner};
 use wraps::is_wrapped;
 
 /// Replacement for a secret unless the caller chooses another one.

@@ -1,7 +1,7 @@
 //! Which rules and words may start where, by the first three bytes.
 
 use super::rules::RULES;
-use super::words::WORDS;
+use super::rules::WORDS;
 
 /// Number of values of the hash of three bytes.
 const HASHES: usize = 1 << 14;

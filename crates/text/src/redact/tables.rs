@@ -2,30 +2,17 @@
 //! of their own or in a string with escaped line breaks. And lines of a name and a value.
 
 use super::chars::{ALNUM_UNDER, DIGIT, DOTTED, LETTER, UNDER, byte, is, part, rest, run, skip_slashes, tick};
+use super::keys::is_generated;
 use super::keys::{KeyKind, is_secret, key_kind, may_tell};
-use super::scan::Scanner;
-use super::tokens::is_generated;
+use super::scanner::Scanner;
+use super::scanner::{MAX_COLUMNS, Table};
 
 /// Longest name of a column, in bytes.
 const MAX_NAME: usize = 40;
-/// Most columns of a table that is looked at.
-const MAX_COLUMNS: usize = 32;
 /// Shortest cell of another column than of passwords, in bytes.
 const MIN_CELL: usize = 12;
 /// Longest row that is looked at, in bytes.
 const MAX_ROW: usize = 4096;
-
-/// Where a table is, and which columns hold credentials.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    delimiter: u8,
-    columns: usize,
-    kinds: [Option<KeyKind>; MAX_COLUMNS],
-    /// Number of backslashes of the escapes that end the lines, as in a string of JSON.
-    escaped: usize,
-    /// Start and end of the row that was read last.
-    row: (usize, usize),
-}
 
 /// Returns where a cell ends, which may be in quotes.
 fn cell_end(line: &str, from: usize, delimiter: u8) -> usize {

@@ -4,9 +4,10 @@ use super::chars::{
     ALNUM, ALNUM_UNDER, BASE64, DASH, DIGIT, DOT, DOTTED, EQUALS, HEX, LETTER, TILDE, UPPER, URLSAFE, after, before,
     byte, is, is_word, part, rest, run, run_back, tick,
 };
+use super::keys::is_generated;
 use super::keys::is_placeholder;
 use super::rules::{TokenRule, TokenShape};
-use super::scan::Scanner;
+use super::scanner::Scanner;
 
 impl Scanner<'_> {
     /// Finds a token of one rule of which the prefix starts at an offset.
@@ -256,11 +257,4 @@ fn is_kebab(text: &str, from: usize, to: usize) -> bool {
     let body = part(text, from, to);
     tick(body.len());
     !body.bytes().any(|b| is(b, UPPER)) && body.split(['-', '_', '.', '/']).all(|word| word.len() < 16)
-}
-
-/// Reports whether a value has a long part of both letters and digits, as generated ones have and words have not.
-pub(super) fn is_generated(value: &str) -> bool {
-    tick(value.len());
-    let of = |part: &str, class| part.bytes().any(|b| is(b, class));
-    value.split(|c: char| !c.is_ascii_alphanumeric()).any(|part| part.len() >= 8 && of(part, DIGIT) && of(part, LETTER))
 }

@@ -5,54 +5,10 @@ use super::chars::{
     DIGIT, DOTTED, LETTER, PATH, byte, is, is_space, part, rest, run, run_back, skip_space, skip_space_back,
     starts_ignoring_case, tick,
 };
+use super::keys::is_generated;
 use super::keys::{KeyKind, MAX_KEY, is_placeholder, is_secret, key_kind};
-use super::scan::Scanner;
-use super::tokens::is_generated;
-
-/// What a word announces.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Word {
-    /// The marker of a key block.
-    Begin,
-    /// A scheme of authorization.
-    Scheme,
-    /// A command of which an option takes `user:password`.
-    User,
-    /// A command with an option for a password, by its letter.
-    Option(u8),
-    /// A command with an option for a password that is written without a space.
-    Attached(u8),
-    /// The password of a `.netrc` file, or of a statement of a database.
-    Netrc,
-    /// The password of a user of a database.
-    Identified,
-    /// The value of a name, in a sentence.
-    Is,
-    /// A name and a value with white space between.
-    Pair,
-    /// A call of which the arguments are a name and a value.
-    Call,
-}
-
-/// The words, in lower case and three bytes or longer. Options are those of the manuals of the commands.
-#[rustfmt::skip]
-pub(super) const WORDS: [(&str, Word); 46] = [
-    ("begin ", Word::Begin), ("bearer", Word::Scheme), ("basic", Word::Scheme),
-    ("curl ", Word::User), ("sshpass ", Word::Option(b'p')), ("docker login ", Word::Option(b'p')),
-    ("podman login ", Word::Option(b'p')), ("az login ", Word::Option(b'p')), ("redis-cli ", Word::Option(b'a')),
-    ("ldapsearch ", Word::Option(b'w')), ("sqlcmd ", Word::Option(b'P')), ("mongosh ", Word::Option(b'p')),
-    ("mysql ", Word::Attached(b'p')), ("mysqldump ", Word::Attached(b'p')), ("mysqladmin ", Word::Attached(b'p')),
-    ("mariadb ", Word::Attached(b'p')), ("7z ", Word::Attached(b'p')), ("7za ", Word::Attached(b'p')),
-    ("mongo ", Word::Option(b'p')), ("mongodump ", Word::Option(b'p')), ("mongorestore ", Word::Option(b'p')),
-    ("mongoexport ", Word::Option(b'p')), ("mongoimport ", Word::Option(b'p')), ("bcp ", Word::Option(b'P')),
-    ("zip ", Word::Option(b'P')), ("unzip ", Word::Option(b'P')),
-    ("ssh-keygen ", Word::Option(b'N')), ("ldapadd ", Word::Option(b'w')), ("ldapmodify ", Word::Option(b'w')),
-    ("ldapwhoami ", Word::Option(b'w')), ("ipmitool ", Word::Option(b'P')), ("smbclient ", Word::User),
-    ("password", Word::Netrc), ("identified by ", Word::Identified), ("is \"", Word::Is), ("is '", Word::Is), ("is `", Word::Is), ("is \\", Word::Is),
-    ("env ", Word::Pair), ("setx ", Word::Pair), ("setenv ", Word::Pair), ("aws configure set ", Word::Pair),
-    ("set(", Word::Call), ("put(", Word::Call), ("setheader(", Word::Call),
-    ("setproperty(", Word::Call),
-];
+use super::rules::{WORDS, Word};
+use super::scanner::Scanner;
 
 impl Scanner<'_> {
     /// Finds what a word announces, other than blocks and schemes.

@@ -3,12 +3,12 @@
 //! Nothing in a text says that a line was broken for its length alone. So a break counts only where both sides are one
 //! piece without it, and what is found across a break counts only if what is behind it looks like the rest of a token.
 
+use super::chars::binds;
 use super::chars::{ALNUM, DIGIT, EQUALS, PATH, UNDER, URLSAFE, byte, is, part, rest, run, tick};
-use super::hidden::binds;
+use super::keys::is_generated;
 use super::openings::openings;
 use super::rules::{RULES, TokenShape};
-use super::scan::{Scanner, TOKENS};
-use super::tokens::is_generated;
+use super::scanner::{Scanner, TOKENS};
 
 /// Narrowest line that a terminal or a tool breaks, in bytes.
 const MIN_LINE: usize = 40;
