@@ -4,8 +4,7 @@
 //! characters cost one look into the table (a lazy DFA). The table is bounded: when it is full it is begun anew, and
 //! working a state out counts every instruction that is visited.
 
-use super::lower;
-use super::program::{CharSet, Look, Op};
+use super::program::{CharSet, Look, Op, lower};
 use contextweaver_base::{Result, StepBudget, order};
 
 /// Entries of a table, and places in programs that its states consist of.

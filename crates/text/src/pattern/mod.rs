@@ -15,21 +15,13 @@ mod program;
 
 use self::automaton::{Alphabet, Automaton};
 use self::parse::PatternParser;
-use self::program::{CharSet, Node};
+pub use self::program::Dialect;
+use self::program::{CharSet, Node, lower};
 use contextweaver_base::limits::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM};
 use contextweaver_base::{Error, ErrorCode, Result, StepBudget};
 
 /// Bytes that a search for a literal text looks at in one step.
 const LITERAL_BYTES: usize = 8;
-
-/// How the signs of an expression are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// `^` and `$` are the ends of a line, `\w` are the letters of every script; for searching a text.
-    Lines,
-    /// `^` and `$` are the ends of the text, `\w` are ASCII letters, as in JavaScript; for JSON Schema.
-    Whole,
-}
 
 /// A text or an expression to search for.
 #[derive(Debug, Clone, PartialEq)]
@@ -204,15 +196,6 @@ impl Matcher<'_> {
                 Ok(found.map(|end| from + end))
             }
         }
-    }
-}
-
-/// The simple lower case: one character for one.
-fn lower(ch: char) -> char {
-    let mut all = ch.to_lowercase();
-    match (all.next(), all.next()) {
-        (Some(one), None) => one,
-        _ => ch,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Reads a regular expression into a tree.
 
-use super::program::{CharSet, Look, Node};
-use super::{Dialect, lower};
+use super::program::{CharSet, Dialect, Look, Node, lower};
 use contextweaver_base::order;
 
 /// Levels of groups within groups, at most.

@@ -2,6 +2,24 @@
 
 use contextweaver_base::order;
 
+/// How the signs of an expression are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `^` and `$` are the ends of a line, `\w` are the letters of every script; for searching a text.
+    Lines,
+    /// `^` and `$` are the ends of the text, `\w` are ASCII letters, as in JavaScript; for JSON Schema.
+    Whole,
+}
+
+/// The simple lower case: one character for one.
+pub fn lower(ch: char) -> char {
+    let mut all = ch.to_lowercase();
+    match (all.next(), all.next()) {
+        (Some(one), None) => one,
+        _ => ch,
+    }
+}
+
 /// Characters, as ranges in order that do not touch.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CharSet {
