@@ -59,7 +59,9 @@ import type {
   Episode,
   Fact,
   HydrationResult,
+  JsonObject,
   JsonValue,
+  Jsonable,
   Selector,
   Slice,
   StoredItem,
@@ -117,7 +119,7 @@ export class ContextManager {
   }
 
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
-  ingest(item: ContextItem): void {
+  ingest<M extends object = JsonObject>(item: ContextItem<M & Jsonable<M>>): void {
     const args = `{"items":[${encode(item)}]}`;
     this.#session.run("ingest", args, { mutates: true, prefix: "/items/0" });
   }
@@ -132,7 +134,7 @@ export class ContextManager {
    * same in fewer tokens, or a digest. Prompts say below a digest how much of the whole it is, and with which handle and
    * selector to look further. `DUPLICATE_ID` when the call has a result, `QUOTA_EXCEEDED` when the bytes do not fit.
    */
-  ingestToolResult(result: ToolResultInput): ToolResult {
+  ingestToolResult<M extends object = JsonObject>(result: ToolResultInput<M & Jsonable<M>>): ToolResult {
     const { raw_output: raw, ...rest } = fields(result);
     const bytes = rawBytes(raw, "/raw_output");
     return this.#session.run<ToolResult>("ingest_tool_result", encode(rest), { bytes, mutates: true }).value;
@@ -147,7 +149,7 @@ export class ContextManager {
    * `DUPLICATE_ID` when the call has a result. What is malformed is no error: see {@link mcpResultToEnvelope}; the
    * envelope's `provenance.warnings` names it.
    */
-  ingestMcpResult(input: McpResultInput): ToolResult {
+  ingestMcpResult<M extends object = JsonObject>(input: McpResultInput<M & Jsonable<M>>): ToolResult {
     const { result, revision, resource_links, ...call } = fields(input);
     const about = encode(call);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
@@ -231,8 +233,8 @@ export class ContextManager {
    * `UNSUPPORTED` under `compat: "0.18"`, whose prompts are not made of parts, and for the manager of
    * `contextweaver/context`, which comes without converters.
    */
-  buildMessages(options: BuildMessagesOptions): BuiltMessages {
-    return this.#build<BuiltMessages>("build_messages", options, (built, warnings) => ({
+  buildMessages<F extends MessageFormat>(options: BuildMessagesOptions<F>): BuiltMessages<F> {
+    return this.#build<BuiltMessages<F>>("build_messages", options, (built, warnings) => ({
       ...built,
       pack: withWarnings(built.pack, warnings),
     }));

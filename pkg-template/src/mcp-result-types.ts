@@ -8,25 +8,25 @@ import type { JsonObject, ResultEnvelope, Sensitivity } from "./types.js";
  */
 export interface McpToolResult {
   /** Blocks: `text`, `image`, `audio`, `resource`, `resource_link`, and any that later revisions bring. */
-  readonly content?: readonly unknown[];
+  readonly content?: readonly unknown[] | undefined;
   /** Any JSON; an object before revision 2026-07-28. */
   readonly structuredContent?: unknown;
-  readonly isError?: boolean;
+  readonly isError?: boolean | undefined;
   readonly [field: string]: unknown;
 }
 
 /** The result of `resources/read`, as it came. */
 export interface McpReadResult {
   /** Texts and base64 `blob`s, each with its `uri`. */
-  readonly contents?: readonly unknown[];
+  readonly contents?: readonly unknown[] | undefined;
   readonly [field: string]: unknown;
 }
 
 /** The result of `prompts/get`, as it came. */
 export interface McpPromptResult {
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** Each with a `role` and a block, or several, as `content`. */
-  readonly messages?: readonly unknown[];
+  readonly messages?: readonly unknown[] | undefined;
   readonly [field: string]: unknown;
 }
 
@@ -71,7 +71,7 @@ export interface ConvertedMcpResult {
 }
 
 /** The result of an MCP tool on its way into a log. */
-export interface McpResultInput {
+export interface McpResultInput<M extends object = JsonObject> {
   /** The id of the call; the item becomes `result:<tool_call_id>`. */
   readonly tool_call_id: string;
   readonly tool_name: string;
@@ -82,5 +82,5 @@ export interface McpResultInput {
   readonly resource_links?: "shown" | "withheld";
   /** Default: `public`. */
   readonly sensitivity?: Sensitivity;
-  readonly metadata?: JsonObject;
+  readonly metadata?: M;
 }

@@ -1,6 +1,7 @@
 // Messages of providers: what goes into their conversion and what comes out.
 import type { BuildOptions } from "./options.js";
-import type { ContextPack, JsonObject, JsonValue, StoredItem } from "./types.js";
+import type { MessagesOfFormat, SystemOfFormat } from "./provider-messages.js";
+import type { ContextPack, StoredItem } from "./types.js";
 
 /**
  * Whose messages they are: `messages` of OpenAI's chat completions, `input` of OpenAI's Responses, `messages` of Anthropic,
@@ -46,11 +47,12 @@ export interface WriteMessagesOptions {
   readonly compat?: "0.18";
 }
 
-/** Messages for a request to a provider. */
-export interface WrittenMessages {
-  readonly messages: readonly JsonObject[];
+/** Messages for a request to a provider, as its SDK takes them. */
+export interface WrittenMessages<F extends MessageFormat = MessageFormat> {
+  /** A list of your own. */
+  readonly messages: MessagesOfFormat[F][];
   /** What goes beside the messages: of Anthropic `system`, of Gemini `systemInstruction`. */
-  readonly system?: JsonValue;
+  readonly system?: SystemOfFormat[F];
   readonly warnings: readonly MessageWarning[];
 }
 
@@ -79,14 +81,14 @@ export interface SyncedMessages {
 }
 
 /** A prompt as messages: what {@link BuildOptions} say, and for whom. */
-export interface BuildMessagesOptions extends BuildOptions {
-  readonly format: MessageFormat;
+export interface BuildMessagesOptions<F extends MessageFormat = MessageFormat> extends BuildOptions {
+  readonly format: F;
   /** Answers calls at the end that have no result yet, as a request must. Default: true. */
   readonly close_calls?: boolean;
 }
 
 /** A prompt as messages. */
-export interface BuiltMessages extends WrittenMessages {
+export interface BuiltMessages<F extends MessageFormat = MessageFormat> extends WrittenMessages<F> {
   /**
    * The same prompt as text, with its record: what was kept, and why not the rest. It keeps to the budget, too;
    * `stats.prompt_tokens` counts this text, not the messages.
@@ -94,8 +96,9 @@ export interface BuiltMessages extends WrittenMessages {
   readonly pack: ContextPack;
   /**
    * Tokens of all that is sent, never more than the budget: every text of the messages and of `system` (ids, names, roles
-   * and what stands for missing results too), arguments and structured results with their keys, images and other media
-   * 1,000 each, and 4 for each message, each tool call and each tool result, which providers put a frame around.
+   * and what stands for missing results too), arguments and structured results with their keys, images by their size as the
+   * provider counts them (those of 1,024 by 1,024 pixels about 1,200 to 1,400), other media 1,000 each, and 4 for each message,
+   * each tool call and each tool result, which providers put a frame around.
    */
   readonly tokens: number;
 }

@@ -31,17 +31,18 @@ export function messagesToItems(
 /**
  * Writes items as messages that a provider accepts: every call with its results, roles in turn, ids in the form it wants.
  * What had to be repaired or left out is told by `warnings`. Where the text of an item is what it was when it was read, its
- * message comes back as it was; otherwise the text counts. Items of any format can be written in any other.
+ * message comes back as it was; otherwise the text counts. Items of any format can be written in any other: images, sounds and
+ * files go along where the format has a place for them, elsewhere a line stands for them (`MEDIA_LEFT_OUT`).
  *
  * The tool of a call is `function_name` or `tool_name` in its metadata, or in that of its results, or what its text begins
  * with. Its arguments are its text: a JSON object, or one as in `name({...})`, `name {...}` and `name()`. Where there is
  * nothing of that, the tool is `tool` (`NAME_MISSING`), and the text its argument `input` (`ARGUMENTS_UNREAD`).
  */
-export function itemsToMessages(
+export function itemsToMessages<F extends MessageFormat>(
   items: Iterable<ContextItem>,
-  format: MessageFormat,
+  format: F,
   options?: WriteMessagesOptions,
-): WrittenMessages {
+): WrittenMessages<F> {
   const rest = encode({ ...fields(options), format: text(format, "/format") });
   return convertCall("items_to_messages", `${rest.slice(0, -1)},"items":${encodeAll(items, "/items", SNAPSHOT)}}`);
 }

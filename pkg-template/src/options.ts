@@ -199,7 +199,7 @@ export interface ContextManagerOptions {
 }
 
 /** A tool's raw output. */
-export interface ToolResultInput {
+export interface ToolResultInput<M extends object = JsonObject> {
   /** The id of the call; the item becomes `result:<tool_call_id>`. */
   readonly tool_call_id: string;
   readonly tool_name: string;
@@ -209,7 +209,7 @@ export interface ToolResultInput {
   readonly media_type?: string;
   /** Default: `public`. */
   readonly sensitivity?: Sensitivity;
-  readonly metadata?: JsonObject;
+  readonly metadata?: M;
   /**
    * Of a large JSON result, the only paths that may stand in the prompt, such as `invoices[].total`. What is no JSON
    * shows as `{}` then. Default: any.

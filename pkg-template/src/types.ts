@@ -9,6 +9,16 @@ export interface JsonObject {
   readonly [key: string]: JsonValue | undefined;
 }
 
+/**
+ * What of a type is JSON: what is not, such as a `Date` or a function, becomes `never`. A value of an interface, which has no
+ * index signature and so is no {@link JsonObject}, is given as `T & Jsonable<T>`.
+ */
+export type Jsonable<T> = T extends JsonValue | undefined
+  ? T
+  : T extends ((...args: never[]) => unknown) | symbol | bigint | Date | ReadonlyMap<unknown, unknown> | ReadonlySet<unknown>
+    ? never
+    : { readonly [K in keyof T]: Jsonable<T[K]> };
+
 /** How far a text may travel, ascending. From the policy's floor on (default `confidential`) it is not shown. */
 export type Sensitivity = "public" | "internal" | "confidential" | "restricted";
 
@@ -70,7 +80,7 @@ export interface ArtifactRef {
 export type ArtifactRefInput = Omit<ArtifactRef, "label"> & Partial<Pick<ArtifactRef, "label">>;
 
 /** An entry of the event log as you pass it in. At most 100,000 in one log. */
-export interface ContextItem {
+export interface ContextItem<M extends object = JsonObject> {
   /** Unique in the log. */
   readonly id: string;
   readonly kind: ItemKind;
@@ -80,8 +90,8 @@ export interface ContextItem {
   readonly token_estimate?: number;
   /** Default: `public`. */
   readonly sensitivity?: Sensitivity;
-  /** Anything, 64 levels deep; `tags`, `section`, `function_name`, `pinned` and `handoff_category` have a meaning. */
-  readonly metadata?: JsonObject;
+  /** Any JSON object, 64 levels deep; `tags`, `section`, `function_name`, `pinned` and `handoff_category` have a meaning. */
+  readonly metadata?: M;
   /** The item this one answers to: of a result, its call. */
   readonly parent_id?: string | null;
   /** Where the full content is kept. */

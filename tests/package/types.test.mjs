@@ -40,6 +40,16 @@ if (hasExamples) {
 const sdk = join(here, "node_modules", "@modelcontextprotocol");
 if (existsSync(sdk)) await symlink(sdk, join(folder, "node_modules", "@modelcontextprotocol"));
 
+// Their own declarations are not ours to check.
+const sdks = ["ai", "openai", "@anthropic-ai", "@google", "@types"];
+for (const name of sdks) {
+  const from = join(here, "node_modules", name);
+  if (existsSync(from)) await symlink(from, join(folder, "node_modules", name));
+}
+await cp(join(here, "sdk-types"), join(folder, "sdks"), { recursive: true });
+test("the SDKs of providers", () =>
+  compile({ ...resolutions.nodenext, lib: ["ES2023", "DOM"], types: ["node"], skipLibCheck: true }, ["sdks"]));
+
 for (const [resolution, how] of Object.entries(resolutions)) {
   for (const [library, libs] of Object.entries(libraries)) {
     test(`consumer, ${resolution}, ${library}`, () => compile({ ...how, ...libs }, ["consumer"]));

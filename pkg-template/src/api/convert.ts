@@ -8,6 +8,7 @@ export type { AbortSignalLike, AnyContextKey, ContextKey, ContextKeyOptions, Sta
 export { mcpPromptToEnvelope, mcpResourceToEnvelope, mcpResultToEnvelope } from "../mcp-result.js";
 export type * from "../mcp-result-types.js";
 export type * from "../message-types.js";
+export type * from "../provider-messages.js";
 export { itemsToMessages, messagesToItems } from "../messages.js";
 export {
   inferNamespace,

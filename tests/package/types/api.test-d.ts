@@ -83,6 +83,19 @@ manager.ingest({ id: "a", kind: "policy" });
 manager.ingest({ id: "a", kind: "policy", text: "", parentId: "b" });
 // @ts-expect-error a Date is no data
 manager.ingest({ id: "a", kind: "policy", text: "", metadata: { at: new Date() } });
+interface Meta {
+  readonly tenant: string;
+  readonly tags: readonly string[];
+  readonly more?: { readonly depth: number };
+}
+declare const meta: Meta;
+manager.ingest({ id: "a", kind: "policy", text: "", metadata: meta });
+manager.ingestToolResult({ tool_call_id: "c", tool_name: "t", raw_output: "", metadata: meta });
+interface Dated {
+  readonly at: Date;
+}
+// @ts-expect-error a Date in an interface is no data either
+manager.ingest({ id: "a", kind: "policy", text: "", metadata: {} as Dated });
 // @ts-expect-error an item is no list
 manager.ingestAll({ id: "a", kind: "policy", text: "" });
 
