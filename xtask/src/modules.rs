@@ -29,11 +29,11 @@ pub struct Module {
 
 /// The modules, cut by what users import together. An application loads those whose exports it uses.
 pub const MODULES: [Module; 5] = [
-    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 575, on_disk: "agent" },
-    Module { name: "context", features: "context-exports,compat", limit_kib: 400, on_disk: "context" },
+    Module { name: "agent", features: "context-exports,convert-exports,compat", limit_kib: 610, on_disk: "agent" },
+    Module { name: "context", features: "context-exports,compat", limit_kib: 410, on_disk: "context" },
     Module { name: "convert", features: "convert-exports,compat", limit_kib: 300, on_disk: "agent" },
-    Module { name: "routing", features: "routing-exports,compat", limit_kib: 315, on_disk: "routing" },
-    Module { name: "decisions", features: "decisions-exports", limit_kib: 300, on_disk: "decisions" },
+    Module { name: "routing", features: "routing-exports,compat", limit_kib: 335, on_disk: "routing" },
+    Module { name: "decisions", features: "decisions-exports", limit_kib: 315, on_disk: "decisions" },
 ];
 
 /// The modules that the package's own entry imports; without one of them it does not load.

@@ -16,7 +16,7 @@ mod program;
 use self::automaton::{Alphabet, Automaton};
 use self::parse::PatternParser;
 pub use self::program::Dialect;
-use self::program::{CharSet, Node, lower};
+use self::program::{CharSet, Node};
 use contextweaver_base::limits::{MAX_PATTERN_BYTES, MAX_PATTERN_PROGRAM};
 use contextweaver_base::{Error, ErrorCode, Result, StepBudget};
 
