@@ -188,14 +188,11 @@ export class ContextManager {
    */
   syncMessages(messages: readonly unknown[], format: MessageFormat, options?: SyncMessagesOptions): SyncedMessages {
     const { system, ...rest } = fields(options);
-    if (!Array.isArray(messages)) throw missingOr(messages, "/messages", "a list of messages");
     const name = text(format, "/format") as MessageFormat;
-    const unchanged = this.#handedOver.unchanged(name, system, messages);
-    // The instructions count as the first message, but stand beside the list.
-    const skipped = unchanged === 0 || (system ?? undefined) === undefined ? unchanged : unchanged - 1;
-    const rested = { ...rest, format: name, messages: messages.slice(skipped), ...(unchanged === 0 ? { system } : { unchanged }) };
+    const { unchanged, skipped, next } = this.#handedOver.compare(name, system, messages);
+    const more = { ...rest, format: name, messages: next, ...(unchanged === 0 ? { system } : { unchanged }) };
     try {
-      const { value } = this.#session.run<SyncedMessages>("sync_messages", encode(rested, "", MESSAGES), { mutates: true });
+      const { value } = this.#session.run<SyncedMessages>("sync_messages", encode(more, "", MESSAGES), { mutates: true });
       this.#handedOver.remember(name, system, messages, skipped);
       return { ...value, warnings: value.warnings.map((warning) => ({ ...warning, path: counted(warning.path, skipped) })) };
     } catch (error) {

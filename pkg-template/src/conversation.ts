@@ -62,33 +62,53 @@ function isSame(memory: Memory, value: unknown): boolean {
   return true;
 }
 
+/** What two conversations have in common. @internal */
+interface Common {
+  /** How many of the first messages are as they were, the instructions beside them included. */
+  readonly unchanged: number;
+  /** How many of the list are. */
+  readonly skipped: number;
+  /** The messages behind them. */
+  readonly next: readonly unknown[];
+}
+
 /** The conversation that was handed over last. @internal */
 export class HandedOver {
   #format: MessageFormat | undefined;
   #system: Memory;
   #messages: Memory[] = [];
 
-  /** How many of the first messages are as they were, the instructions beside them included. */
-  unchanged(format: MessageFormat, system: unknown, messages: readonly unknown[]): number {
-    if (this.#format !== format) return 0;
+  /** Tells what a conversation has in common with the one before. */
+  compare(format: MessageFormat, system: unknown, messages: readonly unknown[]): Common {
     try {
-      if (!isSame(this.#system, system ?? undefined)) return 0;
-      const most = Math.min(this.#messages.length, messages.length);
-      let count = 0;
-      while (count < most && isSame(this.#messages[count], messages[count])) count++;
-      return count === 0 || this.#system === undefined ? count : count + 1;
+      const skipped = this.#common(format, system, messages);
+      const beside = skipped === 0 || this.#system === undefined ? 0 : 1;
+      return { unchanged: skipped + beside, skipped, next: skipped === 0 ? messages : messages.slice(skipped) };
     } catch {
       // What cannot be read is refused by the guard.
-      return 0;
+      return { unchanged: 0, skipped: 0, next: messages };
     }
+  }
+
+  #common(format: MessageFormat, system: unknown, messages: readonly unknown[]): number {
+    if (this.#format !== format || !Array.isArray(messages) || !isSame(this.#system, system ?? undefined)) return 0;
+    const most = Math.min(this.#messages.length, messages.length);
+    let count = 0;
+    while (count < most && isSame(this.#messages[count], messages[count])) count++;
+    return count;
   }
 
   /** Remembers a conversation of which so many messages are remembered already. */
   remember(format: MessageFormat, system: unknown, messages: readonly unknown[], known: number): void {
-    this.#messages.length = known;
-    for (let index = known; index < messages.length; index++) this.#messages.push(remember(messages[index]));
-    this.#format = format;
-    this.#system = remember(system ?? undefined);
+    try {
+      this.#messages.length = known;
+      for (let index = known; index < messages.length; index++) this.#messages.push(remember(messages[index]));
+      this.#format = format;
+      this.#system = remember(system ?? undefined);
+    } catch {
+      // It was read once and cannot be read again: what comes next is compared by the engine.
+      this.forget();
+    }
   }
 
   /** Forgets it: what comes next is compared by the engine. */

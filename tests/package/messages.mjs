@@ -139,7 +139,7 @@ export const messageCases = {
     assert.deepEqual([edited.added.length, edited.superseded.length, edited.unchanged], [1, 1, 2]);
     assert.ok(prompt().indexOf("blue") < prompt().indexOf("The red one."), prompt());
     assert.ok(!prompt().includes("Which one?"));
-    assert.ok(manager.events.items().some((item) => item.text === "Which one?" && item.metadata.superseded === true));
+    assert.ok(manager.events.list().some((item) => item.text === "Which one?" && item.metadata.superseded === true));
     const trimmed = manager.syncMessages([...talk.slice(2), said("assistant", "Done.")], "openai-chat");
     assert.deepEqual([trimmed.added.length, trimmed.superseded.length], [1, 0]);
     assert.ok(prompt().includes("Refund order 1."));

@@ -163,7 +163,7 @@ test("Page: hostile transcripts stay text", async (t) => {
     await tab.click("#view-tab-prompt");
     const prompt = await until(async () => (await tab.locator("#prompt pre").allTextContents()).join("\n"), /globalThis/);
     assert.ok(prompt.includes(texts[0]) && prompt.includes(texts[1]), prompt.slice(0, 2000));
-    assert.ok(prompt.includes("\\u{1b}[31mred") && prompt.includes("\\u{202e}gnp.exe"), prompt.slice(0, 2000));
+    assert.ok(prompt.includes("red \\u{1b}]8;;") && prompt.includes("\\u{202e}gnp.exe"), prompt.slice(0, 2000));
     await clean(tab);
     await picture(tab, "hostile", { fullPage: true });
     await tab.click("#view-tab-changes");

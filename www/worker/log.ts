@@ -124,8 +124,12 @@ export class Log {
   }
 }
 
-function options({ append, redact }: Settings): ContextManagerOptions {
-  return { append, policy: { sensitivity_action: redact ? "redact" : "drop" } };
+/** The most tokens that a result may have without becoming a digest. */
+const NO_FIREWALL = 1 << 24;
+
+function options({ append, firewall, redact }: Settings): ContextManagerOptions {
+  const policy = { sensitivity_action: redact ? "redact" : "drop" } as const;
+  return { append, policy, ...(!firewall && { firewall: { threshold_tokens: NO_FIREWALL } }) };
 }
 
 function ingested({ items, snapshot }: Transcript, settings: Settings): ContextManager {

@@ -21,6 +21,8 @@ const PHASES: readonly (readonly [Phase, string])[] = [
 const ROWS = 6;
 const HEAD_LINES = 6;
 const TAIL_LINES = 4;
+/** Tokens of the prompt that shows a digest. */
+const DIGEST_BUDGET = 250;
 /** The line below a digest is longer than others. */
 const WIDTH = 120;
 
@@ -75,7 +77,7 @@ function framed(lines: readonly string[], paint: Paint): string {
 
 /** A result as an agent would have ingested it, its digest, and a detail that takes a drilldown. */
 function largeResult(manager: ContextManager, details: readonly Detail[], paint: Paint): string[] {
-  const results = manager.events.list({ kinds: ["tool_result"] });
+  const results = manager.events.list({ kinds: ["tool_result"] }).map((item) => ({ ...item, text: rawText(manager, item) }));
   const largest = [...results].sort((a, b) => b.text.length - a.text.length).slice(0, 1);
   const tried = [...details, ...largest.map(({ id }) => ({ id, values: [] }))].flatMap(({ id, values }) => {
     const item = results.find((result) => result.id === id);
@@ -86,7 +88,8 @@ function largeResult(manager: ContextManager, details: readonly Detail[], paint:
   if (!found || !artifact || !found.result.envelope.firewall_stats?.triggered) return [];
   const { own, result, detail } = found;
   const line = (text: string): string => cell(text, WIDTH);
-  const digest = safe(own.build({ phase: "interpret" }).prompt).split("\n").map(line);
+  // With more room, more of the result would stand below its digest.
+  const digest = safe(own.build({ phase: "interpret", budget_tokens: DIGEST_BUDGET }).prompt).split("\n").map(line);
   const selector: Selector = detail
     ? { type: "search", text: /[\w-]{4,}/.exec(detail)?.[0] ?? detail, context: 0 }
     : (result.envelope.views[0]?.selector ?? { type: "head" });
@@ -103,6 +106,11 @@ function largeResult(manager: ContextManager, details: readonly Detail[], paint:
     "",
     framed([...safe(slice.text).split("\n").map(line), paint(whatIsLeft(slice), "dim")], paint),
   ];
+}
+
+/** The text of a result as it came, which the store keeps where the log has a digest. */
+function rawText(manager: ContextManager, { artifact_ref, text }: StoredItem): string {
+  return artifact_ref ? new TextDecoder().decode(manager.artifacts.bytes(artifact_ref.handle)) : text;
 }
 
 /** Gives a result to a manager of its own as raw output; the detail is one that its digest has not. */

@@ -26,6 +26,8 @@ manager.ingestMessages(given.anthropic, "anthropic");
 manager.ingestMessages(given.chat, "openai-chat");
 manager.ingestMessages(given.responses, "openai-responses");
 manager.ingestMessages(given.gemini, "gemini");
+manager.syncMessages(given.model, "ai-sdk-model");
+manager.syncMessages(given.anthropic, "anthropic", { system: "Be brief." });
 
 export const model: ModelMessage[] = manager.buildMessages({ phase, format: "ai-sdk-model" }).messages;
 export const ui: UIMessage[] = manager.buildMessages({ phase, format: "ai-sdk-ui" }).messages;
