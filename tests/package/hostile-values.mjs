@@ -216,7 +216,6 @@ const ENTRIES = {
   "ingestMessages message": (cw, m, v) => m.ingestMessages([v], "openai-responses"),
   "syncMessages": (cw, m, v) => m.syncMessages(v, "openai-chat"),
   "syncMessages message": (cw, m, v) => m.syncMessages([v], "ai-sdk-model"),
-  "syncMessages options": (cw, m, v) => m.syncMessages([], "anthropic", { system: v }),
   "buildMessages": (cw, m, v) => m.buildMessages(v),
   "buildMessages format": (cw, m, v) => m.buildMessages({ phase: "answer", format: v }),
   "validateArgs": (cw, m, v) => cw.validateArgs({ type: "object" }, { x: v }),

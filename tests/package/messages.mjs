@@ -143,7 +143,8 @@ export const messageCases = {
     const trimmed = manager.syncMessages([...talk.slice(2), said("assistant", "Done.")], "openai-chat");
     assert.deepEqual([trimmed.added.length, trimmed.superseded.length], [1, 0]);
     assert.ok(prompt().includes("Refund order 1."));
-    assert.deepEqual(manager.syncMessages([], "openai-chat").superseded.length, 2);
+    // An empty conversation has nothing that could follow on what was trimmed.
+    assert.equal(manager.syncMessages([], "openai-chat").superseded.length, 4);
     manager.free();
   },
 
