@@ -8,6 +8,8 @@ import { packageDir, root } from "./harness.mjs";
 import { addressed, choose, drop, prepare, shows, until } from "./page.mjs";
 
 const PHASES = { route: 2000, call: 3000, interpret: 4000, answer: 6000 };
+// The page takes results as they are until its firewall is switched on.
+const AS_GIVEN = { firewall: { threshold_tokens: 2 ** 24 } };
 const GOOD = '{"id": "a", "kind": "user_turn", "text": "x"}';
 
 const session = await readFile(join(root, "examples", "sessions", "shop.jsonl"), "utf8");
@@ -82,7 +84,7 @@ test("Page: context", async (t) => {
     const answer = await shows(tab, "#why-answer", /from [\d,]+ tokens on.*Pin: it would be in, for [\d,]+ tokens.*items would leave/);
     const needed = Number(/from ([\d,]+) tokens/.exec(answer)[1].replaceAll(",", ""));
     const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
-    const manager = new cw.ContextManager();
+    const manager = new cw.ContextManager(AS_GIVEN);
     manager.ingestAll(log);
     const isIn = (budget_tokens) => manager.build({ phase: "answer", query: queries.answer.query, budget_tokens }).items.some(({ id }) => id === "i017");
     assert.deepEqual([isIn(needed - 1), isIn(needed)], [false, true]);
@@ -101,7 +103,7 @@ test("Page: context", async (t) => {
 
   await t.test("a pin costs what must come with it, too", async (t) => {
     const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
-    const manager = new cw.ContextManager();
+    const manager = new cw.ContextManager(AS_GIVEN);
     manager.ingestAll(log);
     const build = (pin) => manager.build({ phase: "answer", query: queries.answer.query, budget_tokens: PHASES.answer, pin, explain: true });
     const { candidates } = build([]).explanation;
@@ -315,7 +317,7 @@ test("Page: context, what goes in and what stays", async (t) => {
       const after = await total();
       assert.ok(after > before + cw.countTokens(text) / 2, `${settings}: ${before} → ${after}`);
       if (options === undefined) continue;
-      const manager = new cw.ContextManager(options);
+      const manager = new cw.ContextManager({ ...AS_GIVEN, ...options });
       manager.ingestAll([...log, { id: "page:turn:1", kind: "user_turn", text }]);
       assert.equal(after, manager.build({ phase: "answer", budget_tokens: 2 ** 24 }).stats.prompt_tokens);
       manager.free();
