@@ -23,7 +23,7 @@ test("Page: context", async (t) => {
   await t.test("compiles the sample for all four phases", async (t) => {
     const tab = await open(t);
     const { queries } = JSON.parse(await readFile(join(root, "examples", "sessions", "shop.meta.json"), "utf8"));
-    const manager = new cw.ContextManager();
+    const manager = new cw.ContextManager(AS_GIVEN);
     manager.ingestAll(log);
     for (const [phase, budget] of Object.entries(PHASES)) {
       const { stats, prompt } = manager.build({ phase, query: queries[phase].query, budget_tokens: budget });
@@ -397,7 +397,7 @@ test("Page: context, what goes in and what stays", async (t) => {
       }
       await shows(tab, "#numbers-answer", /^[\d,]+ of 6,000 tokens/);
     }
-    const manager = new cw.ContextManager();
+    const manager = new cw.ContextManager(AS_GIVEN);
     manager.ingestAll(log.slice(0, 20));
     await tab.selectOption("#context-format", "auto");
     await choose(tab, "context", "snapshot.json", JSON.stringify(manager));

@@ -63,13 +63,12 @@ impl ContextManager {
         self.answers.reset();
         reduce::check_deterministic(&self.options)?;
         let id = self.check_result(result, raw)?;
-        let done = match firewall::readable(raw, &result.media_type) {
-            Some(text) => self.digest_text(result, &text),
-            None => {
-                let mut done = describe_bytes(result, raw.len());
-                digest_note::attach(&mut done.item, Strategy::Summary, 0, None);
-                done
-            }
+        let done = if let Some(text) = firewall::readable(raw, &result.media_type) {
+            self.digest_text(result, &text)
+        } else {
+            let mut done = describe_bytes(result, raw.len());
+            digest_note::attach(&mut done.item, Strategy::Summary, 0, None);
+            done
         };
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));

@@ -112,7 +112,9 @@ impl Change {
             }
         }
         let mut trimmed: Vec<KnownMessage> = self.before.drain(self.trimmed).collect();
-        trimmed.iter_mut().for_each(|message| message.is_trimmed = true);
+        for message in &mut trimmed {
+            message.is_trimmed = true;
+        }
         self.now.splice(self.lead..self.lead, trimmed);
         self.now
     }

@@ -18,15 +18,13 @@ fn json_rows(count: usize) -> String {
 }
 
 fn log_lines(count: usize) -> String {
-    (0..count)
-        .map(|n| format!("12:{:02}:{:02} INFO request {n} served in {} ms\n", n / 60 % 60, n % 60, n * 7 % 90))
-        .collect()
+    let line = |n: usize| format!("12:{:02}:{:02} INFO request {n} served in {} ms", n / 60 % 60, n % 60, n * 7 % 90);
+    (0..count).map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn prose(count: usize) -> String {
-    (0..count)
-        .map(|n| format!("Sentence {n} of this report speaks of matter {} at some length. ", n * 31 % 977))
-        .collect()
+    let sentence = |n: usize| format!("Sentence {n} of this report speaks of matter {} at some length.", n * 31 % 977);
+    (0..count).map(sentence).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the tokens of the section of a result in a prompt of so many tokens.
@@ -53,8 +51,8 @@ fn shown(text: &str, way: Way, budget: u64, turns: usize) -> u64 {
 
 #[test]
 fn one_row_more_never_shows_much_less() {
-    let texts: [(&str, fn(usize) -> String); 3] = [("json", json_rows), ("log", log_lines), ("prose", prose)];
-    for (name, text) in texts {
+    type Text = fn(usize) -> String;
+    for (name, text) in [("json", json_rows as Text), ("log", log_lines), ("prose", prose)] {
         for way in [Way::Item, Way::ToolResult] {
             for (budget, turns) in [(1000, 0), (4000, 0), (4000, 300)] {
                 let at = |count| shown(&text(count), way, budget, turns);

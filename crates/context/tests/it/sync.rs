@@ -221,7 +221,8 @@ fn five_ways_in_give_one_prompt() {
     let rows: Vec<Value> =
         (0..300).map(|n| json!({ "order": n, "state": if n == 7 { "held" } else { "paid" } })).collect();
     let large = Value::Array(rows).to_string();
-    let log: String = (0..900).map(|n| format!("INFO order {n} packed in {} ms\n", n % 83)).collect();
+    let line = |n: usize| format!("INFO order {n} packed in {} ms", n % 83);
+    let log = (0..900).map(line).collect::<Vec<_>>().join("\n");
     for result in ["42 orders are open", &large, &log] {
         let turns = [user("Which order is held?"), call(1, result), agent("Let me see."), user("Well?")];
         let format = Format::OpenAiChat;
@@ -296,7 +297,7 @@ fn apply(turns: &mut Vec<Turn>, edit: Edit) {
         Edit::Insert(at, turn) if at <= turns.len() && !is_used(turns, &turn) => turns.insert(at, turn),
         Edit::Change(at, Turn::Call(..)) => {
             if let Some(Turn::Call(_, arguments, _)) = turns.get_mut(at) {
-                *arguments = "{\"q\":\"edited\"}".to_owned();
+                "{\"q\":\"edited\"}".clone_into(arguments);
             }
         }
         Edit::Change(at, turn) if at < turns.len() => turns[at] = turn,

@@ -44,7 +44,7 @@ impl ToolNames {
     /// ```
     pub fn new<'a>(tools: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
         let mut tools: Vec<(&str, &str)> = tools.collect();
-        sort_by(&mut tools, |one, other| one.cmp(other));
+        sort_by(&mut tools, Ord::cmp);
         tools.dedup_by(|one, other| one.0 == other.0);
         let mut out = Self::default();
         let ids = WordSet::new(tools.iter().map(|(id, _)| (*id).to_owned()).collect());
