@@ -84,11 +84,11 @@ pub fn slice(
     slice_indexed(text, media_type, selector, max_tokens, estimator, &mut SliceIndex::default())
 }
 
-/// Reads a part of a text as [`slice`] does, with what earlier calls found out about it: following `next` over lines or
+/// Reads a part of a text as [`slice()`] does, with what earlier calls found out about it: following `next` over lines or
 /// rows reads the text once.
 ///
 /// # Errors
-/// As [`slice`].
+/// As [`slice()`].
 ///
 /// # Examples
 /// ```
