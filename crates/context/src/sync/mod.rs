@@ -74,8 +74,9 @@ impl ContextManager {
     /// something changes before messages that stay, the log is put in the new order and indexed anew.
     ///
     /// # Errors
-    /// Those of [`messages_to_items`](contextweaver_convert::providers::messages_to_items) and of [`ContextManager::ingest_messages`], below `/messages`; `OUT_OF_RANGE` at
-    /// `/unchanged` for more messages than were read; `UNSUPPORTED` in the compat mode. Nothing is changed then.
+    /// Those of [`messages_to_items`](contextweaver_convert::providers::messages_to_items) and of
+    /// [`ContextManager::ingest_messages`], below `/messages`; `OUT_OF_RANGE` at `/unchanged` for more messages than were
+    /// read; `UNSUPPORTED` in the compat mode. Nothing is changed then.
     ///
     /// # Examples
     /// ```
