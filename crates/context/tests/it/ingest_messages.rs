@@ -91,6 +91,20 @@ fn a_digest_is_a_message_with_the_way_to_the_rest() {
     }
 }
 
+/// The words of the question are everywhere in the log; what stands out stays.
+#[test]
+fn an_excerpt_does_not_take_the_place_of_what_stands_out() {
+    for budget in [600, 1500, 4000] {
+        let mut manager = ingested(messages(Format::OpenAiChat, &log_lines()), Format::OpenAiChat);
+        let request = BuildRequest {
+            budget_tokens: Some(budget),
+            ..BuildRequest::new(Phase::Interpret, "which request failed?")
+        };
+        let prompt = manager.build(&request).unwrap().done().unwrap().pack.prompt;
+        assert!(prompt.contains("card declined"), "{budget}: {prompt}");
+    }
+}
+
 #[test]
 fn a_result_whose_call_came_before_has_its_name() {
     let (format, options) = (Format::OpenAiChat, ReadOptions::default());

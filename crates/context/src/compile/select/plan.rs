@@ -1,5 +1,6 @@
 //! In which form an item can stand in the prompt, and what each form costs.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::compile::excerpt::{self, ExcerptQuery};
@@ -18,6 +19,8 @@ const LABEL_TOKENS: u64 = 4;
 const GAP_ROOM: u64 = 8;
 /// Quarter tokens below which more of a text is not worth another form.
 pub const MIN_GROWTH: u64 = 4 * 30;
+/// How many times the room of a digest an excerpt below it needs.
+const DIGEST_SHARE: u64 = 3;
 /// How often a part that grew too far is tried smaller.
 const GROWTH_ROUNDS: usize = 3;
 
@@ -185,7 +188,13 @@ impl<'a> Planner<'a> {
     }
 
     fn excerpt(&self, index: usize, row: &CandidateRow, room_tokens: u64) -> PlannedPart {
-        let part = self.quote(index, row, "", room_tokens);
+        // What stands out must not give way to what shares words with the query.
+        let is_larger =
+            digest_note::tokens(self.item(row.at)).is_some_and(|tokens| tokens + LABEL_TOKENS > room_tokens);
+        let digest = self.digest(row.at).filter(|digest| {
+            is_larger && DIGEST_SHARE * self.sources.options.estimator.quarters(digest) <= 4 * room_tokens
+        });
+        let part = self.quote(index, row, digest.as_deref().unwrap_or(""), room_tokens);
         if part.form == RenderedAs::Whole || self.has_more(row) { part } else { row.smaller(index, part) }
     }
 
@@ -193,14 +202,13 @@ impl<'a> Planner<'a> {
     /// out, or hardly anything would be gained. A digest stays above what is added, as it says what stands out.
     pub fn grown(&self, row: &CandidateRow, part: &PlannedPart, more: u64) -> Option<PlannedPart> {
         let item = self.item(row.at);
-        let is_digest = part.form == RenderedAs::Whole;
         if !self.may_grow(row, part) {
             return None;
         }
-        let digest = self.sources.options.mask_secrets(&item.text);
         let whole = digest_note::tokens(item).map_or(self.indexed(row.at).part_quarters, |tokens| 4 * tokens);
         let room = worthwhile(part.quarters + more, whole);
-        let above = if is_digest && whole > room { &*digest } else { "" };
+        let digest = self.digest(row.at).filter(|_| whole > room);
+        let above = digest.as_deref().unwrap_or("");
         let mut asked = room;
         // What the renderer puts around a part is known only when it is written.
         for _ in 0..GROWTH_ROUNDS {
@@ -225,6 +233,11 @@ impl<'a> Planner<'a> {
             RenderedAs::Whole => part.content == EntryContent::Own && self.is_digest(row.at),
             RenderedAs::Redacted => false,
         }
+    }
+
+    /// Returns the digest of an item whose text is behind it.
+    fn digest(&self, at: usize) -> Option<Cow<'a, str>> {
+        self.is_digest(at).then(|| self.sources.options.mask_secrets(&self.item(at).text))
     }
 
     /// Tells whether the text of an item is our digest of a text that is still there.
