@@ -1,6 +1,6 @@
 //! New messages of a conversation, read as items that the log can take beside those it has.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub struct FreshReader<'a> {
     /// The items to be appended.
     pub items: Vec<ContextItem>,
     /// Ids as they were read, and those that they have because the log knows others by them.
-    renamed: Vec<(String, String)>,
+    renamed: HashMap<String, String>,
     /// Every item read, also those that the log has already, with the index of its message.
     pub owners: Vec<(usize, String)>,
     pub warnings: Vec<MessageWarning>,
@@ -33,6 +33,7 @@ pub struct FreshReader<'a> {
 impl<'a> FreshReader<'a> {
     pub fn new(manager: &'a ContextManager, format: Format, id_prefix: String, gone: &[String]) -> Self {
         let (start, mut known_calls) = message_plan(manager.events().items(), format.as_str());
+        let gone: HashSet<&String> = gone.iter().collect();
         known_calls.retain(|(_, item)| !gone.contains(item));
         Self {
             manager,
@@ -40,7 +41,7 @@ impl<'a> FreshReader<'a> {
             options: ReadOptions { start, id_prefix, known_calls, ..ReadOptions::default() },
             taken: HashSet::new(),
             items: Vec::new(),
-            renamed: Vec::new(),
+            renamed: HashMap::new(),
             owners: Vec::new(),
             warnings: Vec::new(),
         }
@@ -112,7 +113,7 @@ impl<'a> FreshReader<'a> {
     fn take(&mut self, mut item: ContextItem, message: usize) {
         let read_id = item.id.clone();
         if let Some(parent) = item.parent_id.take() {
-            let now = self.renamed.iter().rfind(|(old, _)| *old == parent).map(|(_, new)| new.clone());
+            let now = self.renamed.get(&parent).cloned();
             if now.is_some() && item.kind == ItemKind::ToolResult {
                 item.metadata.entry("tool_call_id").or_insert_with(|| parent.clone().into());
             }
@@ -121,7 +122,7 @@ impl<'a> FreshReader<'a> {
         if let Some(known) = self.logged(&item) {
             self.owners.push((message, known.clone()));
             self.taken.insert(known.clone());
-            self.renamed.push((read_id, known));
+            self.renamed.insert(read_id, known);
             return;
         }
         let is_free = |id: &str| self.manager.events().position(id).is_none() && !self.taken.contains(id);
@@ -131,11 +132,11 @@ impl<'a> FreshReader<'a> {
             if item.kind == ItemKind::ToolCall {
                 item.metadata.entry("tool_call_id").or_insert_with(|| read_id.clone().into());
             }
-            self.renamed.push((read_id, item.id.clone()));
+            self.renamed.insert(read_id, item.id.clone());
         }
         if item.kind == ItemKind::ToolCall {
             let call = item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned();
-            self.options.known_calls.retain(|(known, _)| *known != call);
+            // Of several with one id the last counts.
             self.options.known_calls.push((call, item.id.clone()));
         }
         self.taken.insert(item.id.clone());

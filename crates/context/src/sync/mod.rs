@@ -183,7 +183,7 @@ impl ContextManager {
         }
         let mut order = Vec::with_capacity(self.events.len());
         let mut is_placed = vec![false; self.events.len()];
-        for at in (0..before).chain(before..self.events.len()) {
+        for at in 0..self.events.len() {
             for early in inserted.remove(&at).into_iter().flatten().chain([at]) {
                 if !std::mem::replace(&mut is_placed[early], true) {
                     order.push(early);

@@ -166,8 +166,7 @@ impl<'a> Planner<'a> {
 
     /// Tells whether a summary stands for a text that speaks to the query.
     pub fn has_more(&self, row: &CandidateRow) -> bool {
-        let is_ours = self.indexed(row.at).is_summarised() && !digest_note::is_chosen(self.item(row.at));
-        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && is_ours
+        row.redacted.is_none() && !row.stub && row.text_score > 0.0 && self.is_ours(row.at)
     }
 
     /// Weighs what a row will cost about: where a digest gives way to the text behind it, that text.
@@ -240,11 +239,15 @@ impl<'a> Planner<'a> {
         self.is_digest(at).then(|| self.sources.options.mask_secrets(&self.item(at).text))
     }
 
+    /// Tells whether a digest of ours stands for a longer text, and no summary of the caller's.
+    fn is_ours(&self, at: usize) -> bool {
+        self.indexed(at).is_summarised() && !digest_note::is_chosen(self.item(at))
+    }
+
     /// Tells whether the text of an item is our digest of a text that is still there.
     fn is_digest(&self, at: usize) -> bool {
         let (item, indexed) = (self.item(at), self.indexed(at));
-        let is_ours = indexed.is_summarised() && !digest_note::is_chosen(item);
-        is_ours && !std::ptr::eq(indexed.source(item, self.sources.artifacts), indexed.shown(item))
+        self.is_ours(at) && !std::ptr::eq(indexed.source(item, self.sources.artifacts), indexed.shown(item))
     }
 
     /// Quotes the text behind an item in about so many tokens, below a text that says what stands out in it.
