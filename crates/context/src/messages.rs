@@ -10,7 +10,7 @@ use crate::manager::ContextManager;
 use crate::request::BuildRequest;
 use crate::source_message::source_message;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages};
+use contextweaver_convert::providers::{Format, WriteOptions, WrittenMessages, call_id, tool_name};
 use contextweaver_model::{ContextItem, ContextPack, ItemKind};
 
 /// A prompt as messages of a provider.
@@ -91,7 +91,7 @@ pub fn message_plan(items: &[ContextItem], format: &str) -> (usize, Vec<(String,
     };
     let start = items.iter().filter_map(last).max().map_or(0, |last| last as usize + 1);
     let calls = items.iter().filter(|item| item.kind == ItemKind::ToolCall && !item.is_superseded());
-    let ids = |item: &ContextItem| (item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned(), item.id.clone());
+    let ids = |item: &ContextItem| (call_id(item).to_owned(), item.id.clone());
     (start, calls.map(ids).collect())
 }
 
@@ -104,8 +104,7 @@ pub fn open_calls<'a>(items: impl DoubleEndedIterator<Item = &'a ContextItem>) -
             ItemKind::ToolResult => answered.extend(item.parent_id.as_deref()),
             ItemKind::ToolCall if answered.contains(&item.id.as_str()) => {}
             ItemKind::ToolCall => {
-                let name = item.metadata_str("function_name").or_else(|| item.metadata_str("tool_name")).unwrap_or("");
-                open.push((name.to_owned(), item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned()));
+                open.push((tool_name(item).unwrap_or("").to_owned(), call_id(item).to_owned()));
             }
             _ => break,
         }

@@ -14,7 +14,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::keep_media;
+use contextweaver_convert::providers::{keep_media, tool_name};
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
 use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode::quote;
@@ -163,9 +163,7 @@ impl ContextManager {
     /// Returns the names of the tools by the ids of the items of their calls, for the results among the items.
     fn names_of_calls(&self, items: &[ContextItem]) -> SortedMap<String, String> {
         let mut names = SortedMap::new();
-        let name = |call: &ContextItem| {
-            call.metadata_str("function_name").or_else(|| call.metadata_str("tool_name")).map(str::to_owned)
-        };
+        let name = |call: &ContextItem| tool_name(call).map(str::to_owned);
         for item in items {
             if item.kind == ItemKind::ToolCall
                 && let Some(name) = name(item)
@@ -274,7 +272,7 @@ fn handle_of(item: &PreparedItem) -> Option<String> {
 
 /// Makes the record of a result out of its item, whose metadata may hold images.
 fn call_of(item: &mut ContextItem, names: &SortedMap<String, String>) -> ToolResult {
-    let own = item.metadata_str("function_name").or_else(|| item.metadata_str("tool_name")).map(str::to_owned);
+    let own = tool_name(item).map(str::to_owned);
     let name = own.or_else(|| names.get(item.parent_id.as_deref()?).cloned()).unwrap_or_default();
     let call = item.id.strip_prefix("result:").unwrap_or(&item.id);
     let media_type = item.metadata_str("media_type").unwrap_or("text/plain").to_owned();

@@ -9,7 +9,7 @@ use crate::manager::ContextManager;
 use crate::messages::{message_owners, message_plan, open_calls};
 use crate::source_message::source_message;
 use contextweaver_base::Result;
-use contextweaver_convert::providers::{Format, MessageWarning, ReadOptions, messages_to_items};
+use contextweaver_convert::providers::{Format, MessageWarning, ReadOptions, call_id, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind};
 
 /// How far back a call is looked for that was logged before its message came, where the message has no id for it.
@@ -103,7 +103,7 @@ impl<'a> FreshReader<'a> {
                 let is_same = |known: &&ContextItem| known.text == read.text && name(known) == name(read);
                 events.tail(LOGGED_ITEMS).iter().filter(is_logged).find(is_same)
             }
-            ItemKind::ToolCall => events.get(read.metadata_str("tool_call_id").unwrap_or(&read.id)).ok(),
+            ItemKind::ToolCall => events.get(call_id(read)).ok(),
             ItemKind::ToolResult => read.parent_id.as_deref().and_then(|call| events.children(call).find(is_logged)),
             _ => None,
         };
@@ -135,7 +135,7 @@ impl<'a> FreshReader<'a> {
             self.renamed.insert(read_id, item.id.clone());
         }
         if item.kind == ItemKind::ToolCall {
-            let call = item.metadata_str("tool_call_id").unwrap_or(&item.id).to_owned();
+            let call = call_id(&item).to_owned();
             // Of several with one id the last counts.
             self.options.known_calls.push((call, item.id.clone()));
         }

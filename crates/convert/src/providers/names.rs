@@ -6,6 +6,16 @@ use contextweaver_model::ContextItem;
 use contextweaver_text::hash::of_text;
 
 /// Returns the provider's id of a call.
+///
+/// ```
+/// use contextweaver_convert::providers::call_id;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let mut call = ContextItem::new("c1~2", ItemKind::ToolCall, "{}");
+/// assert_eq!(call_id(&call), "c1~2");
+/// call.metadata.insert("tool_call_id".into(), "c1".into());
+/// assert_eq!(call_id(&call), "c1");
+/// ```
 pub fn call_id(item: &ContextItem) -> &str {
     item.metadata_str("tool_call_id").unwrap_or(&item.id)
 }
@@ -17,7 +27,17 @@ pub fn answered_id(item: &ContextItem) -> &str {
     item.metadata_str("tool_call_id").or(parent).unwrap_or_else(own)
 }
 
-/// Returns the name of the tool.
+/// Returns the name of the tool that an item calls, or is the result of.
+///
+/// ```
+/// use contextweaver_convert::providers::tool_name;
+/// use contextweaver_model::{ContextItem, ItemKind};
+///
+/// let mut call = ContextItem::new("c1", ItemKind::ToolCall, "{}");
+/// assert_eq!(tool_name(&call), None);
+/// call.metadata.insert("tool_name".into(), "look_up".into());
+/// assert_eq!(tool_name(&call), Some("look_up"));
+/// ```
 pub fn tool_name(item: &ContextItem) -> Option<&str> {
     let named = |key| item.metadata_str(key).filter(|name| !name.is_empty());
     named("function_name").or_else(|| named("tool_name"))
