@@ -2,6 +2,7 @@
 import { ContextWeaverError } from "./errors.js";
 import { encode, fields } from "./guard.js";
 import type { HookEvent } from "./hook-types.js";
+import { nearest } from "./nearest.js";
 
 type Fn = (...args: unknown[]) => unknown;
 
@@ -161,7 +162,9 @@ function collect(value: unknown, path: string, into: Map<string, Fn>, known?: re
   for (const [key, fn] of Object.entries(fields(value, path))) {
     const at = `${path}/${key}`;
     if (known && !known.includes(key)) {
-      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint: `one of: ${known.join(" ")}` });
+      const meant = nearest(key, known);
+      const hint = meant === undefined ? `one of: ${known.join(" ")}` : `did you mean \`${meant}\`?`;
+      throw new ContextWeaverError("UNKNOWN_FIELD", "unknown hook", { path: at, hint });
     }
     if (typeof fn !== "function") throw notAFunction(at);
     into.set(key, fn as Fn);

@@ -1,6 +1,6 @@
 // Keys of a context that know the type of their value.
 import { ContextWeaverError } from "./errors.js";
-import { fields } from "./guard.js";
+import { fields, refuseUnknown } from "./guard.js";
 
 /** A validator of the Standard Schema, such as those of Zod, Valibot and ArkType. Only synchronous ones can be used. */
 export interface StandardSchema<T = unknown> {
@@ -68,8 +68,7 @@ export type AnyContextKey = Pick<ContextKey<unknown>, "name" | "secret" | "forwa
 export function contextKey<T>(name: string, options?: ContextKeyOptions<T>): ContextKey<T> {
   if (typeof name !== "string") throw new ContextWeaverError("INVALID_INPUT", "expected the name of a key", { path: "/name" });
   const { validate, secret, forward, ...rest } = fields(options);
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
+  refuseUnknown(rest, ["validate", "secret", "forward"]);
   for (const [field, value] of Object.entries({ secret, forward })) {
     if (value !== undefined && typeof value !== "boolean") {
       throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: `/${field}` });

@@ -2,7 +2,7 @@
 import type { Catalog } from "./catalog.js";
 import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, token } from "./guard.js";
+import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, unknownField } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type { McpResultInput } from "./mcp-result-types.js";
 import type {
@@ -144,6 +144,7 @@ export class ContextManager {
    * Stores the result of an MCP tool and appends what the model should see of its text, as `ingestToolResult` does. Images,
    * audio, resources and structured content are stored under handles of the call,
    * `mcp:<tool_name>:<tool_call_id>:<kind>:<index>`, and listed in the envelope. A part may be read where the result may.
+   * Under `compat: "0.18"` handles have no id of the call, and the next call of the tool replaces what they hold.
    *
    * All of it is stored, or nothing: `QUOTA_EXCEEDED` names the part that does not fit (`details.handle`).
    * `DUPLICATE_ID` when the call has a result. What is malformed is no error: see {@link mcpResultToEnvelope}; the
@@ -153,9 +154,7 @@ export class ContextManager {
     const { result, revision, resource_links, ...call } = fields(input);
     const about = encode(call);
     const unknown = Object.keys(call).find((key) => !MCP_CALL.includes(key));
-    if (unknown !== undefined) {
-      throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${token(unknown)}\``, { path: `/${token(unknown)}` });
-    }
+    if (unknown !== undefined) throw unknownField(unknown, [...MCP_CALL, "result", "revision", "resource_links"]);
     const how = { result: encodeResult(result, { revision, resource_links }), mutates: true };
     return this.#session.run<ToolResult>("ingest_mcp_result", about, how).value;
   }
@@ -339,7 +338,7 @@ export class ContextManager {
   /** Finds what episodes have in common; with `apply` it becomes facts. */
   consolidate(options?: ConsolidateOptions): Consolidation {
     const args = fields(options);
-    const now = args["as_of"] === undefined ? this.#session.callbacks.now() : undefined;
+    const now = args["as_of"] === undefined ? this.#session.ask(() => this.#session.callbacks.now()) : undefined;
     if (now !== undefined) args["as_of"] = new Date(now).toISOString();
     return this.#session.run<Consolidation>("consolidate", encode(args), { mutates: args["apply"] === true }).value;
   }
@@ -348,7 +347,7 @@ export class ContextManager {
   selectMemory(options: SelectMemoryOptions): MemorySelection {
     const args = fields(options);
     const mutates = args["ingest"] === true;
-    args["now"] ??= this.#session.callbacks.now();
+    args["now"] ??= this.#session.ask(() => this.#session.callbacks.now());
     return this.#session.run<MemorySelection>("select_memory", encode(args), { mutates }).value;
   }
 
@@ -379,7 +378,7 @@ export class ContextManager {
 
   #build<T>(op: string, options: unknown, warn: (built: T, warnings: readonly string[]) => T): T {
     const args = fields(options);
-    args["item_scores"] ??= this.#session.callbacks.itemScores(args["phase"], args["query"]);
+    args["item_scores"] ??= this.#session.ask(() => this.#session.callbacks.itemScores(args["phase"], args["query"]));
     const { value, warnings } = this.#session.run<T>(op, encode(args));
     return warn(value, warnings);
   }

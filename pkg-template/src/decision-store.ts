@@ -17,7 +17,7 @@ import type {
   RulesAdded,
 } from "./decision-types.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { SNAPSHOT, encode, fields, text } from "./guard.js";
+import { SNAPSHOT, encode, fields, refuseUnknown, text } from "./guard.js";
 import { disposable } from "./engine-object.js";
 import type { JsonObject } from "./types.js";
 
@@ -86,8 +86,7 @@ export class DecisionStore {
    */
   async context(options: DecisionContextOptions): Promise<DecisionContext> {
     const { query, budget_tokens, include, agent_id, trace_id, ...others } = fields(options);
-    const unknown = Object.keys(others)[0];
-    if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}` });
+    refuseUnknown(others, ["query", "budget_tokens", "include", "agent_id", "trace_id"]);
     const given = encode({ query, budget_tokens, include }).slice(1, -1);
     return this.#session.ask("context", `${given}${caller({ agent_id, trace_id })}`);
   }
@@ -150,10 +149,7 @@ export class DecisionStore {
 /** Who calls, as more fields of an argument. */
 function caller(options: unknown): string {
   const { agent_id, trace_id, ...others } = fields(options, "/options");
-  const unknown = Object.keys(others)[0];
-  if (unknown !== undefined) {
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/options/${unknown}`, hint: "one of: agent_id trace_id" });
-  }
+  refuseUnknown(others, ["agent_id", "trace_id"], "/options");
   const named = [["agent_id", agent_id], ["trace_id", trace_id]] as const;
   return named.flatMap(([key, value]) => (value === undefined ? [] : [`,"${key}":${encode(text(value, `/options/${key}`))}`])).join("");
 }

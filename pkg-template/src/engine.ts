@@ -1,5 +1,6 @@
 // A WebAssembly instance: starting it when it is first needed, calling it, and bringing it back after a trap.
-import { ContextWeaverError, fromEngine } from "./errors.js";
+import { ContextWeaverError, fromEngine, maskers } from "./errors.js";
+import type { Masker } from "./errors.js";
 
 /** What an instance is made from. @internal */
 export type Source = WebAssembly.Module | ArrayBuffer | Uint8Array<ArrayBuffer>;
@@ -14,6 +15,7 @@ export interface Loaded<G> {
 export interface Glue {
   initSync(source: { module: Source }): unknown;
   last_panic(): string;
+  mask_text(text: string): string;
   __wbg_reset_state(): void;
 }
 
@@ -21,7 +23,7 @@ export interface Glue {
 const GROUPS = ["manager_new", "convert_call", "catalog_new", "decisions_new"];
 
 /** One of the package's modules. Each has its own memory, and its own end. @internal */
-export class Engine<G extends Glue> {
+export class Engine<G extends Glue> implements Masker {
   /** Name of the module: its file is `<name>_bg.wasm`. */
   readonly name: string;
   readonly #load: (() => Source) | undefined;
@@ -40,6 +42,17 @@ export class Engine<G extends Glue> {
     this.name = name;
     this.#load = load;
     this.#otherwise = otherwise;
+    maskers.add(this);
+  }
+
+  /** Masks the credentials in a text, if this engine can be used. */
+  mask(text: string): string | undefined {
+    if (!this.#started && !this.#load) return undefined;
+    try {
+      return this.call((glue) => glue.mask_text(text));
+    } catch {
+      return undefined; // the next one may be able to
+    }
   }
 
   /** Tells whether a module is the one of this engine: it answers the same groups of operations. */

@@ -6,7 +6,7 @@
 export const ERROR_CODES = [
   /** A value has the wrong type or form. */
   "INVALID_INPUT",
-  /** An options object carries a field that does not exist. */
+  /** An options object carries a field that does not exist; the hint names one that may be meant. */
   "UNKNOWN_FIELD",
   /** A required field is absent. */
   "MISSING_FIELD",
@@ -73,8 +73,37 @@ export interface ErrorInit {
 
 const NAME = "ContextWeaverError";
 
+/** Knows credentials; nothing while it cannot be asked. @internal */
+export interface Masker {
+  mask(text: string): string | undefined;
+}
+
+/** Who may be asked to mask what an error says. @internal */
+export const maskers = new Set<Masker>();
+let isMasking = false;
+
+/** No credential is shorter; what is written in errors of this package hardly ever has such a word. */
+const LONG_WORD = /[^\s/:`'"]{16,}/;
+
+/** Masks the credentials that somebody took for the name of a field. */
+function masked(text: string): string {
+  // A masker that fails makes an error, too.
+  if (isMasking || !LONG_WORD.test(text)) return text;
+  isMasking = true;
+  try {
+    for (const masker of maskers) {
+      const answer = masker.mask(text);
+      if (answer !== undefined) return answer;
+    }
+    return text;
+  } finally {
+    isMasking = false;
+  }
+}
+
 /**
- * The only error this package throws on purpose. A call that throws it has changed nothing.
+ * The only error this package throws on purpose. A call that throws it has changed nothing. What it says of your arguments has
+ * no credentials: an id or a key that looks like one is masked.
  *
  * Compare `code`, or use {@link ContextWeaverError.is}: `instanceof` fails across realms and duplicate installs.
  */
@@ -89,11 +118,11 @@ export class ContextWeaverError extends Error {
   declare readonly details?: Readonly<Record<string, unknown>>;
 
   constructor(code: ErrorCode, message: string, init: ErrorInit = {}) {
-    super(message, "cause" in init ? { cause: init.cause } : undefined);
+    super(masked(message), "cause" in init ? { cause: init.cause } : undefined);
     // Own, like the fields of the built-in errors, so that structured loggers see it.
     Object.defineProperty(this, "name", { value: NAME, configurable: true, writable: true });
     this.code = code;
-    if (init.path) this.path = init.path;
+    if (init.path) this.path = masked(init.path);
     if (init.hint) this.hint = init.hint;
     if (init.details) this.details = init.details;
   }
@@ -137,6 +166,6 @@ export function dropPrefix(error: unknown, prefix: string): void {
 export function movePath(error: unknown, from: string, to: string): void {
   if (!(error instanceof ContextWeaverError) || !error.path?.startsWith(from)) return;
   const own = error as { path?: string };
-  own.path = to + error.path.slice(from.length);
+  own.path = masked(to + error.path.slice(from.length));
   if (!own.path) delete own.path;
 }

@@ -6,6 +6,7 @@
 import { decodeBase64, encodeBase64 } from "./base64.js";
 import { ContextWeaverError } from "./errors.js";
 import type { ErrorCode } from "./errors.js";
+import { nearest } from "./nearest.js";
 
 const MIB = 1024 * 1024;
 
@@ -580,6 +581,20 @@ export function isWellFormed(text: string): boolean {
 function checkWellFormed(text: string, path: Path): void {
   if (isWellFormed(text)) return;
   refuse("INVALID_INPUT", "the text has half of a surrogate pair", path, undefined, "cut text between characters");
+}
+
+/** Says that a field is unknown, and which of the known ones it may stand for. @internal */
+export function unknownField(name: string, known: readonly string[], above = ""): ContextWeaverError {
+  const meant = nearest(name, known);
+  const hint = meant === undefined ? known.length > 0 ? `one of: ${known.join(" ")}` : undefined : `did you mean \`${meant}\`?`;
+  const part = token(name);
+  return new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${part}\``, { path: `${above}/${part}`, hint });
+}
+
+/** Refuses what is left of options when the known fields were taken. @internal */
+export function refuseUnknown(rest: Readonly<Record<string, unknown>>, known: readonly string[], above = ""): void {
+  const [unknown] = Object.keys(rest);
+  if (unknown !== undefined) throw unknownField(unknown, known, above);
 }
 
 /** One part of a JSON pointer, short enough for a message. @internal */

@@ -4,7 +4,7 @@ import { ContextKey, isSchema, passes } from "./context-key.js";
 import type { AnyContextKey, StandardSchema } from "./context-key.js";
 import { broken, quoted } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields, token } from "./guard.js";
+import { fields, refuseUnknown, token } from "./guard.js";
 import { ToolCallContext, contextAt, inboundContext, kept } from "./tool-call-context.js";
 import { withoutSecrets } from "./tool-errors.js";
 import type { JsonObject } from "./types.js";
@@ -52,7 +52,7 @@ export class MetaPolicy {
     options: { readonly secrets?: readonly (string | AnyContextKey)[] } = {},
   ): MetaPolicy {
     const { secrets = [], ...rest } = fields(options);
-    refuseUnknown(rest);
+    refuseUnknown(rest, ["secrets"]);
     return new MetaPolicy({ kind: "allow", keys: names(keys, "/keys"), secrets: names(secrets, "/secrets") }, MADE);
   }
 
@@ -64,7 +64,7 @@ export class MetaPolicy {
   /** Everything leaves but secrets. */
   static passThrough(options: { readonly includeSecrets?: false } = {}): MetaPolicy {
     const { includeSecrets = false, ...rest } = fields(options);
-    refuseUnknown(rest);
+    refuseUnknown(rest, ["includeSecrets"]);
     if (includeSecrets !== false) {
       const init = { path: "/includeSecrets", hint: "dangerouslyPassThrough does that" };
       throw new ContextWeaverError("INVALID_INPUT", "passThrough does not include secrets", init);
@@ -144,7 +144,7 @@ export function toMcpMeta(
   options?: ToMcpMetaOptions,
 ): JsonObject | undefined {
   const { server = "", prefix, onInvalidKey, maxBytes, existing, onWarning, ...rest } = fields(options);
-  refuseUnknown(rest);
+  refuseUnknown(rest, ["server", "prefix", "onInvalidKey", "maxBytes", "existing", "onWarning"]);
   const warn = warner(onWarning, server);
   const given = contextAt(context, "/context");
   const chosen = policyOf(policy, server);
@@ -181,7 +181,7 @@ export interface FromMcpMetaOptions {
  */
 export function fromMcpMeta(meta: unknown, options: FromMcpMetaOptions): ToolCallContext {
   const { allow, prefix, schema, trustIdentity, onWarning, ...rest } = fields(options);
-  refuseUnknown(rest);
+  refuseUnknown(rest, ["allow", "prefix", "schema", "trustIdentity", "onWarning"]);
   const warn = warner(onWarning, "");
   const keys = allow === undefined ? undefined : names(allow, "/allow");
   const args = { meta: meta ?? undefined, allow: keys, prefix, trustIdentity };
@@ -263,10 +263,6 @@ function names(keys: unknown, path: string): string[] {
   });
 }
 
-function refuseUnknown(rest: Readonly<Record<string, unknown>>): void {
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field ${quoted(unknown)}`, { path: `/${token(unknown)}` });
-}
 
 type Warn = (warning: MetaWarning) => void;
 

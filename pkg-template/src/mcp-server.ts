@@ -2,7 +2,7 @@
 // official SDK brings the transports.
 import type { DecisionStore } from "./decision-store.js";
 import { ContextWeaverError } from "./errors.js";
-import { encode, fields, text } from "./guard.js";
+import { encode, fields, refuseUnknown, text } from "./guard.js";
 import { Access } from "./mcp-access.js";
 import type { AccessOptions, AccessRequest } from "./mcp-access.js";
 
@@ -120,7 +120,7 @@ export interface HandlerOptions extends ConnectOptions, AccessOptions {
   readonly max_chars?: number;
 }
 
-const HANDLER = "token origins max_chars agent_id trace_id";
+const HANDLER = ["token", "origins", "max_chars", "agent_id", "trace_id"];
 const VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"];
 const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** Characters of a request unless the options say otherwise. */
@@ -151,10 +151,7 @@ export function decisionsHandler(store: DecisionStore, options: HandlerOptions):
 
 function checkedOptions(options: unknown): { access: Access; max_chars: number; caller: ConnectOptions } {
   const { token, origins, max_chars = MAX_CHARS, agent_id, trace_id, ...others } = fields(options);
-  const unknown = Object.keys(others)[0];
-  if (unknown !== undefined) {
-    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `one of: ${HANDLER}` });
-  }
+  refuseUnknown(others, HANDLER);
   if (typeof max_chars !== "number") throw new ContextWeaverError("INVALID_INPUT", "expected a number", { path: "/max_chars" });
   if (!Number.isInteger(max_chars) || max_chars < 1 || max_chars > MOST_CHARS) {
     throw new ContextWeaverError("OUT_OF_RANGE", "expected a whole number of characters", { path: "/max_chars", hint: `from 1 to ${MOST_CHARS}` });

@@ -160,9 +160,15 @@ export interface Limits {
 
 /** Settings of a {@link ContextManager}. */
 export interface ContextManagerOptions {
-  /** Decide as contextweaver 0.18 for Python does, stage by stage. Default: decide better. */
+  /**
+   * Decide as contextweaver 0.18 for Python does, stage by stage; `docs/compat.md` lists where it is stricter. Default:
+   * decide better.
+   */
   readonly compat?: "0.18";
-  /** A preset, or a whole profile as the Python library writes it; fills what the other options leave out. */
+  /**
+   * A preset, or a whole profile as the Python library writes it; fills what the other options leave out. Under `compat` the
+   * option `policy` stands in place of the whole policy of a profile.
+   */
   readonly profile?: "fast" | "balanced" | "accurate" | JsonObject;
   readonly budget?: ContextBudget;
   readonly policy?: ContextPolicy;
@@ -299,6 +305,7 @@ export interface EnvelopeResultInput {
 
 /** What to build. */
 export interface BuildOptions {
+  /** What the prompt is for: which kinds of items it has, and which budget. Without it, `MISSING_FIELD`; under `compat`, `answer`. */
   readonly phase: Phase;
   /** What the prompt is about. Default: the last turns speak for themselves. */
   readonly query?: string;

@@ -103,7 +103,10 @@ export interface Handoff {
   readonly markdown: string;
 }
 
-/** What consolidation found, and did if `apply` was set. */
+/**
+ * What consolidation found, and did if `apply` was set. In its texts credentials are masked, and one of an episode at or above
+ * the sensitivity floor says `[REDACTED: <level>]`; the facts that are stored have them whole.
+ */
 export interface Consolidation {
   readonly version: string;
   readonly clusters: readonly {
@@ -132,7 +135,7 @@ export interface Consolidation {
 export interface MemorySelection {
   /** Ids of the entries, best first. */
   readonly selected: readonly string[];
-  /** The same as items of the log. */
+  /** The same as items, as models may see them: credentials masked, texts at or above the sensitivity floor withheld. */
   readonly items: readonly StoredItem[];
 }
 

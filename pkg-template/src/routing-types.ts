@@ -96,7 +96,10 @@ export type Vector = readonly number[] | Float32Array | Float64Array;
 
 /** Settings of a router. */
 export interface RouterOptions {
-  /** `"0.18"`: graph, scores and search of the Python library, with their defects. Sets `navigator` to `beam`. */
+  /**
+   * `"0.18"`: graph, scores and search of the Python library, with their defects. Sets `navigator` to `beam`. Cards,
+   * explanations and how an answer is read stay as they are, see `docs/compat.md`.
+   */
   readonly compat?: "0.18";
   /** `exact` scores every tool; `beam` goes down the graph, a few branches at a time. Default: `exact`. */
   readonly navigator?: "exact" | "beam";
@@ -236,6 +239,7 @@ export interface RouteResult {
 /** How a route came about. */
 export interface RouteTrace {
   readonly trace_version: number;
+  /** The query, with its credentials masked. */
   readonly query: string;
   readonly confidence_gap: number;
   readonly top_score: number;

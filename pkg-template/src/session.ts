@@ -131,6 +131,17 @@ export class Session {
     }
   }
 
+  /** Asks a function of the caller's for something that the engine does not ask for; it may not call the manager either. */
+  ask<T>(question: () => T): T {
+    this.#ready();
+    this.#asking = true;
+    try {
+      return question();
+    } finally {
+      this.#asking = false;
+    }
+  }
+
   /** Bytes of an artifact. */
   bytes(handle: string): Uint8Array<ArrayBuffer> {
     const time = this.#tellTime();
@@ -219,14 +230,7 @@ export class Session {
   /** Tells the engine the time where artifacts expire; what was told goes into the replay log with what came of it. */
   #tellTime(): Operation | undefined {
     if (!this.#expires) return undefined;
-    this.#ready();
-    this.#asking = true;
-    let now: number | undefined;
-    try {
-      now = this.callbacks.now();
-    } finally {
-      this.#asking = false;
-    }
+    const now = this.ask(() => this.callbacks.now());
     const time: Operation = { name: "clock", args: JSON.stringify({ now: (now ?? 0) / 1000 }) };
     this.#loop(time, []);
     return time;

@@ -4,7 +4,7 @@ import { ContextKey, isSchema, isSignal, passes } from "./context-key.js";
 import type { AbortSignalLike, AnyContextKey, StandardSchema, Validate } from "./context-key.js";
 import { broken, copied, quoted, same, sameSecret } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { MAX_ITEMS, fields, isWellFormed, token } from "./guard.js";
+import { MAX_ITEMS, fields, isWellFormed, refuseUnknown, token } from "./guard.js";
 import type { JsonValue } from "./types.js";
 
 // What is known of an entry: the engine's flags, bit by bit.
@@ -99,7 +99,7 @@ export class ToolCallContext {
    */
   static of(entries: ContextEntries, options?: ContextOptions): ToolCallContext {
     const { secrets, declassify, sealed, ...rest } = fields(options);
-    refuseUnknown(rest);
+    refuseUnknown(rest, ["secrets", "declassify", "sealed"]);
     const [isDeclared, isDeclassified] = [among(secrets, "secrets"), among(declassify, "declassify")];
     const isSealed = typeof sealed === "boolean" ? (): boolean => sealed : among(sealed, "sealed");
     const known = ToolCallContext.is(entries) ? entries.#entries : made(pairsOf(entries));
@@ -401,7 +401,7 @@ export function effectiveContext(
 
 function mergedLevels(levels: readonly ToolCallContext[], options?: MergeOptions): ToolCallContext {
   const { onConflict, ...rest } = fields(options);
-  refuseUnknown(rest);
+  refuseUnknown(rest, ["onConflict"]);
   const given = levels.filter((level) => !level.isEmpty);
   const [first, ...others] = given;
   if (!first || others.length === 0) return first ?? ToolCallContext.EMPTY;
@@ -427,10 +427,6 @@ function mergedLevels(levels: readonly ToolCallContext[], options?: MergeOptions
   return wrapped(merged);
 }
 
-function refuseUnknown(rest: Readonly<Record<string, unknown>>): void {
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field ${quoted(unknown)}`, { path: `/${token(unknown)}` });
-}
 
 /** Setting a sealed key to the value that it has is no conflict. */
 function isRepeated(upper: readonly ToolCallContext[], key: string, entry: Entry): boolean {

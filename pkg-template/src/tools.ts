@@ -1,7 +1,7 @@
 // Tools that are called with a context, and decorators around them. There is one way in, so that nothing can be skipped.
-import { copied, broken, quoted } from "./context-values.js";
+import { copied, broken } from "./context-values.js";
 import { ContextWeaverError } from "./errors.js";
-import { fields } from "./guard.js";
+import { fields, refuseUnknown, unknownField } from "./guard.js";
 import { ToolCallContext, breaksSeal, contextAt, effectiveContext, sealedConflict } from "./tool-call-context.js";
 import type { MergeOptions } from "./tool-call-context.js";
 import { withoutSecrets } from "./tool-errors.js";
@@ -90,8 +90,9 @@ export function defineTool(spec: ToolSpec & { readonly style?: unknown }, handle
   if (style !== "positional" && style !== "object") {
     throw new ContextWeaverError("INVALID_INPUT", "expected `positional` or `object`", { path: "/style" });
   }
-  const unknown = Object.keys(about).find((key) => !["name", "description", "annotations"].includes(key));
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field ${quoted(unknown)}`, { path: `/${unknown}` });
+  const known = ["name", "description", "annotations"];
+  const unknown = Object.keys(about).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw unknownField(unknown, [...known, "style", "schema"]);
   const face = faceOf({ ...about, inputSchema: schema }, "/schema");
   if (style === "object" && declares(face.inputSchema, "context")) {
     const message = "the schema has a property `context`, and so has what the handler gets";
@@ -117,8 +118,7 @@ export function decorate<Input, Output>(
 ): DecoratedTool<Input, Output> {
   const call = aFunction((tool as Tool | undefined)?.call, "/tool/call");
   const { name, description, label, around, ...rest } = fields(decoration);
-  const unknown = Object.keys(rest)[0];
-  if (unknown !== undefined) throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field ${quoted(unknown)}`, { path: `/${unknown}` });
+  refuseUnknown(rest, ["name", "description", "label", "around"]);
   const run = aFunction(around, "/around");
   const inside = faceOf(tool);
   const face = { ...inside, ...faceOf({ ...inside, ...(name !== undefined && { name }), ...(description !== undefined && { description }) }) };

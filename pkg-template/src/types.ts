@@ -424,7 +424,10 @@ export interface DroppedItem {
 
 /** The numbers of one build. `included_count + dropped_count === total_candidates`. */
 export interface BuildStats {
-  /** Tokens per kind, in order of first appearance. */
+  /**
+   * Tokens per kind, in order of first appearance. A function as `estimator` counts each section by itself, so that their
+   * sum may differ from `prompt_tokens`.
+   */
   readonly tokens_per_section: Readonly<Record<string, number>>;
   readonly total_candidates: number;
   readonly included_count: number;

@@ -18,7 +18,7 @@ use contextweaver_decisions::service::{self, ContextQuery, HostContext, ToolRepl
 use contextweaver_decisions::{DecisionStore, DecisionStoreOptions};
 use contextweaver_decisions::{HostAnswers, HostRequest};
 use contextweaver_model::json::{self, Fields, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Tokens of past decisions in a prompt, unless the caller says otherwise.
 const CONTEXT_TOKENS: u64 = 1000;

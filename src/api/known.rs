@@ -11,7 +11,7 @@ const FEEDBACK: &[&str] = &["item_id", "success", "latency_ms", "token_cost", "q
 
 /// Refuses typing errors in records that the reference, and so our reader, takes with any other field.
 pub fn check(fields: &Fields) -> Result<()> {
-    let closed = |value: &Value, path: &str, known: &[&str]| match value {
+    let closed = |value: &Value, path: &str, known: &[&'static str]| match value {
         Value::Object(_) => Fields::open_closed(value.clone(), path, known).map(drop),
         _ => Ok(()),
     };

@@ -39,10 +39,23 @@ use contextweaver_model::{
     Sensitivity,
 };
 use contextweaver_routing::router::RouteHistory;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
+use contextweaver_text::quote::quote;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_names, redact_secrets};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 use contextweaver_text::{tokenize, unicode};
+
+/// Returns an error as the record that crosses, without the credentials that somebody took for an id or a key.
+pub fn error_record(error: &Error) -> Value {
+    let mut record = error.to_json();
+    for (part, value) in record.as_object_mut().into_iter().flatten() {
+        *value = match value.take() {
+            // Its tokens are keys, nothing is assigned in it.
+            Value::String(path) if part == "path" => redact_id(&path).into(),
+            value => redact_names(&value, SecretRules::Full, SECRET_MASK),
+        };
+    }
+    record
+}
 
 fn done(result: &impl Serialize) -> Result<String> {
     done_with(result, &[] as &[Value])
@@ -194,7 +207,10 @@ fn ingest_envelope(manager: &mut ContextManager, arguments: Value) -> Result<Str
     let envelope = fields.require("envelope")?;
     fields.finish()?;
     let envelope = ResultEnvelope::from_value(envelope, "/envelope")?;
-    done(&One("item", &manager.ingest_envelope(&call, &tool, envelope, sensitivity)?))
+    match manager.ingest_envelope(&call, &tool, envelope, sensitivity)? {
+        Outcome::Need(needs) => need(&needs),
+        Outcome::Done(item) => done(&One("item", &item)),
+    }
 }
 
 fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String> {
@@ -208,7 +224,10 @@ fn built(outcome: Outcome<contextweaver_context::BuildOutput>) -> Result<String>
 fn build(manager: &mut ContextManager, arguments: Value) -> Result<String> {
     let mut fields = Fields::open(arguments, "")?;
     let goal = fields.opt_string("goal")?;
-    let mut request = BuildRequest::take(&mut fields)?;
+    // In the compat mode an answer is the default, as it is of contextweaver 0.18.
+    let is_compat = manager.strategy().is_some();
+    let mut request =
+        if is_compat { BuildRequest::take_for(Phase::Answer, &mut fields) } else { BuildRequest::take(&mut fields) }?;
     fields.finish()?;
     if let Some(goal) = goal.filter(|_| request.header.is_empty()) {
         request.header = goal_header(&goal, manager.options().rules.text_form);
@@ -225,7 +244,7 @@ fn build_call(manager: &mut ContextManager, arguments: Value) -> Result<String> 
         examples: given(&fields, "examples").then(|| fields.strings("examples")).transpose()?,
         constraints: given(&fields, "constraints").then(|| fields.object("constraints")).transpose()?,
     };
-    let request = BuildRequest::take(&mut fields)?;
+    let request = BuildRequest::take_for(Phase::Call, &mut fields)?;
     fields.finish()?;
     built(manager.build_call(&tool, &overrides, &request)?)
 }
@@ -268,7 +287,10 @@ fn inspect(manager: &ContextManager, arguments: Value) -> Result<String> {
         fields.take("explanation").map(|value| Explanation::from_value(value, "/explanation")).transpose()?;
     let budget = fields.opt_uint("budget", limits::MAX_BUDGET_TOKENS)?.map(u64::cast_signed);
     fields.finish()?;
-    let artifacts = manager.artifacts().list().cloned().collect();
+    let mut artifacts: Vec<_> = manager.artifacts().list().cloned().collect();
+    for artifact in &mut artifacts {
+        manager.outward_artifact(artifact);
+    }
     let parts = InspectionParts { explanation: explanation.as_ref(), budget, artifacts, routing: None };
     let inspection = Inspection::of(&pack, parts);
     done(&json!({ "report": inspection.data, "markdown": inspection.markdown }))
@@ -290,7 +312,7 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
     #[derive(Serialize)]
     struct Selected<'a> {
         selected: Vec<&'a str>,
-        items: &'a [ContextItem],
+        items: Vec<ContextItem>,
     }
     let mut fields = Fields::open(arguments, "")?;
     let entries = fields.records("entries", MemoryEntry::from_value)?;
@@ -310,7 +332,11 @@ fn select_memory(manager: &mut ContextManager, arguments: Value) -> Result<Strin
         manager.ingest_all(items.clone())?;
     }
     let ids: Vec<&str> = items.iter().filter_map(|item| item.id.strip_prefix("memory:")).collect();
-    done(&Selected { selected: ids, items: &items })
+    let mut shown = items.clone();
+    for item in &mut shown {
+        manager.outward_item(item);
+    }
+    done(&Selected { selected: ids, items: shown })
 }
 
 /// Runs a function on text.

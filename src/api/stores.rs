@@ -84,7 +84,7 @@ pub(super) fn call(manager: &mut ContextManager, operation: &str, arguments: Val
     }
 }
 
-fn count(fields: &mut Fields, key: &str, default: u64) -> Result<usize> {
+fn count(fields: &mut Fields, key: &'static str, default: u64) -> Result<usize> {
     Ok(fields.uint_or(key, default, MANY)? as usize)
 }
 

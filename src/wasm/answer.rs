@@ -1,5 +1,6 @@
 //! What every export takes and gives.
 
+use crate::api::error_record;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// What an export gives: its answer, or the JSON of an error record to be thrown.
@@ -7,7 +8,7 @@ pub type Answer<T> = std::result::Result<T, String>;
 
 /// Turns an error into what is thrown.
 pub fn thrown(error: &Error) -> String {
-    error.to_json().to_string()
+    error_record(error).to_string()
 }
 
 /// Reads JSON that crosses as bytes: megabytes of it would be copied once more on their way through a string.

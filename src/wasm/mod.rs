@@ -78,6 +78,12 @@ pub fn engine_version() -> String {
     env!("CARGO_PKG_VERSION").to_owned()
 }
 
+/// Masks the credentials in what the facade says of a caller's argument: a message, or a path.
+#[wasm_bindgen]
+pub fn mask_text(text: &str) -> String {
+    contextweaver_text::redact::redact_id(text).into_owned()
+}
+
 /// Returns where the last panic was, empty when there was none.
 #[wasm_bindgen]
 pub fn last_panic() -> String {

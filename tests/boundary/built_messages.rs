@@ -28,13 +28,13 @@ fn log() -> Value {
 fn messages_come_in_one_answer() {
     let mut manager = manager();
     call(&mut manager, "ingest", &log()).unwrap();
-    let request = json!({ "format": "anthropic", "header": "above", "footer": "below" });
+    let request = json!({ "phase": "answer", "format": "anthropic", "header": "above", "footer": "below" });
     let built = call(&mut manager, "build_messages", &request).unwrap();
     assert_eq!(built["system"], "above");
     assert_eq!(built["warnings"][0]["code"], "RESULT_MISSING");
     assert_eq!(built["pack"]["stats"]["included_count"], 4);
     assert!(built["tokens"].as_u64() >= built["pack"]["stats"]["prompt_tokens"].as_u64());
-    let open = json!({ "format": "openai-chat", "close_calls": false });
+    let open = json!({ "phase": "answer", "format": "openai-chat", "close_calls": false });
     let built = call(&mut manager, "build_messages", &open).unwrap();
     assert_eq!((&built["warnings"], built["messages"].as_array().unwrap().len()), (&json!([]), 4));
     assert_eq!(built["messages"][3]["tool_calls"][0]["id"], "open");
@@ -49,7 +49,7 @@ fn a_call_that_was_logged_as_text_is_a_call_of_its_tool() {
     call(&mut manager, "ingest", &logged).unwrap();
     api::ingest_tool_result(&mut manager, &json!({ "tool_call_id": "c1", "tool_name": "read_log" }).to_string(), b"ok")
         .unwrap();
-    let written = call(&mut manager, "build_messages", &json!({ "format": "openai-chat" })).unwrap();
+    let written = call(&mut manager, "build_messages", &json!({ "phase": "answer", "format": "openai-chat" })).unwrap();
     let function = &written["messages"][1]["tool_calls"][0]["function"];
     assert_eq!((function, &written["warnings"]), (&json!({ "name": "read_log", "arguments": "{}" }), &json!([])));
 }
@@ -62,8 +62,9 @@ fn requests_that_cannot_be_answered_say_where() {
         (json!({}), "MISSING_FIELD", "/format"),
         (json!({ "format": "klingon" }), "INVALID_INPUT", "/format"),
         (json!({ "format": "gemini", "close_calls": 1 }), "INVALID_INPUT", "/close_calls"),
-        (json!({ "format": "gemini", "attachments": true }), "UNKNOWN_FIELD", "/attachments"),
-        (json!({ "format": "gemini", "budget_tokens": 3 }), "BUDGET_EXCEEDED", ""),
+        (json!({ "format": "gemini" }), "MISSING_FIELD", "/phase"),
+        (json!({ "phase": "answer", "format": "gemini", "attachments": true }), "UNKNOWN_FIELD", "/attachments"),
+        (json!({ "phase": "answer", "format": "gemini", "budget_tokens": 3 }), "BUDGET_EXCEEDED", ""),
     ] {
         let refused = call(&mut manager, "build_messages", &request).unwrap_err();
         assert_eq!(refused, (code.to_owned(), path.to_owned()));

@@ -354,3 +354,20 @@ fn null_is_a_message_that_is_refused() {
     let answer = called(&mut store(), "handle_rpc", json!({ "message": null, "now": 0 }), &mut 0);
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(null), &json!(-32600)));
 }
+
+#[test]
+fn what_a_host_hears_of_a_check_has_no_credential() {
+    let secret = format!("ghp_{}", "Zq7Rk2Lm9Xw4".repeat(3));
+    for (redacts, shown) in
+        [(true, "deploy with [REDACTED-SECRET]".to_owned()), (false, format!("deploy with {secret}"))]
+    {
+        let mut session = api::new_store(&json!({ "redact_secrets": redacts }).to_string()).unwrap();
+        let arguments =
+            json!({ "name": "check_action", "arguments": { "description": format!("deploy with {secret}") } });
+        let answer: Value =
+            serde_json::from_str(&api::call(&mut session, "call_tool", &arguments.to_string()).unwrap()).unwrap();
+        let heard =
+            answer["events"].as_array().unwrap().iter().find(|event| event["kind"] == "guardrail_check").unwrap();
+        assert_eq!(heard["event"]["action"], shown);
+    }
+}

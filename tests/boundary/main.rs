@@ -8,6 +8,8 @@ mod architecture;
 mod bindings;
 mod built_messages;
 mod compat;
+#[cfg(feature = "compat")]
+mod compat_manager;
 mod decisions_service;
 mod decisions_weaknesses;
 mod mcp_properties;

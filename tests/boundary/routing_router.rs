@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use contextweaver::api::error_record;
 use contextweaver::api::routing::{
     catalog_call, new_catalog, new_router, router_call, router_with_index, routing_call,
 };
@@ -11,7 +12,7 @@ use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{BuildOptions, build};
 use contextweaver_routing::router::Router;
 use contextweaver_test_support::{Skip, skip};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn read(path: &Path) -> Option<Value> {
     let text = std::fs::read_to_string(path).ok()?;
@@ -294,7 +295,7 @@ fn what_became_of_calls_counts() {
     let weights = json!({ "failure_penalty": 0.6 });
     let after = route(&mut router, "message", &json!({ "feedback": { "records": [bad], "weights": weights } }));
     assert_eq!(ids(&after), [before[1].clone(), before[0].clone()]);
-    assert_eq!(after["trace"]["extra"]["score_provider"], "FeedbackScoreProvider");
+    assert_eq!(after["trace"]["extra"]["score_provider"], "FeedbackAwareScoreProvider");
     // However much is added, scores stay numbers.
     let extreme = json!({
         "feedback": { "records": [bad], "weights": { "failure_penalty": 1e308, "quality_weight": 1e308 } },
@@ -632,4 +633,72 @@ fn a_route_can_be_explained_and_offered() {
     // However often a tool is named, its card is made in linear time.
     let many = vec!["crm.contacts.merge"; 50_000];
     call(&mut router, "cards", &json!({ "candidate_ids": many, "scores": vec![0.5; 50_000], "budget_tokens": 100 }));
+}
+
+#[test]
+fn nothing_that_is_said_of_a_route_has_a_credential() {
+    let secret = ["ghp", "_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ"].concat();
+    let (query, namespace) = (format!("deploy with {secret}"), format!("ops.{secret}"));
+    let items = json!([
+        tool("deploy", "deploy", "Deploys a service", &namespace),
+        tool("redeploy", &secret, "Deploys a service again", &namespace),
+        { "id": "titled", "kind": "tool", "name": "titled", "title": secret, "description": "Has a title" },
+    ]);
+    for options in [json!({ "ambiguity_ratio": 0.01 }), json!({ "navigator": "beam", "confidence_gap": 1.0 })] {
+        let mut router = router(&items, &options);
+        let arguments = json!({ "query": query, "context_hints": [secret], "debug": true });
+        let result = call(&mut router, "route", &arguments);
+        assert!(result["clarifying_question"].is_string(), "{result}");
+        assert_eq!(result["trace"]["query"], "deploy with [REDACTED-SECRET]");
+        assert!(!result.to_string().contains(&secret), "{result}");
+        let explained = routing_call("explain_route", &json!({ "result": result }).to_string()).unwrap();
+        assert!(!explained.contains(&secret), "{explained}");
+        let raw = json!({ "result": {
+            "candidate_ids": [], "context_hints": [secret], "clarifying_question": secret, "trace": { "query": secret },
+        } });
+        assert!(!routing_call("explain_route", &raw.to_string()).unwrap().contains(&secret));
+        let cards = call(&mut router, "cards", &json!({ "candidate_ids": result["candidate_ids"] }));
+        assert!(!cards.to_string().contains(&secret), "{cards}");
+    }
+    let mut router = router(&items, &json!({}));
+    let mut pages = vec![call(&mut router, "browse", &json!({}))];
+    while let Some(page) = pages.pop() {
+        for child in page["children"].as_array().unwrap() {
+            assert!(!child["label"].as_str().unwrap().contains(&secret), "{child}");
+            if let Some(path) = child["path"].as_str() {
+                pages.push(call(&mut router, "browse", &json!({ "path": path })));
+            }
+        }
+        assert!(![&page["label"], &page["hint"]].iter().any(|text| text.as_str().unwrap().contains(&secret)), "{page}");
+    }
+    let kept = call(&mut router, "items", &json!({}));
+    assert!(kept.to_string().contains(&secret), "what is stored is as it came");
+}
+
+#[test]
+fn errors_repeat_no_credential() {
+    let secret = ["ghp", "_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ"].concat();
+    let mut router = router(&json!([tool("a", "a", "a", "")]), &json!({}));
+    let mut refused = |operation: &str, arguments: Value| {
+        error_record(&router_call(&mut router, operation, &arguments.to_string()).unwrap_err())
+    };
+    let hidden = "[REDACTED-SECRET]";
+    let key: Map<String, Value> = [("query".to_owned(), json!("x")), (secret.clone(), json!(1))].into_iter().collect();
+    let unknown = refused("route", Value::Object(key));
+    assert_eq!(
+        (&unknown["path"], &unknown["message"]),
+        (&json!(format!("/{hidden}")), &json!(format!("unknown field `{hidden}`")))
+    );
+    let missing = refused("hydrate", json!({ "id": secret }));
+    assert!(
+        missing["message"].as_str().unwrap().contains(hidden) && !missing.to_string().contains(&secret),
+        "{missing}"
+    );
+    let details = Error::new(ErrorCode::GraphInvalid, "no root")
+        .at("/a/token:b")
+        .detail("lost", json!([{ secret.clone(): secret }]));
+    assert_eq!(
+        error_record(&details),
+        json!({ "code": "GRAPH_INVALID", "message": "no root", "path": "/a/token:b", "details": { "lost": [{ hidden: hidden }] } })
+    );
 }

@@ -164,7 +164,7 @@ fn filter(input: &Value) -> Result<Value> {
 fn one_hook(op: &str, input: &Value) -> Result<Value> {
     let mut item = item(&input["item"])?;
     match op {
-        "mask" => stages::mask(&mut item, &Estimator::V2),
+        "mask" => stages::mask(&mut item, |text| Estimator::V2.tokens(text)),
         _ => stages::mask_item_secrets(&mut item, SecretRules::Compat),
     }
     Ok(json!(item))
@@ -238,7 +238,8 @@ fn run_select(input: &Value) -> Result<Value> {
     let phase = phase(input)?;
     let budget = ContextBudget::from_value(input["budget"].clone(), "", false)?;
     let estimator = Estimator::named(input["estimator"].as_str().unwrap_or("heuristic/v2"))?;
-    let chosen = stages::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, &estimator);
+    let tokens = |text: &str| estimator.tokens(text);
+    let chosen = stages::select(scored_items(input)?, budget.of(phase), &policy(&input["policy"])?, tokens);
     let sections: serde_json::Map<String, Value> =
         chosen.tokens_per_section.iter().map(|(kind, sum)| (kind.as_str().to_owned(), json!(sum))).collect();
     Ok(json!({

@@ -212,7 +212,10 @@ fn ingest_tool_result(manager: &mut ContextManager, options: &Value, call: &Valu
 fn ingest_envelope(manager: &mut ContextManager, call: &Value) -> Result<Value> {
     let envelope = ResultEnvelope::from_value(call["envelope"].clone(), "/envelope")?;
     let (call_id, tool_name) = (text(call, "tool_call_id"), text(call, "tool_name"));
-    let item = manager.ingest_envelope(call_id, tool_name, envelope, Sensitivity::Public)?;
+    let item = manager
+        .ingest_envelope(call_id, tool_name, envelope, Sensitivity::Public)?
+        .done()
+        .expect("no function is asked");
     Ok(json!({ "item": item }))
 }
 

@@ -40,6 +40,10 @@ struct Recorded {
 fn run_build(manager: &mut ContextManager, spec: &Value, explain: bool) -> Recorded {
     let mut spec = spec.clone();
     spec["explain"] = json!(explain);
+    // As the reference does where none is said.
+    if spec["phase"].is_null() {
+        spec["phase"] = json!("answer");
+    }
     let outcome = BuildRequest::from_value(spec).and_then(|request| compat::build_traced(manager, &request));
     match outcome {
         Ok((Outcome::Done((pack, events)), trace)) => Recorded { pack, events, trace },

@@ -1,7 +1,9 @@
-// The public API on the packed package in Node; all but the last group run in every runtime through cases.mjs.
+// The public API on the packed package in Node; all but the last two groups run in every runtime through cases.mjs.
 import assert from "node:assert/strict";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
 import test from "node:test";
-import { project, report, run } from "./harness.mjs";
+import { here, project, report, run } from "./harness.mjs";
 
 /** Names of the groups of cases, with the file and the export of each. */
 const GROUPS = {
@@ -15,12 +17,16 @@ const GROUPS = {
   "contexts of tool calls": ["tool-call-context.mjs", "contextCases"],
   "secrets of contexts": ["context-leaks.mjs", "leakCases"],
   "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
+  "the compat mode": ["compat.mjs", "compatCases"],
   "the decision memory": ["decisions.mjs", "decisionCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
   "every hostile value at every entry point": ["hostile-values.mjs", "exhaustiveCases"],
+  canaries: ["canaries.mjs", "canaryCases"],
 };
 const mains = Object.values(GROUPS).map(([file, name]) => [`main-${file}`, main(file, name)]);
 const folder = await project("api", Object.fromEntries(mains));
+// Not among the shared cases.
+await copyFile(join(here, "canaries.mjs"), join(folder, "canaries.mjs"));
 
 for (const [group, [file]] of Object.entries(GROUPS)) {
   test(group, async (t) => report(t, await results(`main-${file}`)));

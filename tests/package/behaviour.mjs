@@ -108,8 +108,20 @@ export const behaviourCases = {
     const kinds = (phase) => new Set(m.build({ phase }).items.map((i) => m.events.get(i.id).kind));
     assert.ok(!kinds("route").has("tool_result") && kinds("interpret").has("tool_result"), "tool results");
     assert.throws(() => m.build({ phase: "dance" }), { code: "INVALID_INPUT", path: "/phase" });
-    assert.throws(() => m.build({ phase: "answer", querry: "x" }), { code: "UNKNOWN_FIELD", path: "/querry" });
-    assert.throws(() => new cw.ContextManager({ budgets: {} }), { code: "UNKNOWN_FIELD", path: "/budgets" });
+    const phases = "one of: route call interpret answer";
+    for (const none of [{}, { phase: undefined }, { phase: null, query: "overdue" }]) {
+      assert.throws(() => m.build(none), { code: "MISSING_FIELD", path: "/phase", hint: phases });
+      assert.throws(() => m.buildMessages({ ...none, format: "anthropic" }), { code: "MISSING_FIELD", path: "/phase", hint: phases });
+    }
+    assert.equal(new cw.ContextManager({ compat: "0.18" }).build({}).phase, "answer", "as in 0.18");
+    const misspelt = (hint) => ({ code: "UNKNOWN_FIELD", hint });
+    assert.throws(() => m.build({ phase: "answer", querry: "x" }), { path: "/querry", ...misspelt("did you mean `query`?") });
+    assert.throws(() => m.build({ phase: "answer", budgetTokens: 5 }), { path: "/budgetTokens", ...misspelt("did you mean `budget_tokens`?") });
+    assert.throws(() => m.build({ phase: "answer", colour: 5 }), { path: "/colour", ...misspelt(undefined) });
+    assert.throws(() => new cw.ContextManager({ budgets: {} }), { path: "/budgets", ...misspelt("did you mean `budget`?") });
+    assert.throws(() => new cw.ContextManager({ policy: { floor: "public" } }), { path: "/policy/floor", code: "UNKNOWN_FIELD" });
+    assert.throws(() => new cw.ContextManager({ hooks: { context_build: () => 1 } }), { path: "/hooks/context_build", ...misspelt("did you mean `context_built`?") });
+    assert.throws(() => cw.ToolCallContext.of({}, { secret: ["a"] }), { path: "/secret", ...misspelt("did you mean `secrets`?") });
     assert.throws(() => new cw.ContextManager({ scoring: { recency_weight: 0.5, dedup_threshold: 1 } }), { code: "UNKNOWN_FIELD" });
     const error = assert.throws(() => new cw.ContextManager({ profile: "quick" }), { path: "/profile" });
     assert.match(error.hint, /fast/);

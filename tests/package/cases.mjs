@@ -2,6 +2,7 @@
 // Only the language itself may be used here: no file, no request, no runtime's own names.
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
+import { compatCases } from "./compat.mjs";
 import { leakCases } from "./context-leaks.mjs";
 import { decisionCases } from "./decisions.mjs";
 import { hostileCases } from "./hostile.mjs";
@@ -21,6 +22,7 @@ const cases = {
   ...behaviourCases,
   ...storeCases,
   ...resultCases,
+  ...compatCases,
   ...catalogCases,
   ...routingCases,
   ...mcpCases,

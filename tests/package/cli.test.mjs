@@ -78,7 +78,8 @@ for (const [name, json] of Object.entries({ ...TOOLS, ...CONVERTED })) await wri
 await cp(join(root, "examples/catalogs/git.json"), join(folder, "git.json"));
 await cp(join(root, "examples/catalogs/memory.json"), join(folder, "memory.json"));
 const program = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
-const cli = (args, options = {}) => run("node", [program, ...args], { cwd: folder, check: false, ...options });
+// A third of such a short run is V8 optimising it.
+const cli = (args, options = {}) => run("node", ["--liftoff-only", program, ...args], { cwd: folder, check: false, ...options });
 const build = (args, options) => cli(["build", "session.jsonl", ...args], options);
 
 test("build prints the prompt, the budget and what was dropped", async () => {
@@ -253,8 +254,12 @@ const SLICES = {
   "--lines 3:5": [`${LOG.slice(3, 5).join("\n")}\n(lines 3-4 of 400, 37 tokens)\n`],
   "--lines=-1:": [`${LOG[399]}\n(lines 399 of 400, 20 tokens)\n`],
   "--rows :1": [`${LOG[0]}\n(lines 0 of 400, `],
-  "--search 10333": [`\n333:${LOG[333]}\n`, "(hits 0 of 1, "],
-  "--search nowhere": ["(no hits of 0, 0 tokens)\n"],
+  "--search 10333": [`\n333:${LOG[333]}\n`, "(1 hit, "],
+  "--search nowhere": ["(no hits, 0 tokens)\n"],
+  "--search 1039": ["(all 10 hits, "],
+  '--selector {"type":"search","text":"1039","start":3,"end":5}': ["(hits 4 to 5 of 10, "],
+  '--selector {"type":"search","text":"1039","start":9}': ["(hit 10 of 10, "],
+  "--lines -2:": [`${LOG.slice(398).join("\n")}\n(lines 398-399 of 400, `],
   "--head 10": ["2026-01-01\n(chars 0-9 of 21557, "],
   '--selector {"type":"tail","chars":7}': ["1197 ms\n(chars 21550-21556 of 21557, "],
   "--lines 1: --max-tokens 25": [`${LOG[1]}\n(lines 1 of 400, `, `; cut, go on with --selector '{"type":"lines","start":2}')\n`],
@@ -612,6 +617,79 @@ test("decisions are served on standard input and output", async () => {
   const [first, second, third, ...others] = stdout.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual([first.result.serverInfo.name, second.result.structuredContent.success, third.error.code, others], ["cstp-decisions", true, -32700, []]);
   assert.equal(JSON.parse(await readFile(join(folder, "served.json"), "utf8")).decisions[0].decision, "Serve it");
+});
+
+test("what is not understood is said in our words, with what may be meant", async () => {
+  const told = {
+    "bild session.jsonl": "unknown command 'bild'; did you mean 'build'?",
+    "frobnicate": "unknown command 'frobnicate'",
+    "bild --help": "unknown command 'bild'; did you mean 'build'?",
+    "build session.jsonl --buget 5": "unknown option '--buget'; did you mean '--budget'?",
+    "build session.jsonl --frobnicate": "unknown option '--frobnicate'",
+    "build session.jsonl -z": "unknown option '-z'",
+    "build session.jsonl --head 3": "'build' has no option '--head'; did you mean '--header'?",
+    "build session.jsonl --budget -5": "--budget is a whole number of tokens from 0 to 16777216, not '-5'",
+    "build session.jsonl -b -5": "--budget is a whole number of tokens from 0 to 16777216, not '-5'",
+    "build session.jsonl --budget=1e3": "--budget is a whole number of tokens from 0 to 16777216, not '1e3'",
+    "build session.jsonl --budget 99999999": "--budget is a whole number of tokens from 0 to 16777216, not '99999999'",
+    "build session.jsonl --budget": "--budget is a whole number of tokens from 0 to 16777216, and none was given",
+    "build session.jsonl --budget --json": "--budget is a whole number of tokens from 0 to 16777216, and none was given",
+    "route git.json x --top -1": "--top is a whole number of tools from 1 to 10000, not '-1'",
+    "route git.json x --top 0": "--top is a whole number of tools from 1 to 10000, not '0'",
+    "drilldown snapshot.json artifact:result:c1 --head -3": "--head is a whole number of characters from 0 to 2147482646, not '-3'",
+    "drilldown snapshot.json artifact:result:c1 --head 3 --max-tokens -1": "--max-tokens is a whole number of tokens from 0 to 16777216, not '-1'",
+    "build session.jsonl --query": "--query needs a value",
+    "build session.jsonl --json=yes": "--json takes no value",
+  };
+  for (const [args, message] of Object.entries(told)) {
+    const { code, stdout, stderr } = await cli(args.split(" "));
+    assert.deepEqual([code, stdout, stderr.split("\n")[0]], [2, "", `contextweaver: ${message}`], args);
+  }
+});
+
+test("a file of something else is named, with the command that makes items of it", async () => {
+  const recorded = '{"id":"a","type":"user_turn","text":"x"}\n{"id":"b","type":"agent_msg","text":"y","parent_id":"a"}\n';
+  const chat = [{ role: "user", content: "hello" }, { role: "assistant", content: "hi" }];
+  const files = {
+    "recorded.jsonl": [recorded, "the entries of a recorded session", "session 'recorded.jsonl'"],
+    "chat.json": [JSON.stringify(chat, null, 2), "chat messages", "messages 'chat.json' --from openai-chat --to items"],
+    "chat.jsonl": [chat.map((message) => JSON.stringify(message)).join("\n"), "chat messages", "messages 'chat.jsonl' --from openai-chat --to items"],
+    "it's.json": [JSON.stringify(REQUEST), "chat messages", "messages 'it'\\''s.json' --from anthropic --to items"],
+    "gemini.json": [JSON.stringify([{ role: "user", parts: [{ text: "hello" }] }]), "chat messages", "messages 'gemini.json' --from gemini --to items"],
+    "ui.json": [JSON.stringify([{ id: "1", role: "user", parts: [{ type: "text", text: "hello" }] }]), "chat messages", "messages 'ui.json' --from ai-sdk-ui --to items"],
+    "responses.json": [JSON.stringify({ input: [{ role: "user", content: "hello" }] }), "chat messages", "messages 'responses.json' --from openai-responses --to items"],
+  };
+  for (const [name, [text, what, how]] of Object.entries(files)) {
+    await writeFile(join(folder, name), text);
+    const { code, stdout, stderr } = await cli(["build", name]);
+    const command = `contextweaver convert ${how} | contextweaver build -`;
+    assert.deepEqual([code, stdout, stderr], [2, "", `contextweaver: ${name} has ${what}, and build takes items; make items of them first:\n  ${command}\n`]);
+    const ours = command.replaceAll("contextweaver ", `node '${program}' `);
+    const piped = await run("sh", ["-c", ours], { cwd: folder });
+    assert.match(piped.stdout, /^\[USER\]/m, `${name}: the command does it`);
+  }
+  const piped = await cli(["build", "-"], { input: '{"role":"user","content":"hello"}' });
+  assert.match(piped.stderr, /^contextweaver: standard input has chat messages, .*\n {2}contextweaver convert messages - --from/);
+  // What is of no kind that is known is told by its line, as ever.
+  assert.match((await cli(["build", "-"], { input: '{"id":"a","text":"x"}' })).stderr, /^contextweaver: standard input:1: MISSING_FIELD at \/kind/);
+});
+
+test("help of a command is that of the command alone", async () => {
+  const all = (await cli(["--help"])).stdout;
+  const commands = ["build", "drilldown", "route", "lint", "diff", "convert", "decisions", "demo"];
+  for (const command of commands) {
+    const { code, stdout, stderr } = await cli([command, "--help"]);
+    assert.deepEqual([code, stderr], [0, ""]);
+    assert.ok(stdout.startsWith(`Usage\n  contextweaver ${command}`), stdout);
+    for (const other of commands.filter((name) => name !== command)) {
+      assert.doesNotMatch(stdout, new RegExp(`contextweaver ${other}|Options of ${other}|^convert (?!.*)`, "m"), `${command}: ${other}`);
+    }
+    // All that the whole says of it is there.
+    const section = all.split(/\n(?=\S)/).filter((part) => part.startsWith(`Options of ${command}`) || (command === "convert" && part.startsWith("convert ")));
+    for (const part of section) assert.ok(stdout.includes(part), `${command}: ${part}`);
+    assert.match(stdout, /--color <when>[^]*Exit codes/);
+    assert.equal((await cli(["-h", command])).stdout, stdout);
+  }
 });
 
 test("--help and --version", async () => {

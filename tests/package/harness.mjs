@@ -28,6 +28,8 @@ export const manifest = JSON.parse(await readFile(join(packageDir, "package.json
 export const expected = { version: manifest.version };
 
 const strict = setting("STRICT") === "1";
+/** Whether `cargo xtask test --long` asks for many times the cases. */
+export const long = setting("LONG") === "1";
 
 /**
  * Skips the test, loudly, when something it needs is missing; on a CI machine that is a failure unless `optional`.

@@ -119,6 +119,37 @@ export const callbackCases = {
     }
   },
 
+  "what the manager asks for itself cannot call it either"(cw, assert) {
+    const calls = {
+      build: (m) => m.build({ phase: "answer" }),
+      ingest: (m) => m.ingest(item("no")),
+      bytes: (m) => m.artifacts.bytes("x"),
+      free: (m) => m.free(),
+    };
+    const asking = {
+      item_scores: (m) => m.build({ phase: "answer" }),
+      clock: (m) => m.consolidate(),
+    };
+    for (const [kind, ask] of Object.entries(asking)) {
+      for (const [what, run] of Object.entries(calls)) {
+        let armed = true;
+        const manager = new cw.ContextManager({
+          [kind]: () => {
+            if (armed) run(manager);
+            return kind === "clock" ? 0 : {};
+          },
+        });
+        manager.ingest(item("u1", "one"));
+        const error = refuses(cw, assert, `${kind}, ${what}`, () => ask(manager), ["CALLBACK_FAILED"]);
+        assert.equal(error.cause?.code, "REENTRANT", `${kind}, ${what}`);
+        armed = false;
+        ask(manager);
+        assert.equal(manager.events.count(), 1, `${kind}, ${what}: nothing was added`);
+        manager.free();
+      }
+    }
+  },
+
   "a function may use another manager"(cw, assert) {
     const other = fixture(cw);
     const manager = new cw.ContextManager({

@@ -11,7 +11,19 @@ test("what is held for a restart is bounded by what is alive", async (t) => {
 });
 
 const main = `
-import * as cw from "contextweaver";
 import { runMemoryCases } from "./memory.mjs";
-console.log(JSON.stringify(await runMemoryCases(cw, process)));
+// The engine's memory is seen by no other way: instances are remembered as they are made.
+const instances = [];
+WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+  construct: (target, args) => {
+    const instance = new target(...args);
+    instances.push(instance);
+    return instance;
+  },
+});
+const engineBytes = () => instances.reduce((sum, { exports }) => sum + exports.memory.buffer.byteLength, 0);
+const cw = await import("contextweaver");
+const results = await runMemoryCases(cw, { process, engineBytes }, process.env.CONTEXTWEAVER_TEST_LONG === "1");
+if (instances.length < 3) throw new Error("the engine's memory was not seen");
+console.log(JSON.stringify(results));
 `;

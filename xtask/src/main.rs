@@ -26,7 +26,7 @@ usage: cargo xtask <command>
   test                           run every test this machine can run
   test --quick                   the inner loop: native tests of the crates that differ from the default branch and of
                                  those that depend on them, with fewer random cases, and the package in Node
-  test --long                    every test, with ten times as many random cases (20,000)
+  test --long                    every test, with ten times as many random cases (20,000), and 100,000 changes of each object
   check                          formatting, lints, strict types, package linters, architecture rules
   build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host

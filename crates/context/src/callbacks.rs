@@ -158,6 +158,11 @@ impl CallbackAnswers {
         }
     }
 
+    /// Counts the tokens of a text as [`CallbackAnswers::quarters`] weighs it.
+    pub fn tokens(&self, estimator: &Estimator, text: &str) -> u64 {
+        self.quarters(estimator, text) / 4
+    }
+
     /// Returns the caller's label for an item, or asks for it and gives none.
     pub fn level(&self, item: &ContextItem) -> Option<Sensitivity> {
         match self.answer(Need::Classify { item: item.clone() }) {

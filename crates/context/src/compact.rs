@@ -14,9 +14,9 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{KeepPath, SniffedText, views_sniffed};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, Status, Strategy, ViewSpec};
-use contextweaver_text::redact::{SECRET_MASK, redact_value};
+use contextweaver_text::quote::quote;
+use contextweaver_text::redact::{SECRET_MASK, redact_names};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// A result to be reduced.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,7 +185,7 @@ impl ContextManager {
     fn passed(&self, request: &CompactRequest, raw: &str) -> CompactResult {
         let payload = match (&request.data, self.options.redact_secrets) {
             (Value::String(text), _) => self.options.mask_secrets(text).into_owned().into(),
-            (data, true) => redact_value(data, self.options.rules.secrets, SECRET_MASK),
+            (data, true) => redact_names(data, self.options.rules.secrets, SECRET_MASK),
             (data, false) => data.clone(),
         };
         CompactResult {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use contextweaver_model::json::to_sorted_ascii;
 use contextweaver_model::{ContextItem, JsonMap, Strategy};
+use contextweaver_text::redact::redact_id;
 use contextweaver_text::unicode;
 
 /// Metadata field with what the firewall did to an item: `{strategy, tokens, view?}`.
@@ -64,10 +65,11 @@ pub fn note(item: &ContextItem, kept: u64) -> Option<String> {
     Some(format!("({kept} of {total} tokens; drilldown {}{view})", safe_handle(handle)))
 }
 
-/// Returns a handle with brackets, controls and invisible characters escaped.
+/// Returns a handle with brackets, controls and invisible characters escaped, and credentials masked that somebody took for
+/// an id.
 pub fn safe_handle(handle: &str) -> String {
     let mut out = String::with_capacity(handle.len());
-    for ch in handle.chars() {
+    for ch in redact_id(handle).chars() {
         if ch.is_control() || unicode::is_invisible(ch) || matches!(ch, '[' | ']' | '\u{2028}' | '\u{2029}') {
             out.extend(ch.escape_unicode());
         } else {

@@ -1,5 +1,6 @@
 //! What the next session should know of this one: decisions, conventions, open ends, pitfalls, places to look.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde::ser::SerializeMap;
@@ -11,6 +12,7 @@ use crate::store::ArtifactStore;
 use contextweaver_base::limits;
 use contextweaver_model::{ArtifactRef, ContextItem, ItemKind};
 use contextweaver_text::markdown::{list_item, one_line};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Version of the JSON form.
@@ -129,11 +131,13 @@ pub struct HandoffOptions {
     pub budget_tokens: u64,
     /// How texts stand in the Markdown, and what of it is charged.
     pub form: TextForm,
+    /// Masks credentials in what is said of artifacts; texts come masked.
+    pub redact_secrets: bool,
 }
 
 impl Default for HandoffOptions {
     fn default() -> Self {
-        Self { budget_tokens: limits::HANDOFF_TOKENS, form: TextForm::Escaped }
+        Self { budget_tokens: limits::HANDOFF_TOKENS, form: TextForm::Escaped, redact_secrets: true }
     }
 }
 
@@ -291,7 +295,13 @@ impl<'a> HandoffBuilder<'a> {
                 && !self.handles.contains(&own.handle)
                 && found.insert(own.handle.as_str())
             {
-                refs.push(self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone());
+                let mut artifact = self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone();
+                if self.options.redact_secrets {
+                    artifact.label = redact_secrets(&artifact.label, SecretRules::Full, SECRET_MASK).into_owned();
+                    artifact.media_type =
+                        redact_secrets(&artifact.media_type, SecretRules::Full, SECRET_MASK).into_owned();
+                }
+                refs.push(artifact);
             }
             cursor = current.parent_id.as_deref().and_then(|parent| self.by_id.get(parent).copied());
         }
@@ -361,12 +371,14 @@ fn entry_line(entry: &HandoffEntry, form: TextForm) -> String {
     if form == TextForm::Verbatim {
         return format!("- ({}) {}", entry.id, entry.text);
     }
-    format!("- ({}) {}", one_line(&entry.id), list_item(&entry.text))
+    format!("- ({}) {}", one_line(&redact_id(&entry.id)), list_item(&entry.text))
 }
 
 fn ref_line(artifact: &ArtifactRef, form: TextForm) -> String {
-    let label = if artifact.label.is_empty() { &artifact.handle } else { &artifact.label };
-    let line = format!("- {}: {label} [{}, {}B]", artifact.handle, artifact.media_type, artifact.size_bytes);
+    let handle =
+        if form == TextForm::Verbatim { Cow::Borrowed(&*artifact.handle) } else { redact_id(&artifact.handle) };
+    let label = if artifact.label.is_empty() { &*handle } else { &artifact.label };
+    let line = format!("- {handle}: {label} [{}, {}B]", artifact.media_type, artifact.size_bytes);
     if form == TextForm::Verbatim { line } else { one_line(&line) }
 }
 

@@ -8,7 +8,13 @@ fn item(id: &str, kind: ItemKind, text: &str, metadata: &Value) -> ContextItem {
 }
 
 fn build(items: &[ContextItem], budget_tokens: u64, form: TextForm) -> HandoffPack {
-    build_handoff(items, &ArtifactStore::new(), 0, &Estimator::V3, HandoffOptions { budget_tokens, form })
+    build_handoff(
+        items,
+        &ArtifactStore::new(),
+        0,
+        &Estimator::V3,
+        HandoffOptions { budget_tokens, form, ..HandoffOptions::default() },
+    )
 }
 
 #[test]

@@ -9,10 +9,12 @@ use crate::compile::repeats;
 use crate::digest_note;
 use crate::labels::{self, SectionMark};
 use crate::options::ManagerOptions;
-use crate::store::ArtifactStore;
+use crate::store::{ArtifactStore, EventLog};
+use contextweaver_convert::providers::tool_name;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::numbered::{Term, Terms};
 use contextweaver_text::terms::{for_each_term, is_identifier};
+use contextweaver_text::unicode;
 
 /// Terms of a passage. A long result is relevant when one passage of it is, however much else it holds.
 const PASSAGE_TERMS: usize = 128;
@@ -46,6 +48,8 @@ enum FullText {
 pub struct IndexEntry {
     /// The body as rendered, where it differs from the item's text: secrets masked, labels escaped, function named.
     shown: Option<Box<str>>,
+    /// Where the text stands in that body: behind the name of the function.
+    unnamed: (u32, u32),
     /// The line below a digest that says what is left out.
     note: Option<Box<str>>,
     /// The whole result behind a summarised one, clean and escaped, for excerpts.
@@ -56,8 +60,8 @@ pub struct IndexEntry {
     pub text_quarters: u64,
     /// What repeats of the item share; 0 when it cannot be one.
     pub fingerprint: u64,
-    /// Whether the item before it is its call, whose name then need not be said again.
-    pub follows_call: bool,
+    /// The function that the body begins with. A result right after its call need not name it again.
+    function: Option<Box<str>>,
     /// Distinct terms in order of first occurrence.
     pub terms: Vec<u32>,
 }
@@ -75,13 +79,23 @@ impl IndexEntry {
 
     /// Returns the text excerpts are taken from; that which is shown when the stored one is gone.
     pub fn source<'a>(&'a self, item: &'a ContextItem, artifacts: &'a ArtifactStore) -> &'a str {
-        let stored = || item.artifact_ref.as_ref().and_then(|artifact| artifacts.text(&artifact.handle));
-        let source = match &self.source {
-            None => None,
-            Some(FullText::Stored) => stored(),
-            Some(FullText::Own(text)) => Some(&**text),
-        };
-        source.unwrap_or_else(|| self.shown(item))
+        let (start, end) = self.unnamed;
+        self.stored(item, artifacts)
+            .or_else(|| self.shown.as_deref()?.get(start as usize..end as usize))
+            .unwrap_or(&item.text)
+    }
+
+    /// Returns the longer text that the shown one stands for, while it is there.
+    pub fn stored<'a>(&'a self, item: &'a ContextItem, artifacts: &'a ArtifactStore) -> Option<&'a str> {
+        match self.source.as_ref()? {
+            FullText::Stored => artifacts.text(&item.artifact_ref.as_ref()?.handle),
+            FullText::Own(text) => Some(text),
+        }
+    }
+
+    /// Returns the body of another text of the item.
+    pub fn body(&self, item: &ContextItem, text: &str) -> String {
+        labels::default_body(item, self.function.as_deref(), text).0
     }
 
     /// Tells whether the shown text stands for a longer one.
@@ -100,8 +114,6 @@ pub struct LogIndex {
     slots: Vec<u32>,
     passages: Vec<Passage>,
     entries: Vec<IndexEntry>,
-    /// Id of the last item.
-    last_id: String,
 }
 
 impl LogIndex {
@@ -139,27 +151,42 @@ impl LogIndex {
         &self.postings[term as usize]
     }
 
-    /// Adds the next item of the log; `is_clean` tells that the stored bytes behind it are known to hold no secrets.
-    pub fn push(&mut self, item: &ContextItem, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
+    /// Adds the items of the log that are not in it yet; `is_clean` tells that the stored bytes behind them are known to hold
+    /// no secrets.
+    pub fn extend(&mut self, events: &EventLog, options: &ManagerOptions, artifacts: &ArtifactStore, is_clean: bool) {
+        for at in self.entries.len()..events.len() {
+            let item = &events.items()[at];
+            let function = function_said(events, at).map(Into::into);
+            self.push(item, function, options, artifacts, is_clean);
+        }
+    }
+
+    fn push(
+        &mut self,
+        item: &ContextItem,
+        function: Option<Box<str>>,
+        options: &ManagerOptions,
+        artifacts: &ArtifactStore,
+        is_clean: bool,
+    ) {
         let clean = options.mask_secrets(&item.text);
         let (source, found) = match source_of(item, options, artifacts, is_clean) {
-            None => (None, self.terms_of(&clean)),
+            None => (None, self.terms_of(&unicode::visible(&clean))),
             Some(Cow::Borrowed(text)) => (Some(FullText::Stored), self.terms_of(text)),
             Some(Cow::Owned(text)) => (Some(FullText::Own(text.as_str().into())), self.terms_of(&text)),
         };
         let terms = self.add_passages(&found);
         let fingerprint = repeats::fingerprint(item);
         let (shown, note) = (None, None);
-        let follows_call = item.parent_id.as_ref() == Some(&self.last_id);
-        self.last_id.clone_from(&item.id);
         self.entries.push(IndexEntry {
             shown,
+            unnamed: (0, 0),
             note,
             source,
             part_quarters: 0,
             text_quarters: 0,
             fingerprint,
-            follows_call,
+            function,
             terms,
         });
         self.show(self.entries.len() - 1, item, options);
@@ -168,12 +195,13 @@ impl LogIndex {
     /// Renders the item at a position anew, after its text was replaced by another summary of the same source.
     pub fn show(&mut self, at: usize, item: &ContextItem, options: &ManagerOptions) {
         let clean = options.mask_secrets(&item.text);
-        let mut body = labels::default_body(item, &clean, self.entries[at].follows_call);
+        let (mut body, unnamed) = labels::default_body(item, self.entries[at].function.as_deref(), &clean);
         let quarters = |text: &str| options.estimator.quarters(text);
         let note = digest_note::note(item, options.estimator.tokens(&body));
         let below = note.as_ref().map_or(0, |note| 1 + quarters(note));
         let body_quarters = quarters(&body);
         let entry = &mut self.entries[at];
+        entry.unnamed = (unnamed.start as u32, unnamed.end as u32);
         entry.part_quarters = quarters(&labels::label_line(item, SectionMark::None)) + 1 + body_quarters + below;
         entry.text_quarters = below + if body == clean { body_quarters } else { quarters(&clean) };
         if let Some(note) = &note {
@@ -237,6 +265,19 @@ impl LogIndex {
     }
 }
 
+/// Returns the function that an item is rendered with: that of the call, unless a result stands right after it.
+fn function_said(events: &EventLog, at: usize) -> Option<&str> {
+    let item = &events.items()[at];
+    if item.kind != ItemKind::ToolResult {
+        return tool_name(item).filter(|_| item.kind == ItemKind::ToolCall);
+    }
+    let parent = item.parent_id.as_deref();
+    let follows = at > 0 && parent == Some(events.items()[at - 1].id.as_str());
+    // A call that came later would not be known had they come one by one.
+    let of_call = || tool_name(&events.items()[events.position(parent?).filter(|call| *call < at)?]);
+    if follows { None } else { tool_name(item).or_else(of_call) }
+}
+
 /// Returns the stored text behind a result whose own text is a summary of it, borrowed when it can be shown as it is.
 fn source_of<'a>(
     item: &ContextItem,
@@ -246,11 +287,16 @@ fn source_of<'a>(
 ) -> Option<Cow<'a, str>> {
     let artifact = item.artifact_ref.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
     let raw = artifacts.text(&artifact.handle).filter(|raw| raw.len() > item.text.len())?;
-    let clean = || if is_clean { Cow::Borrowed(raw) } else { options.mask_secrets(raw) };
-    digest_note::allows_excerpts(item).then(|| match clean() {
+    if !digest_note::allows_excerpts(item) {
+        return None;
+    }
+    let clean = if is_clean { Cow::Borrowed(raw) } else { options.mask_secrets(raw) };
+    let source = match clean {
         Cow::Borrowed(clean) => labels::contained(clean),
         Cow::Owned(clean) => Cow::Owned(labels::contained(&clean).into_owned()),
-    })
+    };
+    // Longer for its colours alone, say, is no longer text.
+    (source != labels::contained(&options.mask_secrets(&item.text))).then_some(source)
 }
 
 /// Returns the weight of a rendered section, counted by the caller's function where there is one.

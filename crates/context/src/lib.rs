@@ -59,6 +59,7 @@ mod index;
 mod ingest;
 mod labels;
 mod manager;
+mod masking;
 pub mod memory;
 mod messages;
 mod options;
@@ -87,8 +88,8 @@ pub use ingest::tool_result::{Ingested, ToolResult};
 pub use manager::{BuildOutput, ContextManager, ManagerStats};
 pub use messages::{BuiltMessages, message_owners, message_plan, open_calls};
 pub use options::{
-    Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, RULE_BASED,
-    STRUCTURED, Summarizer, TextForm,
+    Classifier, Extractor, FirewallOptions, ManagerLimits, ManagerOptions, ManagerRules, Plugin, ProfilePolicy,
+    RULE_BASED, STRUCTURED, Summarizer, TextForm,
 };
 pub use request::BuildRequest;
 pub use snapshot::{SNAPSHOT_VERSION, Snapshot};

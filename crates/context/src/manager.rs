@@ -24,7 +24,9 @@ use crate::strategy::ManagerStrategy;
 use crate::sync::record::KnownMessages;
 use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::{BuildStats, ContextItem, ContextPack, JsonMap, Phase, ResultEnvelope, SelectableItem};
+use contextweaver_model::{
+    BuildStats, ContextItem, ContextPack, ItemKind, JsonMap, Phase, ResultEnvelope, SelectableItem, Sensitivity,
+};
 
 /// The log of a conversation with everything that belongs to it: artifacts, episodes, facts, envelopes of results.
 ///
@@ -227,13 +229,10 @@ impl ContextManager {
 
     /// Appends items; `is_clean` tells that the stored bytes behind them are known to hold no secrets.
     pub(super) fn append(&mut self, items: Vec<ContextItem>, is_clean: bool) -> Result<()> {
-        let from = self.events.len();
         self.events.append_all(items)?;
         // Nothing but the default stages reads the index.
         if self.strategy.is_none() {
-            for item in &self.events.items()[from..] {
-                self.index.push(item, &self.options, &self.artifacts, is_clean);
-            }
+            self.index.extend(&self.events, &self.options, &self.artifacts, is_clean);
         }
         Ok(())
     }
@@ -423,7 +422,11 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         let (kept, withheld) = filtered?;
-        let options = HandoffOptions { budget_tokens, form: self.options.rules.text_form };
+        let options = HandoffOptions {
+            budget_tokens,
+            form: self.options.rules.text_form,
+            redact_secrets: self.options.redact_secrets,
+        };
         let shown = match self.strategy {
             None => kept.into_iter().map(|item| firewall::shortened(item, &self.options)).collect(),
             Some(strategy) => match strategy.shorten(self, kept)? {
@@ -436,6 +439,7 @@ impl ContextManager {
     }
 
     /// Finds episodes that say the same and promotes what enough of them support to facts; only reports unless `apply`.
+    /// In the report credentials are masked, and texts at or above the sensitivity floor withheld; the facts have them.
     ///
     /// # Errors
     /// `INVALID_INPUT` at `/as_of` for what is no ISO 8601 timestamp; `QUOTA_EXCEEDED` when the facts do not fit.
@@ -469,6 +473,22 @@ impl ContextManager {
         if apply {
             report.apply(&mut self.facts, policy)?;
         }
+        self.mask_report(&mut report);
         Ok(report)
+    }
+
+    /// Makes the texts of a report what may be shown of them; the facts that were stored keep theirs.
+    fn mask_report(&self, report: &mut ConsolidationReport) {
+        let levels: HashMap<&str, Sensitivity> =
+            self.episodes.all().iter().map(|episode| (episode.episode_id.as_str(), episode.sensitivity)).collect();
+        let show = |text: &mut String, ids: &[String]| {
+            let mut item = ContextItem::new(String::new(), ItemKind::MemoryFact, std::mem::take(text));
+            let known = ids.iter().filter_map(|id| levels.get(id.as_str()).copied());
+            item.sensitivity = known.max().unwrap_or(item.sensitivity);
+            self.outward_item(&mut item);
+            *text = item.text;
+        };
+        report.clusters.iter_mut().for_each(|cluster| show(&mut cluster.canonical_text, &cluster.episode_ids));
+        report.promoted.iter_mut().for_each(|fact| show(&mut fact.text, &fact.source_episode_ids));
     }
 }

@@ -10,9 +10,9 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer, wrong_type};
 use contextweaver_model::{ContextBudget, ContextPolicy, JsonMap, ProfileConfig, ScoringConfig, ScoringMethod};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// Who labels items beyond what the caller said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,7 +113,7 @@ impl FirewallOptions {
     /// Reads closed options.
     fn read(&mut self, fields: &mut Fields) -> Result<()> {
         let Some(mut firewall) = fields.nested("firewall")? else { return Ok(()) };
-        let mut tokens = |key: &str, default| firewall.uint_or(key, default, limits::MAX_BUDGET_TOKENS);
+        let mut tokens = |key: &'static str, default| firewall.uint_or(key, default, limits::MAX_BUDGET_TOKENS);
         self.threshold_tokens = tokens("threshold_tokens", self.threshold_tokens)?;
         self.summary_tokens = tokens("summary_tokens", self.summary_tokens)?;
         self.deterministic = firewall.bool_or("deterministic", self.deterministic)?;
@@ -131,6 +131,16 @@ pub enum TextForm {
     Verbatim,
 }
 
+/// What the option `policy` is read over where a profile has a policy, too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ProfilePolicy {
+    /// The profile's: it fills what the option leaves out.
+    #[default]
+    Filled,
+    /// The defaults: the option stands in place of all that the profile says, as in 0.18.
+    Replaced,
+}
+
 /// Where a manager can decide in more than one way, each a decision by itself. Their defaults are ours, the others are
 /// those of 0.18.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -141,6 +151,8 @@ pub struct ManagerRules {
     pub memory_words: MemoryWords,
     /// How texts stand in a handoff and in the schema of a tool.
     pub text_form: TextForm,
+    /// How a policy and that of a profile go together.
+    pub profile_policy: ProfilePolicy,
 }
 
 /// Upper bounds that the caller may lower.
@@ -248,12 +260,17 @@ impl ManagerOptions {
     /// Those of [`ManagerOptions::from_value`].
     pub fn from_fields(mut fields: Fields, base: Self) -> Result<Self> {
         let mut options = base;
+        let own_policy = options.policy.clone();
         options.read_profile(&mut fields)?;
         if let Some(value) = fields.take("budget") {
             options.budget = ContextBudget::from_value(value, "/budget", true)?;
         }
         if let Some(value) = fields.take("policy") {
-            options.policy = ContextPolicy::from_value(value, "/policy", options.policy, true)?;
+            let below = match options.rules.profile_policy {
+                ProfilePolicy::Filled => options.policy,
+                ProfilePolicy::Replaced => own_policy,
+            };
+            options.policy = ContextPolicy::from_value(value, "/policy", below, true)?;
         }
         if let Some(value) = fields.take("scoring") {
             options.scoring = ScoringConfig::from_value(value, "/scoring", options.scoring.method())?;
@@ -300,8 +317,9 @@ impl ManagerOptions {
         })?;
         self.redact_secrets = fields.bool_or("redact_secrets", self.redact_secrets)?;
         if let Some(mut bounds) = fields.nested("limits")? {
-            let mut bound =
-                |key: &str, max: usize| -> Result<usize> { Ok(bounds.uint_or(key, max as u64, max as u64)? as usize) };
+            let mut bound = |key: &'static str, max: usize| -> Result<usize> {
+                Ok(bounds.uint_or(key, max as u64, max as u64)? as usize)
+            };
             let store = &mut self.limits.store;
             self.limits.items = bound("max_items", limits::MAX_ITEMS)?;
             store.artifact_bytes = bound("max_artifact_bytes", limits::MAX_ARTIFACT_BYTES)?;

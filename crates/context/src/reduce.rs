@@ -45,7 +45,7 @@ pub fn check_deterministic(options: &ManagerOptions) -> Result<()> {
             ErrorCode::Determinism,
             format!(
                 "{} is backed by a model, and the firewall is to be deterministic",
-                contextweaver_text::unicode::quote(&plugin.name)
+                contextweaver_text::quote::quote(&plugin.name)
             ),
         )),
     }

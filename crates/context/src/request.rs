@@ -7,7 +7,7 @@ use serde_json::Value;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_model::Phase;
-use contextweaver_model::json::{Fields, as_number, pointer};
+use contextweaver_model::json::{self, Fields, as_number, pointer};
 
 /// A request for a prompt.
 ///
@@ -69,12 +69,24 @@ impl BuildRequest {
         Ok(request)
     }
 
-    /// Takes the fields of a request out of a larger record.
+    /// Takes the fields of a request out of a larger record. What a prompt is for must be said: a default would fit one
+    /// phase of four.
+    ///
+    /// # Errors
+    /// `MISSING_FIELD` without a phase; `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
+    pub fn take(fields: &mut Fields) -> Result<Self> {
+        if fields.peek("phase").is_none_or(Value::is_null) {
+            return Err(json::missing_field(fields.path(), "phase").hint("one of: route call interpret answer"));
+        }
+        Self::take_for(Phase::Answer, fields)
+    }
+
+    /// Takes the fields of a request whose phase is known where they do not name one.
     ///
     /// # Errors
     /// `INVALID_INPUT` and `OUT_OF_RANGE`, at the path of the field.
-    pub fn take(fields: &mut Fields) -> Result<Self> {
-        let mut request = Self::new(fields.parsed_or("phase", Phase::Answer, Phase::parse)?, "");
+    pub fn take_for(phase: Phase, fields: &mut Fields) -> Result<Self> {
+        let mut request = Self::new(fields.parsed_or("phase", phase, Phase::parse)?, "");
         request.query = fields.string_or("query", "")?;
         request.tags = fields.strings("query_tags")?;
         request.tags.extend(fields.strings("hints")?);

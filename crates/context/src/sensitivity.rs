@@ -5,9 +5,9 @@ use crate::options::{Classifier, ManagerOptions};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ContextPolicy, Sensitivity, SensitivityAction};
 use contextweaver_text::classify::{ClassifierRules, DetectedLevel, detect};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// What becomes of an item under the policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +79,7 @@ pub fn judge(
     let mut redacted = ContextItem { sensitivity: level, ..item.clone() };
     for hook in policy.effective_hooks() {
         match hook {
-            "mask" => mask(&mut redacted, &options.estimator),
+            "mask" => mask(&mut redacted, |text| answers.tokens(&options.estimator, text)),
             "secret" => mask_item_secrets(&mut redacted, options.rules.secrets),
             custom => {
                 redacted.text = answers.redaction(custom, &redacted).unwrap_or_default();
@@ -91,9 +91,9 @@ pub fn judge(
 }
 
 /// Replaces the text by a placeholder and forgets the artifact.
-pub fn mask(item: &mut ContextItem, estimator: &Estimator) {
+pub fn mask(item: &mut ContextItem, tokens: impl FnOnce(&str) -> u64) {
     item.text = format!("[REDACTED: {}]", item.sensitivity);
-    item.token_estimate = estimator.tokens(&item.text);
+    item.token_estimate = tokens(&item.text);
     item.artifact_ref = None;
     item.metadata.insert("redacted".into(), true.into());
 }

@@ -6,7 +6,7 @@ use crate::memory::MemoryWords;
 use crate::store::{ArtifactStore, sequence_of};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ArtifactRef, Episode, Fact};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 impl ContextManager {
     /// Returns the artifacts, to be deleted, pinned, or told the time.
@@ -52,9 +52,7 @@ impl ContextManager {
         // Most results are small, and the index has nothing of their bytes that is not in their text.
         if self.indexed_changes.is_none() || self.quotes_what_is_gone() {
             self.index = LogIndex::new();
-            for item in self.events.items() {
-                self.index.push(item, &self.options, &self.artifacts, false);
-            }
+            self.index.extend(&self.events, &self.options, &self.artifacts, false);
         }
         self.indexed_changes = changes;
     }

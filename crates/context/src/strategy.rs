@@ -7,7 +7,7 @@ use crate::ingest::tool_result::{Ingested, ToolResult};
 use crate::manager::{BuildOutput, ContextManager};
 use crate::request::BuildRequest;
 use contextweaver_base::Result;
-use contextweaver_model::{ContextItem, ResultEnvelope, Sensitivity};
+use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope, Sensitivity, ViewSpec};
 use serde_json::Value;
 
 /// The operations that something else than the eight default stages does for a manager. Checks, stores, the log and the
@@ -50,13 +50,16 @@ pub trait ManagerStrategy: std::fmt::Debug + Sync {
         tool_name: &str,
         envelope: &ResultEnvelope,
         sensitivity: Sensitivity,
-    ) -> Result<ContextItem>;
+    ) -> Result<Outcome<ContextItem>>;
 
     /// Reads a part of an artifact that may be read.
     ///
     /// # Errors
     /// Those of [`ContextManager::drilldown`].
     fn part(&self, manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice>;
+
+    /// Returns the views of bytes that may be read.
+    fn views(&self, artifact_ref: &ArtifactRef, raw: &[u8]) -> Vec<ViewSpec>;
 
     /// Shortens what is handed over; what this answers counts only when no function of the caller has to be asked.
     ///

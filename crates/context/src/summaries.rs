@@ -15,8 +15,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::keep_media;
 use contextweaver_model::json::{Fields, JsonMap};
 use contextweaver_model::{ContextItem, ItemKind, Status, Strategy};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// A result whose digest a better summary may replace.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -120,7 +120,7 @@ impl ContextManager {
         let text = self.options.mask_secrets(&raw).into_owned();
         Some(SummaryRequest {
             item_id: item.id.clone(),
-            tool_name: item.metadata_str("tool_name").unwrap_or("").to_owned(),
+            tool_name: self.options.mask_secrets(item.metadata_str("tool_name").unwrap_or("")).into_owned(),
             media_type: media_type.to_owned(),
             tokens: self.options.estimator.tokens(&text),
             max_tokens: self.options.firewall.threshold_tokens,

@@ -15,7 +15,7 @@ use crate::timestamps;
 use crate::tracker::TrackerScope;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// A decision that was logged.
 #[derive(Debug, Clone)]

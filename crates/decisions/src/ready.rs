@@ -9,7 +9,8 @@ use crate::timestamps::{day, day_of};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::Warning;
 use contextweaver_model::json::numbers::fixed;
-use contextweaver_text::unicode::{prefix, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::prefix;
 
 /// The kinds of actions, in the order they are listed in.
 pub const KINDS: &[&str] = &[OVERDUE, DRIFT, STALE];

@@ -77,7 +77,7 @@ impl ContextBudget {
     }
 }
 
-fn take_tokens(fields: &mut Fields, key: &str) -> Result<Option<u64>> {
+fn take_tokens(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
     let at = fields.at(key);
     match fields.take(key) {
         None => Ok(None),

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Declares an enum whose variants are stable strings on the wire.
 macro_rules! string_enum {

@@ -49,7 +49,7 @@ impl ArtifactRef {
     ///
     /// # Errors
     /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
-    pub fn take(fields: &mut Fields, key: &str) -> Result<Option<Self>> {
+    pub fn take(fields: &mut Fields, key: &'static str) -> Result<Option<Self>> {
         match fields.take(key) {
             None => Ok(None),
             Some(Value::Object(map)) if map.is_empty() => Ok(None),
@@ -162,7 +162,7 @@ impl FirewallStats {
             _ => None,
         };
         let flag = |value: Option<Value>| value.as_ref().is_some_and(is_truthy);
-        let count = |fields: &mut Fields, key: &str| match fields.take(key) {
+        let count = |fields: &mut Fields, key: &'static str| match fields.take(key) {
             None => Ok(0),
             Some(value) => as_count(value, &fields.at(key)),
         };

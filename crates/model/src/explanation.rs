@@ -121,7 +121,7 @@ impl Explanation {
     /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let count = |fields: &mut Fields, key: &str| fields.uint_or(key, 0, u64::MAX);
+        let count = |fields: &mut Fields, key: &'static str| fields.uint_or(key, 0, u64::MAX);
         Ok(Self {
             version: fields.uint_or("version", 1, 1)? as u32,
             phase: fields.parsed_or("phase", Phase::Answer, Phase::parse)?,

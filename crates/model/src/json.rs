@@ -1,6 +1,7 @@
 //! Reading caller-shaped JSON with a path for every complaint, and writing JSON in two canonical forms.
 
 mod floats;
+mod nearest;
 pub mod numbers;
 pub mod python;
 
@@ -10,9 +11,10 @@ use serde_json::Value;
 
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 pub use floats::{float_text, parse_float, plain_text};
+pub use nearest::nearest;
 
 /// A JSON object in the caller's key order.
 pub type JsonMap = serde_json::Map<String, Value>;
@@ -121,6 +123,8 @@ pub fn type_name(value: &Value) -> &'static str {
 pub struct Fields {
     entries: Vec<(String, Value)>,
     path: String,
+    /// Fields that were asked for and are not there: what an unknown one may stand for.
+    absent: Vec<&'static str>,
 }
 
 impl Fields {
@@ -130,7 +134,9 @@ impl Fields {
     /// `INVALID_INPUT` at `path` for anything but an object.
     pub fn open(value: Value, path: &str) -> Result<Self> {
         match value {
-            Value::Object(map) => Ok(Self { entries: map.into_iter().collect(), path: path.to_owned() }),
+            Value::Object(map) => {
+                Ok(Self { entries: map.into_iter().collect(), path: path.to_owned(), absent: Vec::new() })
+            }
             other => Err(wrong_type(path, "an object", &other)),
         }
     }
@@ -139,11 +145,11 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for anything but an object, `UNKNOWN_FIELD` for a field that is not known.
-    pub fn open_closed(value: Value, path: &str, known: &[&str]) -> Result<Self> {
+    pub fn open_closed(value: Value, path: &str, known: &[&'static str]) -> Result<Self> {
         let fields = Self::open(value, path)?;
         match fields.entries.iter().find(|(key, _)| !known.contains(&key.as_str())) {
             None => Ok(fields),
-            Some((key, _)) => Err(unknown_field(path, key)),
+            Some((key, _)) => Err(unknown_field(path, key, known)),
         }
     }
 
@@ -158,8 +164,14 @@ impl Fields {
     }
 
     /// Takes a field; null counts as absent.
-    pub fn take(&mut self, key: &str) -> Option<Value> {
-        let place = self.place(key)?;
+    pub fn take(&mut self, key: &'static str) -> Option<Value> {
+        let Some(place) = self.place(key) else {
+            // Where nothing is left, nothing will be unknown.
+            if !self.entries.is_empty() {
+                self.absent.push(key);
+            }
+            return None;
+        };
         Some(self.entries.remove(place).1).filter(|value| !value.is_null())
     }
 
@@ -181,7 +193,7 @@ impl Fields {
     ///
     /// # Errors
     /// `MISSING_FIELD` for an absent field or null.
-    pub fn require(&mut self, key: &str) -> Result<Value> {
+    pub fn require(&mut self, key: &'static str) -> Result<Value> {
         self.take(key).ok_or_else(|| missing_field(&self.path, key))
     }
 
@@ -197,7 +209,7 @@ impl Fields {
     ///
     /// # Errors
     /// `MISSING_FIELD`; those of [`as_string`].
-    pub fn string(&mut self, key: &str) -> Result<String> {
+    pub fn string(&mut self, key: &'static str) -> Result<String> {
         let value = self.require(key)?;
         self.text(key, value)
     }
@@ -206,7 +218,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_string`].
-    pub fn string_or(&mut self, key: &str, default: &str) -> Result<String> {
+    pub fn string_or(&mut self, key: &'static str, default: &str) -> Result<String> {
         Ok(self.opt_string(key)?.unwrap_or_else(|| default.to_owned()))
     }
 
@@ -214,7 +226,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_string`].
-    pub fn opt_string(&mut self, key: &str) -> Result<Option<String>> {
+    pub fn opt_string(&mut self, key: &'static str) -> Result<Option<String>> {
         self.take(key).map(|value| self.text(key, value)).transpose()
     }
 
@@ -230,7 +242,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type.
-    pub fn bool_or(&mut self, key: &str, default: bool) -> Result<bool> {
+    pub fn bool_or(&mut self, key: &'static str, default: bool) -> Result<bool> {
         match self.take(key) {
             None => Ok(default),
             Some(Value::Bool(flag)) => Ok(flag),
@@ -242,7 +254,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_uint`].
-    pub fn opt_uint(&mut self, key: &str, max: u64) -> Result<Option<u64>> {
+    pub fn opt_uint(&mut self, key: &'static str, max: u64) -> Result<Option<u64>> {
         self.take(key).map(|value| as_uint(&value, &self.at(key), max)).transpose()
     }
 
@@ -250,7 +262,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_uint`].
-    pub fn uint_or(&mut self, key: &str, default: u64, max: u64) -> Result<u64> {
+    pub fn uint_or(&mut self, key: &'static str, default: u64, max: u64) -> Result<u64> {
         Ok(self.opt_uint(key, max)?.unwrap_or(default))
     }
 
@@ -258,7 +270,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_number`].
-    pub fn opt_number(&mut self, key: &str, min: f64, max: f64) -> Result<Option<f64>> {
+    pub fn opt_number(&mut self, key: &'static str, min: f64, max: f64) -> Result<Option<f64>> {
         self.take(key).map(|value| as_number(&value, &self.at(key), min, max)).transpose()
     }
 
@@ -266,7 +278,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_number`].
-    pub fn number_or(&mut self, key: &str, default: f64, min: f64, max: f64) -> Result<f64> {
+    pub fn number_or(&mut self, key: &'static str, default: f64, min: f64, max: f64) -> Result<f64> {
         Ok(self.opt_number(key, min, max)?.unwrap_or(default))
     }
 
@@ -274,7 +286,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type; those of [`as_string`].
-    pub fn strings(&mut self, key: &str) -> Result<Vec<String>> {
+    pub fn strings(&mut self, key: &'static str) -> Result<Vec<String>> {
         let list = self.list(key)?.into_iter().enumerate();
         list.map(|(index, value)| match value {
             Value::String(text) if text.len() <= limits::MAX_STRING_BYTES => Ok(text),
@@ -287,7 +299,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type.
-    pub fn list(&mut self, key: &str) -> Result<Vec<Value>> {
+    pub fn list(&mut self, key: &'static str) -> Result<Vec<Value>> {
         match self.take(key) {
             None => Ok(Vec::new()),
             Some(Value::Array(list)) => Ok(list),
@@ -299,7 +311,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type; those of `read`.
-    pub fn records<T>(&mut self, key: &str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
+    pub fn records<T>(&mut self, key: &'static str, read: impl Fn(Value, &str) -> Result<T>) -> Result<Vec<T>> {
         let at = self.at(key);
         self.list(key)?.into_iter().enumerate().map(|(index, value)| read(value, &format!("{at}/{index}"))).collect()
     }
@@ -308,7 +320,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type.
-    pub fn object(&mut self, key: &str) -> Result<JsonMap> {
+    pub fn object(&mut self, key: &'static str) -> Result<JsonMap> {
         Ok(self.opt_object(key)?.unwrap_or_default())
     }
 
@@ -316,7 +328,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type.
-    pub fn opt_object(&mut self, key: &str) -> Result<Option<JsonMap>> {
+    pub fn opt_object(&mut self, key: &'static str) -> Result<Option<JsonMap>> {
         match self.take(key) {
             None => Ok(None),
             Some(Value::Object(map)) => Ok(Some(map)),
@@ -328,7 +340,7 @@ impl Fields {
     ///
     /// # Errors
     /// `INVALID_INPUT` for another type.
-    pub fn nested(&mut self, key: &str) -> Result<Option<Self>> {
+    pub fn nested(&mut self, key: &'static str) -> Result<Option<Self>> {
         self.take(key).map(|value| Self::open(value, &self.at(key))).transpose()
     }
 
@@ -336,7 +348,7 @@ impl Fields {
     ///
     /// # Errors
     /// Those of [`as_string`] and of `parse`, at the field.
-    pub fn parsed_or<T>(&mut self, key: &str, default: T, parse: fn(&str) -> Result<T>) -> Result<T> {
+    pub fn parsed_or<T>(&mut self, key: &'static str, default: T, parse: fn(&str) -> Result<T>) -> Result<T> {
         match self.opt_string(key)? {
             None => Ok(default),
             Some(text) => parse(&text).map_err(|error| error.at(self.at(key))),
@@ -351,11 +363,11 @@ impl Fields {
     /// Refuses fields that were not taken: options are closed, so that a typing error is noticed.
     ///
     /// # Errors
-    /// `UNKNOWN_FIELD` for the first field that is left.
+    /// `UNKNOWN_FIELD` for the first field that is left; a hint names the field that it may stand for.
     pub fn finish(self) -> Result<()> {
         match self.entries.first() {
             None => Ok(()),
-            Some((key, _)) => Err(unknown_field(&self.path, key)),
+            Some((key, _)) => Err(unknown_field(&self.path, key, &self.absent)),
         }
     }
 }
@@ -365,8 +377,12 @@ pub fn missing_field(path: &str, key: &str) -> Error {
     Error::new(ErrorCode::MissingField, format!("missing field {}", quote(key))).at(pointer(path, key))
 }
 
-fn unknown_field(path: &str, key: &str) -> Error {
-    Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(pointer(path, key))
+fn unknown_field(path: &str, key: &str, known: &[&'static str]) -> Error {
+    let error = Error::new(ErrorCode::UnknownField, format!("unknown field {}", quote(key))).at(pointer(path, key));
+    match nearest(key, known.iter().copied()) {
+        Some(meant) => error.hint(format!("did you mean `{meant}`?")),
+        None => error,
+    }
 }
 
 /// Makes the error for a value of the wrong type.
@@ -531,6 +547,22 @@ pub fn number_text(number: &serde_json::Number) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn an_unknown_field_is_told_with_what_it_may_stand_for() {
+        let hint = |given: Value| {
+            let mut fields = Fields::open(given, "").unwrap();
+            fields.opt_string("query").unwrap();
+            fields.opt_uint("budget_tokens", 9).unwrap();
+            fields.finish().unwrap_err().to_json()["hint"].take()
+        };
+        assert_eq!(hint(json!({ "budgetTokens": 1 })), "did you mean `budget_tokens`?");
+        assert_eq!(hint(json!({ "colour": 1 })), Value::Null);
+        // One that is there is not what was meant.
+        assert_eq!(hint(json!({ "query": "a", "qeury": "b" })), Value::Null);
+        let closed = Fields::open_closed(json!({ "phse": 1 }), "/a", &["phase"]).err().unwrap();
+        assert_eq!((closed.path(), &closed.to_json()["hint"]), ("/a/phse", &json!("did you mean `phase`?")));
+    }
 
     #[test]
     fn sorted_ascii_matches_the_reference_layout() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{CompatWeights, ContextBudget, ContextPolicy, Mode};
 use crate::json::Fields;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Settings of the router, kept here because profiles carry them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -123,7 +123,7 @@ impl ProfileConfig {
                     Error::new(ErrorCode::InvalidInput, "expected a whole number").at(fields.at("seed"))
                 })?),
             };
-        let mut sub = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
+        let mut sub = |key: &'static str| fields.take(key).map(|value| (value, fields.at(key)));
         let budget = sub("budget").map(|(v, at)| ContextBudget::from_value(v, &at, false)).transpose()?;
         let policy = sub("policy")
             .map(|(v, at)| ContextPolicy::from_value(v, &at, ContextPolicy::compat(), false))

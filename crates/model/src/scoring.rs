@@ -28,7 +28,7 @@ impl ScoringMethod {
             "reference" => Ok(Self::Compat),
             other => Err(Error::new(
                 ErrorCode::InvalidInput,
-                format!("unknown scoring method {}", contextweaver_text::unicode::quote(other)),
+                format!("unknown scoring method {}", contextweaver_text::quote::quote(other)),
             )
             .hint("one of: bm25n reference")),
         }
@@ -109,7 +109,7 @@ impl CompatWeights {
 
     fn read(mut fields: Fields, strict: bool, nested: bool) -> Result<Self> {
         let base = Self::default();
-        let weight = |fields: &mut Fields, key: &str, default: f64| fields.number_or(key, default, -1e6, 1e6);
+        let weight = |fields: &mut Fields, key: &'static str, default: f64| fields.number_or(key, default, -1e6, 1e6);
         let overrides = match fields.nested("phase_overrides")? {
             Some(map) if nested => {
                 return Err(
@@ -250,7 +250,7 @@ impl ScoringConfig {
 fn foreign(fields: &Fields, key: &str, owner: &str) -> Error {
     Error::new(
         ErrorCode::UnknownField,
-        format!("{} belongs to another scoring method", contextweaver_text::unicode::quote(key)),
+        format!("{} belongs to another scoring method", contextweaver_text::quote::quote(key)),
     )
     .at(fields.at(key))
     .hint(format!("set scoring.method to \"{owner}\""))

@@ -153,7 +153,7 @@ fn read_drop(value: Value, path: &str) -> Result<DroppedItem> {
     })
 }
 
-fn read_counts(fields: &mut Fields, key: &str) -> Result<Vec<(String, u64)>> {
+fn read_counts(fields: &mut Fields, key: &'static str) -> Result<Vec<(String, u64)>> {
     let at = fields.at(key);
     fields
         .object(key)?

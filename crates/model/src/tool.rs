@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::JsonMap;
 use crate::json::Fields;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// A tool, agent, skill or resource that a router can choose.
 pub const TOOL_KINDS: &[&str] = &["tool", "agent", "skill", "internal", "flow", "resource", "prompt"];
@@ -79,7 +79,7 @@ impl SelectableItem {
     /// `INVALID_INPUT`, `MISSING_FIELD`, `OUT_OF_RANGE` and the like, with the path of the field.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let mut optional = |key: &str| -> Result<Option<Vec<String>>> {
+        let mut optional = |key: &'static str| -> Result<Option<Vec<String>>> {
             let is_null = fields.peek(key).is_some_and(Value::is_null);
             let list = fields.has(key).then(|| fields.strings(key)).transpose()?;
             Ok(list.filter(|_| !is_null))

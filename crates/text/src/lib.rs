@@ -26,6 +26,7 @@ pub mod numbered;
 pub mod openings;
 pub mod pattern;
 pub mod python;
+pub mod quote;
 pub mod redact;
 pub mod similarity;
 pub mod terms;

@@ -17,7 +17,7 @@
 //!
 //! `benches/README.md` has the error per class of text against real tokenizers.
 
-use crate::unicode::quote;
+use crate::quote::quote;
 use contextweaver_base::{Error, ErrorCode, Result};
 
 /// An estimator of tokens.

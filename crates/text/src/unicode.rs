@@ -1,5 +1,7 @@
 //! Code points that need care: invisible ones, white space, and cutting text without breaking it.
 
+use std::borrow::Cow;
+
 /// Tells whether a code point shows nothing or reorders its surroundings: bidi controls, zero-width characters,
 /// tags, variation selectors, fillers, soft hyphen.
 pub const fn is_invisible(ch: char) -> bool {
@@ -21,6 +23,28 @@ pub const fn is_invisible(ch: char) -> bool {
             | '\u{fff9}'..='\u{fffb}'
             | '\u{e0000}'..='\u{e0fff}'
     )
+}
+
+/// Tells whether a code point looks like nothing: white space, controls, what is invisible, and symbols without ink, such
+/// as the braille pattern without dots.
+///
+/// ```
+/// use contextweaver_text::unicode::is_blank;
+///
+/// assert!("\u{2800}\u{3000}\u{200b}\u{1d159}\t".chars().all(is_blank));
+/// assert!(!"[⠁".chars().any(is_blank));
+/// ```
+pub fn is_blank(ch: char) -> bool {
+    let has_no_ink = matches!(
+        ch,
+        '\u{2800}'
+            | '\u{13430}'..='\u{1343f}'
+            | '\u{16fe4}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d159}'
+            | '\u{1d173}'..='\u{1d17a}'
+    );
+    has_no_ink || is_space(ch) || ch.is_control() || is_invisible(ch)
 }
 
 /// Tells whether a code point is white space as Python's `str.strip` sees it (Unicode white space and 1C to 1F).
@@ -89,47 +113,92 @@ pub fn truncate(text: &str, chars: usize) -> String {
 /// assert_eq!(sanitize("a\u{202e}b\r\n"), "a\\u{202e}b\n");
 /// ```
 pub fn sanitize(text: &str) -> String {
+    let hides = |ch: char| {
+        (ch.is_control() && !matches!(ch, '\t' | '\n')) || is_invisible(ch) || matches!(ch, '\u{2028}' | '\u{2029}')
+    };
+    escaped(text, hides)
+}
+
+/// Writes what hides as `\u{…}`, and carriage returns as line feeds.
+fn escaped(text: &str, hides: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(ch) = chars.next() {
         match ch {
-            '\n' | '\t' => out.push(ch),
-            '\r' => {
-                if chars.peek() != Some(&'\n') {
-                    out.push('\n');
-                }
-            }
-            _ if ch.is_control() || is_invisible(ch) || matches!(ch, '\u{2028}' | '\u{2029}') => {
-                out.extend(ch.escape_unicode());
-            }
+            '\r' if chars.peek() == Some(&'\n') => {}
+            '\r' => out.push('\n'),
+            _ if hides(ch) => out.extend(ch.escape_unicode()),
             _ => out.push(ch),
         }
     }
     out
 }
 
-/// Quotes a caller's value for a message: in backticks, controls escaped, at most 80 characters.
+/// Makes what hides in a text visible as `\u{…}`: controls other than tabs and line feeds, other line ends of Unicode, marks
+/// that turn the direction of what follows, zero-width spaces and tags. Colours are left out, carriage returns become line
+/// feeds. Joiners and variation selectors stay, as scripts and emoji are made of them. Idempotent, linear.
 ///
 /// ```
-/// use contextweaver_text::unicode::quote;
+/// use contextweaver_text::unicode::visible;
 ///
-/// assert_eq!(quote("line\nfeed"), "`line\\u{a}feed`");
+/// assert_eq!(visible("\u{1b}[31mred\u{1b}[0m a\u{202e}b 👩\u{200d}🔬\r\n"), "red a\\u{202e}b 👩\u{200d}🔬\n");
 /// ```
-pub fn quote(value: &str) -> String {
-    let mut out = String::from("`");
-    for (index, ch) in value.chars().enumerate() {
-        if index == 80 {
-            out.push('…');
-            break;
-        }
-        if ch.is_control() || is_invisible(ch) {
-            out.extend(ch.escape_unicode());
-        } else {
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(escaped(&without_colours(text), is_hidden))
+}
+
+/// Leaves out colours and the other control sequences of ECMA-48 that begin with an escape.
+///
+/// ```
+/// use contextweaver_text::unicode::without_colours;
+///
+/// assert_eq!(without_colours("\u{1b}[1;31mred\u{1b}[0m"), "red");
+/// ```
+pub fn without_colours(text: &str) -> Cow<'_, str> {
+    if !text.contains("\u{1b}[") {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(ch) = rest.next() {
+        if ch != '\u{1b}' || !skip_colour(&mut rest) {
             out.push(ch);
         }
     }
-    out.push('`');
-    out
+    Cow::Owned(out)
+}
+
+const fn is_hidden(ch: char) -> bool {
+    match ch {
+        '\t' | '\n' => false,
+        '\0'..='\u{1f}'
+        | '\u{7f}'..='\u{9f}'
+        | '\u{61c}'
+        | '\u{200b}'
+        | '\u{200e}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{feff}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e00ff}' => true,
+        _ => false,
+    }
+}
+
+/// Skips what follows an escape that opens a control sequence of ECMA-48: parameters, then a byte from `@` to `~`.
+fn skip_colour(rest: &mut std::str::Chars) -> bool {
+    let mut ahead = rest.clone();
+    if ahead.next() != Some('[') {
+        return false;
+    }
+    let is_end = ahead.find(|ch| !matches!(ch, ' '..='?')).is_some_and(|ch| matches!(ch, '@'..='~'));
+    if is_end {
+        *rest = ahead;
+    }
+    is_end
 }
 
 #[cfg(test)]
@@ -158,5 +227,22 @@ mod tests {
         let clean = sanitize(hostile);
         assert_eq!(clean, "a\\u{202e}b\\u{1b}[31mc\nd\ne\\u{200b}\\u{e0041}\\u{7}");
         assert_eq!(sanitize(&clean), clean);
+    }
+
+    #[test]
+    fn what_hides_is_shown_and_nothing_else() {
+        for (text, expected) in [
+            ("\u{1b}[1;31mred\u{1b}[0m\ttab\r\n\r", "red\ttab\n\n"),
+            ("nul\0 half\u{1b}[3", "nul\\u{0} half\\u{1b}[3"),
+            ("a\u{200b}b\u{feff}c\u{2066}d", "a\\u{200b}b\\u{feff}c\\u{2066}d"),
+            ("tag\u{e0041}", "tag\\u{e0041}"),
+            (
+                "👩\u{200d}🔬 ❤\u{fe0f} می\u{200c}خواهم na\u{ad}ïve",
+                "👩\u{200d}🔬 ❤\u{fe0f} می\u{200c}خواهم na\u{ad}ïve",
+            ),
+        ] {
+            assert_eq!(visible(text), expected);
+            assert_eq!(visible(expected), expected, "once is enough");
+        }
     }
 }

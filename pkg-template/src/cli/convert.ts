@@ -23,7 +23,7 @@ import { UsageError } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { cell, inline, safe, safeJson } from "./print.js";
 import type { Printed } from "./print.js";
-import { inFile, nameOf, parseLines, readText, several } from "./session.js";
+import { MESSAGE_LISTS, inFile, nameOf, parseLines, readText, several } from "./session.js";
 import type { Line } from "./session.js";
 import { readJson, readTools, tellSkipped } from "./tools.js";
 
@@ -38,8 +38,6 @@ const FORMATS: readonly MessageFormat[] = [
   "ai-sdk-ui",
   "ai-sdk-model",
 ];
-/** What requests to providers have their messages in. */
-const LISTS = ["messages", "input", "contents"];
 /** Where instructions stand beside the messages. */
 const SYSTEM: Readonly<Record<string, readonly string[]>> = {
   anthropic: ["system"],
@@ -146,11 +144,21 @@ async function fromItems(file: string, to: MessageFormat): Promise<string> {
   }
 }
 
-/** Reads a list, or a request that has one. */
+/** The value of a JSON text; of lines of JSON, nothing. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a list, lines, or a request that has a list. */
 async function readMessages(file: string, from: MessageFormat): Promise<{ items: readonly StoredItem[] }> {
-  const json = await readJson(file);
+  const text = await readText(file);
+  const json = jsonOf(text) ?? parseLines(text, nameOf(file)).map(({ value }) => value);
   const body = (Array.isArray(json) ? { "": json } : Object(json)) as Readonly<Record<string, unknown>>;
-  const list = Object.keys(body).filter((key) => key === "" || LISTS.includes(key));
+  const list = Object.keys(body).filter((key) => key === "" || MESSAGE_LISTS.includes(key));
   const beside = Object.keys(body).filter((key) => SYSTEM[from]?.includes(key) && body[key] !== null);
   const [key, otherList] = list;
   const [system, otherSystem] = beside;

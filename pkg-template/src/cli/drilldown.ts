@@ -32,11 +32,21 @@ export async function drilldown({ files, values }: CommandLine): Promise<string>
 
 /** What a slice is of, and how to go on. */
 export function whatIsLeft({ unit, start, end, total, tokens, truncated, next }: Slice): string {
-  const last = end - 1;
-  const range = last < start ? `no ${unit}` : last === start ? `${unit} ${start}` : `${unit} ${start}-${last}`;
-  const shown = `${range} of ${total}, ${tokens} tokens`;
+  const shown = `${range(unit, start, end, total)}, ${tokens} tokens`;
   if (next) return `(${shown}; cut, go on with --selector ${quoted(inline(next))})`;
   return truncated ? `(${shown}; cut, --max-tokens leaves no room)` : `(${shown})`;
+}
+
+/** Hits are counted, as nobody asks for the hit 0; of lines and the like the numbers are those that selectors take. */
+function range(unit: Slice["unit"], start: number, end: number, total: number): string {
+  const last = end - 1;
+  if (unit === "hits") {
+    if (total === 0) return "no hits";
+    if (end - start === total) return total === 1 ? "1 hit" : `all ${total} hits`;
+    return last > start ? `hits ${start + 1} to ${end} of ${total}` : last === start ? `hit ${end} of ${total}` : `none of ${total} hits`;
+  }
+  if (last < start) return `no ${unit} of ${total}`;
+  return last === start ? `${unit} ${start} of ${total}` : `${unit} ${start}-${last} of ${total}`;
 }
 
 function restore(text: string, name: string): ContextManager {

@@ -8,7 +8,7 @@ import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
 import { lint } from "./lint.js";
-import { USAGE, UsageError, parse } from "./options.js";
+import { USAGE, UsageError, parse, usageOf } from "./options.js";
 import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import type { Printed } from "./print.js";
@@ -31,7 +31,7 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(line: CommandLine): Promise<string | Printed> {
   switch (line.command) {
     case "help":
-      return USAGE;
+      return line.files[0] === undefined ? USAGE : usageOf(line.files[0]);
     case "version":
       return `${version()}\n`;
     case "drilldown":

@@ -1,5 +1,6 @@
 // The command line: what it may say and how that becomes options of a build.
 import { parseArgs } from "node:util";
+import { nearest } from "../nearest.js";
 import type { BuildOptions, ContextManagerOptions, Phase, RouteOptions, RouterOptions, Selector } from "../api.js";
 
 /** A problem with the command line or with the input: reported on stderr, exit code 2. */
@@ -12,25 +13,26 @@ export class UsageError extends Error {
   }
 }
 
-export const USAGE = `contextweaver compiles a session into a prompt under a token budget and says what it left out; it chooses tools, too.
-
-Usage
-  contextweaver build <session.jsonl | -> [options]   one item per line; - reads standard input
-  contextweaver drilldown <snapshot.json | -> [handle] [options]
-                                                      artifacts of a snapshot, their views, or a part of one
-  contextweaver route <tools.json | ->... <query> [options]
-                                                      the few tools that a query needs
-  contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous
-  contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break
-  contextweaver convert <tools | result | messages | definition | session> <file | -> [options]
-                                                      from one form into another
-  contextweaver decisions <tool> [<arguments as JSON> | -] --store <file> [options]
+/** What each command is called with. */
+const SYNOPSIS: Readonly<Record<string, string>> = {
+  build: `contextweaver build <session.jsonl | -> [options]   one item per line, or a list; - reads standard input`,
+  drilldown: `contextweaver drilldown <snapshot.json | -> [handle] [options]
+                                                      artifacts of a snapshot, their views, or a part of one`,
+  route: `contextweaver route <tools.json | ->... <query> [options]
+                                                      the few tools that a query needs`,
+  lint: `contextweaver lint <tools.json | ->... [options]    what keeps tools from being chosen or makes them dangerous`,
+  diff: `contextweaver diff <before> <after> [options]       what changed in a list of tools, and what that may break`,
+  convert: `contextweaver convert <tools | result | messages | definition | session> <file | -> [options]
+                                                      from one form into another`,
+  decisions: `contextweaver decisions <tool> [<arguments as JSON> | -] --store <file> [options]
                                                       a tool of the decision memory; serve is a server of MCP,
-                                                      tools lists them
-  contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools
-  contextweaver --help | --version
+                                                      tools lists them`,
+  demo: `contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools`,
+};
 
-Options of build
+/** What is said of the options of each command, as it stands below the synopsis. */
+const HELP: Readonly<Record<string, string>> = {
+  build: `Options of build
   --phase <phase>       route, call, interpret or answer (default: answer)
   --query <text>        what the prompt is about
   --tag <tag>           a tag that matters; may be repeated
@@ -43,8 +45,8 @@ Options of build
   --compat <version>    0.18: decide as the Python library does
   --no-redact           leave secrets in the prompt
   --explain             say for every item why it was kept or dropped
-
-Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
+`,
+  drilldown: `Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
   --views               list the views of every artifact
   --lines <from:to>     lines from 0, the last one not included; negative counts from the end
   --rows <from:to>      the same for rows of a table, of JSON or NDJSON
@@ -53,10 +55,8 @@ Options of drilldown; a snapshot is what JSON.stringify(manager) wrote
   --head <n>            the first characters
   --selector <json>     any selector, such as one of a view
   --max-tokens <n>      most tokens; a last line says how to go on
-
-Lists of tools are what a server answered to tools/list, or catalogs. Of several files each is a server by its name.
-
-Options of route
+`,
+  route: `Options of route
   --query <text>        the query, in place of the last word
   --top <n>             most tools (default: 10)
   --namespace <name>    only tools of this namespace; may be repeated
@@ -66,15 +66,15 @@ Options of route
   --debug               say what each tool was found by
   --compat <version>    0.18: choose as the Python library does
   --explain             explain the choice as Markdown
-
-Options of lint
+`,
+  lint: `Options of lint
   --pin                 print a digest of every tool as JSON, to be kept
   --pinned <file>       say what is not as it was when the digests were printed
-
-Options of diff
+`,
+  diff: `Options of diff
   --check               exit with 1 when something changed
-
-convert tools: what a server answered to tools/list becomes a catalog
+`,
+  convert: `convert tools: what a server answered to tools/list becomes a catalog
   --server <name>       the server, which becomes the namespace (default: guessed from the names)
   --id-form <form>      name or canonical (default: name)
   --to <form>           catalog, or definitions for openai-chat, openai-responses, anthropic, gemini or ai-sdk
@@ -82,24 +82,55 @@ convert tools: what a server answered to tools/list becomes a catalog
 convert result: what a tool of MCP answered becomes an envelope
   --tool <name>         whose result it is
   --artifacts <folder>  write images, audio and resources to files there; none is overwritten
-convert messages: a list, or a request that has one, becomes messages of another provider
+convert messages: a list, one per line, or a request that has a list, becomes messages of another provider
   --from <format>       openai-chat, openai-responses, anthropic, gemini, ai-sdk-ui, ai-sdk-model, or items, one per line
   --to <format>         the same
 convert definition: a definition of a tool, or a list of them, becomes tools of MCP; exit code 1 when one is left out
   --to <form>           mcp, the default
 convert session: a recorded session of MCP, one JSON object per line, becomes items
-
-Options of decisions; a store is what JSON.stringify(store) wrote
+`,
+  decisions: `Options of decisions; a store is what JSON.stringify(store) wrote
   --store <file>        the store; made if there is none, and written as a whole or not at all
   --guardrails <file>   rules as JSON or YAML, beside those of the store
   --agent <name>        who calls
+`,
+  demo: "",
+};
 
-Options of all but demo, where --color is the only one
-  --json                print the result as JSON
-  --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
-
-Exit codes: 0 done, 1 it cannot be done, or lint, a check or a guardrail has found something, 2 bad usage or bad input.
+/** Where tools come from, for the commands that read them. */
+const TOOL_LISTS = `Lists of tools are what a server answered to tools/list, or catalogs. Of several files each is a server by its name.
 `;
+const EXIT_CODES = `Exit codes: 0 done, 1 it cannot be done, or lint, a check or a guardrail has found something, 2 bad usage or bad input.
+`;
+const COMMON = `  --json                print the result as JSON
+  --color <when>        auto, always or never (default: auto; NO_COLOR is respected)
+`;
+
+const COMMANDS = Object.keys(SYNOPSIS);
+
+/** All there is. */
+export const USAGE = [
+  `contextweaver compiles a session into a prompt under a token budget and says what it left out; it chooses tools, too.
+
+Usage
+${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver <command> --help                      the help of a command alone
+  contextweaver --help | --version
+`,
+  ...["build", "drilldown"].map((command) => HELP[command]),
+  TOOL_LISTS,
+  ...["route", "lint", "diff", "convert", "decisions"].map((command) => HELP[command]),
+  `Options of all but demo, where --color is the only one\n${COMMON}`,
+  EXIT_CODES,
+].join("\n");
+
+/** What is to be known of one command. */
+export function usageOf(command: string): string {
+  const synopsis = (SYNOPSIS[command] ?? "").replaceAll(/\n {40,}/g, "\n      ").replace(/ {3,}/, "\n      ");
+  const lists = ["route", "lint", "diff"].includes(command) ? [TOOL_LISTS] : [];
+  const common = command === "demo" ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
+  const own = HELP[command] ?? "";
+  return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${command === "demo" ? "demo" : "all commands"}\n${common}`, EXIT_CODES].join("\n");
+}
 
 const OPTIONS = {
   phase: { type: "string" },
@@ -173,23 +204,58 @@ export interface CommandLine {
 export function parse(args: readonly string[]): CommandLine {
   let parsed: { values: Values; positionals: string[] };
   const first = args.find((arg) => Object.hasOwn(OF_COMMAND, arg));
+  const options = first === "lint" ? OPTIONS_OF_LINT : OPTIONS;
   try {
-    parsed = parseArgs({ args, options: first === "lint" ? OPTIONS_OF_LINT : OPTIONS, allowPositionals: true });
+    parsed = parseArgs({ args: withNegatives(args, options), options, allowPositionals: true });
   } catch (error) {
-    throw new UsageError((error as Error).message.split(". ")[0] ?? "bad usage");
+    throw badOption(error as Error & { code?: string }, options);
   }
   const { values, positionals } = parsed;
-  if (values["help"]) return { command: "help", files: [], values };
-  if (values["version"]) return { command: "version", files: [], values };
   const [command, ...files] = positionals;
   const accepted = Object.hasOwn(OF_COMMAND, command ?? "") ? OF_COMMAND[command ?? ""]?.split(" ") : undefined;
-  if (!command || !accepted) throw new UsageError(command ? `unknown command '${command}'` : "say what to do");
+  if (command && !accepted) throw unknown(`unknown command '${command}'`, nearest(command, COMMANDS));
+  if (values["help"]) return { command: "help", files: command ? [command] : [], values };
+  if (values["version"]) return { command: "version", files: [], values };
+  if (!command || !accepted) throw new UsageError("say what to do");
   for (const name of Object.keys(values)) {
-    if (name !== "color" && !accepted.includes(name)) throw new UsageError(`'${command}' has no option '--${name}'`);
+    if (name === "color" || accepted.includes(name)) continue;
+    const meant = nearest(name, accepted);
+    throw unknown(`'${command}' has no option '--${name}'`, meant && `--${meant}`);
   }
   const color = values["color"] ?? "auto";
   if (!["auto", "always", "never"].includes(color as string)) throw new UsageError("--color is auto, always or never");
   return { command, files, values };
+}
+
+type OptionTable = Readonly<Record<string, { readonly type: "string" | "boolean"; readonly short?: string }>>;
+
+/** Joins an option with a number or range below zero, which the parser would take for other options. */
+function withNegatives(args: readonly string[], options: OptionTable): string[] {
+  const takesText = ([name, { type, short }]: [string, OptionTable[string]]): string[] =>
+    type === "string" ? [`--${name}`, ...(short ? [`-${short}`] : [])] : [];
+  const names = new Map(Object.entries(options).flatMap((entry) => takesText(entry).map((written) => [written, `--${entry[0]}`])));
+  const joined: string[] = [];
+  for (const arg of args) {
+    const name = names.get(joined.at(-1) ?? "");
+    if (name !== undefined && /^-\d/.test(arg) && !joined.includes("--")) joined.splice(-1, 1, `${name}=${arg}`);
+    else joined.push(arg);
+  }
+  return joined;
+}
+
+/** Says in our words what the parser does not understand. */
+function badOption({ code, message }: Error & { code?: string }, options: OptionTable): UsageError {
+  const [, name = ""] = /'(?:-\w, )?--?([\w-]+)/.exec(message) ?? [];
+  if (code === "ERR_PARSE_ARGS_UNKNOWN_OPTION") {
+    const meant = nearest(name, Object.keys(options));
+    return unknown(`unknown option '${name.length > 1 ? "--" : "-"}${name}'`, meant && `--${meant}`);
+  }
+  const takes = options[name]?.type === "string" ? "needs a value" : "takes no value";
+  return new UsageError(name in NUMBERS && takes === "needs a value" ? `${numberOf(name)}, and none was given` : `--${name} ${takes}`);
+}
+
+function unknown(problem: string, meant: string | undefined): UsageError {
+  return new UsageError(meant ? `${problem}; did you mean '${meant}'?` : problem);
 }
 
 /** What `build` passes on; the engine checks the values. */
@@ -253,11 +319,27 @@ function parseSelector(text: string): Selector {
   }
 }
 
+/** The options that are numbers: of what, from where to where. */
+const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most: number]>> = {
+  budget: ["tokens", 0, 2 ** 24],
+  "max-tokens": ["tokens", 0, 2 ** 24],
+  head: ["characters", 0, 2 ** 31 - 1002],
+  top: ["tools", 1, 10_000],
+};
+
+function numberOf(name: string): string {
+  const [of, least, most] = NUMBERS[name] ?? ["things", 0, 0];
+  return `--${name} is a whole number of ${of} from ${least} to ${most}`;
+}
+
 /** An option that is a number. */
 export function wholeNumber(values: Values, name: string): number | undefined {
   const value = values[name] as string | undefined;
-  if (value !== undefined && !/^\d{1,9}$/.test(value)) throw new UsageError(`--${name} is a whole number`);
-  return value === undefined ? undefined : Number(value);
+  if (value === undefined) return undefined;
+  const [, least, most] = NUMBERS[name] ?? ["", 0, 0];
+  const number = /^\d{1,10}$/.test(value) ? Number(value) : NaN;
+  if (!(number >= least && number <= most)) throw new UsageError(`${numberOf(name)}, not '${value.slice(0, 40)}'`);
+  return number;
 }
 
 /** What the manager is made with. */

@@ -12,7 +12,7 @@ pub use present::Compat;
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Converters that have the option.
 pub const CONVERTERS: &[&str] =

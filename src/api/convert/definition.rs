@@ -11,7 +11,7 @@ use contextweaver_convert::tools::{
     from_mcp_tools, to_mcp_result, to_mcp_tool, to_mcp_tools, tool_definition_to_selectable, validate_args,
 };
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The operations of this file. Paths of errors and warnings are those in the definition, tool or result itself, and in
 /// the options.
@@ -38,7 +38,7 @@ pub fn call(operation: &str, fields: Fields) -> Result<String> {
 }
 
 /// Takes one of several words.
-fn word<T: Copy>(fields: &mut Fields, key: &str, default: T, words: &[(&str, T)]) -> Result<T> {
+fn word<T: Copy>(fields: &mut Fields, key: &'static str, default: T, words: &[(&str, T)]) -> Result<T> {
     let Some(given) = fields.opt_string(key)? else { return Ok(default) };
     words.iter().find(|(word, _)| *word == given).map(|(_, value)| *value).ok_or_else(|| {
         let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();

@@ -12,7 +12,7 @@ use contextweaver_convert::mcp::{
 };
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{ResultEnvelope, Warning};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// An answer with bytes beside its JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]

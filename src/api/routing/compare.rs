@@ -37,7 +37,7 @@ fn snapshot(fields: &mut Fields) -> Result<Value> {
 }
 
 fn drift(fields: &mut Fields) -> Result<Value> {
-    let mut load = |key: &str| {
+    let mut load = |key: &'static str| {
         let text = fields.string(key)?;
         CapabilitySnapshot::load(&text).map_err(|error| error.at(fields.at(key)))
     };

@@ -24,6 +24,7 @@ use contextweaver_routing::cards::{
 use contextweaver_routing::catalog::LoadedCatalog;
 use contextweaver_routing::graph::{ChoiceGraph, PageOptions};
 use contextweaver_routing::router::{RouteExplanation, RouteOptions, Router, RouterOptions, vector};
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 use contextweaver_text::tokens::Estimator;
 
 /// Tokens of the cards in a prompt, unless the caller says otherwise.
@@ -320,6 +321,7 @@ pub fn routing_call(operation: &str, arguments: &str) -> Result<String> {
         "render_cards" => {
             let cards = fields.records("cards", ChoiceCard::from_value)?;
             let scores = fields.bool_or("show_scores", false)?;
+            let cards: Vec<ChoiceCard> = cards.into_iter().map(ChoiceCard::masked).collect();
             json!({ "text": render_cards(&cards, CardStyle { scores, bare: false }) })
         }
         "explain_route" => {
@@ -338,14 +340,16 @@ fn explain(result: Value) -> Result<Value> {
     let candidates = Candidates::take(&mut fields)?;
     let scores = candidates.scores.unwrap_or_default().into_iter().chain(std::iter::repeat(0.0));
     let ranked: Vec<(String, f64)> = candidates.ids.into_iter().zip(scores).collect();
-    let (hints, question) = (fields.strings("context_hints")?, fields.opt_string("clarifying_question")?);
-    let mut count = |key: &str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
+    let masked = |text: String| redact_secrets(&text, SecretRules::Full, SECRET_MASK).into_owned();
+    let hints: Vec<String> = fields.strings("context_hints")?.into_iter().map(masked).collect();
+    let question = fields.opt_string("clarifying_question")?.map(|text| redact_id(&text).into_owned());
+    let mut count = |key: &'static str| fields.uint_or(key, 0, limits::MAX_SEQUENCE).map(|count| count as usize);
     let (excluded_count, gated_count) = (count("excluded_count")?, count("gated_count")?);
     let is_ambiguous = fields.bool_or("is_ambiguous", false)?;
     let context_boost_applied = fields.bool_or("context_boost_applied", false)?;
     let at = fields.at("trace");
     let mut trace = Fields::open(fields.require("trace")?, &at)?;
-    let (query, engine) = (trace.string_or("query", "")?, trace.string_or("retriever_engine", "")?);
+    let (query, engine) = (masked(trace.string_or("query", "")?), masked(trace.string_or("retriever_engine", "")?));
     let explanation = RouteExplanation {
         query: &query,
         retriever_engine: &engine,

@@ -270,6 +270,7 @@ fn something(name: &str, field: &str) -> Value {
         "items" => json!([]),
         "kind" => json!("policy"),
         "pack" => json!({ "prompt": "" }),
+        "phase" => json!("answer"),
         "selector" => json!({ "type": "head" }),
         "size_bytes" => json!(1),
         "status" => json!("ok"),

@@ -791,7 +791,7 @@ export interface Inputs {
   ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
   BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "pin" | "query" | "query_tags" | "schema" | "tool" };
-  BuildOptions: { required: never; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
+  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
   CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };

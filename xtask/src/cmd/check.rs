@@ -70,11 +70,9 @@ fn package(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
         }
     };
     report.ran(BUILD_STAGE, Counts::ONE_PASSED, started.elapsed(), Vec::new());
-    let unused = "not used by static checks";
     // Its types are checked against the libraries that go into it.
     npm::page(dirs)?;
-    let equipment =
-        Equipment { package: &package, trap: None, page: Err(unused), chromium: Err(unused), runtimes: Err(unused) };
+    let equipment = Equipment::only(&package, "not used by static checks");
     let names: Vec<String> = STATIC_PACKAGE_TESTS.iter().map(|&name| name.to_owned()).collect();
     package_tests::run(dirs, &equipment, &names, report);
     Ok(())

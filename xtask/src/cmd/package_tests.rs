@@ -19,8 +19,21 @@ const LANES: usize = 2;
 
 /// The files that take longest, so that they begin first and neither lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
-const LONGEST_FIRST: [&str; 11] =
-    ["chromium", "node", "api", "runtimes", "cli", "page", "types", "bundlers", "page-large", "recovery", "examples"];
+const LONGEST_FIRST: [&str; 13] = [
+    "cli",
+    "node",
+    "random-logs",
+    "page",
+    "page-looks",
+    "chromium",
+    "api",
+    "bundlers",
+    "page-large",
+    "runtimes",
+    "recovery",
+    "examples",
+    "types",
+];
 
 /// What the package tests may use; a reason stands for what is missing.
 pub struct Equipment<'a> {
@@ -34,6 +47,15 @@ pub struct Equipment<'a> {
     pub chromium: Result<&'a Chromium, &'a str>,
     /// Whether the optional runtimes are installed.
     pub runtimes: Result<(), &'a str>,
+    /// Whether tests may take minutes, for many more repetitions.
+    pub is_long: bool,
+}
+
+impl<'a> Equipment<'a> {
+    /// The package alone, and why there is no more.
+    pub fn only(package: &'a Package, reason: &'a str) -> Self {
+        Self { package, trap: None, page: Err(reason), chromium: Err(reason), runtimes: Err(reason), is_long: false }
+    }
 }
 
 /// The names of all test files, without `.test.mjs`.
@@ -110,7 +132,7 @@ fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileR
     }
     let mut command = Command::new("node");
     command
-        .args(["--test", "--test-timeout=180000"])
+        .args(["--test", if equipment.is_long { "--test-timeout=3600000" } else { "--test-timeout=180000" }])
         .args(["--test-reporter=spec", "--test-reporter-destination=stdout"])
         .arg("--test-reporter=tap")
         .arg(format!("--test-reporter-destination={}", tap.display()))
@@ -158,6 +180,9 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, projects: &Path, command:
     }
     if setup::strict() {
         command.env("CONTEXTWEAVER_TEST_STRICT", "1");
+    }
+    if equipment.is_long {
+        command.env("CONTEXTWEAVER_TEST_LONG", "1");
     }
     // The outer test runner, if any, must not adopt these tests' children.
     command.env_remove("NODE_TEST_CONTEXT");

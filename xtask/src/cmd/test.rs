@@ -72,7 +72,7 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
         packages.join().map_err(|_| Failure::new("the set-up thread panicked"))
     })?;
-    after_native(&dirs, &installed, built, &mut report)?;
+    after_native(&dirs, extent, &installed, built, &mut report)?;
     Ok(report.finish(started.elapsed()))
 }
 
@@ -140,9 +140,7 @@ fn quick(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
             return Ok(());
         }
     };
-    let unused = "not used by --quick";
-    let equipment =
-        Equipment { package: &package, trap: None, page: Err(unused), chromium: Err(unused), runtimes: Err(unused) };
+    let equipment = Equipment::only(&package, "not used by --quick");
     package_tests::run(dirs, &equipment, &["api".to_owned()], report);
     Ok(())
 }
@@ -156,7 +154,13 @@ fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report)
     cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
-fn after_native(dirs: &Dirs, installed: &Installed, built: Option<Built>, report: &mut Report) -> Outcome<()> {
+fn after_native(
+    dirs: &Dirs,
+    extent: Extent,
+    installed: &Installed,
+    built: Option<Built>,
+    report: &mut Report,
+) -> Outcome<()> {
     let (tools, Built { release: (release, time), trap }) = match (&installed.wasm, &installed.tools, built) {
         (Ok(tools), Ok(()), Some(built)) => (tools, built),
         (Err(failure), ..) | (_, Err(failure), _) => {
@@ -173,7 +177,7 @@ fn after_native(dirs: &Dirs, installed: &Installed, built: Option<Built>, report
     wasm_in_node(dirs, tools, report)?;
     wasm_in_chromium(dirs, tools, &installed.chromium, report)?;
     if let Ok(package) = &release {
-        package_stages(dirs, package, trap, installed, report)
+        package_stages(dirs, extent, package, trap, installed, report)
     } else {
         report.skipped("package", "the build failed");
         Ok(())
@@ -224,13 +228,15 @@ fn wasm_in_chromium(
 fn wasm_test(dirs: &Dirs, tools: &WasmBindgen) -> Outcome<Command> {
     let mut command = wasm_target::ensure(dirs)?.cargo(dirs, "test");
     command
-        .args(["--package", "contextweaver", "--test", "wasm"])
+        // Shares its dependencies with the package that traps.
+        .args(["--profile", "trap", "--package", "contextweaver", "--test", "wasm"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &tools.runner);
     Ok(command)
 }
 
 fn package_stages(
     dirs: &Dirs,
+    extent: Extent,
     package: &Package,
     (trap, time): (Outcome<Package>, Duration),
     installed: &Installed,
@@ -250,6 +256,7 @@ fn package_stages(
         page: page.as_deref().map_err(Failure::message),
         chromium: installed.chromium.as_ref().map_err(Failure::message),
         runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
+        is_long: extent == Extent::Long,
     };
     package_tests::run(dirs, &equipment, &package_tests::all(dirs)?, report);
     Ok(())

@@ -9,7 +9,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::python::text;
 use contextweaver_model::json::{JsonMap, pointer, to_sorted_ascii};
 use contextweaver_model::{ContextItem, ItemKind};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 const ROLES: &[&str] = &["user", "model", "function"];
 

@@ -19,7 +19,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::python::{hash_key, is_truthy, text};
 use contextweaver_model::json::{JsonMap, pointer, to_sorted_ascii, wrong_type};
 use contextweaver_model::{ContextItem, ItemKind};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 fn invalid(message: impl Into<String>, path: String) -> Error {
     Error::new(ErrorCode::InvalidInput, message).at(path)

@@ -9,7 +9,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::python::{is_equal, is_truthy, text};
 use contextweaver_model::json::{JsonMap, pointer, to_ascii, type_name};
 use contextweaver_model::{ContextItem, ItemKind};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 const CALL_PREFIX: &str = "openai:tool_call:";
 const RESULT_PREFIX: &str = "openai:tool_result:";

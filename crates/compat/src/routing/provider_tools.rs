@@ -5,7 +5,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
 use contextweaver_routing::cards::ProviderTools;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 use serde_json::{Value, json};
 
 /// The providers that 0.18 knows.

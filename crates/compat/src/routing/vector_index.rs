@@ -7,8 +7,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, number_text};
 use contextweaver_routing::scorers::embeddings::{HashingEmbedding, SparseVector, similarity};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokenize::token_set;
-use contextweaver_text::unicode::quote;
 
 /// The parts of a tool's text, in order.
 const SECTIONS: [&str; 4] = ["name", "description", "schema", "metadata"];

@@ -6,7 +6,7 @@ use super::json::JsonPath;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, as_number, as_uint, parse_float, wrong_type};
 use contextweaver_text::pattern::{Dialect, Pattern};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// A part of a text, as read from `{"type": ..., ...}`.
 ///
@@ -89,7 +89,7 @@ impl Selector {
         if name == "around" {
             return Self::around(fields);
         }
-        let count = |fields: &mut Fields, key: &str, default: u64, max: u64| {
+        let count = |fields: &mut Fields, key: &'static str, default: u64, max: u64| {
             fields.uint_or(key, default, max).map(|count| count as usize)
         };
         let kind = match name.as_str() {
@@ -183,7 +183,7 @@ impl Selector {
 }
 
 /// Takes a place that may count from the end.
-fn bound(fields: &mut Fields, key: &str) -> Result<Option<i64>> {
+fn bound(fields: &mut Fields, key: &'static str) -> Result<Option<i64>> {
     let Some(value) = fields.take(key) else { return Ok(None) };
     let at = fields.at(key);
     let number = as_number(&value, &at, -(MAX as f64), MAX as f64)?;

@@ -12,9 +12,9 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, parse, to_sorted_ascii};
 use contextweaver_model::{ContextItem, FirewallStats, ItemKind, JsonMap, Strategy};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, redact_value};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// Key of the record that says what was done to an object.
 const SIDECAR: &str = "_cw";
@@ -64,7 +64,7 @@ impl CompactOptions {
     /// `INVALID_INPUT`, `UNKNOWN_FIELD` and `OUT_OF_RANGE`, below `path`.
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let mut plugin = |key: &str, built_in| -> Result<Option<Plugin>> {
+        let mut plugin = |key: &'static str, built_in| -> Result<Option<Plugin>> {
             let value = fields.take(key);
             value.map(|value| Plugin::from_value(value, &fields.at(key), built_in)).transpose()
         };

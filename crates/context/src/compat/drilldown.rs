@@ -8,7 +8,8 @@ use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
 use contextweaver_text::lines::{join_lines, lines, slice_range};
-use contextweaver_text::unicode::{prefix, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::prefix;
 use serde_json::Value;
 
 /// Reads a part; malformed UTF-8 shows as U+FFFD.

@@ -15,9 +15,10 @@ use contextweaver_model::json::{number_text, parse, to_sorted_ascii};
 use contextweaver_model::{
     ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy,
 };
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::{self, quote};
+use contextweaver_text::unicode;
 
 /// Stands for the summary of a function that failed.
 const NO_SUMMARY: &str = "(summary unavailable)";

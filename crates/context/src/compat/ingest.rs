@@ -10,8 +10,7 @@ use crate::manager::ContextManager;
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_content::KeepPath;
-use contextweaver_model::{ArtifactRef, ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Status, Strategy};
-use contextweaver_text::tokens::Estimator;
+use contextweaver_model::{ContextItem, FirewallStats, ResultEnvelope, Sensitivity, Strategy};
 
 /// Which results are reduced, and to what.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,11 +90,13 @@ fn digest(manager: &ContextManager, result: &ToolResult, text: &str, gate: &Gate
     let passthrough = FirewallStats { strategy: Strategy::Passthrough, ..FirewallStats::noop() };
     let mut passed = CompatReduced::of(item, text, digest, passthrough, &rules);
     passed.envelope.provenance.insert("tool_name".into(), result.tool_name.clone().into());
+    // Only what the firewall made is counted by the estimator of 0.18, whatever the manager's.
+    passed.item.token_estimate = manager.answers.tokens(&manager.options.estimator, &passed.item.text);
     Ok(passed)
 }
 
-/// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. What is
-/// stored under a handle stays; 0.18 replaces it by what the tool gave later.
+/// Takes a result of an MCP tool: stored and reduced above the gate, below it the text stays and is not stored. Its other
+/// bytes are stored under handles of the tool, in place of those of its call before.
 pub(super) fn mcp_result(
     manager: &mut ContextManager,
     result: &McpResult,
@@ -104,9 +105,7 @@ pub(super) fn mcp_result(
     manager.answers.reset();
     let (text, raw) = (&result.full_text, result.full_text.as_bytes());
     manager.check_result(&result.call, raw)?;
-    let handles: Vec<String> = parts.iter().map(|part| part.handle.clone()).collect();
-    let free: Vec<McpBinary> = parts.into_iter().filter(|part| !manager.artifacts.exists(&part.handle)).collect();
-    manager.check_parts(&free, raw.len())?;
+    manager.check_parts(&parts, raw.len())?;
     let mut item = result.call.item("");
     item.metadata.shift_remove("media_type");
     item.metadata.insert("protocol".into(), "mcp".into());
@@ -117,22 +116,21 @@ pub(super) fn mcp_result(
         reduce(item, text, &FirewallRules { threshold_chars: gate, ..rules }, &manager.answers)?
     } else {
         item.text = manager.options.mask_secrets(text).into_owned();
-        item.token_estimate = Estimator::V2.tokens(&item.text);
+        item.token_estimate = manager.answers.tokens(&manager.options.estimator, &item.text);
         CompatReduced { item, envelope: result.envelope.clone(), projection: None }
     };
     if manager.answers.is_waiting() {
         return Ok(Outcome::Need(manager.answers.take_needs()));
     }
     manager.events.check(std::slice::from_ref(&reduced.item))?;
-    manager.store_parts(free)?;
-    let stored = handles.iter().map(|handle| manager.artifacts.artifact_ref(handle).cloned());
-    let mut artifacts = stored.collect::<Result<Vec<ArtifactRef>>>()?;
+    let mut artifacts = manager.store_parts(parts)?;
     if is_large {
         reduced = reduced.store(raw, "text/plain", &mut manager.artifacts)?;
         reduced.envelope.provenance.clone_from(&result.envelope.provenance);
-        if result.envelope.status != Status::Ok {
-            reduced.envelope.status = result.envelope.status;
-        }
+        // What the server says of it, also where a function of the caller fails.
+        reduced.envelope.status = result.envelope.status;
+        let known = result.envelope.facts.iter().map(|fact| manager.options.mask_secrets(fact).into_owned());
+        reduced.envelope.facts.extend(known);
         artifacts.append(&mut reduced.envelope.artifacts);
     }
     reduced.envelope.artifacts = artifacts;
@@ -151,8 +149,14 @@ pub(super) fn envelope(
     tool_name: &str,
     envelope: &ResultEnvelope,
     sensitivity: Sensitivity,
-) -> Result<ContextItem> {
-    let item = envelope_item(tool_call_id, tool_name, envelope, sensitivity);
+) -> Result<Outcome<ContextItem>> {
+    manager.answers.reset();
+    let mut item = envelope_item(tool_call_id, tool_name, envelope, sensitivity);
+    item.token_estimate = manager.answers.tokens(&manager.options.estimator, &item.text);
+    if manager.answers.is_waiting() {
+        return Ok(Outcome::Need(manager.answers.take_needs()));
+    }
     manager.append(vec![item.clone()], false).map_err(|error| error.at("/tool_call_id"))?;
-    Ok(item)
+    manager.answers.settle(manager.events.len());
+    Ok(Outcome::Done(item))
 }

@@ -20,7 +20,7 @@ use crate::ingest::tool_result::{Ingested, ToolResult};
 use crate::labels;
 use crate::manager::{BuildOutput, ContextManager};
 use crate::memory::MemoryWords;
-use crate::options::{ManagerOptions, ManagerRules, TextForm};
+use crate::options::{ManagerOptions, ManagerRules, ProfilePolicy, TextForm};
 use crate::request::BuildRequest;
 use crate::store::ArtifactStore;
 use crate::strategy::ManagerStrategy;
@@ -28,8 +28,8 @@ use contextweaver_base::Result;
 use contextweaver_base::order::sort_by;
 use contextweaver_model::json::Fields;
 use contextweaver_model::{
-    BuildStats, CandidateExplanation, CompatWeights, ContextItem, ContextPack, ContextPolicy, DroppedItem, Explanation,
-    ItemKind, ResultEnvelope, ScoringConfig, Sensitivity,
+    ArtifactRef, BuildStats, CandidateExplanation, CompatWeights, ContextItem, ContextPack, ContextPolicy, DroppedItem,
+    Explanation, ItemKind, ResultEnvelope, ScoringConfig, Sensitivity, ViewSpec,
 };
 use contextweaver_text::redact::SecretRules;
 use contextweaver_text::tokens::Estimator;
@@ -81,7 +81,12 @@ pub fn manager(options: ManagerOptions) -> Result<ContextManager> {
 /// Returns the settings of 0.18.
 pub fn options() -> ManagerOptions {
     ManagerOptions {
-        rules: ManagerRules { secrets: SECRETS, memory_words: MemoryWords::Ascii, text_form: TextForm::Verbatim },
+        rules: ManagerRules {
+            secrets: SECRETS,
+            memory_words: MemoryWords::Ascii,
+            text_form: TextForm::Verbatim,
+            profile_policy: ProfilePolicy::Replaced,
+        },
         policy: ContextPolicy::compat(),
         scoring: ScoringConfig::Compat(CompatWeights::default()),
         trim_active_turn: false,
@@ -125,12 +130,16 @@ impl ManagerStrategy for Compat {
         tool_name: &str,
         envelope: &ResultEnvelope,
         sensitivity: Sensitivity,
-    ) -> Result<ContextItem> {
+    ) -> Result<Outcome<ContextItem>> {
         ingest::envelope(manager, tool_call_id, tool_name, envelope, sensitivity)
     }
 
     fn part(&self, manager: &ContextManager, request: &DrilldownRequest) -> Result<Slice> {
         drilldown::part(manager, request)
+    }
+
+    fn views(&self, artifact_ref: &ArtifactRef, raw: &[u8]) -> Vec<ViewSpec> {
+        content::views(artifact_ref, raw)
     }
 
     fn shorten(&self, manager: &mut ContextManager, items: Vec<ContextItem>) -> Result<Outcome<Vec<ContextItem>>> {
@@ -224,10 +233,10 @@ fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Artifact
     let memory = options.policy.allows(request.phase, ItemKind::MemoryFact);
     let header = stages::header(&request.header, memory, sources.episodes, sources.facts, options, answers)?;
     let budget = request.budget_tokens.unwrap_or_else(|| options.budget.of(request.phase));
-    let frame_tokens =
-        answers.quarters(&options.estimator, &header) / 4 + answers.quarters(&options.estimator, &request.footer) / 4;
+    let tokens = |text: &str| answers.tokens(&options.estimator, text);
+    let frame_tokens = tokens(&header) + tokens(&request.footer);
     let limit = budget.saturating_sub(frame_tokens);
-    let chosen = stages::select(kept, limit, &options.policy, &options.estimator);
+    let chosen = stages::select(kept, limit, &options.policy, tokens);
     trace.selected = ids(&chosen.selected);
 
     let mut stats = BuildStats::empty(options.estimator.name());
@@ -314,9 +323,8 @@ fn explained(
         trace.scored.iter().map(|(id, score)| (id.as_str(), *score)).collect();
     let reasons: std::collections::HashMap<&str, &str> =
         stats.dropped_items.iter().map(|drop| (drop.item_id.as_str(), &*drop.reason)).collect();
-    let mut candidates: Vec<CandidateExplanation> = items
-        .iter()
-        .map(|item| CandidateExplanation {
+    let explain_item = |item: &ContextItem| {
+        let candidate = CandidateExplanation {
             item_id: item.id.clone(),
             kind: item.kind,
             sensitivity: item.sensitivity,
@@ -325,9 +333,12 @@ fn explained(
             drop_reason: reasons.get(item.id.as_str()).copied().unwrap_or("").to_owned(),
             dependency_closure: added.contains(item.id.as_str()),
             detail: None,
-        })
-        .collect();
-    explain::sort_candidates(&mut candidates);
+        };
+        (scores.get(item.id.as_str()).copied(), candidate)
+    };
+    let mut candidates: Vec<(Option<f64>, CandidateExplanation)> = items.iter().map(explain_item).collect();
+    sort_by(&mut candidates, |(a_score, a), (b_score, b)| explain::order((*a_score, a), (*b_score, b)));
+    let candidates = candidates.into_iter().map(|(_, candidate)| candidate).collect();
     Explanation {
         version: 1,
         phase: request.phase,

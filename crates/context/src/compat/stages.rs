@@ -17,7 +17,6 @@ use contextweaver_base::{Result, limits};
 use contextweaver_model::{CompatWeights, ContextItem, ContextPolicy, ItemKind};
 use contextweaver_text::similarity::{FirstFit, number_words};
 use contextweaver_text::tokenize::token_set;
-use contextweaver_text::tokens::Estimator;
 use contextweaver_text::unicode;
 
 /// Adds every ancestor of the candidates, as 0.18 does, whatever its kind. Returns positions in log order and
@@ -135,19 +134,26 @@ pub struct CompatSelection {
     pub overruns: Vec<(u64, u64)>,
 }
 
-/// Takes items in the order given until the limit; the kind's cap is tested first.
-pub fn select(ordered: Vec<ContextItem>, limit: u64, policy: &ContextPolicy, estimator: &Estimator) -> CompatSelection {
+/// Takes items in the order given until the limit; the kind's cap is tested first. `tokens` counts those that have no
+/// estimate.
+pub fn select(
+    ordered: Vec<ContextItem>,
+    limit: u64,
+    policy: &ContextPolicy,
+    tokens: impl Fn(&str) -> u64,
+) -> CompatSelection {
     let mut out = CompatSelection::default();
     let mut counts = [0_u64; ItemKind::ALL.len()];
     let mut used = 0;
     for item in ordered {
+        // Counted even where the cap decides, so that a function of the caller is asked about all items at once.
+        let cost = if item.token_estimate > 0 { item.token_estimate } else { tokens(&item.text) };
         let cap = policy.cap_of(item.kind).unwrap_or(limits::COMPAT_ITEMS_PER_KIND as u64);
         let count = &mut counts[item.kind.index()];
         if *count >= cap {
             out.dropped.push((item, "kind_limit"));
             continue;
         }
-        let cost = if item.token_estimate > 0 { item.token_estimate } else { estimator.tokens(&item.text) };
         if used + cost > limit {
             out.overruns.push((used + cost, limit));
             out.dropped.push((item, "budget"));

@@ -1,5 +1,6 @@
 //! Why every candidate was kept or dropped.
 
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 use serde_json::json;
@@ -7,6 +8,7 @@ use serde_json::json;
 use crate::compile::select::plan::PlannedPart;
 use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
+use contextweaver_base::order::sort_by;
 use contextweaver_model::{
     BuildStats, CandidateDetail, CandidateExplanation, Explanation, JsonMap, ScoreParts, ScoringConfig, Stage,
 };
@@ -49,7 +51,7 @@ pub fn explain(build: &BuildState, selection: &UnitSelection, stats: &BuildStats
         let id = build.sources.events.items()[build.rows[index].at].id.as_str();
         explain_row(build, index, included[index], reasons_by_id.get(id).copied().unwrap_or(""))
     }));
-    sort_candidates(&mut candidates);
+    sort_by(&mut candidates, |a, b| order((a.score, a), (b.score, b)));
     let query = build.sources.options.mask_secrets(&build.request.query).into_owned();
     Explanation {
         version: 1,
@@ -73,17 +75,19 @@ pub fn reasons(stats: &BuildStats) -> JsonMap {
     stats.dropped_reasons.iter().map(|(reason, count)| (reason.clone(), (*count).into())).collect()
 }
 
-/// Orders candidates: included first, then by score descending (none last), then by id.
-pub fn sort_candidates(candidates: &mut [CandidateExplanation]) {
-    contextweaver_base::order::sort_by(candidates, |a, b| {
-        b.included
-            .cmp(&a.included)
-            .then_with(|| match (a.score, b.score) {
-                (Some(x), Some(y)) => y.total_cmp(&x),
-                (x, y) => y.is_some().cmp(&x.is_some()),
-            })
-            .then_with(|| a.item_id.cmp(&b.item_id))
-    });
+/// Orders candidates, each with the score it is ordered by: included first, then by score descending (none last), then by
+/// id.
+pub fn order(
+    (a_score, a): (Option<f64>, &CandidateExplanation),
+    (b_score, b): (Option<f64>, &CandidateExplanation),
+) -> Ordering {
+    b.included
+        .cmp(&a.included)
+        .then_with(|| match (a_score, b_score) {
+            (Some(x), Some(y)) => y.total_cmp(&x),
+            (x, y) => y.is_some().cmp(&x.is_some()),
+        })
+        .then_with(|| a.item_id.cmp(&b.item_id))
 }
 
 fn explain_excluded(build: &BuildState, excluded: &crate::compile::state::ExcludedItem) -> CandidateExplanation {

@@ -8,14 +8,14 @@ use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
 use crate::digest_note::HANDLE_FIELD;
 use crate::event::Event;
+use crate::masking::mask_envelope;
 use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
     BuildStats, ContextPolicy, DroppedItem, ItemKind, OverflowAction, RenderedAs, ResultEnvelope, Stage,
 };
-use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Counts what was kept and what was not.
 pub fn stats(
@@ -35,19 +35,14 @@ pub fn stats(
     stats.budget_tokens = Some(frame.budget);
     stats.included_count = prompt.entries.len() as u64;
     stats.total_candidates = (build.rows.len() + build.excluded.len()) as u64;
-    let estimator = &build.sources.options.estimator;
     for excluded in &build.excluded {
         let entry = build.sources.index.entry(excluded.at);
-        let tokens = match estimator {
-            Estimator::Custom(_) => estimator.tokens(entry.shown(&items[excluded.at])),
-            _ => entry.part_quarters / 4,
-        };
         stats.dedup_removed += u64::from(excluded.stage == Stage::Dedup);
         stats.add_drop(DroppedItem {
             item_id: items[excluded.at].id.clone(),
             reason: excluded.reason.into(),
             stage: Some(excluded.stage),
-            tokens: Some(tokens),
+            tokens: Some(entry.part_quarters / 4),
         });
     }
     for (unit, reason) in &selection.dropped {
@@ -153,6 +148,11 @@ pub fn envelopes(build: &BuildState, prompt: &StructuredPrompt) -> Vec<ResultEnv
         .entries
         .iter()
         .filter(|entry| matches!(entry.rendering.form, RenderedAs::Whole | RenderedAs::Excerpt))
-        .filter_map(|entry| known.get(&entry.item.id).cloned())
+        .filter_map(|entry| {
+            let mut envelope = known.get(&entry.item.id)?.clone();
+            // One that was made elsewhere is kept as it came.
+            mask_envelope(&mut envelope, build.sources.options);
+            Some(envelope)
+        })
         .collect()
 }

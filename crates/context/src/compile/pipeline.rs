@@ -23,7 +23,7 @@ use crate::sensitivity::check_hooks;
 use crate::store::EventLog;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextPack, ItemKind};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Rounds after which the least that is taken off the room for items no longer doubles: half of what is left.
 const DOUBLING_ROUNDS: u32 = 5;

@@ -48,7 +48,7 @@ impl EntryContent {
     pub fn body<'a>(&'a self, item: &'a ContextItem, indexed: &'a IndexEntry) -> Cow<'a, str> {
         match self {
             Self::Own => Cow::Borrowed(indexed.shown(item)),
-            Self::Redacted(text) => Cow::Owned(labels::default_body(item, text, indexed.follows_call)),
+            Self::Redacted(text) => Cow::Owned(indexed.body(item, text)),
             Self::Quote { text, note: None } => labels::contained(text),
             Self::Quote { text, note: Some(note) } => Cow::Owned(format!("{}\n{note}", labels::contained(text))),
         }

@@ -6,7 +6,7 @@ use crate::compile::state::{BuildState, ExcludedItem};
 use crate::sensitivity::{SensitivityVerdict, classified, judge};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ItemKind, Stage};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Stage 3. A call or result that leaves takes its calls and results along: half a pair is worse than none.
 pub fn sensitivity(state: &mut BuildState, closure: &DependencyClosure, pins: &[usize]) -> Result<()> {

@@ -20,7 +20,7 @@ use crate::sensitivity;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::{Selector, SliceIndex, SniffedText, slice_indexed, views_sniffed};
 use contextweaver_model::{ContextItem, ItemKind, Sensitivity, ViewSpec};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 impl ContextManager {
     /// Reads a part of an artifact. Refused when any item that refers to it is at or above the floor, or redacted.
@@ -57,7 +57,11 @@ impl ContextManager {
             None => self.part(request)?,
         };
         if request.inject {
-            slice.item_id = Some(self.inject(request, &slice.text, sensitivity)?);
+            let tokens = self.answers.tokens(&self.options.estimator, &slice.text);
+            if self.answers.is_waiting() {
+                return Ok(Outcome::Need(self.answers.take_needs()));
+            }
+            slice.item_id = Some(self.inject(request, &slice.text, tokens, sensitivity)?);
         }
         self.answers.settle(self.events.len());
         Ok(Outcome::Done(slice))
@@ -126,6 +130,10 @@ impl ContextManager {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         self.answers.settle(self.events.len());
+        if let Some(strategy) = self.strategy {
+            let raw = self.artifacts.get(handle).map_err(|error| error.at("/handle"))?;
+            return Ok(Outcome::Done(strategy.views(self.artifacts.artifact_ref(handle)?, raw)));
+        }
         let Ok((raw, media_type)) = self.stored_text(handle) else {
             // Bytes that are no text have no views; a handle that is not known is an error all the same.
             return self.artifacts.get(handle).map(|_| Outcome::Done(Vec::new()));
@@ -167,9 +175,11 @@ impl ContextManager {
         let policy = &self.options.policy;
         let mut highest = Sensitivity::Public;
         let own = handle.strip_prefix("artifact:");
+        let is_compat = self.strategy.is_some();
         let is_owner = |item: &&ContextItem| match &item.artifact_ref {
-            Some(artifact) => artifact.handle == handle || mcp::owns(item, handle),
-            None => own == Some(item.id.as_str()),
+            Some(artifact) if artifact.handle == handle => true,
+            None if own == Some(item.id.as_str()) => true,
+            _ => mcp::owns(item, handle, is_compat),
         };
         for owner in self.events.items().iter().filter(is_owner) {
             let level = sensitivity::classified(owner, &self.options, &self.answers);
@@ -181,19 +191,26 @@ impl ContextManager {
                     .hint("policy.allow_redacted_drilldown permits it"));
             }
             highest = highest.max(level);
-            if self.strategy.is_some() {
+            // 0.18 asks the first owner alone, and nobody of the parts of results, which the calls of a tool share.
+            if is_compat && !handle.starts_with(mcp::PART) {
                 break;
             }
         }
         Ok(highest)
     }
 
-    fn inject(&mut self, request: &DrilldownRequest, text: &str, sensitivity: Sensitivity) -> Result<String> {
+    fn inject(
+        &mut self,
+        request: &DrilldownRequest,
+        text: &str,
+        tokens: u64,
+        sensitivity: Sensitivity,
+    ) -> Result<String> {
         let kind = request.selector.get("type").and_then(Value::as_str).unwrap_or("");
         let id = format!("drilldown:{}:{kind}:{}", request.handle, self.events.len());
         let mut item = ContextItem::new(id.clone(), ItemKind::ToolResult, text);
         item.sensitivity = sensitivity;
-        item.token_estimate = self.options.estimator.tokens(text);
+        item.token_estimate = tokens;
         item.parent_id.clone_from(&request.parent_id);
         item.metadata.insert(HANDLE_FIELD.into(), request.handle.clone().into());
         item.metadata.insert("selector".into(), request.selector.clone());

@@ -16,8 +16,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::{keep_media, tool_name};
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// What was appended.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,13 +12,18 @@ use crate::store::NewArtifact;
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ArtifactRef, ContextItem};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
-/// Tells whether an item is the result of the call that a handle is of.
-pub(crate) fn owns(item: &ContextItem, handle: &str) -> bool {
+/// What handles of the parts of results begin with.
+pub(crate) const PART: &str = "mcp:";
+
+/// Tells whether an item is the result of the call that a handle is of; with `by_tool`, whose handles do not name the call,
+/// of any call of its tool.
+pub(crate) fn owns(item: &ContextItem, handle: &str, by_tool: bool) -> bool {
     let tool = item.metadata.get("tool_name").and_then(Value::as_str);
     let part = || {
-        handle.strip_prefix("mcp:")?.strip_prefix(tool?)?.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?)
+        let part = handle.strip_prefix(PART)?.strip_prefix(tool?)?;
+        if by_tool { Some(part) } else { part.strip_prefix(':')?.strip_prefix(item.parent_id.as_deref()?) }
     };
     part().is_some_and(|part| part.starts_with(':'))
 }

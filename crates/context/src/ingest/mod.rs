@@ -13,6 +13,7 @@ use self::tool_result::{Ingested, ToolResult};
 use crate::callbacks::{CallbackAnswers, Outcome};
 use crate::firewall::{self, Compaction};
 use crate::manager::ContextManager;
+use crate::masking::{mask_artifact, mask_envelope};
 use crate::options::{Classifier, ManagerOptions};
 use crate::reduce::{self, Reduction};
 use crate::store::EventLog;
@@ -21,9 +22,11 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_content::SniffedText;
 use contextweaver_content::extract::facts;
-use contextweaver_model::{ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy};
+use contextweaver_model::{
+    ArtifactRef, ContextItem, FirewallStats, ItemKind, ResultEnvelope, Sensitivity, Status, Strategy,
+};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// What an envelope says of where it comes from in our own words and numbers.
 #[rustfmt::skip]
@@ -82,7 +85,12 @@ impl ContextManager {
     /// the text, nor of what the server says of it.
     pub(super) fn outward(&self, mut ingested: Ingested) -> Ingested {
         let Ingested { item, envelope } = &mut ingested;
-        if !self.withhold(item) {
+        let is_withheld = self.withhold(item);
+        mask_envelope(envelope, &self.options);
+        if let Some(artifact) = &mut item.artifact_ref {
+            mask_artifact(artifact, &self.options);
+        }
+        if !is_withheld {
             return ingested;
         }
         envelope.summary.clone_from(&item.text);
@@ -107,7 +115,7 @@ impl ContextManager {
         }
         item.sensitivity = level;
         let artifact_ref = item.artifact_ref.take();
-        sensitivity::mask(item, &self.options.estimator);
+        sensitivity::mask(item, |text| self.options.estimator.tokens(text));
         item.artifact_ref = artifact_ref;
         item.metadata.shift_remove(digest_note::FIELD);
         true
@@ -198,7 +206,7 @@ impl ContextManager {
     ///
     /// let mut manager = ContextManager::new(ManagerOptions::default());
     /// let envelope = ResultEnvelope::from_value(json!({ "status": "ok", "summary": "3 rows, 1 error" }), "")?;
-    /// let item = manager.ingest_envelope("c1", "query", envelope, Sensitivity::Public)?;
+    /// let item = manager.ingest_envelope("c1", "query", envelope, Sensitivity::Public)?.done().unwrap();
     /// assert_eq!((item.id.as_str(), item.text.as_str()), ("result:c1", "3 rows, 1 error"));
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
@@ -208,7 +216,7 @@ impl ContextManager {
         tool_name: &str,
         envelope: ResultEnvelope,
         sensitivity: Sensitivity,
-    ) -> Result<ContextItem> {
+    ) -> Result<Outcome<ContextItem>> {
         if let Some(strategy) = self.strategy {
             return strategy.ingest_envelope(self, tool_call_id, tool_name, &envelope, sensitivity);
         }
@@ -219,8 +227,29 @@ impl ContextManager {
         }
         self.append(vec![item.clone()], false).map_err(|error| error.at("/tool_call_id"))?;
         self.envelopes.insert(item.id.clone(), envelope);
-        self.withhold(&mut item);
-        Ok(item)
+        self.outward_item(&mut item);
+        Ok(Outcome::Done(item))
+    }
+
+    /// Makes of an item that is stored what the caller gets of it: credentials masked, and nothing of the text at or above
+    /// the floor.
+    #[doc(hidden)]
+    pub fn outward_item(&self, item: &mut ContextItem) {
+        let is_withheld = self.withhold(item);
+        if let Cow::Owned(text) = self.options.mask_secrets(&item.text) {
+            item.text = text;
+        }
+        match &mut item.artifact_ref {
+            Some(artifact) if is_withheld => artifact.label.clear(),
+            Some(artifact) => mask_artifact(artifact, &self.options),
+            None => {}
+        }
+    }
+
+    /// Masks the credentials in what is said of stored bytes.
+    #[doc(hidden)]
+    pub fn outward_artifact(&self, artifact: &mut ArtifactRef) {
+        mask_artifact(artifact, &self.options);
     }
 }
 

@@ -11,9 +11,9 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, number_text};
 use contextweaver_model::{Episode, Fact, JsonMap, Sensitivity};
 use contextweaver_text::hash::hex;
+use contextweaver_text::quote::quote;
 use contextweaver_text::similarity::{FirstFit, number_words};
 use contextweaver_text::time::parse_iso;
-use contextweaver_text::unicode::quote;
 
 /// Version of the report's JSON form.
 pub const CONSOLIDATION_VERSION: &str = "1";
@@ -83,7 +83,7 @@ impl ConsolidationPolicy {
     }
 }
 
-fn at_least_one(fields: &mut Fields, key: &str, default: u64) -> Result<u64> {
+fn at_least_one(fields: &mut Fields, key: &'static str, default: u64) -> Result<u64> {
     match fields.uint_or(key, default, u64::from(u32::MAX))? {
         0 => Err(Error::new(ErrorCode::OutOfRange, "expected a whole number from 1").at(fields.at(key))),
         count => Ok(count),

@@ -9,8 +9,8 @@ use super::{MemoryWords, word_set};
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{ContextItem, ItemKind, JsonMap, MemoryEntry, Phase};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// What entries of a caller's memory are ranked by.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -7,6 +7,7 @@ use contextweaver_model::json::number_text;
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::{ArtifactRef, CandidateExplanation, ContextPack, DroppedItem, Explanation};
 use contextweaver_text::markdown::{code_span, inline};
+use contextweaver_text::redact::redact_id;
 
 /// Version of the data form.
 pub const INSPECTION_VERSION: u32 = 1;
@@ -113,13 +114,13 @@ fn section(title: &str, lines: Vec<String>, empty: &str) -> String {
 }
 
 fn drop_line(drop: &DroppedItem) -> String {
-    format!("{}: {}", code_span(&drop.item_id), inline(&drop.reason))
+    format!("{}: {}", code_span(&redact_id(&drop.item_id)), inline(&drop.reason))
 }
 
 fn artifact_line(artifact_ref: &ArtifactRef) -> String {
     format!(
         "{}: {}, {} bytes",
-        code_span(&artifact_ref.handle),
+        code_span(&redact_id(&artifact_ref.handle)),
         inline(&artifact_ref.media_type),
         artifact_ref.size_bytes
     )
@@ -135,7 +136,7 @@ fn routing_lines(routing: &Map<String, Value>) -> Vec<String> {
     lines.extend(
         ids.iter()
             .zip(list("scores"))
-            .map(|(id, score)| format!("{}: {}", code_span(&plain(id)), inline(&plain(score)))),
+            .map(|(id, score)| format!("{}: {}", code_span(&redact_id(&plain(id))), inline(&plain(score)))),
     );
     lines
 }

@@ -8,7 +8,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Episode;
 use contextweaver_model::json::{Fields, JsonMap};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Episodes in the order they came; as JSON, `{"episodes": [...]}`.
 ///

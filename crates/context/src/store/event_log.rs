@@ -10,7 +10,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{ContextItem, ItemKind};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Items in the order they came, found by id and by parent in constant time; as JSON, `{"items": [...]}`.
 ///

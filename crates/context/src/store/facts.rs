@@ -9,7 +9,7 @@ use contextweaver_base::order::{SortedMap, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Fact;
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Facts by id; as JSON, `{"facts": [...]}` sorted by id.
 ///

@@ -37,7 +37,7 @@ impl StoreBundle {
     /// # Errors
     /// Those of the `from_value` of each store, at its field.
     pub fn take(fields: &mut Fields, verify: bool) -> Result<Self> {
-        let mut store = |key: &str| fields.take(key).map(|value| (value, fields.at(key)));
+        let mut store = |key: &'static str| fields.take(key).map(|value| (value, fields.at(key)));
         let (artifacts, events) = (store("artifact_store"), store("event_log"));
         let (episodes, facts) = (store("episodic_store"), store("fact_store"));
         Ok(Self {

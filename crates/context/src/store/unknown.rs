@@ -55,7 +55,7 @@ impl RecordFields {
     pub(super) fn take<T>(
         &self,
         fields: &mut Fields,
-        key: &str,
+        key: &'static str,
         read: fn(Value, &str) -> Result<T>,
     ) -> Result<Vec<(T, JsonMap)>> {
         fields.records(key, |mut value, at| {

@@ -203,9 +203,7 @@ impl ContextManager {
         let Some(order) = order else { return };
         self.events.rearrange(&order);
         self.index = LogIndex::new();
-        for item in self.events.items() {
-            self.index.push(item, &self.options, &self.artifacts, false);
-        }
+        self.index.extend(&self.events, &self.options, &self.artifacts, false);
         // What they say of positions is no longer so.
         self.manifests.fill_with(|| None);
     }

@@ -9,6 +9,7 @@ mod messages;
 mod policy;
 mod properties;
 mod results;
+mod shown;
 mod support;
 mod sync;
 mod weaknesses;

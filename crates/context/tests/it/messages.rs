@@ -9,16 +9,12 @@ use contextweaver_context::{BuildRequest, BuiltMessages, ContextManager, Manager
 use contextweaver_convert::mcp::{McpResultOptions, mcp_result_to_envelope};
 use contextweaver_convert::providers::{Format, ReadOptions, WriteOptions, messages_to_items};
 use contextweaver_model::{ContextItem, ItemKind, Phase};
+use contextweaver_test_support::property;
 use contextweaver_text::tokens::Estimator;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::{self, Log, Setup, log, setup};
-
-fn config() -> ProptestConfig {
-    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(10_000);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
-}
 
 const CLOSED: WriteOptions = WriteOptions { close_calls: true };
 
@@ -238,7 +234,7 @@ fn check(
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(property(2_000))]
 
     #[test]
     fn p1_p2_p4_hold_for_what_is_sent(

@@ -268,6 +268,11 @@ proptest! {
             Ok(pack) => {
                 prop_assert!(count(&pack.prompt) <= pack.stats.budget_tokens.unwrap());
                 prop_assert_eq!(pack.stats.prompt_tokens, Some(count(&pack.prompt)));
+                for item in pack.items.iter().flatten() {
+                    let section = count(&pack.prompt[item.start as usize..item.end as usize]);
+                    // The blank line before it is half a token.
+                    prop_assert!((section..=section + 1).contains(&item.tokens), "{} {}", item.tokens, section);
+                }
             }
             Err(error) => prop_assert_eq!(error.code(), ErrorCode::BudgetExceeded, "{}", error),
         }

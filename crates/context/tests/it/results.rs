@@ -14,7 +14,7 @@ use contextweaver_context::{
     BuildRequest, Classifier, CompactRequest, ContextManager, DrilldownRequest, ManagerOptions, SuppliedSummary,
     ToolResult,
 };
-use contextweaver_model::{ContextItem, ItemKind, Phase, ResultEnvelope, Sensitivity, Strategy as How};
+use contextweaver_model::{ContextItem, ItemKind, Phase, RenderedAs, ResultEnvelope, Sensitivity, Strategy as How};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -387,7 +387,7 @@ fn returned_envelopes_and_items_hold_nothing_of_a_withheld_text() {
         }
         let made = json!({ "status": "ok", "summary": text, "facts": [text] });
         let made = ResultEnvelope::from_value(made, "").unwrap();
-        let item = manager.ingest_envelope("d", "t", made, Sensitivity::parse(level).unwrap()).unwrap();
+        let item = manager.ingest_envelope("d", "t", made, Sensitivity::parse(level).unwrap()).unwrap().done().unwrap();
         assert!(!json!(item).to_string().contains("MARKQ"), "{level}");
         assert_eq!(json!(manager.snapshot())["envelopes"]["result:d"]["summary"], text);
     }
@@ -424,4 +424,30 @@ fn bytes_that_are_no_text_stay_bytes() {
     assert!(read(&mut manager, &json!({ "type": "head" })).contains("UNSUPPORTED"));
     assert!(done(manager.views("artifact:result:c").unwrap()).is_empty());
     assert_eq!(manager.artifacts().get("artifact:result:c").unwrap(), raw);
+}
+
+#[test]
+fn a_result_away_from_its_call_is_named_after_it_and_an_excerpt_of_it_is_not() {
+    let lines: Vec<String> = (0..20).map(|n| format!("order {} is at depot {}", 1200 + n, n * 7)).collect();
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.ingest(ContextItem::new("u", ItemKind::UserTurn, "Where is order 1207?")).unwrap();
+    for id in ["c1", "c2"] {
+        let mut call = ContextItem::new(id, ItemKind::ToolCall, "{}");
+        call.metadata.insert("function_name".into(), "look_up".into());
+        manager.ingest(call).unwrap();
+    }
+    for id in ["c1", "c2"] {
+        let mut result = ContextItem::new(format!("result:{id}"), ItemKind::ToolResult, lines.join("\n"));
+        result.parent_id = Some(id.to_owned());
+        manager.ingest(result).unwrap();
+    }
+    let build = |manager: &mut ContextManager, budget| {
+        let request = BuildRequest { budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "order 1207") };
+        manager.build(&request).unwrap().done().unwrap().pack
+    };
+    let whole = build(&mut manager, 4000).prompt;
+    assert_eq!(whole.matches("\nlook_up: order 1200 is at depot 0\n").count(), 2, "{whole}");
+    let cut = build(&mut manager, 180);
+    assert!(cut.items.unwrap().iter().any(|item| item.rendered_as == RenderedAs::Excerpt), "{}", cut.prompt);
+    assert!(cut.prompt.contains("order 1207 is at depot 49") && !cut.prompt.contains("look_up: "), "{}", cut.prompt);
 }

@@ -9,7 +9,7 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::python::{self, is_truthy};
 use contextweaver_model::json::{Fields, JsonMap, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Reads one tool under its canonical id: what breaks the grammar of ids is an error, hints count by truth.
 ///
@@ -64,7 +64,7 @@ pub fn mcp_tool_to_capability(tool: Value, path: &str) -> Result<SelectableItem>
 }
 
 /// Takes a field that must be there and true; whatever it is, it becomes text.
-fn required(fields: &mut Fields, key: &str) -> Result<String> {
+fn required(fields: &mut Fields, key: &'static str) -> Result<String> {
     let value = fields.take(key).filter(is_truthy);
     value.map(|value| python::text(&value)).ok_or_else(|| {
         Error::new(ErrorCode::MissingField, format!("the tool has no {}", quote(key))).at(fields.at(key))
@@ -72,7 +72,7 @@ fn required(fields: &mut Fields, key: &str) -> Result<String> {
 }
 
 /// Takes an object; what counts as false counts as none.
-fn truthy_object(fields: &mut Fields, key: &str) -> Result<JsonMap> {
+fn truthy_object(fields: &mut Fields, key: &'static str) -> Result<JsonMap> {
     match fields.take(key).filter(is_truthy) {
         None => Ok(JsonMap::new()),
         Some(Value::Object(map)) => Ok(map),

@@ -8,7 +8,8 @@ use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::limits;
 use contextweaver_model::json::type_name;
 use contextweaver_text::markdown::{code_span, one_line};
-use contextweaver_text::unicode::{self, quote, sanitize};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::{self, visible};
 
 impl ResultReader<'_> {
     /// Reads the content of a result.
@@ -70,7 +71,7 @@ impl ResultReader<'_> {
 
     /// Shows a text. Where that shows something that hides, the text as it came is kept beside it.
     pub fn say(&mut self, text: &str, kind: &str, path: &str) {
-        let shown = sanitize(text);
+        let shown = visible(text).into_owned();
         if shown != text {
             self.keep_text(text, kind, path);
         }
@@ -212,7 +213,7 @@ impl ResultReader<'_> {
             if block.withheld {
                 self.withhold(block);
             } else {
-                self.show(sanitize(text), text, &block.path);
+                self.show(visible(text).into_owned(), text, &block.path);
             }
         }
         let blob_place = if text.is_some() { format!("{place}:blob") } else { place.to_owned() };

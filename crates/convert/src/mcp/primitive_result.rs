@@ -7,7 +7,7 @@ use super::result_reader::{ContentBlock, ResultReader, short};
 use contextweaver_base::Result;
 use contextweaver_base::limits;
 use contextweaver_model::json::{JsonMap, type_name, wrong_type};
-use contextweaver_text::unicode::sanitize;
+use contextweaver_text::unicode::{sanitize, visible};
 
 /// Fields that results of a kind have beside what is read.
 const READ_CONTENTS: &[&str] = &["contents", "resultType", "inputRequests", "requestState", "task"];
@@ -83,7 +83,7 @@ pub fn mcp_prompt_to_envelope(result: &Value, id: &str, max_bytes: usize) -> Res
                 parts += list.len();
             }
             // Before there were parts, a message was a text.
-            Value::String(text) => reader.show(sanitize(text), text, &path),
+            Value::String(text) => reader.show(visible(text).into_owned(), text, &path),
             part => {
                 reader.part(parts, part, format!("{path}/content"));
                 parts += 1;

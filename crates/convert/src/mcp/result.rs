@@ -13,7 +13,8 @@ use contextweaver_model::json::{self, JsonMap, to_sorted_ascii, wrong_type};
 use contextweaver_model::{ResultEnvelope, Status, Warning};
 use contextweaver_text::lines::lines;
 use contextweaver_text::markdown::one_line;
-use contextweaver_text::unicode::{self, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode;
 
 /// Options of [`mcp_result_to_envelope`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -244,7 +245,7 @@ fn structured(reader: &mut ResultReader, map: &JsonMap, revision: Option<Revisio
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let is_said = |said: &String| unicode::trim(said) == unicode::trim(&text) || is_the_same(said, value);
         if !reader.texts.iter().any(is_said) {
-            reader.texts.push(unicode::sanitize(&text));
+            reader.texts.push(unicode::visible(&text).into_owned());
         }
         return Vec::new();
     };

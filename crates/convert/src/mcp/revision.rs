@@ -1,7 +1,7 @@
 //! The published revisions of the protocol and what differs between them.
 
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// A published revision of the protocol; a later one is greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]

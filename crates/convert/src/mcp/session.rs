@@ -8,7 +8,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{self, Fields, JsonMap};
 use contextweaver_model::{ArtifactRef, ContextItem, ItemKind, RESERVED_KEY, Sensitivity};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Problems that an error lists; of the others it gives the number.
 const MAX_PROBLEMS: usize = 20;

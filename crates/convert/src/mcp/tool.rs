@@ -10,7 +10,8 @@ use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, as_string, number_text, pointer, to_sorted_ascii, type_name, wrong_type};
 use contextweaver_model::{RESERVED_KEY, SelectableItem, Warning};
 use contextweaver_text::hash::sha256_hex;
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Warnings of one tool, at most; the last one says that there are more.
 const MAX_WARNINGS: usize = 32;

@@ -9,7 +9,7 @@ use contextweaver_base::order::{self, SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{to_sorted_ascii, wrong_type};
 use contextweaver_text::hash::sha256_hex;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Longest id in characters, all of them ASCII.
 pub const MAX_TOOL_ID_CHARS: usize = 240;

@@ -7,7 +7,7 @@ use super::message::{Role, at};
 use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent};
 use super::to_messages::NO_RESULT;
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The text of the user message that is put before a conversation that would start with the model.
 pub const MISSING_START: &str = "[Earlier messages are not shown.]";

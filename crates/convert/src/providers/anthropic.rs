@@ -10,7 +10,8 @@ use super::{Warnings, into_object, optional, required, role_of, take_field};
 use contextweaver_base::order::WordSet;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// The names of the roles in this format.
 const ROLES: &[(&str, Role)] = &[("user", Role::User), ("assistant", Role::Assistant)];

@@ -39,7 +39,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ContextItem;
 use contextweaver_model::json::{Fields, JsonMap, missing_field, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 use self::message::Role;
 

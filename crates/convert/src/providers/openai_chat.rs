@@ -9,7 +9,7 @@ use super::outgoing::{OutgoingMessage, OutgoingPart, PartContent, by_message, pu
 use super::{Format, into_object, required, role_of, take_field};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Fields of an assistant message in which servers return reasoning.
 const REASONING_FIELDS: &[&str] = &["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"];

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Format;
 use super::message::{at, below};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Types of parts in `content` by the format that has them.
 const CONTENT_TYPES: &[(&str, Format)] = &[

@@ -11,8 +11,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::{ContextItem, ItemKind};
+use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// Bytes of JSON up to which the fields of a message are stored with every item of it; larger ones are stored with the
 /// first item only.

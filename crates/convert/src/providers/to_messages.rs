@@ -14,7 +14,8 @@ use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_model::{ContextItem, ItemKind};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// The result that is written for a call without one.
 pub const NO_RESULT: &str = "No result was recorded for this call.";

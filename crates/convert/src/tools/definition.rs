@@ -7,7 +7,8 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{Fields, JsonMap, pointer};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Fields of a definition that are written into `_meta`, as MCP has none for them.
 pub(super) const META_FIELDS: &[&str] = &[
@@ -78,7 +79,7 @@ impl ToolDefinition {
             let message = "the definition has no schema".to_owned();
             fault(ErrorCode::MissingField, "invalid_schema", message).at(fields.at("schema"))
         })?;
-        let flag = |fields: &mut Fields, key: &str| -> Result<Option<bool>> {
+        let flag = |fields: &mut Fields, key: &'static str| -> Result<Option<bool>> {
             if fields.peek(key).is_none_or(Value::is_null) { Ok(None) } else { fields.bool_or(key, false).map(Some) }
         };
         let definition = Self {
@@ -142,7 +143,7 @@ fn read_timeout(fields: &mut Fields) -> Result<u64> {
 /// Takes a field that must be one of `known`; another value is a warning and counts as absent.
 fn one_of(
     fields: &mut Fields,
-    key: &str,
+    key: &'static str,
     known: &'static [&'static str],
     code: &'static str,
     warnings: &mut Vec<Warning>,

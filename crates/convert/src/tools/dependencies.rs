@@ -5,7 +5,7 @@ use serde_json::Value;
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::Warning;
 use contextweaver_model::json::pointer;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Names of one cycle that a message shows.
 const SHOWN: usize = 8;

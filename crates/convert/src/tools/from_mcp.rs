@@ -15,7 +15,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, type_name, wrong_type};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Options of [`from_mcp_tool`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,7 +2,7 @@
 
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The prefix unless the caller sets one: a reversed domain, as MCP asks for.
 pub const DEFAULT_PREFIX: &str = "dev.contextweaver";

@@ -1,6 +1,6 @@
 //! Names of tools and the words in them.
 
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Longest name of a tool in MCP.
 const MAX_NAME_CHARS: usize = 128;

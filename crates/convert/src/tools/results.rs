@@ -11,8 +11,8 @@ use contextweaver_base::Result;
 use contextweaver_model::Warning;
 use contextweaver_model::json;
 use contextweaver_model::json::{Fields, JsonMap, pointer, type_name};
+use contextweaver_text::quote::quote;
 use contextweaver_text::time::parse_iso;
-use contextweaver_text::unicode::quote;
 
 /// Where the time of a result is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

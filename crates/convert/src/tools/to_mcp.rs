@@ -14,7 +14,7 @@ use crate::mcp::{ConvertedTool, IdForm, ToolOptions, mcp_tool_to_selectable};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Key beside the fields in `_meta`: the title was made of the name, and the definition had none.
 pub(super) const TITLE_MADE: &str = "titleMade";

@@ -12,7 +12,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, JsonMap};
-use contextweaver_text::unicode::{prefix, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::prefix;
 
 /// Who made the edges of decisions that were found beforehand.
 pub const AUTO_LINK: &str = "auto-link";

@@ -3,7 +3,7 @@
 use super::{DecisionEdge, DecisionGraph, EdgeType};
 use contextweaver_base::order::{SortedMap, sort, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Nodes that one walk returns; a hub may have thousands.
 pub const MAX_NODES: usize = 1000;

@@ -7,6 +7,7 @@ use super::breakers::scopes_of;
 use super::verdict::GuardrailVerdict;
 use crate::host::CallerContext;
 use crate::record::Decision;
+use crate::service::masked_output;
 use crate::store::DecisionStore;
 use crate::timestamps;
 use contextweaver_model::json::JsonMap;
@@ -116,9 +117,10 @@ impl DecisionStore {
         self.rules.add(rules)
     }
 
-    /// Hands out what was checked since the last time: `{timestamp, agent, action, allowed, violations, evaluated}` each.
+    /// Hands out what was checked since the last time: `{timestamp, agent, action, allowed, violations, evaluated}` each, credentials
+    /// masked.
     pub fn take_checks(&mut self) -> Vec<Value> {
-        self.rules.take_checks()
+        self.rules.take_checks().into_iter().map(|check| masked_output(self, check)).collect()
     }
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use self::rule::Guardrail;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{JsonMap, type_name};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Most guardrails of one store.
 const MAX_RULES: usize = 1000;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::cel::{Expression, ExpressionError};
 use contextweaver_model::json::{JsonMap, number_text, parse_float, pointer, type_name};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Fields of a rule besides `condition_…` and `requires_…`.
 const FIELDS: &[&str] = &["id", "description", "scope", "action", "message", "condition", "requires", "template"];

@@ -13,7 +13,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, StepBudget, limits};
 use contextweaver_model::json::JsonMap;
 use contextweaver_model::json::python::{float, is_equal, is_truthy};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Characters of a message with its values filled in.
 const MAX_MESSAGE: usize = 8192;

@@ -61,21 +61,21 @@ fn open(value: Value, path: &str) -> Result<Fields> {
 }
 
 /// Takes a string if there is one that is not empty.
-pub(crate) fn text(fields: &mut Fields, key: &str) -> Result<Option<String>> {
+pub(crate) fn text(fields: &mut Fields, key: &'static str) -> Result<Option<String>> {
     Ok(fields.opt_string(key)?.filter(|text| !text.is_empty()))
 }
 
 /// Takes a time, written our way if it can be read.
-fn time(fields: &mut Fields, key: &str) -> Result<Option<String>> {
+fn time(fields: &mut Fields, key: &'static str) -> Result<Option<String>> {
     Ok(text(fields, key)?.map(|text| timestamps::normal(&text)))
 }
 
-pub(crate) fn whole(fields: &mut Fields, key: &str) -> Result<Option<u64>> {
+pub(crate) fn whole(fields: &mut Fields, key: &'static str) -> Result<Option<u64>> {
     fields.opt_uint(key, MAX_WHOLE)
 }
 
 /// Takes a list of strings; one string is a list of one.
-pub(crate) fn texts(fields: &mut Fields, key: &str) -> Result<Vec<String>> {
+pub(crate) fn texts(fields: &mut Fields, key: &'static str) -> Result<Vec<String>> {
     match fields.take(key) {
         None => Ok(Vec::new()),
         Some(Value::String(text)) => Ok(vec![text]),

@@ -8,7 +8,8 @@ use crate::store::{DecisionLimits, DecisionStoreOptions};
 use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap, pointer};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Categories that every store accepts.
 pub const CATEGORIES: &[&str] = &["architecture", "process", "integration", "tooling", "security"];

@@ -8,7 +8,7 @@ use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_text::numbered::{Term, Terms};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Conditions; a hit fulfils all that are given.
 #[derive(Debug, Clone, Default, PartialEq)]

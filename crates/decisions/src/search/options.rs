@@ -4,7 +4,7 @@ use super::fusion::ScoreFusion;
 use super::keywords::Bm25Weighting;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Weight of meaning in a ranking that merges both.
 const SEMANTIC_WEIGHT: f64 = 0.7;

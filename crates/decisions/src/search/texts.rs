@@ -2,7 +2,7 @@
 
 use crate::record::Decision;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The part of a decision that a query is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

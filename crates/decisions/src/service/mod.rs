@@ -14,9 +14,9 @@ use crate::tools;
 use crate::tracker::NOBODY;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
+use contextweaver_text::quote::quote;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_names};
 use contextweaver_text::tokens::Estimator;
-use contextweaver_text::unicode::quote;
 
 /// A tool call.
 #[derive(Debug)]
@@ -215,20 +215,11 @@ fn run_tool(store: &mut DecisionStore, tool: &ToolSpec, request: ToolRequest<'_>
 }
 
 /// Masks the credentials of what is said, in names as well; what is stored keeps them.
-fn masked_output(store: &DecisionStore, value: Value) -> Value {
+pub(crate) fn masked_output(store: &DecisionStore, value: Value) -> Value {
     if !store.options.service.redact_secrets {
         return value;
     }
-    mask_names(redact_value(&value, SecretRules::Full, SECRET_MASK))
-}
-
-fn mask_names(value: Value) -> Value {
-    let masked = |name: &str| redact_secrets(name, SecretRules::Full, SECRET_MASK).into_owned();
-    match value {
-        Value::Array(items) => items.into_iter().map(mask_names).collect(),
-        Value::Object(map) => map.into_iter().map(|(name, value)| (masked(&name), mask_names(value))).collect(),
-        other => other,
-    }
+    redact_names(&value, SecretRules::Full, SECRET_MASK)
 }
 
 /// Returns who or what is known: the host's word counts more than that of the arguments, which anybody may write.

@@ -10,7 +10,7 @@ use crate::store::DecisionStore;
 use contextweaver_convert::mcp::Revision;
 use contextweaver_model::json;
 use contextweaver_model::json::type_name;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Revisions that begin with a handshake, the newest last. The two oldest differ in nothing that is served here.
 const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", Revision::V2025_06_18.name(), Revision::V2025_11_25.name()];

@@ -16,7 +16,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{Fields, JsonMap, as_string, parse, pointer, wrong_type};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// What becomes of the decisions that are there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

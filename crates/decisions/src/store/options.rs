@@ -52,7 +52,7 @@ impl DecisionLimits {
     /// `OUT_OF_RANGE` or `UNKNOWN_FIELD`, with the path of the field.
     pub fn from_fields(mut fields: Fields) -> Result<Self> {
         let usual = Self::default();
-        let mut take = |key: &str, usual: usize, most: u64| -> Result<usize> {
+        let mut take = |key: &'static str, usual: usize, most: u64| -> Result<usize> {
             Ok(fields.uint_or(key, usual as u64, most)? as usize)
         };
         let limits = Self {

@@ -9,7 +9,7 @@ use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Most edges from the centre to a node.
 const MAX_DEPTH: u64 = 5;

@@ -15,7 +15,8 @@ use contextweaver_base::limits::MAX_BUDGET_TOKENS;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// The sections; the first five unless a call says otherwise.
 const SECTIONS: &[&str] = &["decisions", "guardrails", "calibration", "ready", "patterns", "contradictions", "wisdom"];

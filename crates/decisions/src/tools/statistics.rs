@@ -11,7 +11,7 @@ use crate::store::DecisionStore;
 use crate::timestamps;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// What decisions must be like; all that is given holds.
 #[derive(Debug, Clone, Default)]

@@ -77,6 +77,6 @@ fn tracked(value: Value, path: &str) -> Result<TrackedInput> {
 }
 
 /// Takes milliseconds, which may be before 1970.
-fn moment(fields: &mut Fields, key: &str) -> Result<i64> {
+fn moment(fields: &mut Fields, key: &'static str) -> Result<i64> {
     Ok(fields.number_or(key, 0.0, -1e15, 1e15)? as i64)
 }

@@ -7,8 +7,9 @@ use contextweaver_base::order::{sort, sort_by, sort_distinct};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
 use contextweaver_model::{SelectableItem, TOOL_KINDS};
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
-use contextweaver_text::unicode::{prefix, quote};
+use contextweaver_text::unicode::prefix;
 
 /// What a card may say about safety.
 pub const SAFETY_LEVELS: &[&str] = &["", "read_only", "destructive"];
@@ -50,13 +51,15 @@ pub struct ChoiceCard {
     pub score: Option<f64>,
 }
 
+fn masked(text: &str) -> String {
+    redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
+}
+
 impl ChoiceCard {
     /// Makes the card of a tool; with `redact`, secrets in its texts are masked.
     pub fn of(item: &SelectableItem, score: Option<f64>, redact: bool) -> Self {
         // Masked before it is cut: half a secret is no longer recognised.
-        let clean = |text: &str| {
-            if redact { redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned() } else { text.to_owned() }
-        };
+        let clean = |text: &str| if redact { masked(text) } else { text.to_owned() };
         let cut = |text: &str, chars| prefix(&clean(text), chars).to_owned();
         Self {
             id: item.id.clone(),
@@ -64,12 +67,24 @@ impl ChoiceCard {
             description: clean(&item.description),
             tags: card_tags(item.tags.iter().map(|tag| cut(tag, TAG_CHARS)).collect()),
             kind: item.kind.clone(),
-            namespace: item.namespace.clone(),
+            namespace: clean(&item.namespace),
             has_schema: !item.args_schema.is_empty(),
             cost_hint: item.cost_hint,
             side_effects: item.side_effects,
             safety: safety(&item.tags).to_owned(),
             score,
+        }
+    }
+
+    /// Masks the secrets in the texts of a card that somebody else made.
+    #[must_use]
+    pub fn masked(self) -> Self {
+        Self {
+            name: masked(&self.name),
+            description: masked(&self.description),
+            tags: self.tags.iter().map(|tag| masked(tag)).collect(),
+            namespace: masked(&self.namespace),
+            ..self
         }
     }
 

@@ -6,7 +6,8 @@ use super::{CardStyle, ChoiceCard, card_line, card_tokens};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_text::unicode::{is_space, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::is_space;
 
 /// How tools become cards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

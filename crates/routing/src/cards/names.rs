@@ -5,7 +5,8 @@ use sha2::{Digest, Sha256};
 use contextweaver_base::order::{SortedMap, WordSet, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_text::hash::hex;
-use contextweaver_text::unicode::{prefix, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::prefix;
 
 /// Characters of a name.
 const NAME_CHARS: usize = 64;

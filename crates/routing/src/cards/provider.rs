@@ -8,8 +8,9 @@ use super::names::{ToolNames, unknown_name};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::JsonMap;
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets, redact_value};
-use contextweaver_text::unicode::{quote, sanitize, truncate};
+use contextweaver_text::unicode::{sanitize, truncate};
 
 /// The providers [`tools_for`] writes for.
 pub const TOOL_PROVIDERS: &[&str] = &["openai-chat", "openai-responses", "anthropic", "gemini", "ai-sdk"];

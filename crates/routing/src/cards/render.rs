@@ -4,6 +4,7 @@ use super::ChoiceCard;
 use contextweaver_base::order::sort;
 use contextweaver_model::json::numbers::fixed;
 use contextweaver_text::markdown::one_line;
+use contextweaver_text::redact::redact_id;
 use contextweaver_text::unicode::{is_invisible, is_space};
 
 /// How cards are written.
@@ -32,9 +33,10 @@ fn visible(text: &str) -> String {
     out
 }
 
-/// Writes an id so that different ones look different, and none reads as an id with its properties.
+/// Writes an id so that different ones look different, and none reads as an id with its properties. What looks like a
+/// credential is masked.
 fn shown_id(id: &str) -> String {
-    let shown = one_line(id).replace(" (", "\\u{20}(");
+    let shown = one_line(&redact_id(id)).replace(" (", "\\u{20}(");
     match shown.strip_prefix('(') {
         Some(rest) => format!("\\u{{28}}{rest}"),
         None => shown,
@@ -109,7 +111,7 @@ pub fn render_cards(cards: &[ChoiceCard], style: CardStyle) -> String {
 /// Writes a card over several lines: name, description, tags, safety, cost.
 pub fn format_card_for_prompt(card: &ChoiceCard, style: CardStyle) -> String {
     let clean = |text: &str| if style.bare { text.to_owned() } else { visible(text) };
-    let id = if style.bare { card.id.clone() } else { one_line(&card.id) };
+    let id = if style.bare { card.id.clone() } else { one_line(&redact_id(&card.id)) };
     let mut lines = vec![format!("[{id}] {}", clean(&card.name)), format!("  {}", clean(&card.description))];
     if !card.tags.is_empty() {
         let tags: Vec<String> = card.tags.iter().map(|tag| clean(tag)).collect();

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 
 use super::names::is_name_char;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// Who takes a schema of the answer, and how they want it.
 const PROVIDERS: &[&str] = &["json_schema", "openai", "anthropic", "gemini"];

@@ -16,7 +16,7 @@ use contextweaver_convert::mcp::{mcp_tool_to_capability, tool_list};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{pointer, wrong_type};
 use contextweaver_text::hash::sha256_hex;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The name and version of a snapshot's form.
 pub const SNAPSHOT_SCHEMA: &str = "contextweaver.capability-snapshot@1";

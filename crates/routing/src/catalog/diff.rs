@@ -9,7 +9,8 @@ use super::risk::{ToolChange, assess, same_value, worst};
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_text::unicode::{is_space, quote};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::is_space;
 
 /// Words of the description that make up a probe, with the name.
 const PROBE_WORDS: usize = 6;

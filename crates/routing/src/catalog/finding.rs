@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_secrets};
-use contextweaver_text::unicode::{quote, sanitize, truncate};
+use contextweaver_text::quote::quote;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
+use contextweaver_text::unicode::{sanitize, truncate};
 
 /// Severities of findings, the worst first.
 pub const SEVERITIES: &[&str] = &["error", "warning", "info"];
@@ -84,7 +85,7 @@ impl CatalogFinding {
             severity,
             item_id: item_id.to_owned(),
             index: None,
-            path: path.into(),
+            path: redact_id(&path.into()).into_owned(),
             message: (*message).to_owned(),
             evidence: String::new(),
         }

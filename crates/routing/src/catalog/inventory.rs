@@ -5,7 +5,7 @@ use serde_json::Value;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap};
 use contextweaver_model::{RESERVED_KEY, SelectableItem};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The fields of an inventory with the values they may have; none for free text.
 pub const INVENTORY_FIELDS: &[(&str, &[&str])] = &[

@@ -7,7 +7,8 @@ use super::finding::CatalogFinding;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, parse_float, wrong_type};
-use contextweaver_text::unicode::{quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::trim;
 
 /// What happens to tools that cannot be read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -38,7 +38,7 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, pointer};
 use contextweaver_model::{HydrationResult, SelectableItem};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Tools by id; no id is there twice. A copy shares the tools.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,7 +5,8 @@ use serde::Serialize;
 use contextweaver_base::order::{self, SortedMap};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_text::unicode::{is_space, quote, trim};
+use contextweaver_text::quote::quote;
+use contextweaver_text::unicode::{is_space, trim};
 
 /// Options of [`normalise`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use serde_json::Value;
 use contextweaver_base::order;
 use contextweaver_model::SelectableItem;
 use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_text::redact::redact_id;
 
 /// What a change may break, the harmless first.
 pub const RISKS: &[&str] = &["none", "documentation", "compatible", "review", "breaking"];
@@ -140,7 +141,7 @@ struct SchemaComparison<'a> {
 
 impl SchemaComparison<'_> {
     fn add(&mut self, path: &str, risk: &'static str, effect: &'static str) {
-        self.changes.push(ToolChange { path: path.to_owned(), risk, effect });
+        self.changes.push(ToolChange { path: redact_id(path).into_owned(), risk, effect });
     }
 
     /// Fewer values fit than before.

@@ -16,7 +16,7 @@ use super::split::{Splitter, ToolGroup};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// A node whose children are still to be found.
 struct OpenNode {

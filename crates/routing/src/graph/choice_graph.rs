@@ -4,7 +4,7 @@ use super::nodes::{self, NodeRecord};
 use contextweaver_base::order::{SortedMap, sort_by};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Children of one node, unless the caller says otherwise.
 pub const MAX_CHILDREN: u64 = 20;

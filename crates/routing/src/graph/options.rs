@@ -3,7 +3,7 @@
 use super::choice_graph::MAX_CHILDREN;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 use serde_json::Value;
 
 /// Largest number of children that can be asked for.

@@ -2,7 +2,7 @@
 
 use super::ChoiceGraph;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Most bytes of a segment.
 const SEGMENT_BYTES: usize = 64;

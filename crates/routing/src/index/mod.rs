@@ -20,7 +20,7 @@ use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::SelectableItem;
 use contextweaver_text::numbered::{Term, Terms};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 use analyse::StopWords;
 use collapse::VariantSignature;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use crate::cards::{ChoiceCard, SelectionValidation};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_text::quote::quote;
 use contextweaver_text::time::normal_iso;
-use contextweaver_text::unicode::quote;
 
 /// What was offered, and what was chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use contextweaver_model::json::numbers::{fixed, round};
 use contextweaver_text::markdown::{code_span, inline};
+use contextweaver_text::redact::redact_id;
 
 /// Version of the explanation's form.
 const VERSION: u32 = 1;
@@ -115,6 +116,8 @@ impl RouteExplanation<'_> {
     /// ```
     pub fn to_markdown(&self) -> String {
         let code = |text: &str| if self.is_verbatim { format!("`{text}`") } else { code_span(text) };
+        // An id is found in the data; here somebody reads it.
+        let code_of_id = |id: &str| if self.is_verbatim { code(id) } else { code(&redact_id(id)) };
         let plain = |text: &str| if self.is_verbatim { text.to_owned() } else { inline(text) };
         let mut out = format!(
             "### Routing explanation for query {}\n\n_Retriever engine: {}._\n",
@@ -128,10 +131,10 @@ impl RouteExplanation<'_> {
         };
         for (index, (id, score)) in self.candidates.iter().enumerate() {
             // A cell ends at a bar even inside code.
-            let id = if self.is_verbatim { code(id) } else { code(id).replace('|', "\\|") };
+            let id = if self.is_verbatim { code(id) } else { code_of_id(id).replace('|', "\\|") };
             let _ = writeln!(out, "| {} | {id} | {} |", index + 1, fixed(*score, 4));
         }
-        let shown = |candidate: &(String, f64)| format!("{} ({})", code(&candidate.0), fixed(candidate.1, 4));
+        let shown = |candidate: &(String, f64)| format!("{} ({})", code_of_id(&candidate.0), fixed(candidate.1, 4));
         let _ = match self.best() {
             [Some(top), Some(next)] => {
                 let gap = fixed(top.1 - next.1, 4);

@@ -8,8 +8,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::numbers::round;
 use contextweaver_model::json::{Fields, JsonMap};
+use contextweaver_text::quote::quote;
 use contextweaver_text::time::{normal_iso, parse_iso};
-use contextweaver_text::unicode::quote;
 
 /// What became of one call, or of all calls of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize)]

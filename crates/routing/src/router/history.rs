@@ -77,7 +77,7 @@ impl RouteHistory {
     pub fn from_value(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
         let base = Self::default();
-        let mut number = |key: &str, default: f64| match fields.take(key).map(number_in_text) {
+        let mut number = |key: &'static str, default: f64| match fields.take(key).map(number_in_text) {
             None => Ok(default),
             Some(value) => contextweaver_model::json::as_number(&value, &fields.at(key), f64::MIN, f64::MAX),
         };

@@ -13,7 +13,7 @@ use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::{Fields, as_number, as_string, pointer};
 use contextweaver_model::{ProfileConfig, RoutingConfig};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Most tools one route returns.
 pub const MAX_TOP_K: u64 = 10_000;
@@ -141,7 +141,7 @@ fn config(fields: &mut Fields) -> Result<RoutingConfig> {
         None => RoutingConfig::default(),
         Some(name) => ProfileConfig::preset(&name).map_err(|error| error.at(fields.at("preset")))?.routing,
     };
-    let mut size = |key: &str, default: u64, min: u64| {
+    let mut size = |key: &'static str, default: u64, min: u64| {
         let value = fields.uint_or(key, default, MAX_TOP_K)?;
         if value >= min {
             return Ok(value);
@@ -303,7 +303,7 @@ impl RouteOptions {
             .take("feedback")
             .map(|value| RouteFeedback::from_value(value, &fields.at("feedback")))
             .transpose()?;
-        let mut set = |key: &str| fields.strings(key).map(WordSet::new);
+        let mut set = |key: &'static str| fields.strings(key).map(WordSet::new);
         let (exclude_ids, exclude_tags, pin_ids) = (set("exclude_ids")?, set("exclude_tags")?, set("pin_ids")?);
         Ok(Self {
             top_k,
@@ -330,7 +330,7 @@ impl RouteOptions {
 /// # Errors
 ///
 /// Fails with `INVALID_INPUT` or `OUT_OF_RANGE` for what is no list of 32-bit floats.
-pub fn vector(fields: &mut Fields, key: &str) -> Result<Option<Vec<f32>>> {
+pub fn vector(fields: &mut Fields, key: &'static str) -> Result<Option<Vec<f32>>> {
     if !fields.has(key) {
         return Ok(None);
     }
@@ -340,7 +340,7 @@ pub fn vector(fields: &mut Fields, key: &str) -> Result<Option<Vec<f32>>> {
 }
 
 /// Takes a set that says something even when it is empty; null counts as absent.
-fn given(fields: &mut Fields, key: &str) -> Result<Option<WordSet>> {
+fn given(fields: &mut Fields, key: &'static str) -> Result<Option<WordSet>> {
     match fields.take(key) {
         None => Ok(None),
         Some(list) => {

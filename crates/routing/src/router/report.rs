@@ -11,6 +11,7 @@ use super::{LOOKED_AT, NavigatorResult};
 use contextweaver_base::order::WordSet;
 use contextweaver_model::JsonMap;
 use contextweaver_model::json::numbers::round;
+use contextweaver_text::redact::{SECRET_MASK, SecretRules, redact_id, redact_secrets};
 
 /// How often the first tool was the labelled one, by the ratio of the second score to the first: measured on four public
 /// sets of queries (2,153 in all, each set counting the same), made monotone.
@@ -43,6 +44,10 @@ pub(super) struct ResultBuilder<'a> {
     pub found: &'a NavigatorResult,
 }
 
+fn masked(text: &str) -> String {
+    redact_secrets(text, SecretRules::Full, SECRET_MASK).into_owned()
+}
+
 impl ResultBuilder<'_> {
     /// Returns the result with its short list.
     pub fn result(&self, short: Vec<RankedCandidate>) -> RouteResult {
@@ -56,7 +61,7 @@ impl ResultBuilder<'_> {
         let score = |at: usize| found.ranked.get(at).map(|candidate| candidate.score);
         let trace = RouteTrace {
             trace_version: 1,
-            query: self.query.to_owned(),
+            query: masked(self.query),
             confidence_gap: router.config.confidence_gap,
             top_score: score(0).unwrap_or(0.0),
             runner_up_score: score(1),
@@ -83,7 +88,7 @@ impl ResultBuilder<'_> {
             excluded_count: active.excluded,
             gated_count: active.gated,
             context_boost_applied: !self.hints.is_empty(),
-            context_hints: self.hints.clone(),
+            context_hints: self.shown_hints(),
             history_adjustments: found.history.clone(),
             no_match: is_exact.then_some(found.ranked.is_empty()),
             trace,
@@ -122,8 +127,15 @@ impl ResultBuilder<'_> {
     fn question(&self) -> Option<String> {
         let best = self.found.ranked.iter().take(LOOKED_AT);
         let items: Vec<_> = best.filter_map(|candidate| self.active.get(&candidate.id)).collect();
-        let named: Vec<(&str, &str)> = items.iter().map(|item| (item.name.as_str(), item.namespace.as_str())).collect();
-        clarifying_question(self.query, &named)
+        // Each by itself: in the sentence a name would read like what is assigned to the word before it.
+        let shown: Vec<_> = items.iter().map(|item| (redact_id(&item.name), redact_id(&item.namespace))).collect();
+        let named: Vec<(&str, &str)> = shown.iter().map(|(name, namespace)| (&**name, &**namespace)).collect();
+        clarifying_question(&masked(self.query), &named)
+    }
+
+    /// The hints as they are told; those that were searched with are as they came.
+    fn shown_hints(&self) -> Vec<String> {
+        self.hints.iter().map(|hint| masked(hint)).collect()
     }
 
     fn engine(&self) -> &'static str {
@@ -137,10 +149,10 @@ impl ResultBuilder<'_> {
     fn extra(&self, short: &[RankedCandidate]) -> JsonMap {
         let mut extra = JsonMap::new();
         let mut put = |key: &str, value: Value| extra.insert(key.to_owned(), value);
-        put("context_hints", json!(self.hints));
+        put("context_hints", json!(self.shown_hints()));
         put("context_boost_applied", json!(!self.hints.is_empty()));
         if self.options.feedback.is_some() {
-            put("score_provider", json!("FeedbackScoreProvider"));
+            put("score_provider", json!("FeedbackAwareScoreProvider"));
         }
         if !self.found.history.is_empty() {
             put("history_adjustments", Value::Object(self.found.history.clone()));

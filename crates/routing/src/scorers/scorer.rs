@@ -6,7 +6,7 @@ use super::fuzzy::{self, FuzzyWords};
 use super::tfidf::{TfIdf, WeightedTerms};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// How the beam navigator scores a text for a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -150,6 +150,60 @@ fn redact_leaf(value: &Value, rules: SecretRules, mask: &str, kind: Option<keys:
     }
 }
 
+/// Does the same in names of fields as well, for what is shown rather than looked up.
+///
+/// ```
+/// use contextweaver_text::{SECRET_MASK, SecretRules};
+/// use contextweaver_text::redact::redact_names;
+/// use serde_json::json;
+///
+/// let value = json!({ "AKIAABCDEFGHIJKLMNOP": "AKIAABCDEFGHIJKLMNOP" });
+/// let masked = redact_names(&value, SecretRules::Full, SECRET_MASK);
+/// assert_eq!(masked, json!({ SECRET_MASK: SECRET_MASK }));
+/// ```
+#[must_use]
+pub fn redact_names(value: &Value, rules: SecretRules, mask: &str) -> Value {
+    fn names(value: Value, rules: SecretRules, mask: &str) -> Value {
+        let masked = |name: String| match redact_secrets(&name, rules, mask) {
+            Cow::Borrowed(_) => name,
+            Cow::Owned(masked) => masked,
+        };
+        match value {
+            Value::Array(items) => items.into_iter().map(|item| names(item, rules, mask)).collect(),
+            Value::Object(map) => {
+                map.into_iter().map(|(name, value)| (masked(name), names(value, rules, mask))).collect()
+            }
+            other => other,
+        }
+    }
+    // Values first: a name says whether its value is a secret. It also bounds the depth.
+    names(redact_value(value, rules, mask), rules, mask)
+}
+
+/// Masks credentials in an id, a handle or a path. Its parts are looked at one by one: in `result:api_token:c1` nothing
+/// is assigned.
+///
+/// ```
+/// use contextweaver_text::redact::redact_id;
+///
+/// assert_eq!(redact_id("mcp:read:AKIAABCDEFGHIJKLMNOP:text:0"), "mcp:read:[REDACTED-SECRET]:text:0");
+/// assert_eq!(redact_id("/metadata/password:hunter2222"), "/metadata/password:hunter2222");
+/// ```
+#[must_use]
+pub fn redact_id(id: &str) -> Cow<'_, str> {
+    // One look at the whole is enough for most; what is found in it may be an assignment that is none.
+    if !contains_secret(id, SecretRules::Full) {
+        return Cow::Borrowed(id);
+    }
+    let mut out = String::with_capacity(id.len());
+    for part in id.split_inclusive([':', '/']) {
+        let (name, end) = part.strip_suffix([':', '/']).map_or((part, ""), |name| (name, &part[name.len()..]));
+        out += &redact_secrets(name, SecretRules::Full, SECRET_MASK);
+        out += end;
+    }
+    Cow::Owned(out)
+}
+
 /// What a look at a text has shown.
 #[derive(Clone, Copy)]
 struct Found {

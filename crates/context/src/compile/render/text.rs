@@ -7,7 +7,6 @@ use crate::index;
 use crate::labels::{SEPARATOR, SectionMark, label_line};
 use contextweaver_base::Result;
 use contextweaver_model::RenderedItem;
-use contextweaver_text::tokens::Estimator;
 
 /// Weight of the blank line between two sections, in quarter tokens.
 pub const SEPARATOR_QUARTERS: u64 = 2;
@@ -56,7 +55,7 @@ pub struct TextPrompt {
 /// Writes a prompt as text.
 pub fn write(sources: &BuildInputs, prompt: &StructuredPrompt) -> TextPrompt {
     let size: u64 = prompt.entries.iter().map(|entry| 4 * entry.tokens).sum();
-    let mut writer = TextPromptWriter::new(&sources.options.estimator, size as usize + 64);
+    let mut writer = TextPromptWriter::new(sources, size as usize + 64);
     for section in prompt.header {
         writer.add_frame(&section.text);
     }
@@ -69,32 +68,36 @@ pub fn write(sources: &BuildInputs, prompt: &StructuredPrompt) -> TextPrompt {
     written
 }
 
-/// Counts tokens section by section so that the sum is the whole prompt's estimate.
-struct TokenCounter<'a> {
-    estimator: &'a Estimator,
+/// Counts tokens section by section so that the sum is the whole prompt's estimate, where the estimator adds up.
+#[derive(Default)]
+struct TokenCounter {
     quarters: u64,
     tokens: u64,
 }
 
-impl TokenCounter<'_> {
-    /// Adds a text and returns the whole tokens it completes.
-    fn add(&mut self, text: &str) -> u64 {
-        self.quarters += self.estimator.quarters(text);
+impl TokenCounter {
+    /// Adds the weight of a text and returns the whole tokens it completes.
+    fn add(&mut self, quarters: u64) -> u64 {
+        self.quarters += quarters;
         let before = std::mem::replace(&mut self.tokens, self.quarters / 4);
         self.tokens - before
     }
 }
 
 struct TextPromptWriter<'a> {
-    counter: TokenCounter<'a>,
+    sources: &'a BuildInputs<'a>,
+    counter: TokenCounter,
     prompt: TextPrompt,
 }
 
 impl<'a> TextPromptWriter<'a> {
-    fn new(estimator: &'a Estimator, capacity: usize) -> Self {
-        let counter = TokenCounter { estimator, quarters: 0, tokens: 0 };
+    fn new(sources: &'a BuildInputs<'a>, capacity: usize) -> Self {
         let text = String::with_capacity(capacity);
-        Self { counter, prompt: TextPrompt { text, tokens: 0, frame_tokens: 0, items: Vec::new() } }
+        Self {
+            sources,
+            counter: TokenCounter::default(),
+            prompt: TextPrompt { text, tokens: 0, frame_tokens: 0, items: Vec::new() },
+        }
     }
 
     fn separate(&mut self) -> u64 {
@@ -102,14 +105,14 @@ impl<'a> TextPromptWriter<'a> {
             return 0;
         }
         self.prompt.text.push_str(SEPARATOR);
-        self.counter.add(SEPARATOR)
+        self.counter.add(SEPARATOR_QUARTERS)
     }
 
     fn add_frame(&mut self, text: &str) {
         if !text.is_empty() {
             let separator = self.separate();
             self.prompt.text.push_str(text);
-            self.prompt.frame_tokens += separator + self.counter.add(text);
+            self.prompt.frame_tokens += separator + self.counter.add(self.sources.quarters(text));
         }
     }
 
@@ -123,7 +126,7 @@ impl<'a> TextPromptWriter<'a> {
             self.prompt.text.push('\n');
             self.prompt.text.push_str(&entry.rendering.content.body(entry.item, entry.indexed));
         }
-        let tokens = self.counter.add(&self.prompt.text[start..]);
+        let tokens = self.counter.add(self.sources.quarters(&self.prompt.text[start..]));
         self.prompt.items.push(RenderedItem {
             id: entry.item.id.clone(),
             rendered_as: entry.rendering.form,

@@ -20,6 +20,8 @@ const CONTEXT_DECAY: f64 = 0.8;
 /// Context words that look like identifiers carry over; ordinary ones hardly.
 const CONTEXT_IDENTIFIER: f64 = 1.0;
 const CONTEXT_WORD: f64 = 0.2;
+/// What a context word counts in an excerpt, beside one of the query.
+const EXCERPT_CONTEXT: f64 = 0.2;
 /// From this many query words found in the log on, the context fades: a full question speaks for itself.
 const THIN_QUERY_TERMS: f64 = 3.0;
 /// What the first, second and third neighbour add.
@@ -82,11 +84,13 @@ struct TermWeight {
 }
 
 impl TermWeights {
-    /// Returns the weight of a term for excerpts: query terms, and context terms that are rare.
+    /// Returns the weight of a term for excerpts: query terms, and context terms that are rare, for less. One that stands in a
+    /// single item comes from it, and says nothing about where to look there.
     pub fn of(&self, term: u32, visible: usize) -> f64 {
         let rare = (visible as f64 / 10.0).max(3.0);
         match self.by_id.get(term as usize) {
-            Some(found) if found.is_query || f64::from(found.frequency) <= rare => found.weight,
+            Some(found) if found.is_query => found.weight,
+            Some(found) if found.frequency > 1 && f64::from(found.frequency) <= rare => EXCERPT_CONTEXT * found.weight,
             _ => 0.0,
         }
     }

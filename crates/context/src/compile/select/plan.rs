@@ -246,8 +246,7 @@ impl<'a> Planner<'a> {
 
     /// Tells whether the text of an item is our digest of a text that is still there.
     fn is_digest(&self, at: usize) -> bool {
-        let (item, indexed) = (self.item(at), self.indexed(at));
-        self.is_ours(at) && !std::ptr::eq(indexed.source(item, self.sources.artifacts), indexed.shown(item))
+        self.is_ours(at) && self.indexed(at).stored(self.item(at), self.sources.artifacts).is_some()
     }
 
     /// Quotes the text behind an item in about so many tokens, below a text that says what stands out in it.

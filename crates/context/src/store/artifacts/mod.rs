@@ -22,8 +22,8 @@ use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::ArtifactRef;
 use contextweaver_text::hash::hex;
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::{SECRET_MASK, redact_secrets};
-use contextweaver_text::unicode::quote;
 
 /// The SHA-256 of bytes, by which equal ones are found.
 type ContentDigest = [u8; 32];

@@ -5,8 +5,8 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
+use contextweaver_text::quote::quote;
 use contextweaver_text::redact::SecretRules;
-use contextweaver_text::unicode::quote;
 
 /// What a full store does with a new artifact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -74,7 +74,7 @@ impl StoreOptions {
     /// `INVALID_INPUT`, `UNKNOWN_FIELD` and `OUT_OF_RANGE`, below `path`.
     pub fn from_compat(value: Value, path: &str) -> Result<Self> {
         let mut fields = Fields::open(value, path)?;
-        let bound = |fields: &mut Fields, key: &str, most: usize| -> Result<usize> {
+        let bound = |fields: &mut Fields, key: &'static str, most: usize| -> Result<usize> {
             let given = fields.opt_uint(key, u64::MAX)?.map(|number| usize::try_from(number).unwrap_or(most));
             positive(given.map(|number| number > 0), &fields.at(key))?;
             Ok(given.map_or(most, |number| number.min(most)))

@@ -10,7 +10,7 @@ use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer, type_name};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Bytes of JSON that a context may add to `_meta` by default.
 pub const MAX_META_BYTES: u64 = 8 * 1024;

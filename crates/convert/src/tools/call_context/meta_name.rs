@@ -3,7 +3,7 @@
 use super::refused;
 use crate::mcp::{MetaKeyProblem, Revision, check_meta_key};
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The prefix under which every name is spelled so that it can be read back.
 pub const MARKER: &str = "contextweaver.encoded";

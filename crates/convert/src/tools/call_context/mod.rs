@@ -9,7 +9,7 @@ mod trace;
 
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 pub use meta::{FromMetaOptions, MAX_META_BYTES, ToMetaOptions, from_meta, open_meta, to_meta};
 pub use meta_name::OnInvalidKey;

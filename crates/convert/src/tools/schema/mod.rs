@@ -12,7 +12,7 @@ use crate::mcp::Revision;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer, type_name};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// The notation of a schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

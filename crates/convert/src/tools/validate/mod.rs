@@ -19,7 +19,9 @@ use contextweaver_base::{Error, ErrorCode, Result, StepBudget};
 use contextweaver_model::Warning;
 use contextweaver_model::json::{JsonMap, pointer};
 use contextweaver_text::pattern::{Dialect, Matcher, Pattern};
-use contextweaver_text::unicode::{quote, truncate};
+use contextweaver_text::quote::quote;
+use contextweaver_text::redact::redact_id;
+use contextweaver_text::unicode::truncate;
 
 /// A place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -369,7 +371,9 @@ impl<'c, 's, 'v, 'p> SchemaChecker<'c, 's, 'v, 'p> {
                 PathStep::Key(name) => pointer(&path, &truncate(name, 80)),
                 PathStep::Index(index) => format!("{path}/{index}"),
             });
-            self.failures.push(SchemaMismatch { path, keyword: keyword.to_owned(), expected: expected() });
+            // A model reads them: neither names of its own nor values of the schema may bring a credential along.
+            let [path, expected] = [path, expected()].map(|text| redact_id(&text).into_owned());
+            self.failures.push(SchemaMismatch { path, keyword: keyword.to_owned(), expected });
         }
         false
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{KEYWORD_STEPS, PathStep, STEP_BYTES, SchemaChecker, values, words};
 use contextweaver_base::Result;
 use contextweaver_model::json::JsonMap;
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 fn list_of(rule: &Value) -> &[Value] {
     rule.as_array().map_or(&[], Vec::as_slice)

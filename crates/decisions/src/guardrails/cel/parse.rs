@@ -7,7 +7,7 @@ use super::{
 };
 use contextweaver_model::json::parse_float;
 use contextweaver_text::pattern::{Dialect, Pattern};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 type ParseResult = Result<ExpressionNode, ExpressionError>;
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{SchemaDialect, SchemaRewriter};
 use contextweaver_base::order::{SortedMap, WordSet};
 use contextweaver_model::json::{JsonMap, to_sorted_ascii};
-use contextweaver_text::unicode::quote;
+use contextweaver_text::quote::quote;
 
 /// Types that a schema may name.
 const TYPES: usize = 7;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{SchemaRewriter, implied_type, types, words};
 use contextweaver_model::json::{JsonMap, pointer};
+use contextweaver_text::redact::redact_id;
 
 /// Keywords of the subset.
 const ALLOWED: &[&str] = &[
@@ -148,7 +149,7 @@ impl SchemaRewriter<'_> {
             }
         }
         if !optional.is_empty() {
-            let which = optional.join(", ");
+            let which = redact_id(&optional.join(", ")).into_owned();
             self.rewritten(path, "required", &format!("optional properties are required and may be null: {which}"));
         }
         if node.get("additionalProperties").is_some_and(|more| *more != json!(false)) {

@@ -1,0 +1,56 @@
+//! Credentials in what callers get of results: envelopes and references to stored bytes.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::options::ManagerOptions;
+use contextweaver_model::{ArtifactRef, JsonMap, ResultEnvelope};
+use contextweaver_text::redact::{SECRET_MASK, redact_names};
+
+/// Provenance of a result of the log: the id of its item.
+const SOURCE: &str = "source_item_id";
+
+/// Masks the credentials in what an envelope says. Ids and handles in it stay, or nothing could be found by them.
+pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
+    if !options.redact_secrets {
+        return;
+    }
+    let mask = |text: &mut String| {
+        if let Cow::Owned(masked) = options.mask_secrets(text) {
+            *text = masked;
+        }
+    };
+    mask(&mut envelope.summary);
+    envelope.facts.iter_mut().for_each(mask);
+    envelope.artifacts.iter_mut().for_each(|artifact| mask_artifact(artifact, options));
+    for view in &mut envelope.views {
+        mask(&mut view.label);
+        view.artifact_ref.iter_mut().for_each(|artifact| mask_artifact(artifact, options));
+    }
+    let source = envelope.provenance.get(SOURCE).cloned();
+    mask_map(&mut envelope.provenance, options);
+    if let Some(source) = source {
+        envelope.provenance.insert(SOURCE.to_owned(), source);
+    }
+    let provider = envelope.firewall_stats.as_mut().and_then(|stats| stats.llm_provider.as_mut());
+    if let Some(provider) = provider {
+        mask_map(provider, options);
+    }
+}
+
+fn mask_map(map: &mut JsonMap, options: &ManagerOptions) {
+    let value = Value::Object(std::mem::take(map));
+    if let Value::Object(masked) = redact_names(&value, options.rules.secrets, SECRET_MASK) {
+        *map = masked;
+    }
+}
+
+/// Masks the credentials in what is said of stored bytes.
+pub fn mask_artifact(artifact: &mut ArtifactRef, options: &ManagerOptions) {
+    for text in [&mut artifact.label, &mut artifact.media_type] {
+        if let Cow::Owned(masked) = options.mask_secrets(text) {
+            *text = masked;
+        }
+    }
+}
