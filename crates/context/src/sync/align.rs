@@ -21,6 +21,24 @@ pub struct Alignment {
 /// order. `may_be_trimmed` says whether the beginning is that of the conversation. `O(n log n)`.
 pub fn align(before: &[Fingerprint], now: &[Fingerprint], may_be_trimmed: bool) -> Alignment {
     let trimmed = if may_be_trimmed { beginning(before, now) } else { 0 };
+    let cut = align_from(trimmed, before, now);
+    if trimmed == 0 {
+        return cut;
+    }
+    // A message that was said before may stand in front now as a new one: then more of the others stay where nothing is cut.
+    let whole = align_from(0, before, now);
+    let begins_alike = usize::from(before.first() == now.first());
+    if whole.kept() + begins_alike > cut.kept() { whole } else { cut }
+}
+
+impl Alignment {
+    fn kept(&self) -> usize {
+        self.earlier.iter().flatten().count()
+    }
+}
+
+/// Finds the messages of `now` among those of `before` from an index on.
+fn align_from(trimmed: usize, before: &[Fingerprint], now: &[Fingerprint]) -> Alignment {
     let mut earlier = vec![None; now.len()];
     let same = |(a, b): &(&Fingerprint, &Fingerprint)| a == b;
     let start = before[trimmed..].iter().zip(now).take_while(same).count();
@@ -145,6 +163,11 @@ mod tests {
             ("aaa", "aaaa", "aaa+ - 0"),
             ("abab", "ababab", "abab++ - 0"),
             ("abc", "", " -abc 0"),
+            ("ab", "bab", "+ab - 0"),
+            ("aabc", "abbc", "a+bc -a 0"),
+            ("abc", "bbc", "b+c - 1"),
+            ("abcab", "abX", "ab+ -abc 0"),
+            ("xabc", "abcxabc", "+++xabc - 0"),
         ] {
             assert_eq!(shown(before, now), expected, "{before} {now}");
         }

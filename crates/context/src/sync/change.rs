@@ -1,6 +1,6 @@
 //! What is new in a conversation, and what is gone from it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::align::{Fingerprint, align};
@@ -39,16 +39,31 @@ impl Change {
         Self { before, now, earlier, trimmed: first..old + body.trimmed, lead: new }
     }
 
-    /// Takes messages that answer calls of messages that are gone for new ones. `answers` tells of an item whether it is the
-    /// result of one of these calls.
-    pub fn renew_answers(&mut self, answers: impl Fn(&str, &HashSet<String>) -> bool) {
+    /// Takes messages for new ones that answer calls of messages that are gone and, unless results name their calls, those
+    /// that no longer follow on the call that they answered. `call_of` tells which call an item is the result of.
+    pub fn renew_answers(&mut self, has_ids: bool, call_of: impl Fn(&str) -> Option<String>) {
         let gone: HashSet<String> = self.gone().flat_map(|message| message.items.iter().cloned()).collect();
-        if gone.is_empty() {
+        let is_appended = self.earlier.iter().skip_while(|earlier| earlier.is_some()).all(Option::is_none);
+        if gone.is_empty() && (has_ids || is_appended) {
             return;
         }
+        // By the item: how many messages were new up to its own.
+        let mut fresh_up_to: HashMap<&str, usize> = HashMap::new();
+        let mut fresh = 0;
         for earlier in &mut self.earlier {
-            if earlier.is_some_and(|at| self.before[at].items.iter().any(|item| answers(item, &gone))) {
+            let Some(at) = *earlier else {
+                fresh += 1;
+                continue;
+            };
+            let items = &self.before[at].items;
+            let is_new = items.iter().filter_map(|item| call_of(item)).any(|call| {
+                gone.contains(&call) || !has_ids && fresh_up_to.get(call.as_str()).is_some_and(|then| *then < fresh)
+            });
+            if is_new {
                 *earlier = None;
+                fresh += 1;
+            } else {
+                fresh_up_to.extend(items.iter().map(|item| (item.as_str(), fresh)));
             }
         }
     }

@@ -113,9 +113,10 @@ impl ContextManager {
         let lead = usize::from(system.is_some());
         let now = system.iter().map(KnownMessage::of_system).chain(messages.iter().map(KnownMessage::of)).collect();
         let mut change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
-        change.renew_answers(|item, gone| {
-            let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult);
-            item.and_then(|item| item.parent_id.as_ref()).is_some_and(|call| gone.contains(call))
+        // Results of Gemini may come without the id of their call.
+        change.renew_answers(format != Format::Gemini, |item| {
+            let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult)?;
+            item.parent_id.clone()
         });
         let superseded: Vec<String> = change.gone().flat_map(|message| message.items.iter().cloned()).collect();
         let mut reader = FreshReader::new(self, format, id_prefix, &superseded);

@@ -257,6 +257,38 @@ fn five_ways_in_give_one_prompt() {
     }
 }
 
+/// Words that were said before, said again in front of all others, are no sign of a trimmed conversation.
+#[test]
+fn a_turn_in_front_that_was_said_before_is_a_new_one() {
+    for format in Format::ALL.to_vec() {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        let first = [user("to begin with"), agent("yes"), user("again")];
+        sync(&mut manager, &first, format);
+        let turns = [&[user("again"), agent("no")], &first[..]].concat();
+        let synced = sync(&mut manager, &turns, format);
+        // The messages of a page have ids, which the test gives them by their place.
+        if format != Format::AiSdkUi {
+            assert_eq!((synced.added.len(), synced.superseded.len(), synced.unchanged), (2, 0, 3), "{format:?}");
+        }
+        assert_eq!(sent(&mut manager, format), sent(&mut fresh(&turns, format), format), "{format:?}");
+    }
+}
+
+/// Where nothing but their place tells which of two equal calls a result answers, it answers the one before it.
+#[test]
+fn equal_calls_keep_their_own_results() {
+    let call = |id, result: &str| Turn::Call(id, "{\"q\":\"d\"}".to_owned(), result.to_owned());
+    for format in Format::ALL.to_vec() {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        sync(&mut manager, &[user("to begin with"), call(0, "the first")], format);
+        let turns = [user("to begin with"), call(1, "the second"), call(0, "the first")];
+        sync(&mut manager, &turns, format);
+        assert_eq!(sent(&mut manager, format), sent(&mut fresh(&turns, format), format), "{format:?}");
+        let again = sync(&mut manager, &turns, format);
+        assert_eq!((again.added.len(), again.superseded.len()), (0, 0), "{format:?}");
+    }
+}
+
 /// What a client does to its conversation before the next turn.
 #[derive(Debug, Clone)]
 enum Edit {
@@ -325,8 +357,8 @@ proptest! {
         for edit in edits {
             let before = turns.clone();
             apply(&mut turns, edit);
-            // What begins later is only trimmed.
-            if before.len() > turns.len() && before.ends_with(&turns) {
+            // What begins with a later turn may only be trimmed.
+            if turns[0] != before[0] && before.contains(&turns[0]) {
                 turns = before;
                 continue;
             }
