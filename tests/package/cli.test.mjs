@@ -1,9 +1,10 @@
 // The command line program of the installed package.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { fork, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cp, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import test from "node:test";
+import test, { after } from "node:test";
 import { expected, project, root, run } from "./harness.mjs";
 import { session } from "./behaviour.mjs";
 
@@ -79,7 +80,46 @@ await cp(join(root, "examples/catalogs/git.json"), join(folder, "git.json"));
 await cp(join(root, "examples/catalogs/memory.json"), join(folder, "memory.json"));
 const program = join(folder, "node_modules", "contextweaver", "bin", "contextweaver.js");
 // A third of such a short run is V8 optimising it.
-const cli = (args, options = {}) => run("node", ["--liftoff-only", program, ...args], { cwd: folder, check: false, ...options });
+const start = (args, options = {}) => run("node", ["--liftoff-only", program, ...args], { cwd: folder, check: false, ...options });
+
+/** Runs one command after the other in one process, as the program would each in its own. */
+const HOST = `
+import { Readable } from "node:stream";
+import { main } from "./node_modules/contextweaver/dist/node/cli.js";
+const streams = { stdout: process.stdout.write, stderr: process.stderr.write };
+process.stdout.setMaxListeners(0);
+process.on("message", async ({ args, input, env }) => {
+  const said = { stdout: "", stderr: "" };
+  for (const name of Object.keys(said)) process[name].write = (text) => (said[name] += text) !== "";
+  const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
+  Object.defineProperty(process, "stdin", { value: stdin, configurable: true });
+  const kept = { ...process.env };
+  Object.assign(process.env, env);
+  let code = 1;
+  try {
+    code = await main(args);
+  } catch (error) {
+    said.stderr += error.stack;
+  }
+  process.env = kept;
+  for (const name of Object.keys(said)) process[name].write = streams[name];
+  process.send({ code, ...said });
+});
+`;
+await writeFile(join(folder, "host.mjs"), HOST);
+const host = fork(join(folder, "host.mjs"), { cwd: folder, execArgv: [], env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" } });
+after(() => host.disconnect());
+const cli = async (args, { input, env } = {}) => {
+  const told = new AbortController();
+  const { signal } = told;
+  const answered = Promise.race([once(host, "message", { signal }), once(host, "exit", { signal }).then(() => assert.fail("the host ended"))]);
+  host.send({ args, input, env });
+  try {
+    return (await answered)[0];
+  } finally {
+    told.abort();
+  }
+};
 const build = (args, options) => cli(["build", "session.jsonl", ...args], options);
 
 test("build prints the prompt, the budget and what was dropped", async () => {
@@ -103,11 +143,32 @@ test("--json prints the pack, and --explain what became of every item", async ()
 });
 
 test("standard input is read with -", async () => {
-  const { code, stdout } = await cli(["build", "-", "--json"], { input: LINES.join("\n") });
+  const { code, stdout } = await start(["build", "-", "--json"], { input: LINES.join("\n") });
   assert.equal(code, 0);
   assert.equal(stdout, (await build(["--json"])).stdout);
-  assert.equal((await cli(["build", "-"], { input: "" })).code, 0, "an empty session");
+  assert.equal((await start(["build", "-"], { input: "" })).code, 0, "an empty session");
 });
+
+// Most tests run commands in one process; each of these is started, too, and says the same.
+const STARTED = [
+  ["build", "session.jsonl", "--budget", "90"],
+  ["build", "session.jsonl", "--budget", "2"],
+  ["build", "session.jsonl", "--budget", "much"],
+  ["drilldown", "snapshot.json", "artifact:result:c1", "--lines", "3:5"],
+  ["drilldown", "snapshot.json", "artifact:result:c2", "--head", "3"],
+  ["route", "git.json", "memory.json", "show the commit log"],
+  ["lint", "tools.json", "hostile.json"],
+  ["diff", "tools.json", "next.json", "--check"],
+  ["convert", "messages", "request.json", "--from", "anthropic", "--to", "items"],
+  ["decisions", "tools"],
+  ["route", "--help"],
+  ["bild"],
+];
+for (const args of STARTED) {
+  test(`started: ${args.join(" ")}`, async () => {
+    assert.deepEqual(await start(args), await cli(args));
+  });
+}
 
 test("colours only where they are wanted", async () => {
   const colourful = async (args, env) => (await build(args, { env })).stdout.includes("\u001b[");
@@ -568,10 +629,10 @@ test("a budget that cannot be kept is exit code 1", async () => {
 });
 
 test("decisions are kept in a file, written as a whole", async () => {
-  const decide = (tool, args, more = [], options = {}) => cli(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "decided.json", ...more], options);
+  const decide = (tool, args, more = [], options = {}) => start(["decisions", tool, ...(args === undefined ? [] : [JSON.stringify(args)]), "--store", "decided.json", ...more], options);
   await writeFile(join(folder, "rules.json"), JSON.stringify([{ id: "floor", condition_stakes: "high", condition_confidence: "< 0.5", action: "block" }]));
-  assert.match((await cli(["decisions", "tools"])).stdout, /^pre_action +Before acting$/m);
-  assert.equal(JSON.parse((await cli(["decisions", "tools", "--json"])).stdout).length, 15);
+  assert.match((await start(["decisions", "tools"])).stdout, /^pre_action +Before acting$/m);
+  assert.equal(JSON.parse((await start(["decisions", "tools", "--json"])).stdout).length, 15);
   const logged = await decide("log_decision", { decision: `Use PostgreSQL ${EVIL}`, confidence: 0.8, category: "architecture" }, ["--agent", "a1"]);
   assert.deepEqual([logged.code, logged.stderr], [0, ""]);
   const { id } = JSON.parse(logged.stdout);
@@ -592,7 +653,7 @@ test("decisions are kept in a file, written as a whole", async () => {
   assert.match(markdown.stdout, /^## CSTP Decision Context/);
   assert.ok(JSON.parse((await decide("get_session_context", {}, ["--json"])).stdout).markdown);
   assert.equal((await decide("ready")).code, 0);
-  assert.equal((await cli(["decisions", "ready", "-", "--store", "decided.json"], { input: "{}" })).code, 0);
+  assert.equal((await start(["decisions", "ready", "-", "--store", "decided.json"], { input: "{}" })).code, 0);
 
   await writeFile(join(folder, "decided.json.lock"), `${process.pid}\n`);
   const busy = await decide("ready", {});
@@ -612,7 +673,7 @@ test("decisions are served on standard input and output", async () => {
     { jsonrpc: "2.0", id: 2, method: "tools/call", params: { name: "log_decision", arguments: { decision: "Serve it", confidence: 0.9, category: "tooling" } } },
   ];
   const input = `${messages.map((message) => JSON.stringify(message)).join("\n")}\n{\n`;
-  const { code, stdout, stderr } = await cli(["decisions", "serve", "--store", "served.json"], { input });
+  const { code, stdout, stderr } = await start(["decisions", "serve", "--store", "served.json"], { input });
   assert.deepEqual([code, stderr], [0, ""]);
   const [first, second, third, ...others] = stdout.trim().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual([first.result.serverInfo.name, second.result.structuredContent.success, third.error.code, others], ["cstp-decisions", true, -32700, []]);
