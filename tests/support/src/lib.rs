@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::thread;
 
-use proptest::test_runner::Config;
+use proptest::test_runner::{Config, RngSeed};
 
 /// Random cases of an ordinary property in a normal run. `PROPTEST_CASES` sets another number, and the properties that
 /// run fewer or more cases keep their ratio to it.
@@ -26,9 +26,18 @@ fn scaled(normal: u32, asked: u32) -> u32 {
     u32::try_from(cases).unwrap_or(u32::MAX).max(1)
 }
 
-/// Returns the settings of a property with [`cases`]. What fails is kept as a test of its own, not in a file of seeds.
+/// Seed of the random cases of a normal run.
+const SEED: u64 = 0x5eed;
+
+/// Returns the settings of a property with [`cases`]. A normal run draws the same cases each time, so that a commit that
+/// passed still passes; runs of another number (`PROPTEST_CASES`, so `--quick` and `--long`) draw new ones, unless
+/// `PROPTEST_RNG_SEED` says which. What fails is kept as a test of its own, not in a file of seeds.
 pub fn property(normal: u32) -> Config {
-    Config { cases: cases(normal), failure_persistence: None, ..Config::default() }
+    let mut config = Config { cases: cases(normal), failure_persistence: None, ..Config::default() };
+    if env::var_os("PROPTEST_CASES").is_none() && env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = RngSeed::Fixed(SEED);
+    }
+    config
 }
 
 /// What could not be checked.
