@@ -62,7 +62,7 @@ pub fn build(data: &[u8]) {
 }
 
 /// Makes items and results of the bytes; a result answers the call before it.
-fn fill(manager: &mut ContextManager, bytes: &mut Bytes<'_>) {
+pub fn fill(manager: &mut ContextManager, bytes: &mut Bytes<'_>) {
     let mut calls = Vec::new();
     for at in 0..MAX_ITEMS {
         if bytes.is_empty() {

@@ -4,17 +4,19 @@
 
 mod build;
 mod bytes;
+mod compat;
 mod content;
 mod convert;
 mod decisions;
 mod routing;
+mod snapshots;
 mod text;
 
 /// Takes the bytes of one try.
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 11] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("pattern", text::pattern),
     ("json", text::json),
     ("redact", text::redact),
@@ -26,6 +28,12 @@ pub const TARGETS: [(&str, Target); 11] = [
     ("guardrail_yaml", decisions::guardrail_yaml),
     ("build", build::build),
     ("tool_schema", routing::tool_schema),
+    ("catalogs", routing::catalogs),
+    ("digests", content::digests),
+    ("json_rpc", decisions::json_rpc),
+    ("manager_snapshots", snapshots::manager_snapshots),
+    ("decision_snapshots", snapshots::decision_snapshots),
+    ("compat", compat::compat),
 ];
 
 /// Finds a target by its name.

@@ -1,14 +1,17 @@
 //! `cargo xtask fuzz`: looks for bytes that break a promise, with libFuzzer.
 
 use std::fs;
+use std::path::Path;
 use std::process::{Command, ExitCode};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
 use crate::run::{self, say};
 
-const USAGE: &str = "usage: cargo xtask fuzz <target> [seconds]";
-const DEFAULT_SECONDS: u32 = 60;
+const USAGE: &str = "usage: cargo xtask fuzz [target ...] [--minutes N]";
+const DEFAULT_MINUTES: u32 = 1;
 
 /// What makes the compiler count the branches that a try takes, for libFuzzer to follow; these work without nightly.
 const COVERAGE: [&str; 8] = [
@@ -24,31 +27,66 @@ const COVERAGE: [&str; 8] = [
 ];
 
 /// Bytes of a try at most, seconds and MiB that one may take: more is a defect of its own.
-const LIMITS: [&str; 3] = ["-max_len=4096", "-timeout=10", "-rss_limit_mb=2048"];
+const LIMITS: [&str; 3] = ["-max_len=65536", "-timeout=10", "-rss_limit_mb=2048"];
 
-/// Runs the command.
+/// What is run.
+#[derive(Debug, PartialEq, Eq)]
+struct Campaign {
+    targets: Vec<String>,
+    /// For each target.
+    minutes: u32,
+}
+
+/// Runs the command: as many targets at a time as there are cores.
 pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let dirs = Dirs::find()?;
-    let (target, seconds) = read(args, &targets(&dirs)?)?;
+    let Campaign { targets, minutes } = read(args, &targets(&dirs)?)?;
     let host = host()?;
     build(&dirs, &host)?;
-    let work = dirs.target.join("fuzz").join(&target);
-    let corpus = work.join("corpus");
-    fs::create_dir_all(&corpus).context(|| format!("cannot create {}", corpus.display()))?;
-    let mut command = Command::new(dirs.target.join(host).join("fuzz").join("fuzz"));
-    command
-        .args(LIMITS)
-        .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", work.display())])
-        // What is found goes into the first folder; the second is only read.
-        .args([&corpus, &dirs.root.join("fuzz/seeds").join(&target)])
-        .env("CONTEXTWEAVER_FUZZ_TARGET", &target)
-        .current_dir(&dirs.root);
-    if run::attached(&mut command)? == 0 {
-        say(&format!("{target}: nothing found in {seconds} seconds"));
+    let program = dirs.target.join(host).join("fuzz").join("fuzz");
+    let waiting = Mutex::new(targets.iter());
+    let lanes = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
+    let failures = thread::scope(|scope| {
+        let lane = || {
+            let mut failures = Vec::new();
+            loop {
+                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+                let Some(target) = next else { return failures };
+                failures.extend(fuzz(&dirs, &program, target, minutes).err());
+            }
+        };
+        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
+        let broke = |_| vec![Failure::new("a lane of the fuzzer panicked")];
+        lanes.into_iter().flat_map(|lane| lane.join().unwrap_or_else(broke)).collect::<Vec<_>>()
+    });
+    for failure in &failures {
+        say(&failure.to_string());
+    }
+    if failures.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
-    Err(Failure::new(format!("{target} does not hold for the bytes in the file named above"))
-        .hint(format!("after mending it, keep the file in fuzz/seeds/{target}: the tests replay it")))
+    Err(Failure::new(format!("{} of {} targets do not hold", failures.len(), targets.len()))
+        .hint("after mending one, keep its file in fuzz/seeds/<target>: the tests replay it"))
+}
+
+/// Looks for bytes for which one target does not hold.
+fn fuzz(dirs: &Dirs, program: &Path, target: &str, minutes: u32) -> Outcome<()> {
+    let work = dirs.target.join("fuzz").join(target);
+    let corpus = work.join("corpus");
+    fs::create_dir_all(&corpus).context(|| format!("cannot create {}", corpus.display()))?;
+    let mut command = Command::new(program);
+    command
+        .args(LIMITS)
+        .args([
+            format!("-max_total_time={}", minutes * 60),
+            format!("-artifact_prefix={}/", work.display()),
+            format!("-dict={}", dirs.root.join("fuzz/words.dict").display()),
+        ])
+        // What is found goes into the first folder; the second is only read.
+        .args([&corpus, &dirs.root.join("fuzz/seeds").join(target)])
+        .env("CONTEXTWEAVER_FUZZ_TARGET", target)
+        .current_dir(&dirs.root);
+    run::step(dirs, &format!("fuzz {target}"), &format!("fuzz-{target}"), &mut command).map(drop)
 }
 
 /// The targets, each with a folder of seeds; a test of the package holds them to its list.
@@ -61,22 +99,26 @@ fn targets(dirs: &Dirs) -> Outcome<Vec<String>> {
     Ok(names)
 }
 
-fn read(args: &[String], targets: &[String]) -> Outcome<(String, u32)> {
-    let usage = |problem: String| Failure::new(problem).hint(format!("{USAGE}; targets: {}", targets.join(" ")));
-    let (target, seconds) = match args {
-        [] => return Err(usage("cargo xtask fuzz needs a target".to_owned())),
-        [target] => (target, DEFAULT_SECONDS),
-        [target, seconds] => {
-            let number = seconds.parse().ok().filter(|&seconds| seconds > 0);
-            (target, number.ok_or_else(|| usage(format!("'{seconds}' is no number of seconds")))?)
+fn read(args: &[String], known: &[String]) -> Outcome<Campaign> {
+    let usage = |problem: String| Failure::new(problem).hint(format!("{USAGE}; targets: {}", known.join(" ")));
+    let mut campaign = Campaign { targets: Vec::new(), minutes: DEFAULT_MINUTES };
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if arg == "--minutes" {
+            let minutes =
+                args.next().and_then(|text| text.parse().ok()).filter(|minutes| (1..=10_000).contains(minutes));
+            campaign.minutes =
+                minutes.ok_or_else(|| usage("--minutes is a whole number from 1 to 10000".to_owned()))?;
+        } else if known.contains(arg) {
+            campaign.targets.push(arg.clone());
+        } else {
+            return Err(usage(format!("unknown target '{arg}'")));
         }
-        _ => return Err(usage("cargo xtask fuzz takes a target and seconds".to_owned())),
-    };
-    if targets.contains(target) {
-        Ok((target.clone(), seconds))
-    } else {
-        Err(usage(format!("unknown target '{target}'")))
     }
+    if campaign.targets.is_empty() {
+        campaign.targets = known.to_vec();
+    }
+    Ok(campaign)
 }
 
 /// The platform of this machine. Named in the build, so that programs of the build itself do not count their branches.
@@ -99,16 +141,22 @@ fn build(dirs: &Dirs, host: &str) -> Outcome<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEFAULT_SECONDS, read};
+    use super::{Campaign, DEFAULT_MINUTES, read};
 
     #[test]
     fn reads_its_arguments() {
-        let targets = ["json".to_owned()];
-        let read = |args: &[&str]| read(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), &targets);
-        assert_eq!(read(&["json"]).unwrap(), ("json".to_owned(), DEFAULT_SECONDS));
-        assert_eq!(read(&["json", "5"]).unwrap(), ("json".to_owned(), 5));
-        for wrong in [&[][..], &["xml"], &["json", "0"], &["json", "soon"], &["json", "5", "6"]] {
-            assert!(read(wrong).unwrap_err().to_string().contains("targets: json"), "{wrong:?}");
+        let known = ["json".to_owned(), "cel".to_owned()];
+        let read = |args: &[&str]| read(&args.iter().map(|arg| (*arg).to_owned()).collect::<Vec<_>>(), &known);
+        let campaign = |targets: &[&str], minutes| Campaign {
+            targets: targets.iter().map(|target| (*target).to_owned()).collect(),
+            minutes,
+        };
+        assert_eq!(read(&[]).unwrap(), campaign(&["json", "cel"], DEFAULT_MINUTES));
+        assert_eq!(read(&["json"]).unwrap(), campaign(&["json"], DEFAULT_MINUTES));
+        assert_eq!(read(&["--minutes", "5", "cel"]).unwrap(), campaign(&["cel"], 5));
+        for wrong in [&["xml"][..], &["--minutes"], &["--minutes", "0"], &["json", "--minutes", "soon"], &["json", "5"]]
+        {
+            assert!(read(wrong).unwrap_err().to_string().contains("targets: json cel"), "{wrong:?}");
         }
     }
 }

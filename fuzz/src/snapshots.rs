@@ -1,0 +1,59 @@
+//! What was stored and comes back, from whoever had it in the meantime.
+
+use contextweaver_context::callbacks::Outcome;
+use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, ImportMode, ImportOptions};
+use contextweaver_model::Phase;
+use serde_json::{Value, json};
+
+/// Tokens of the prompts that are built of what was read.
+const BUDGET: u64 = 400;
+
+/// A snapshot is refused or read; one that was read is written as one that reads the same and gives the same prompts, in their
+/// budget (P1, P6).
+pub fn manager_snapshots(data: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
+    let Ok(mut manager) = ContextManager::from_json(value, ManagerOptions::default()) else { return };
+    let stored = json!(manager.snapshot());
+    let mut again = ContextManager::from_json(stored.clone(), ManagerOptions::default())
+        .unwrap_or_else(|error| panic!("{error}: {stored}"));
+    assert_eq!(json!(again.snapshot()), stored);
+    for phase in [Phase::Route, Phase::Answer] {
+        let mut request = BuildRequest::new(phase, "what is left");
+        request.budget_tokens = Some(BUDGET);
+        let prompt = |manager: &mut ContextManager| match manager.build(&request) {
+            Ok(Outcome::Done(output)) => Ok(output.pack.prompt),
+            Ok(Outcome::Need(needs)) => panic!("nobody to ask: {needs:?}"),
+            Err(error) => Err(error.code()),
+        };
+        let first = prompt(&mut manager);
+        assert_eq!(prompt(&mut again), first, "{stored}");
+        if let Ok(prompt) = first {
+            let tokens = manager.options().estimator.tokens(&prompt);
+            assert!(tokens <= BUDGET, "P1: {tokens} tokens of {stored}");
+        }
+    }
+}
+
+/// Decisions are refused or imported; what a store exports another one restores, and exports alike.
+pub fn decision_snapshots(data: &[u8]) {
+    let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
+    for mode in [ImportMode::Merge, ImportMode::Replace] {
+        let mut store = DecisionStore::new(DecisionStoreOptions::default());
+        let before = store.export().to_value();
+        if store.import(value.clone(), ImportOptions { mode, ..ImportOptions::default() }).is_err() {
+            assert_eq!(store.export().to_value(), before, "refused, and something changed: {value}");
+            continue;
+        }
+        let stored = store.export().to_value();
+        let mut again = DecisionStore::new(DecisionStoreOptions::default());
+        let restored = again.restore(stored.clone());
+        assert!(restored.is_ok_and(|report| report.errors.is_empty()), "{stored}");
+        // The number of the last change goes on from that of the store.
+        let but_its_number = |mut stored: Value| {
+            stored["revision"] = Value::Null;
+            stored
+        };
+        assert_eq!(but_its_number(again.export().to_value()), but_its_number(stored));
+    }
+}
