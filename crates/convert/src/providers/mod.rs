@@ -28,6 +28,8 @@ mod openai_chat;
 mod openai_responses;
 mod other_format;
 mod outgoing;
+mod pieces;
+mod sources;
 mod stored;
 mod to_items;
 mod to_messages;

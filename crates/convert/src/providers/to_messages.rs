@@ -10,9 +10,11 @@ use super::names::{UniqueIds, answered_id, call_id, legal_id, legal_name, tool_n
 use super::outgoing::{
     OutgoingMessage, OutgoingPart, PartContent, ToolCallPart, ToolResultPart, changed_parts, unchanged_parts,
 };
+use super::pieces::{Piece, PieceList};
+use super::sources::{MessageGroup, SourceItem, group_items, sources};
 use super::stored::{StoredMessage, StoredPart, StoredPartKind, StoredSlot};
 use super::{Format, Warnings, call_text};
-use contextweaver_base::order::{SortedMap, sort_by};
+use contextweaver_base::order::sort_by;
 use contextweaver_model::{ContextItem, ItemKind};
 use contextweaver_text::quote::quote;
 use contextweaver_text::unicode::trim;
@@ -25,24 +27,6 @@ pub const NO_RESULT: &str = "No result was recorded for this call.";
 pub struct WriteOptions {
     /// Whether calls at the end get a stub for their result, too. Otherwise they wait for it.
     pub close_calls: bool,
-}
-
-/// An item with its stored message, its call and its results.
-struct SourceItem<'a> {
-    item: &'a ContextItem,
-    stored: Option<StoredMessage>,
-    /// Whether it was read from the format that is written.
-    is_same_format: bool,
-    /// Of a result its call.
-    call: Option<usize>,
-    /// Of a call its results, in order.
-    results: Vec<usize>,
-}
-
-/// Items that are written as one message.
-struct MessageGroup {
-    role: Role,
-    items: Vec<usize>,
 }
 
 /// Makes messages of items, not yet in the form of a format.
@@ -72,86 +56,9 @@ pub fn outgoing_messages(
     builder.messages
 }
 
-fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
-    let mut sources: Vec<SourceItem> = items
-        .iter()
-        .map(|item| {
-            let stored = StoredMessage::of(item);
-            let is_same_format = stored.as_ref().is_some_and(|stored| stored.format == format);
-            SourceItem { item, stored, is_same_format, call: None, results: Vec::new() }
-        })
-        .collect();
-    let mut by_item: SortedMap<&str, usize> = SortedMap::new();
-    let mut by_call: SortedMap<&str, Vec<usize>> = SortedMap::new();
-    for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::ToolCall) {
-        by_item.insert(&item.id, index);
-        let id = call_id(item);
-        match by_call.get_mut(id) {
-            Some(list) => list.push(index),
-            None => {
-                by_call.insert(id, vec![index]);
-            }
-        }
-    }
-    for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::ToolResult) {
-        let parent = item.parent_id.as_deref();
-        let call = parent.and_then(|id| by_item.get(id)).copied().or_else(|| {
-            let calls = parent.and_then(|id| by_call.get(id)).or_else(|| by_call.get(answered_id(item)))?;
-            // The latest before the result.
-            let after = calls.partition_point(|call| *call < index);
-            calls.get(after.saturating_sub(1)).copied()
-        });
-        if let Some(call) = call {
-            sources[index].call = Some(call);
-            sources[call].results.push(index);
-        }
-    }
-    sources
-}
-
 /// Returns the text above media that a tool returned, where they cannot stand in its result.
 pub fn above_media(call: &str) -> String {
     format!("[From the result of call {call}]")
-}
-
-fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
-    let mut groups: Vec<MessageGroup> = Vec::new();
-    for (index, source) in sources.iter().enumerate() {
-        let role = match source.item.kind {
-            ItemKind::Policy => Role::System,
-            ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
-            // Written with its call; without one a call is made up.
-            ItemKind::ToolResult if source.call.is_some() => continue,
-            ItemKind::ToolResult => Role::Tool,
-            _ => Role::User,
-        };
-        match groups.last_mut() {
-            Some(group) if group.role == role && joins(sources, &group.items, index) => group.items.push(index),
-            _ => groups.push(MessageGroup { role, items: vec![index] }),
-        }
-    }
-    groups
-}
-
-/// Tells whether an item belongs to the message of those before it.
-fn joins(sources: &[SourceItem], items: &[usize], index: usize) -> bool {
-    let Some(before) = items.last().copied() else { return false };
-    let (one, other) = (&sources[before], &sources[index]);
-    if let (Some(one), Some(other)) = (&one.stored, &other.stored) {
-        return one.format == other.format && one.group == other.group;
-    }
-    let is_next = before + 1 == index;
-    match other.item.kind {
-        ItemKind::ToolCall => {
-            let parent = other.item.parent_id.as_deref();
-            let is_parent = |index: &usize| parent == Some(sources[*index].item.id.as_str());
-            let is_sibling =
-                is_next && one.item.kind == ItemKind::ToolCall && one.item.parent_id == other.item.parent_id;
-            is_sibling || items.first().is_some_and(is_parent)
-        }
-        ItemKind::ToolResult => is_next,
-        _ => false,
-    }
 }
 
 struct MessageBuilder<'a, 'b, 'w> {
@@ -576,53 +483,6 @@ impl MessageBuilder<'_, '_, '_> {
             self.warnings.add("MEDIA_LEFT_OUT", message, at("/items", index));
         }
         pieces
-    }
-}
-
-/// A piece of what an item says.
-enum Piece {
-    Text(String),
-    /// Media, as a part of the format.
-    Media(Value),
-}
-
-/// Collects the pieces of an item.
-struct PieceList<'a> {
-    pieces: Vec<Piece>,
-    /// Labels of media that are not among them.
-    lost: Vec<String>,
-    /// The text of the item, which may have labels.
-    text: &'a str,
-    /// Whether media stand elsewhere than their text.
-    stand_apart: bool,
-}
-
-impl PieceList<'_> {
-    /// Adds text; texts in a row are lines of one.
-    fn say(&mut self, text: &str) {
-        match self.pieces.last_mut() {
-            Some(Piece::Text(before)) => {
-                before.push('\n');
-                before.push_str(text);
-            }
-            _ => self.pieces.push(Piece::Text(text.to_owned())),
-        }
-    }
-
-    /// Adds media, with a line where they stand elsewhere or cannot be shown, unless the text has it.
-    fn add(&mut self, part: Option<Value>, label: &str) {
-        let is_said = self.texts().any(|text| text.len() >= self.text.len() && text.contains(label));
-        if (part.is_none() || self.stand_apart) && !is_said {
-            self.say(label);
-        }
-        match part {
-            Some(part) => self.pieces.push(Piece::Media(part)),
-            None => self.lost.push(label.to_owned()),
-        }
-    }
-
-    fn texts(&self) -> impl Iterator<Item = &String> {
-        self.pieces.iter().filter_map(|piece| if let Piece::Text(text) = piece { Some(text) } else { None })
     }
 }
 

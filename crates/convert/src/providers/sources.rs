@@ -1,0 +1,105 @@
+//! Items that are about to be written: which results answer which calls, and which items are one message.
+
+use super::Format;
+use super::message::Role;
+use super::names::{answered_id, call_id};
+use super::stored::StoredMessage;
+use contextweaver_base::order::SortedMap;
+use contextweaver_model::{ContextItem, ItemKind};
+
+/// An item with its stored message, its call and its results.
+pub struct SourceItem<'a> {
+    pub item: &'a ContextItem,
+    pub stored: Option<StoredMessage>,
+    /// Whether it was read from the format that is written.
+    pub is_same_format: bool,
+    /// Of a result its call.
+    pub call: Option<usize>,
+    /// Of a call its results, in order.
+    pub results: Vec<usize>,
+}
+
+/// Items that are written as one message.
+pub struct MessageGroup {
+    pub role: Role,
+    pub items: Vec<usize>,
+}
+
+/// Finds the calls of results.
+pub fn sources(items: &[ContextItem], format: Format) -> Vec<SourceItem<'_>> {
+    let mut sources: Vec<SourceItem> = items
+        .iter()
+        .map(|item| {
+            let stored = StoredMessage::of(item);
+            let is_same_format = stored.as_ref().is_some_and(|stored| stored.format == format);
+            SourceItem { item, stored, is_same_format, call: None, results: Vec::new() }
+        })
+        .collect();
+    let mut by_item: SortedMap<&str, usize> = SortedMap::new();
+    let mut by_call: SortedMap<&str, Vec<usize>> = SortedMap::new();
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::ToolCall) {
+        by_item.insert(&item.id, index);
+        let id = call_id(item);
+        match by_call.get_mut(id) {
+            Some(list) => list.push(index),
+            None => {
+                by_call.insert(id, vec![index]);
+            }
+        }
+    }
+    for (index, item) in items.iter().enumerate().filter(|(_, item)| item.kind == ItemKind::ToolResult) {
+        let parent = item.parent_id.as_deref();
+        let call = parent.and_then(|id| by_item.get(id)).copied().or_else(|| {
+            let calls = parent.and_then(|id| by_call.get(id)).or_else(|| by_call.get(answered_id(item)))?;
+            // The latest before the result.
+            let after = calls.partition_point(|call| *call < index);
+            calls.get(after.saturating_sub(1)).copied()
+        });
+        if let Some(call) = call {
+            sources[index].call = Some(call);
+            sources[call].results.push(index);
+        }
+    }
+    sources
+}
+
+/// Groups what one message says.
+pub fn group_items(sources: &[SourceItem]) -> Vec<MessageGroup> {
+    let mut groups: Vec<MessageGroup> = Vec::new();
+    for (index, source) in sources.iter().enumerate() {
+        let role = match source.item.kind {
+            ItemKind::Policy => Role::System,
+            ItemKind::AgentMsg | ItemKind::ToolCall => Role::Assistant,
+            // Written with its call; without one a call is made up.
+            ItemKind::ToolResult if source.call.is_some() => continue,
+            ItemKind::ToolResult => Role::Tool,
+            _ => Role::User,
+        };
+        match groups.last_mut() {
+            Some(group) if group.role == role && joins(sources, &group.items, index) => group.items.push(index),
+            _ => groups.push(MessageGroup { role, items: vec![index] }),
+        }
+    }
+    groups
+}
+
+/// Tells whether an item belongs to the message of those before it.
+fn joins(sources: &[SourceItem], items: &[usize], index: usize) -> bool {
+    let Some(before) = items.last().copied() else { return false };
+    let (one, other) = (&sources[before], &sources[index]);
+    if let (Some(one), Some(other)) = (&one.stored, &other.stored) {
+        return one.format == other.format && one.group == other.group;
+    }
+    let is_next = before + 1 == index;
+    match other.item.kind {
+        ItemKind::ToolCall => {
+            let parent = other.item.parent_id.as_deref();
+            let is_parent = |index: &usize| parent == Some(sources[*index].item.id.as_str());
+            let is_sibling =
+                is_next && one.item.kind == ItemKind::ToolCall && one.item.parent_id == other.item.parent_id;
+            is_sibling || items.first().is_some_and(is_parent)
+        }
+        ItemKind::ToolResult => is_next,
+        _ => false,
+    }
+}
