@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::masking::mask_artifact;
 use crate::options::TextForm;
 use crate::store::ArtifactStore;
 use contextweaver_base::limits;
@@ -297,9 +298,7 @@ impl<'a> HandoffBuilder<'a> {
             {
                 let mut artifact = self.artifacts.artifact_ref(&own.handle).unwrap_or(own).clone();
                 if self.options.redact_secrets {
-                    artifact.label = redact_secrets(&artifact.label, SecretRules::Full, SECRET_MASK).into_owned();
-                    artifact.media_type =
-                        redact_secrets(&artifact.media_type, SecretRules::Full, SECRET_MASK).into_owned();
+                    mask_artifact(&mut artifact, |text| redact_secrets(text, SecretRules::Full, SECRET_MASK));
                 }
                 refs.push(artifact);
             }

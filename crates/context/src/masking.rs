@@ -23,10 +23,10 @@ pub fn mask_envelope(envelope: &mut ResultEnvelope, options: &ManagerOptions) {
     };
     mask(&mut envelope.summary);
     envelope.facts.iter_mut().for_each(mask);
-    envelope.artifacts.iter_mut().for_each(|artifact| mask_artifact(artifact, options));
+    envelope.artifacts.iter_mut().for_each(|artifact| mask_artifact(artifact, |text| options.mask_secrets(text)));
     for view in &mut envelope.views {
         mask(&mut view.label);
-        view.artifact_ref.iter_mut().for_each(|artifact| mask_artifact(artifact, options));
+        view.artifact_ref.iter_mut().for_each(|artifact| mask_artifact(artifact, |text| options.mask_secrets(text)));
     }
     let source = envelope.provenance.get(SOURCE).cloned();
     mask_map(&mut envelope.provenance, options);
@@ -47,9 +47,9 @@ fn mask_map(map: &mut JsonMap, options: &ManagerOptions) {
 }
 
 /// Masks the credentials in what is said of stored bytes.
-pub fn mask_artifact(artifact: &mut ArtifactRef, options: &ManagerOptions) {
+pub fn mask_artifact(artifact: &mut ArtifactRef, mask: impl Fn(&str) -> Cow<'_, str>) {
     for text in [&mut artifact.label, &mut artifact.media_type] {
-        if let Cow::Owned(masked) = options.mask_secrets(text) {
+        if let Cow::Owned(masked) = mask(text) {
             *text = masked;
         }
     }

@@ -88,7 +88,7 @@ impl ContextManager {
         let is_withheld = self.withhold(item);
         mask_envelope(envelope, &self.options);
         if let Some(artifact) = &mut item.artifact_ref {
-            mask_artifact(artifact, &self.options);
+            mask_artifact(artifact, |text| self.options.mask_secrets(text));
         }
         if !is_withheld {
             return ingested;
@@ -241,7 +241,7 @@ impl ContextManager {
         }
         match &mut item.artifact_ref {
             Some(artifact) if is_withheld => artifact.label.clear(),
-            Some(artifact) => mask_artifact(artifact, &self.options),
+            Some(artifact) => mask_artifact(artifact, |text| self.options.mask_secrets(text)),
             None => {}
         }
     }
@@ -249,7 +249,7 @@ impl ContextManager {
     /// Masks the credentials in what is said of stored bytes.
     #[doc(hidden)]
     pub fn outward_artifact(&self, artifact: &mut ArtifactRef) {
-        mask_artifact(artifact, &self.options);
+        mask_artifact(artifact, |text| self.options.mask_secrets(text));
     }
 }
 
