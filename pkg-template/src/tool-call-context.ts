@@ -279,14 +279,14 @@ export class ToolCallContext {
 
   /** Leaves keys out. A sealed one cannot be: `SealedKeyConflict`. */
   omit(keys: Iterable<string | AnyContextKey>): ToolCallContext {
-    const names = new Set([...keys].map(nameOf));
+    const names = namesOf(keys);
     for (const name of names) if (this.isSealed(name)) throw sealedConflict(name);
     return filtered(this, (key) => !names.has(key));
   }
 
   /** Leaves out all but these keys, for who needs no more. */
   pick(keys: Iterable<string | AnyContextKey>): ToolCallContext {
-    const names = new Set([...keys].map(nameOf));
+    const names = namesOf(keys);
     return filtered(this, (key) => names.has(key));
   }
 
@@ -369,6 +369,14 @@ function withEntry(context: ToolCallContext, key: string | AnyContextKey, value:
   const entry = { value: copy, flags: flags | more | ((before?.flags ?? 0) & DECLASSIFIED) };
   const changes = !before || (entry.flags & ~before.flags) !== 0 || !equalEntries(before, entry);
   return changes ? mergedLevels([context, wrapped(new Map([[name, entry]]))]) : context;
+}
+
+/** The names of keys. A text is iterable, too, but its letters are no keys. */
+function namesOf(keys: Iterable<string | AnyContextKey>): ReadonlySet<string> {
+  if (typeof keys !== "object" || keys === null || typeof keys[Symbol.iterator] !== "function") {
+    throw new ContextWeaverError("INVALID_INPUT", "expected keys in an array or a Set", { path: "/keys", hint: "one key alone: [key]" });
+  }
+  return new Set([...keys].map(nameOf));
 }
 
 function filtered(context: ToolCallContext, keeps: (key: string) => boolean): ToolCallContext {

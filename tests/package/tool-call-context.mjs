@@ -193,6 +193,10 @@ const bagCases = {
     assert.throws(() => ToolCallContext.of({ a: 1 }, { secret: ["a"] }), { code: "UNKNOWN_FIELD", path: "/secret" });
     assert.throws(() => ToolCallContext.of({ a: 1 }, { secrets: "a" }), { code: "INVALID_INPUT", path: "/secrets" });
     assert.throws(() => ToolCallContext.of({ a: 1 }).merge({ b: 1 }), { code: "INVALID_INPUT", path: "/other" });
+    for (const keys of [{}, undefined, 5, "a"]) {
+      assert.throws(() => ToolCallContext.of({ a: 1 }).omit(keys), { code: "INVALID_INPUT", path: "/keys" });
+      assert.throws(() => ToolCallContext.of({ a: 1 }).pick(keys), { code: "INVALID_INPUT", path: "/keys" });
+    }
   },
 
   "typed keys check, hide and keep"(cw, assert) {
