@@ -169,11 +169,6 @@ impl Report {
         self.ran(name, counts, Duration::ZERO, vec![format!("{name}: {reason}")]);
     }
 
-    /// Adds the stages of a run beside this one.
-    pub fn append(&mut self, mut other: Self) {
-        self.stages.append(&mut other.stages);
-    }
-
     /// Prints the summary, whose last line is the total alone, and returns the exit code.
     pub fn finish(self, elapsed: Duration) -> ExitCode {
         let mut total = Counts::default();

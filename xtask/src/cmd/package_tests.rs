@@ -19,7 +19,7 @@ const LANES: usize = 2;
 
 /// The files that take longest, so that they begin first and neither lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
-const LONGEST_FIRST: [&str; 12] = [
+const LONGEST_FIRST: [&str; 13] = [
     "cli",
     "node",
     "random-logs",
@@ -30,6 +30,7 @@ const LONGEST_FIRST: [&str; 12] = [
     "bundlers",
     "page-large",
     "runtimes",
+    "recovery",
     "examples",
     "types",
 ];

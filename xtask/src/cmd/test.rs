@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::process::{Command, ExitCode};
-use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,9 +20,6 @@ use crate::setup::{self, npm, wasm_bindgen, wasm_target};
 
 /// Names the file that tests below cargo write their skips to (`tests/support`).
 const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
-
-/// The tests that need the package that traps, and no other.
-const TRAP_TESTS: &str = "recovery";
 
 /// How much is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,25 +61,18 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         quick(&dirs, &mut report)?;
         return Ok(report.finish(started.elapsed()));
     }
-    let aside = thread::scope(|scope| {
+    let (installed, built) = thread::scope(|scope| {
         // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: both
-        // run beside the native tests, and what needs the package that traps beside the tests of the one that is published.
-        let (ready, prepared) = mpsc::channel();
-        let aside = scope.spawn(|| {
-            let prepared = Arc::new(Prepared::new(&dirs));
-            // Nobody listens after a panic.
-            let _ = ready.send(Arc::clone(&prepared));
-            drop(ready);
-            let mut report = Report::default();
-            trap_stages(&dirs, extent, &prepared, &mut report).map(|()| report)
+        // run beside the native tests.
+        let packages = scope.spawn(|| {
+            let installed = Installed::prepare(&dirs);
+            let built = installed.is_ready().then(|| Built::prepare(&dirs));
+            (installed, built)
         });
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
-        if let Ok(prepared) = prepared.recv() {
-            release_stages(&dirs, extent, &prepared, &mut report)?;
-        }
-        aside.join().map_err(|_| Failure::new("the set-up thread panicked"))?
+        packages.join().map_err(|_| Failure::new("the set-up thread panicked"))
     })?;
-    report.append(aside);
+    after_native(&dirs, extent, &installed, built, &mut report)?;
     Ok(report.finish(started.elapsed()))
 }
 
@@ -118,18 +107,19 @@ impl Installed {
     }
 }
 
-/// What was installed, and the package that is published, with the time that it took; nothing of it where the set-up failed.
-struct Prepared {
-    installed: Installed,
-    release: Option<(Outcome<Package>, Duration)>,
+/// The packages that are tested, each with the time it took.
+struct Built {
+    release: (Outcome<Package>, Duration),
+    trap: (Outcome<Package>, Duration),
 }
 
-impl Prepared {
-    fn new(dirs: &Dirs) -> Self {
-        let installed = Installed::prepare(dirs);
-        let started = Instant::now();
-        let release = installed.is_ready().then(|| (build::build_and_measure(dirs), started.elapsed()));
-        Self { installed, release }
+impl Built {
+    fn prepare(dirs: &Dirs) -> Self {
+        let timed = |build: fn(&Dirs) -> Outcome<Package>| {
+            let started = Instant::now();
+            (build(dirs), started.elapsed())
+        };
+        Self { release: timed(build::build_and_measure), trap: timed(build::build_trap) }
     }
 }
 
@@ -164,67 +154,34 @@ fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report)
     cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
-/// Tests the package that is published.
-fn release_stages(dirs: &Dirs, extent: Extent, prepared: &Prepared, report: &mut Report) -> Outcome<()> {
-    let Prepared { installed, release } = prepared;
-    if let (Err(failure), _) | (_, Err(failure)) =
-        (installed.wasm.as_ref().map(drop), installed.tools.as_ref().copied())
-    {
-        report.broke("set-up", failure, Duration::ZERO);
-        skip_rest(report, "the set-up failed");
-        return Ok(());
-    }
-    let Some((release, time)) = release else { return Err(Failure::new("nothing was built")) };
-    let package = match release {
-        Ok(package) => {
-            report.ran("build and size limits", Counts::ONE_PASSED, *time, Vec::new());
-            package
-        }
-        Err(failure) => {
-            report.broke("build and size limits", failure, *time);
-            report.skipped("package", "the build failed");
+fn after_native(
+    dirs: &Dirs,
+    extent: Extent,
+    installed: &Installed,
+    built: Option<Built>,
+    report: &mut Report,
+) -> Outcome<()> {
+    let (tools, Built { release: (release, time), trap }) = match (&installed.wasm, &installed.tools, built) {
+        (Ok(tools), Ok(()), Some(built)) => (tools, built),
+        (Err(failure), ..) | (_, Err(failure), _) => {
+            report.broke("set-up", failure, Duration::ZERO);
+            skip_rest(report, "the set-up failed");
             return Ok(());
         }
+        (Ok(_), Ok(()), None) => return Err(Failure::new("nothing was built")),
     };
-    let started = Instant::now();
-    let page = www::bundle(dirs, &package.dir);
-    if let Err(failure) = &page {
-        report.broke("bundle of the page", failure, started.elapsed());
+    match &release {
+        Ok(_) => report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new()),
+        Err(failure) => report.broke("build and size limits", failure, time),
     }
-    let equipment =
-        Equipment { page: page.as_deref().map_err(Failure::message), ..equipment(package, installed, extent) };
-    let names: Vec<String> = package_tests::all(dirs)?.into_iter().filter(|name| name != TRAP_TESTS).collect();
-    package_tests::run(dirs, &equipment, &names, report);
-    Ok(())
-}
-
-fn equipment<'a>(package: &'a Package, installed: &'a Installed, extent: Extent) -> Equipment<'a> {
-    Equipment {
-        package,
-        trap: None,
-        page: Err("no page was bundled"),
-        chromium: installed.chromium.as_ref().map_err(Failure::message),
-        runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
-        is_long: extent == Extent::Long,
-    }
-}
-
-/// Tests what needs the package that traps, or shares what that is built from.
-fn trap_stages(dirs: &Dirs, extent: Extent, prepared: &Prepared, report: &mut Report) -> Outcome<()> {
-    let Prepared { installed, release: Some((Ok(package), _)) } = prepared else { return Ok(()) };
-    let Ok(tools) = &installed.wasm else { return Ok(()) };
-    let started = Instant::now();
-    let trap = build::build_trap(dirs);
     wasm_in_node(dirs, tools, report)?;
     wasm_in_chromium(dirs, tools, &installed.chromium, report)?;
-    match &trap {
-        Ok(trap) => {
-            let equipment = Equipment { trap: Some(trap), ..equipment(package, installed, extent) };
-            package_tests::run(dirs, &equipment, &[TRAP_TESTS.to_owned()], report);
-        }
-        Err(failure) => report.broke("build of the trap variant", failure, started.elapsed()),
+    if let Ok(package) = &release {
+        package_stages(dirs, extent, package, trap, installed, report)
+    } else {
+        report.skipped("package", "the build failed");
+        Ok(())
     }
-    Ok(())
 }
 
 fn skip_rest(report: &mut Report, reason: &str) {
@@ -275,6 +232,34 @@ fn wasm_test(dirs: &Dirs, tools: &WasmBindgen) -> Outcome<Command> {
         .args(["--profile", "trap", "--package", "contextweaver", "--test", "wasm"])
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &tools.runner);
     Ok(command)
+}
+
+fn package_stages(
+    dirs: &Dirs,
+    extent: Extent,
+    package: &Package,
+    (trap, time): (Outcome<Package>, Duration),
+    installed: &Installed,
+    report: &mut Report,
+) -> Outcome<()> {
+    if let Err(failure) = &trap {
+        report.broke("build of the trap variant", failure, time);
+    }
+    let started = Instant::now();
+    let page = www::bundle(dirs, &package.dir);
+    if let Err(failure) = &page {
+        report.broke("bundle of the page", failure, started.elapsed());
+    }
+    let equipment = Equipment {
+        package,
+        trap: trap.as_ref().ok(),
+        page: page.as_deref().map_err(Failure::message),
+        chromium: installed.chromium.as_ref().map_err(Failure::message),
+        runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
+        is_long: extent == Extent::Long,
+    };
+    package_tests::run(dirs, &equipment, &package_tests::all(dirs)?, report);
+    Ok(())
 }
 
 /// Runs a cargo test command as one stage.
