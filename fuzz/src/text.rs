@@ -69,7 +69,8 @@ pub fn redact(data: &[u8]) {
         assert_eq!(once, twice, "masked twice: {text:?}");
         assert!(!contains_secret(&once, SecretRules::Full), "{once:?} of {text:?}");
         if text.contains(&format!("\n{secret}\n")) {
-            assert!(!once.contains(secret), "{secret} survives in {once:?}");
+            // Elsewhere it may be a part of a word, which is none.
+            assert!(once.split('\n').all(|line| line != secret), "{secret} survives in {once:?}");
         }
     }
 }
