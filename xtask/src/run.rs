@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -162,6 +163,23 @@ pub fn step(dirs: &Dirs, label: &str, log_name: &str, command: &mut Command) -> 
         step.end("failed");
         Err(finished.failure(label))
     }
+}
+
+/// Does something with each of a list, some of them at a time, and in their order.
+pub fn in_lanes<T: Sync>(lanes: usize, list: &[T], work: impl Fn(&T) + Sync) {
+    let waiting = Mutex::new(list.iter());
+    thread::scope(|scope| {
+        for _ in 0..lanes.min(list.len()) {
+            scope.spawn(|| {
+                loop {
+                    // Taken before the work begins, or the other lanes would wait for its end.
+                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+                    let Some(one) = next else { break };
+                    work(one);
+                }
+            });
+        }
+    });
 }
 
 /// Runs a command on the caller's terminal and returns its exit code.

@@ -44,21 +44,13 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let host = host()?;
     build(&dirs, &host)?;
     let program = dirs.target.join(host).join("fuzz").join("fuzz");
-    let waiting = Mutex::new(targets.iter());
-    let lanes = thread::available_parallelism().map_or(1, usize::from).min(targets.len());
-    let failures = thread::scope(|scope| {
-        let lane = || {
-            let mut failures = Vec::new();
-            loop {
-                let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-                let Some(target) = next else { return failures };
-                failures.extend(fuzz(&dirs, &program, target, minutes).err());
-            }
-        };
-        let lanes: Vec<_> = (0..lanes).map(|_| scope.spawn(lane)).collect();
-        let broke = |_| vec![Failure::new("a lane of the fuzzer panicked")];
-        lanes.into_iter().flat_map(|lane| lane.join().unwrap_or_else(broke)).collect::<Vec<_>>()
+    let lanes = thread::available_parallelism().map_or(1, usize::from);
+    let failures = Mutex::new(Vec::new());
+    run::in_lanes(lanes, &targets, |target| {
+        let failure = fuzz(&dirs, &program, target, minutes).err();
+        failures.lock().unwrap_or_else(PoisonError::into_inner).extend(failure);
     });
+    let failures = failures.into_inner().unwrap_or_else(PoisonError::into_inner);
     for failure in &failures {
         say(&failure.to_string());
     }

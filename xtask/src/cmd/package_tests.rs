@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use crate::dirs::Dirs;
 use crate::failure::{Context, Failure, Outcome};
@@ -75,22 +74,12 @@ pub fn all(dirs: &Dirs) -> Outcome<Vec<String>> {
 
 /// Runs one test file per stage, some at a time.
 pub fn run(dirs: &Dirs, equipment: &Equipment<'_>, names: &[String], report: &mut Report) {
-    let waiting = Mutex::new(longest_first(names).into_iter());
     let report = Mutex::new(report);
-    thread::scope(|scope| {
-        for _ in 0..LANES.min(names.len()) {
-            scope.spawn(|| {
-                loop {
-                    // Taken before the file runs, or the other lane would wait for its end.
-                    let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-                    let Some(name) = next else { break };
-                    let step = Step::begin(stage(name));
-                    let result = run_file(dirs, equipment, name);
-                    // What one file has to say stands together.
-                    record(name, step, result, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
-                }
-            });
-        }
+    run::in_lanes(LANES, &longest_first(names), |name| {
+        let step = Step::begin(stage(name));
+        let result = run_file(dirs, equipment, name);
+        // What one file has to say stands together.
+        record(name, step, result, &mut report.lock().unwrap_or_else(PoisonError::into_inner));
     });
 }
 
