@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use contextweaver_base::ErrorCode;
+use contextweaver_base::{ErrorCode, Result};
 use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, ToolResult};
-use contextweaver_model::{ContextItem, ItemKind, Phase, Sensitivity};
+use contextweaver_model::{ContextItem, ContextPack, ItemKind, Phase, Sensitivity};
 use serde_json::json;
 
 use crate::bytes::Bytes;
@@ -18,7 +18,8 @@ const KINDS: [ItemKind; 6] = [
     ItemKind::DocSnippet,
     ItemKind::MemoryFact,
 ];
-const PHASES: [Phase; 4] = [Phase::Route, Phase::Call, Phase::Interpret, Phase::Answer];
+/// The phases of a prompt.
+pub const PHASES: [Phase; 4] = [Phase::Route, Phase::Call, Phase::Interpret, Phase::Answer];
 const LEVELS: [Sensitivity; 2] = [Sensitivity::Public, Sensitivity::Restricted];
 
 /// Items of one log.
@@ -36,9 +37,8 @@ pub fn build(data: &[u8]) {
     request.explain = true;
     let mut manager = ContextManager::new(options);
     fill(&mut manager, &mut bytes);
-    let pack = match manager.build(&request) {
-        Ok(Outcome::Done(output)) => output.pack,
-        Ok(Outcome::Need(needs)) => panic!("nobody to ask: {needs:?}"),
+    let pack = match built(&mut manager, &request) {
+        Ok(pack) => pack,
         Err(error) => {
             assert_eq!(error.code(), ErrorCode::BudgetExceeded, "{error}");
             assert!(error.details()["over_by"].as_u64() > Some(0), "{error}");
@@ -58,6 +58,14 @@ pub fn build(data: &[u8]) {
     assert_eq!(seen.len() as u64, stats.included_count, "P4");
     for dropped in &stats.dropped_items {
         assert!(seen.insert(&dropped.item_id), "P4: {} is counted twice", dropped.item_id);
+    }
+}
+
+/// Builds with nobody to ask.
+pub fn built(manager: &mut ContextManager, request: &BuildRequest) -> Result<ContextPack> {
+    match manager.build(request)? {
+        Outcome::Done(output) => Ok(output.pack),
+        Outcome::Need(needs) => panic!("nobody to ask: {needs:?}"),
     }
 }
 

@@ -1,10 +1,11 @@
 //! What was stored and comes back, from whoever had it in the meantime.
 
-use contextweaver_context::callbacks::Outcome;
 use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
 use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, ImportMode, ImportOptions};
 use contextweaver_model::Phase;
 use serde_json::{Value, json};
+
+use crate::build::built;
 
 /// Tokens of the prompts that are built of what was read.
 const BUDGET: u64 = 400;
@@ -21,10 +22,8 @@ pub fn manager_snapshots(data: &[u8]) {
     for phase in [Phase::Route, Phase::Answer] {
         let mut request = BuildRequest::new(phase, "what is left");
         request.budget_tokens = Some(BUDGET);
-        let prompt = |manager: &mut ContextManager| match manager.build(&request) {
-            Ok(Outcome::Done(output)) => Ok(output.pack.prompt),
-            Ok(Outcome::Need(needs)) => panic!("nobody to ask: {needs:?}"),
-            Err(error) => Err(error.code()),
+        let prompt = |manager: &mut ContextManager| {
+            built(manager, &request).map(|pack| pack.prompt).map_err(|error| error.code())
         };
         let first = prompt(&mut manager);
         assert_eq!(prompt(&mut again), first, "{stored}");
