@@ -88,7 +88,7 @@ impl ContextManager {
         let is_withheld = self.withhold(item);
         mask_envelope(envelope, &self.options);
         if let Some(artifact) = &mut item.artifact_ref {
-            mask_artifact(artifact, |text| self.options.mask_secrets(text));
+            self.outward_artifact(artifact);
         }
         if !is_withheld {
             return ingested;
@@ -241,7 +241,7 @@ impl ContextManager {
         }
         match &mut item.artifact_ref {
             Some(artifact) if is_withheld => artifact.label.clear(),
-            Some(artifact) => mask_artifact(artifact, |text| self.options.mask_secrets(text)),
+            Some(artifact) => self.outward_artifact(artifact),
             None => {}
         }
     }
