@@ -109,16 +109,11 @@ process.on("message", async ({ args, input, env }) => {
 await writeFile(join(folder, "host.mjs"), HOST);
 const host = fork(join(folder, "host.mjs"), { cwd: folder, execArgv: [], env: { ...process.env, NODE_TEST_CONTEXT: undefined, NO_COLOR: "1" } });
 after(() => host.disconnect());
+const ended = once(host, "exit").then(([code]) => ({ code, stdout: "", stderr: "the host ended" }));
 const cli = async (args, { input, env } = {}) => {
-  const told = new AbortController();
-  const { signal } = told;
-  const answered = Promise.race([once(host, "message", { signal }), once(host, "exit", { signal }).then(() => assert.fail("the host ended"))]);
+  const answered = once(host, "message").then(([said]) => said);
   host.send({ args, input, env });
-  try {
-    return (await answered)[0];
-  } finally {
-    told.abort();
-  }
+  return Promise.race([answered, ended]);
 };
 const build = (args, options) => cli(["build", "session.jsonl", ...args], options);
 
