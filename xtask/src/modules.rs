@@ -51,12 +51,14 @@ const BINDGEN_FLAGS: &[&str] = &[
 
 /// After the passes, what rustc enables for this target by default; wasm-opt must know to accept the module.
 const OPT_FLAGS: &[&str] = &[
-    // -O3 takes a third longer and is not smaller; of its speed nothing was measurable.
-    "-O2",
-    // The compiler, asked for size, left functions apart that gzip then finds alike. Inlining those with one caller costs
-    // a tenth of the compressed size and gains no time; so does keeping common subexpressions in locals.
-    "--one-caller-inline-max-function-size=10",
+    "-Os",
+    // The compiler, asked for size, left functions apart that gzip then finds alike: inlining them costs a tenth of the
+    // compressed size and gains no time. Passes over locals make the module smaller and gzip find less in it; without them
+    // the whole takes a third less.
+    "--skip-pass=inlining-optimizing",
     "--skip-pass=local-cse",
+    "--skip-pass=simplify-locals",
+    "--skip-pass=simplify-locals-nostructure",
     // Instances of one generic function stand together, within reach of gzip.
     "--reorder-functions-by-name",
     "--enable-bulk-memory",
@@ -270,7 +272,7 @@ fn optimise(dirs: &Dirs, build: Build, module: &Module) -> Outcome<()> {
     }
     run::step(
         dirs,
-        &format!("wasm-opt -O2 of {name}_bg.wasm"),
+        &format!("wasm-opt -Os of {name}_bg.wasm"),
         &format!("wasm-opt-{name}"),
         Command::new(dirs.npm_bin("wasm-opt")).args(OPT_FLAGS).arg("-o").arg(finished(dirs, build, module)).arg(&bound),
     )?;

@@ -13,10 +13,10 @@ use crate::run::{self, Step};
 use crate::setup;
 use crate::setup::chromium::Chromium;
 
-/// Files that run at a time. Most of a file is one process at work, and two cores are what CI machines have.
-const LANES: usize = 2;
+/// Files that run at a time: one more than the cores of CI machines, since a file also waits, for a page or for a program.
+const LANES: usize = 3;
 
-/// The files that take longest, so that they begin first and neither lane works alone at the end: each runs the shared
+/// The files that take longest, so that they begin first and no lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
 const LONGEST_FIRST: [&str; 13] = [
     "cli",

@@ -62,11 +62,11 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         return Ok(report.finish(started.elapsed()));
     }
     let (installed, built) = thread::scope(|scope| {
-        // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: both
+        // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: all
         // run beside the native tests.
         let packages = scope.spawn(|| {
             let installed = Installed::prepare(&dirs);
-            let built = installed.is_ready().then(|| Built::prepare(&dirs));
+            let built = installed.tools().map(|tools| Built::prepare(&dirs, tools, &installed.chromium));
             (installed, built)
         });
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
@@ -101,25 +101,39 @@ impl Installed {
 }
 
 impl Installed {
-    /// Whether the package can be built.
-    fn is_ready(&self) -> bool {
-        self.wasm.is_ok() && self.tools.is_ok()
+    /// What the package is built with, or why it cannot be.
+    fn tools(&self) -> Outcome<&WasmBindgen> {
+        self.tools.clone()?;
+        self.wasm.as_ref().map_err(Clone::clone)
     }
 }
 
-/// The packages that are tested, each with the time it took.
+/// The packages that are tested, each with the time it took, and how the tests of the exports went, which share what the
+/// second is built from.
 struct Built {
     release: (Outcome<Package>, Duration),
     trap: (Outcome<Package>, Duration),
+    exports: Report,
 }
 
 impl Built {
-    fn prepare(dirs: &Dirs) -> Self {
+    fn prepare(dirs: &Dirs, tools: &WasmBindgen, chromium: &Outcome<Chromium>) -> Self {
         let timed = |build: fn(&Dirs) -> Outcome<Package>| {
             let started = Instant::now();
             (build(dirs), started.elapsed())
         };
-        Self { release: timed(build::build_and_measure), trap: timed(build::build_trap) }
+        thread::scope(|scope| {
+            let release = scope.spawn(|| timed(build::build_and_measure));
+            let trap = timed(build::build_trap);
+            let mut exports = Report::default();
+            let tested = wasm_in_node(dirs, tools, &mut exports)
+                .and_then(|()| wasm_in_chromium(dirs, tools, chromium, &mut exports));
+            if let Err(failure) = tested {
+                exports.broke("WebAssembly", &failure, Duration::ZERO);
+            }
+            let panicked = |_| (Err(Failure::new("the thread that builds the package panicked")), Duration::ZERO);
+            Self { release: release.join().unwrap_or_else(panicked), trap, exports }
+        })
     }
 }
 
@@ -158,24 +172,22 @@ fn after_native(
     dirs: &Dirs,
     extent: Extent,
     installed: &Installed,
-    built: Option<Built>,
+    built: Outcome<Built>,
     report: &mut Report,
 ) -> Outcome<()> {
-    let (tools, Built { release: (release, time), trap }) = match (&installed.wasm, &installed.tools, built) {
-        (Ok(tools), Ok(()), Some(built)) => (tools, built),
-        (Err(failure), ..) | (_, Err(failure), _) => {
-            report.broke("set-up", failure, Duration::ZERO);
+    let Built { release: (release, time), trap, exports } = match built {
+        Ok(built) => built,
+        Err(failure) => {
+            report.broke("set-up", &failure, Duration::ZERO);
             skip_rest(report, "the set-up failed");
             return Ok(());
         }
-        (Ok(_), Ok(()), None) => return Err(Failure::new("nothing was built")),
     };
     match &release {
         Ok(_) => report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new()),
         Err(failure) => report.broke("build and size limits", failure, time),
     }
-    wasm_in_node(dirs, tools, report)?;
-    wasm_in_chromium(dirs, tools, &installed.chromium, report)?;
+    report.append(exports);
     if let Ok(package) = &release {
         package_stages(dirs, extent, package, trap, installed, report)
     } else {
