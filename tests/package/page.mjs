@@ -25,7 +25,8 @@ const FOLDER = "/some/where/";
  */
 export async function prepare(t, { header = true } = {}) {
   if (!has(t, chromium.path, chromium) || !has(t, page.path, page)) return undefined;
-  const browser = await launchChromium(t);
+  // Every test opens a page of its own, for seconds: optimising its modules takes longer than it gains.
+  const browser = await launchChromium(t, ["--js-flags=--liftoff-only"]);
   const absent = new Set();
   const address = await serve(t, header, absent);
   return { browser, address, absent, open: (t, options) => visit(t, browser, address, options) };
