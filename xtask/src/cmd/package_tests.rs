@@ -121,7 +121,7 @@ fn run_file(dirs: &Dirs, equipment: &Equipment<'_>, name: &str) -> Outcome<FileR
     }
     let mut command = Command::new("node");
     command
-        .args(["--test", if equipment.is_long { "--test-timeout=3600000" } else { "--test-timeout=180000" }])
+        .args(["--test", if equipment.is_long { "--test-timeout=3600000" } else { "--test-timeout=300000" }])
         .args(["--test-reporter=spec", "--test-reporter-destination=stdout"])
         .arg("--test-reporter=tap")
         .arg(format!("--test-reporter-destination={}", tap.display()))

@@ -55,6 +55,8 @@ fn install(dirs: &Dirs, version: &str, root: &Path) -> Outcome<()> {
         command
             .args(["install", "wasm-bindgen-cli", "--version", version])
             .args(["--bin", BINDGEN, "--bin", RUNNER])
+            // Encrypted connections to browsers elsewhere; ours is here.
+            .arg("--no-default-features")
             .arg("--root")
             .arg(root)
             .env("CARGO_TARGET_DIR", &scratch)
@@ -66,7 +68,8 @@ fn install(dirs: &Dirs, version: &str, root: &Path) -> Outcome<()> {
             .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
             .env("CARGO_PROFILE_RELEASE_STRIP", "true")
-            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
+            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+            .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
             .env("CARGO_PROFILE_RELEASE_LTO", "off");
         if locked {
             command.arg("--locked");
