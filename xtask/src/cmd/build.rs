@@ -102,8 +102,12 @@ fn facade(dirs: &Dirs) -> Outcome<PathBuf> {
         "extends": template.join("tsconfig.json"),
         "compilerOptions": { "rootDir": &sources, "rootDirs": [&sources, glue.parent().unwrap_or(&glue)],
             "outDir": &out,
-            // Carried inside `unpack.js`, see `unpacker`.
-            "paths": { "fflate": [dirs.package_tests().join("node_modules/fflate/lib/index.d.ts")] },
+            "paths": {
+                // Carried inside `unpack.js`, see `unpacker`.
+                "fflate": [dirs.package_tests().join("node_modules/fflate/lib/index.d.ts")],
+                // Adapters import the package by its name.
+                "contextweaver": [sources.join("api.ts")],
+            },
         },
         "include": [&sources],
     });

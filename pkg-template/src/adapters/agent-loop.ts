@@ -1,0 +1,258 @@
+// What all adapters do before a call of a model: bring the log in line with the conversation, choose tools, compile. An adapter
+// translates. By its own name the package is imported with the modules that fit the runtime.
+import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, renderCards } from "contextweaver";
+import type {
+  BuiltMessages,
+  ContextManagerOptions,
+  JsonObject,
+  MessageFormat,
+  MessageWarning,
+  Phase,
+  SelectableItem,
+  Selector,
+  SyncedMessages,
+} from "contextweaver";
+
+/** What an agent's loop needs to know, whatever it is written in. */
+export interface AgentLoopOptions {
+  /**
+   * Most tokens of a call of the model: messages, instructions and the definitions of the tools that are offered; these take at
+   * most half of it.
+   */
+  readonly budget_tokens: number;
+  /** The log, or how to make it. Default: a new one with default options. Whoever gives one frees it. */
+  readonly manager?: ContextManager | ContextManagerOptions;
+  /** Default: `answer`, which shows messages, calls and results alike. */
+  readonly phase?: Phase;
+  /** Tools that a query may bring. With no more tools than that, all are offered. Default: 16. */
+  readonly max_tools?: number;
+  /** Names of tools that are offered in every step. Default: none. */
+  readonly always?: readonly string[];
+  /** Is told of every step what was sent and what was left out. What it throws ends the step. */
+  readonly onStep?: (step: AgentLoopStep) => void;
+}
+
+/** What was compiled for a call of the model. */
+export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
+  /** The messages with their record, `pack`: what was kept, and why not the rest. */
+  readonly built: BuiltMessages<F>;
+  /** Names of the tools that are offered, in the order of their definitions. */
+  readonly tools: readonly string[];
+  /** Tokens of the definitions of these. With `built.tokens` at most the budget. */
+  readonly tool_tokens: number;
+  /** What of the conversation is new, and what was edited. */
+  readonly synced: SyncedMessages;
+  /** What was repaired or left out, of the conversation as of the messages. */
+  readonly warnings: readonly MessageWarning[];
+}
+
+/** A tool of a framework, as far as a choice among tools needs to know. */
+export interface OfferedTool {
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** JSON Schema of the arguments; absent for tools that the provider itself runs. */
+  readonly schema?: JsonObject | undefined;
+}
+
+/** Words for a search among the tools. */
+export interface FindToolsInput {
+  readonly query: string;
+}
+
+/** Arguments of `ContextManager.drilldown`. */
+export interface DrilldownInput {
+  readonly handle: string;
+  readonly selector: Selector;
+  readonly max_tokens?: number;
+}
+
+/** Tokens of a part that is read of a result: below the default gate of the firewall, so that it stays as it was read. */
+const PART_TOKENS = 400;
+const MAX_TOOLS = 16;
+/** What providers put around a definition. */
+const FRAME_TOKENS = 4;
+
+/** The tool by which a model looks for tools that it was not offered. */
+export const FIND_TOOLS: Readonly<Required<OfferedTool>> = {
+  name: "find_tools",
+  description: "Find tools by what they do. Those that are found can be called from the next step on.",
+  schema: {
+    type: "object",
+    properties: { query: { type: "string", description: "What the tool should do, in a few words." } },
+    required: ["query"],
+    additionalProperties: false,
+  },
+};
+
+/** The tool by which a model reads on in a result of which a prompt shows a part. */
+export function drilldownOffer(): Required<OfferedTool> {
+  const { name, description, args_schema } = drilldownTool();
+  return { name, description, schema: args_schema as JsonObject };
+}
+
+/** The conversation of an agent, and its tools. */
+export class AgentLoop {
+  readonly manager: ContextManager;
+  readonly #options: AgentLoopOptions;
+  readonly #isOwn: boolean;
+  readonly #drilldown = drilldownOffer();
+  #router: Router | undefined;
+  #tools = new Map<string, { readonly tool: OfferedTool; readonly tokens: number }>();
+  /** What the model found by `find_tools`, the newest last. */
+  #found: string[] = [];
+  /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
+  #turn: { readonly key: string; readonly names: readonly string[] } | undefined;
+
+  constructor(options: AgentLoopOptions) {
+    const { manager } = checked(options);
+    this.#isOwn = !(manager instanceof ContextManager);
+    this.manager = manager instanceof ContextManager ? manager : new ContextManager(manager);
+    this.#options = options;
+  }
+
+  /** Takes the tools that there are; no two may have one name, and none that of the two that are added. */
+  setTools(tools: readonly OfferedTool[]): void {
+    const known = new Map<string, { readonly tool: OfferedTool; readonly tokens: number }>();
+    for (const tool of tools) {
+      const { name } = tool;
+      if (name === this.#drilldown.name || name === FIND_TOOLS.name) {
+        throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, { path: `/tools/${name}`, hint: "give yours another name" });
+      }
+      known.set(name, { tool, tokens: definitionTokens(tool) });
+    }
+    for (const name of this.#options.always ?? []) {
+      if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always" });
+    }
+    const items = tools.map(({ name, description, schema }): SelectableItem => ({
+      id: name,
+      kind: "tool",
+      name,
+      description: description ?? "",
+      ...(schema && { args_schema: schema }),
+    }));
+    const router = tools.length > this.#maxTools ? new Router(items) : undefined;
+    this.#router?.free();
+    [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
+  }
+
+  /**
+   * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
+   * since.
+   */
+  step<F extends MessageFormat>(
+    format: F,
+    messages: readonly unknown[],
+    { query, called, system }: { readonly query: string; readonly called: readonly string[]; readonly system?: unknown },
+  ): AgentLoopStep<F> {
+    const { budget_tokens, phase = "answer", onStep } = this.#options;
+    const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
+    const { names, tokens } = this.#choose(query, called);
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: budget_tokens - tokens });
+    const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...built.warnings] };
+    onStep?.(step);
+    return step;
+  }
+
+  /** Answers a call of the drilldown tool. What is wrong with it is told to the model, which can do better. */
+  drilldown({ handle, selector, max_tokens = PART_TOKENS }: DrilldownInput): string {
+    return this.#told(() => {
+      const slice = this.manager.drilldown(handle, selector, { max_tokens: Math.min(max_tokens, PART_TOKENS) });
+      const { text, unit, start, end, total, next } = slice;
+      const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
+      return `${text}\n(${unit} ${start} to ${end} of ${total}${rest})`;
+    });
+  }
+
+  /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
+  findTools({ query }: FindToolsInput): string {
+    return this.#told(() => {
+      const router = this.#router;
+      if (!router) return "All tools are offered already.";
+      const route = router.route(query, { top_k: Math.min(this.#maxTools, 8) });
+      if (route.candidate_ids.length === 0) return "No tool fits.";
+      const found = new Set([...this.#found.filter((name) => !route.candidate_ids.includes(name)), ...route.candidate_ids]);
+      this.#found = [...found].slice(-this.#maxTools);
+      return renderCards(router.cards(route));
+    });
+  }
+
+  /** Gives the memory back: of the router, and of the log if it was made here. */
+  free(): void {
+    this.#router?.free();
+    if (this.#isOwn) this.manager.free();
+  }
+
+  get #maxTools(): number {
+    return this.#options.max_tools ?? MAX_TOOLS;
+  }
+
+  /** Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room for. */
+  #choose(query: string, called: readonly string[]): { readonly names: readonly string[]; readonly tokens: number } {
+    const wanted = new Set<string>();
+    const { always = [], budget_tokens } = this.#options;
+    const known = (names: readonly string[]): readonly string[] => names.filter((name) => this.#tools.has(name));
+    for (const name of [...always, ...known(called), ...[...this.#found].reverse(), ...this.#ofTurn(query)]) wanted.add(name);
+    const room = Math.floor(budget_tokens / 2);
+    const names: string[] = [];
+    let tokens = 0;
+    const offer = (name: string, cost: number): void => {
+      if (tokens + cost > room) return;
+      tokens += cost;
+      names.push(name);
+    };
+    if (this.manager.stats().artifacts > 0) offer(this.#drilldown.name, definitionTokens(this.#drilldown));
+    if (this.#router) offer(FIND_TOOLS.name, definitionTokens(FIND_TOOLS));
+    for (const name of wanted) offer(name, this.#tools.get(name)?.tokens ?? 0);
+    const order = [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.name];
+    return { names: order.filter((name) => names.includes(name)), tokens };
+  }
+
+  #ofTurn(query: string): readonly string[] {
+    if (!this.#router) return [...this.#tools.keys()];
+    if (this.#turn?.key !== query) {
+      // Tools whose provider says what they take are no matter of words, and are always there.
+      const unsaid = [...this.#tools].filter(([, { tool }]) => !tool.schema).map(([name]) => name);
+      const routed = query.trim() === "" ? [] : this.#router.route(query, { top_k: this.#maxTools }).candidate_ids;
+      this.#turn = { key: query, names: [...unsaid, ...routed] };
+    }
+    return this.#turn.names;
+  }
+
+  #told(run: () => string): string {
+    try {
+      return run();
+    } catch (error) {
+      if (!ContextWeaverError.is(error)) throw error;
+      return `${error.code}: ${error.message}${error.hint ? ` (${error.hint})` : ""}`;
+    }
+  }
+}
+
+const OPTIONS = ["budget_tokens", "manager", "phase", "max_tools", "always", "onStep"];
+
+/** Refuses options that are not as described; those of the log and the phase are checked where they are used. */
+function checked(options: AgentLoopOptions): AgentLoopOptions {
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) {
+    throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `there are: ${OPTIONS.join(", ")}` });
+  }
+  const { budget_tokens, max_tools, always, onStep } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
+  const refuse = (path: string, expected: string, hint?: string): never => {
+    const isMissing = path === "/budget_tokens" && budget_tokens === undefined;
+    throw new ContextWeaverError(isMissing ? "MISSING_FIELD" : "INVALID_INPUT", `expected ${expected}`, { path, ...(hint !== undefined && { hint }) });
+  };
+  if (!isCount(budget_tokens)) refuse("/budget_tokens", "a whole number of tokens", "the most that a call of the model may cost, such as 16000");
+  if (max_tools !== undefined && !isCount(max_tools)) refuse("/max_tools", "a whole number of tools");
+  if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
+  if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
+  return options;
+}
+
+function isCount(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value > 0;
+}
+
+/** Tokens of a definition as it is sent. */
+function definitionTokens({ name, description, schema }: OfferedTool): number {
+  return countTokens(JSON.stringify({ name, description, schema })) + FRAME_TOKENS;
+}

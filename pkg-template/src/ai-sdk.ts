@@ -1,0 +1,193 @@
+// `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
+import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { ContextWeaverError } from "contextweaver";
+import type { AiSdkModelMessage, ContextManager, JsonObject } from "contextweaver";
+
+export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput };
+
+/** Tools as the SDK takes them, by name. */
+export type AiSdkTools = Readonly<Record<string, object>>;
+
+/** A tool that the loop adds. */
+export interface AiSdkAddedTool<Input> {
+  readonly description: string;
+  readonly inputSchema: AiSdkInputSchema<Input>;
+  readonly execute: (input: Input) => Promise<string>;
+}
+
+/** A JSON Schema as the SDK knows its own. */
+export interface AiSdkInputSchema<Input> {
+  readonly jsonSchema: JsonObject;
+  readonly validate: undefined;
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => { readonly value: Input };
+    readonly types?: { readonly input: Input; readonly output: Input };
+    readonly jsonSchema: { readonly input: () => Record<string, unknown>; readonly output: () => Record<string, unknown> };
+  };
+}
+
+/** The tools that the loop adds. An alias, as only these are sets of tools to the compiler. */
+export type AiSdkAddedTools = {
+  /** Reads on in a result of which the prompt shows a part; offered when there is one. */
+  readonly drilldown: AiSdkAddedTool<DrilldownInput>;
+  /** Finds tools that were not offered; offered when there are more than `max_tools`. */
+  readonly find_tools: AiSdkAddedTool<FindToolsInput>;
+};
+
+/** How the loop of an agent is served. */
+export interface ContextWeaverOptions<Tools extends AiSdkTools> extends Omit<AgentLoopOptions, "always"> {
+  /** All tools there are: thousands cost nothing until a query needs them. */
+  readonly tools: Tools;
+  /** Names of tools that are offered in every step. Default: none. */
+  readonly always?: readonly (keyof Tools & string)[];
+}
+
+/** What the SDK tells `prepareStep`, as far as it is needed. */
+export interface AiSdkStepInput {
+  readonly messages: readonly unknown[];
+  /** Since version 7. */
+  readonly initialInstructions?: unknown;
+}
+
+/** What `prepareStep` answers. */
+export interface AiSdkStep<Names extends string> {
+  messages: AiSdkModelMessage[];
+  activeTools: Names[];
+  /** The instructions, when there are any. Version 6 gets them among the messages. */
+  system?: string;
+}
+
+/** What `generateText`, `streamText` and agents of the SDK take. */
+export interface ContextWeaver<Tools extends AiSdkTools> {
+  /** Yours and the two of the loop. */
+  readonly tools: Tools & AiSdkAddedTools;
+  readonly prepareStep: (step: AiSdkStepInput) => Promise<AiSdkStep<(keyof Tools & string) | keyof AiSdkAddedTools>>;
+  /** The log, with all that was ever said and every byte of every result. */
+  readonly manager: ContextManager;
+  /** Gives the memory back. */
+  free(): void;
+}
+
+/**
+ * Serves one conversation: in each step of the SDK's loop the log is brought in line with the messages, large results are
+ * digested, tools are chosen, and what is sent keeps to the budget. Take another one for another conversation; the turns of one
+ * may be any number of calls of `generateText` or `streamText`.
+ *
+ * Errors of `prepareStep`: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of
+ * `ContextManager.syncMessages`.
+ */
+export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
+  const { tools, ...rest } = options;
+  if (typeof tools !== "object" || tools === null) {
+    const init = { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" };
+    throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a set of tools", init);
+  }
+  const loop = new AgentLoop(rest);
+  const conversation = new Conversation();
+  let ready: Promise<void> | undefined;
+  const added: AiSdkAddedTools = {
+    drilldown: addedTool(drilldownOffer(), async (input) => loop.drilldown(input)),
+    find_tools: addedTool(FIND_TOOLS, async (input) => loop.findTools(input)),
+  };
+  return {
+    tools: { ...tools, ...added },
+    manager: loop.manager,
+    async prepareStep(step) {
+      await (ready ??= offered(tools).then((list) => loop.setTools(list)));
+      const messages = conversation.behind(step);
+      const compiled = loop.step("ai-sdk-model", messages, lastTurn(messages));
+      const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
+      conversation.remember({ conversation: messages, messages: split.messages });
+      return { ...split, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };
+    },
+    free: () => loop.free(),
+  };
+}
+
+/** What stood behind messages that were sent. */
+interface Sent {
+  readonly conversation: readonly unknown[];
+  readonly messages: readonly unknown[];
+}
+
+/**
+ * Finds the conversation behind what a step is told. Since version 7 the SDK goes on with the messages of the step before, which
+ * are ours, and adds what came since; version 6 tells the whole conversation every time.
+ */
+class Conversation {
+  /** By the first message, which is an object of its own each time; a step that is tried again finds the same. */
+  readonly #sent = new WeakMap<object, Sent>();
+
+  behind({ messages, initialInstructions }: AiSdkStepInput): readonly unknown[] {
+    const sent = this.#sent.get(messages[0] as object);
+    if (sent) return [...sent.conversation, ...messages.slice(sent.messages.length)];
+    const instructions = [initialInstructions].flat().filter((one) => one !== undefined && one !== null);
+    return [...instructions.map((one) => (typeof one === "string" ? { role: "system", content: one } : one)), ...messages];
+  }
+
+  remember(sent: Sent): void {
+    const [first] = sent.messages;
+    if (first !== undefined) this.#sent.set(first as object, sent);
+  }
+}
+
+interface Part {
+  readonly type?: unknown;
+  readonly text?: unknown;
+  readonly toolName?: unknown;
+}
+
+/** What the user asked last, and the tools that were called since. */
+function lastTurn(messages: readonly unknown[]): { readonly query: string; readonly called: readonly string[] } {
+  const list = messages as readonly { readonly role?: unknown; readonly content?: unknown }[];
+  const last = list.map(({ role }) => role).lastIndexOf("user");
+  const partsOf = (content: unknown): readonly Part[] => (Array.isArray(content) ? (content as Part[]) : [{ type: "text", text: content }]);
+  const texts = partsOf(list[last]?.content).filter(({ type }) => type === "text");
+  const calls = list.slice(last + 1).flatMap(({ content }) => partsOf(content)).filter(({ type }) => type === "tool-call");
+  return {
+    query: texts.map(({ text }) => String(text ?? "")).join("\n"),
+    called: calls.map(({ toolName }) => String(toolName)),
+  };
+}
+
+/** Takes the instructions out of the messages. */
+function withoutSystem(messages: readonly AiSdkModelMessage[]): { messages: AiSdkModelMessage[]; system?: string } {
+  const isSystem = ({ role }: AiSdkModelMessage): boolean => role === "system";
+  const system = messages.filter(isSystem).map(({ content }) => content as string);
+  return { messages: messages.filter((message) => !isSystem(message)), ...(system.length > 0 && { system: system.join("\n\n") }) };
+}
+
+/** By this the SDK knows its own schemas, whichever copy of it is loaded. */
+const SCHEMA = /* @__PURE__ */ Symbol.for("vercel.ai.schema");
+
+function addedTool<Input>({ description, schema }: Required<OfferedTool>, execute: (input: Input) => Promise<string>): AiSdkAddedTool<Input> {
+  const jsonSchema = schema as JsonObject;
+  const input = (): Record<string, unknown> => ({ ...jsonSchema });
+  const standard = { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value: value as Input }), jsonSchema: { input, output: input } } as const;
+  const inputSchema = Object.defineProperty({ jsonSchema, validate: undefined, "~standard": standard } as const, SCHEMA, { value: true, enumerable: true });
+  return { description: description ?? "", inputSchema, execute };
+}
+
+/** Reads what the SDK's tools say of themselves. */
+async function offered(tools: AiSdkTools): Promise<OfferedTool[]> {
+  return Promise.all(
+    Object.entries(tools).map(async ([name, tool]) => {
+      const { description, inputSchema } = tool as { readonly description?: unknown; readonly inputSchema?: unknown };
+      return { name, description: typeof description === "string" ? description : undefined, schema: await jsonSchemaOf(inputSchema) };
+    }),
+  );
+}
+
+/** The JSON Schema of what the SDK takes for one: its own, also one that is made late, or a Standard Schema that can tell. */
+async function jsonSchemaOf(given: unknown): Promise<JsonObject | undefined> {
+  const schema = typeof given === "function" && !("~standard" in given) ? ((given as () => unknown)() as unknown) : given;
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return undefined;
+  const { jsonSchema, "~standard": standard } = schema as {
+    readonly jsonSchema?: unknown;
+    readonly "~standard"?: { readonly jsonSchema?: { readonly input?: (options: { readonly target: string }) => unknown } };
+  };
+  return (await (jsonSchema ?? standard?.jsonSchema?.input?.({ target: "draft-07" }))) as JsonObject | undefined;
+}

@@ -1,0 +1,263 @@
+// The adapter for the AI SDK in the SDK's own loops, versions 6 and 7, with a scripted model.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import * as ai7 from "ai";
+import * as test7 from "ai/test";
+import * as ai6 from "ai-6";
+import * as test6 from "ai-6/test";
+import { z } from "zod";
+import { project } from "./harness.mjs";
+
+const folder = await project("ai-sdk", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+/** What differs between the versions. */
+const SDKS = {
+  7: { ...ai7, Model: test7.MockLanguageModelV4, ...test7, stop: ai7.isStepCount, system: "instructions", picture: (data) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } }) },
+  6: { ...ai6, Model: test6.MockLanguageModelV3, ...test6, stop: ai6.stepCountIs, system: "system", picture: (data) => ({ type: "image-data", mediaType: "image/png", data }) },
+};
+const BUDGET = 8_000;
+const STEPS = 60;
+const USAGE = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 20, text: 20, reasoning: undefined },
+};
+const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
+const QUESTION = "Read the export of the orders and tell me why order 4711 failed.";
+
+/** The answer stands in one row of many. */
+const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: n === 711 ? "failed" : "paid", note: n === 711 ? "card expired in 1999" : `shipped on day ${n % 28}` }));
+
+/** 200 tools, of which a few are of use. */
+function manyTools({ jsonSchema, tool, picture }) {
+  const executed = [];
+  const entries = Array.from({ length: 198 }, (_, n) => {
+    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
+    const name = `${area}_${verb}_${n}`;
+    return [name, tool({ description: `${verb} the ${area} records of group ${n}`, inputSchema: jsonSchema({ type: "object", properties: { group: { type: "integer" } } }), execute: async () => (executed.push(name), { done: n }) })];
+  });
+  const tools = {
+    ...Object.fromEntries(entries),
+    export_orders: tool({
+      description: "Read the export of all orders with their status",
+      inputSchema: z.object({ since: z.string().optional() }),
+      execute: async () => (executed.push("export_orders"), orders()),
+    }),
+    take_picture: tool({
+      description: "Take a picture of the order desk",
+      inputSchema: z.object({}),
+      execute: async () => ({ data: PICTURE }),
+      toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, picture(PICTURE)] }),
+    }),
+  };
+  return { tools, executed };
+}
+
+/** Texts of a prompt as the provider gets them. */
+function textsOf(value, found = []) {
+  if (typeof value === "string") found.push(value === PICTURE ? "" : value);
+  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
+  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (key !== "providerOptions") textsOf(one, found);
+  return found;
+}
+
+/** What every provider wants: each call answered in the very next message, no result without its call, names that were offered. */
+function accepts({ prompt, tools = [] }) {
+  let open = new Set();
+  for (const { role, content } of prompt) {
+    const parts = Array.isArray(content) ? content : [];
+    if (role === "tool") {
+      for (const { type, toolCallId } of parts) if (type === "tool-result") assert.ok(open.delete(toolCallId), `a result without its call: ${toolCallId}`);
+      continue;
+    }
+    assert.equal(open.size, 0, "a call without its result");
+    open = new Set(parts.filter(({ type }) => type === "tool-call").map(({ toolCallId }) => toolCallId));
+  }
+  assert.equal(open.size, 0, "a call without its result");
+  const sent = textsOf(prompt).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+  const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
+  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+}
+
+const call = (id, toolName, input) => ({ type: "tool-call", toolCallId: id, toolName, input: JSON.stringify(input) });
+const said = (content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
+
+/** A model that reads the export first, works for long, and then needs what stood in the export. */
+function script() {
+  let step = 0;
+  return (options) => {
+    accepts(options);
+    const at = step++;
+    const offered = new Set((options.tools ?? []).map(({ name }) => name));
+    const asks = (...calls) => {
+      for (const { toolName } of calls) assert.ok(offered.has(toolName), `${toolName} is not offered at step ${at}: ${[...offered]}`);
+      return said(calls);
+    };
+    if (at === 0) return asks(call("c0", "export_orders", {}));
+    if (at === 1) return asks(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
+    if (at === 2) assert.ok(JSON.stringify(options.prompt).includes(PICTURE), "the picture did not arrive");
+    if (at < STEPS - 2) {
+      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
+      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
+      return asks(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
+    }
+    const text = textsOf(options.prompt).join("\n");
+    if (at === STEPS - 2) {
+      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
+      return asks(call("last", "drilldown", { handle, selector: { type: "rows", where: [{ column: "status", op: "eq", value: "failed" }] } }));
+    }
+    const [answer] = /card expired in \d+/.exec(text) ?? assert.fail("the answer was not found");
+    return said([{ type: "text", text: answer }]);
+  };
+}
+
+/** What a model says, as a stream. */
+function streamed({ convertArrayToReadableStream }, { content, finishReason, usage }) {
+  const parts = content.flatMap((part, at) =>
+    part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part],
+  );
+  return { stream: convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }]) };
+}
+
+const HOW = {
+  generateText: async ({ generateText }, settings) => generateText(settings),
+  streamText: async ({ streamText }, settings) => {
+    const failures = [];
+    const result = streamText({ ...settings, onError: ({ error }) => void failures.push(error) });
+    await result.consumeStream();
+    assert.deepEqual(failures, []);
+    return { text: await result.text, response: await result.response };
+  },
+};
+
+/** A model that says what `next` says to what it is asked. */
+const modelOf = (sdk, next) => new sdk.Model({ doGenerate: async (options) => next(options), doStream: async (options) => streamed(sdk, next(options)) });
+
+for (const [version, sdk] of Object.entries(SDKS)) {
+  for (const [name, run] of Object.entries(HOW)) {
+    test(`AI SDK ${version}, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
+      const { tools, executed } = manyTools(sdk);
+      const steps = [];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const settings = { model: modelOf(sdk, script()), tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief." };
+      const { text } = await run(sdk, { ...settings, prompt: QUESTION });
+      assert.equal(text, "card expired in 1999");
+      assert.equal(steps.length, STEPS);
+      assert.equal(executed.filter((name) => name === "export_orders").length, 1);
+      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      // Nothing was said twice, and nothing is lost.
+      assert.equal(JSON.parse(Buffer.from(cw.manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
+      const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
+      assert.equal(cw.manager.events.count({ kinds: ["tool_call"] }), calls);
+      assert.equal(cw.manager.events.count({ kinds: ["tool_result"] }), calls);
+      cw.free();
+    });
+
+    test(`AI SDK ${version}, ${name}: a conversation of several runs, edited and trimmed`, async () => {
+      const asked = [];
+      const model = modelOf(sdk, (options) => {
+        accepts(options);
+        asked.push(textsOf(options.prompt).join("\n"));
+        return said([{ type: "text", text: `answer ${asked.length}` }]);
+      });
+      const cw = contextWeaver({ tools: {}, budget_tokens: BUDGET });
+      const settings = { model, tools: cw.tools, prepareStep: cw.prepareStep };
+      let messages = [{ role: "user", content: "My name is Ada." }];
+      const turn = async (content) => {
+        if (content) messages.push({ role: "user", content });
+        const { response } = await run(sdk, { ...settings, messages });
+        messages.push(...response.messages);
+      };
+      await turn();
+      await turn("I live in Paris.");
+      await turn("Which city is it?");
+      assert.match(asked[2], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which city/);
+      // The user mends what was said last, and the host forgets the oldest turn.
+      messages = [...messages.slice(2, -2), { role: "user", content: "Which country is it?" }];
+      await turn();
+      assert.match(asked[3], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which country/);
+      assert.doesNotMatch(asked[3], /city|answer 3/);
+      cw.free();
+    });
+
+    test(`AI SDK ${version}, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
+      const controller = new AbortController();
+      const tools = {
+        fail: sdk.tool({ description: "Fails", inputSchema: z.object({}), execute: async () => { throw new Error("the disk is full"); } }),
+        hang: sdk.tool({ description: "Hangs", inputSchema: z.object({}), execute: async (_, { abortSignal }) => { controller.abort(); abortSignal.throwIfAborted(); } }),
+      };
+      const texts = [];
+      const turns = [() => said([call("f", "fail", {})]), () => said([call("h", "hang", {})]), () => said([{ type: "text", text: "done" }])];
+      const model = modelOf(sdk, (options) => {
+        accepts(options);
+        texts.push(textsOf(options.prompt).join("\n"));
+        return turns[texts.length - 1]();
+      });
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET });
+      const settings = { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5) };
+      const messages = [{ role: "user", content: "Do it." }];
+      const steps = [];
+      await run(sdk, { ...settings, messages, abortSignal: controller.signal, onStepFinish: (step) => steps.push(step) }).catch((error) => assert.match(String(error), /abort/i));
+      assert.match(texts[1], /the disk is full/);
+      // What the host has of it is a call without its result.
+      const pending = { role: "assistant", content: [{ type: "tool-call", toolCallId: "h2", toolName: "hang", input: {} }] };
+      const { text } = await run(sdk, { ...settings, model: modelOf(sdk, (options) => (accepts(options), said([{ type: "text", text: "done" }]))), messages: [...messages, pending, { role: "user", content: "Go on." }] });
+      assert.equal(text, "done");
+      cw.free();
+    });
+
+    test(`AI SDK ${version}, ${name}: calls that wait for an approval, granted and denied`, async () => {
+      const paid = [];
+      const tools = { pay: sdk.tool({ description: "Pay", inputSchema: z.object({ to: z.string() }), needsApproval: true, execute: async ({ to }) => (paid.push(to), "paid") }) };
+      const texts = [];
+      const model = modelOf(sdk, (options) => {
+        accepts(options);
+        texts.push(textsOf(options.prompt).join("\n"));
+        return texts.length === 1 ? said([call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Mallory" })]) : said([{ type: "text", text: "done" }]);
+      });
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET });
+      const settings = { model, tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(5) };
+      const messages = [{ role: "user", content: "Pay both." }];
+      messages.push(...(await run(sdk, { ...settings, messages })).response.messages);
+      const asked = messages.at(-1).content.filter(({ type }) => type === "tool-approval-request");
+      const approved = ({ toolCallId }) => toolCallId === "p1";
+      messages.push({ role: "tool", content: asked.map((one) => ({ type: "tool-approval-response", approvalId: one.approvalId, approved: approved(one), reason: approved(one) ? "yes" : "not to her" })) });
+      const { text } = await run(sdk, { ...settings, messages });
+      assert.equal(text, "done");
+      assert.deepEqual(paid, ["Ada"]);
+      assert.match(texts[1], /paid/);
+      assert.match(texts[1], /not to her/);
+      cw.free();
+    });
+  }
+
+  test(`AI SDK ${version}: what cannot be is said before the model is asked`, async () => {
+    const model = modelOf(sdk, () => assert.fail("the model was asked"));
+    const fails = async (options, prompt, expected) => {
+      const cw = contextWeaver({ budget_tokens: BUDGET, ...options });
+      await assert.rejects(sdk.generateText({ model, tools: cw.tools, prepareStep: cw.prepareStep, prompt, maxRetries: 0 }), (error) => {
+        assert.ok(ContextWeaverError.is(error), String(error));
+        assert.deepEqual({ code: error.code, path: error.path }, expected);
+        return true;
+      });
+      cw.free();
+    };
+    const one = sdk.tool({ description: "One", inputSchema: z.object({}), execute: async () => 1 });
+    await fails({ tools: { drilldown: one } }, "hi", { code: "DUPLICATE_ID", path: "/tools/drilldown" });
+    await fails({ tools: { one }, always: ["two"] }, "hi", { code: "NOT_FOUND", path: "/always" });
+    await fails({ tools: {}, budget_tokens: 50 }, "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
+    for (const [options, code, path] of [
+      [{ tools: {} }, "MISSING_FIELD", "/budget_tokens"],
+      [{ tools: {}, budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],
+      [{ budget_tokens: 8_000 }, "MISSING_FIELD", "/tools"],
+      [{ tools: {}, budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
+      [{ tools: {}, budget_tokens: 8_000, max_tools: 0 }, "INVALID_INPUT", "/max_tools"],
+      [{ tools: {}, budget_tokens: 8_000, manager: { budget: { answer: -1 } } }, "OUT_OF_RANGE", "/budget/answer"],
+    ]) {
+      assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    }
+  });
+}
