@@ -280,7 +280,6 @@ export interface SuppliedSummary {
   readonly provider_metadata?: Readonly<Record<string, string>>;
 }
 
-/** What is to be called. */
 /** A tool: itself, or its id in a router or a catalog. */
 export type ToolChoice =
   | { readonly tool: SelectableItem; readonly tool_id?: undefined }

@@ -249,6 +249,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     await fails({ tools: { drilldown: one } }, "hi", { code: "DUPLICATE_ID", path: "/tools/drilldown" });
     await fails({ tools: { one }, always: ["two"] }, "hi", { code: "NOT_FOUND", path: "/always" });
     await fails({ tools: {}, budget_tokens: 50 }, "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
+    // What is left out for want of room is told.
+    const steps = [];
+    const large = sdk.tool({ description: "word ".repeat(400), inputSchema: z.object({}), execute: async () => 1 });
+    const cw = contextWeaver({ tools: { large, one }, budget_tokens: 700, always: ["large"], onStep: (step) => steps.push(step) });
+    await sdk.generateText({ model: modelOf(sdk, () => said([{ type: "text", text: "done" }])), tools: cw.tools, prepareStep: cw.prepareStep, prompt: "hi" });
+    assert.deepEqual(steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]), [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]]);
+    cw.free();
     for (const [options, code, path] of [
       [{ tools: {} }, "MISSING_FIELD", "/budget_tokens"],
       [{ tools: {}, budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],

@@ -42,7 +42,7 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
   readonly tool_tokens: number;
   /** What of the conversation is new, and what was edited. */
   readonly synced: SyncedMessages;
-  /** What was repaired or left out, of the conversation as of the messages. */
+  /** What was repaired or left out, of the conversation as of the messages; a tool without room is `TOOL_LEFT_OUT`. */
   readonly warnings: readonly MessageWarning[];
 }
 
@@ -64,6 +64,13 @@ export interface DrilldownInput {
   readonly handle: string;
   readonly selector: Selector;
   readonly max_tokens?: number;
+}
+
+/** The tools of a step, and those for which there was no room. */
+interface ChosenTools {
+  readonly names: readonly string[];
+  readonly tokens: number;
+  readonly left_out: readonly MessageWarning[];
 }
 
 /** Tokens of a part that is read of a result: below the default gate of the firewall, so that it stays as it was read. */
@@ -146,9 +153,9 @@ export class AgentLoop {
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
-    const { names, tokens } = this.#choose(query, called);
+    const { names, tokens, left_out } = this.#choose(query, called);
     const built = this.manager.buildMessages({ phase, query, format, budget_tokens: budget_tokens - tokens });
-    const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...built.warnings] };
+    const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...left_out, ...built.warnings] };
     onStep?.(step);
     return step;
   }
@@ -187,16 +194,21 @@ export class AgentLoop {
   }
 
   /** Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room for. */
-  #choose(query: string, called: readonly string[]): { readonly names: readonly string[]; readonly tokens: number } {
+  #choose(query: string, called: readonly string[]): ChosenTools {
     const wanted = new Set<string>();
     const { always = [], budget_tokens } = this.#options;
     const known = (names: readonly string[]): readonly string[] => names.filter((name) => this.#tools.has(name));
     for (const name of [...always, ...known(called), ...[...this.#found].reverse(), ...this.#ofTurn(query)]) wanted.add(name);
     const room = Math.floor(budget_tokens / 2);
     const names: string[] = [];
+    const left_out: MessageWarning[] = [];
     let tokens = 0;
     const offer = (name: string, cost: number): void => {
-      if (tokens + cost > room) return;
+      if (tokens + cost > room) {
+        const message = `the definition of ${name} takes ${cost} tokens, and ${room - tokens} are left for tools`;
+        left_out.push({ code: "TOOL_LEFT_OUT", message, path: `/tools/${name}` });
+        return;
+      }
       tokens += cost;
       names.push(name);
     };
@@ -204,7 +216,7 @@ export class AgentLoop {
     if (this.#router) offer(FIND_TOOLS.name, definitionTokens(FIND_TOOLS));
     for (const name of wanted) offer(name, this.#tools.get(name)?.tokens ?? 0);
     const order = [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.name];
-    return { names: order.filter((name) => names.includes(name)), tokens };
+    return { names: order.filter((name) => names.includes(name)), tokens, left_out };
   }
 
   #ofTurn(query: string): readonly string[] {
