@@ -1,8 +1,9 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
-import type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
-import type { AiSdkModelMessage, ContextManager, JsonObject } from "contextweaver";
+import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput };
 
@@ -10,23 +11,8 @@ export type { AgentLoopOptions, AgentLoopStep, DrilldownInput, FindToolsInput };
 export type AiSdkTools = Readonly<Record<string, object>>;
 
 /** A tool that the loop adds. */
-export interface AiSdkAddedTool<Input> {
-  readonly description: string;
-  readonly inputSchema: AiSdkInputSchema<Input>;
+export interface AiSdkAddedTool<Input> extends AiSdkTool {
   readonly execute: (input: Input) => Promise<string>;
-}
-
-/** A JSON Schema as the SDK knows its own. */
-export interface AiSdkInputSchema<Input> {
-  readonly jsonSchema: JsonObject;
-  readonly validate: undefined;
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    readonly validate: (value: unknown) => { readonly value: Input };
-    readonly types?: { readonly input: Input; readonly output: Input };
-    readonly jsonSchema: { readonly input: () => Record<string, unknown>; readonly output: () => Record<string, unknown> };
-  };
 }
 
 /** The tools that the loop adds. An alias, as only these are sets of tools to the compiler. */
@@ -160,15 +146,8 @@ function withoutSystem(messages: readonly AiSdkModelMessage[]): { messages: AiSd
   return { messages: messages.filter((message) => !isSystem(message)), ...(system.length > 0 && { system: system.join("\n\n") }) };
 }
 
-/** By this the SDK knows its own schemas, whichever copy of it is loaded. */
-const SCHEMA = /* @__PURE__ */ Symbol.for("vercel.ai.schema");
-
-function addedTool<Input>({ description, schema }: Required<OfferedTool>, execute: (input: Input) => Promise<string>): AiSdkAddedTool<Input> {
-  const jsonSchema = schema as JsonObject;
-  const input = (): Record<string, unknown> => ({ ...jsonSchema });
-  const standard = { version: 1, vendor: "contextweaver", validate: (value: unknown) => ({ value: value as Input }), jsonSchema: { input, output: input } } as const;
-  const inputSchema = Object.defineProperty({ jsonSchema, validate: undefined, "~standard": standard } as const, SCHEMA, { value: true, enumerable: true });
-  return { description: description ?? "", inputSchema, execute };
+function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input) => Promise<string>): AiSdkAddedTool<Input> {
+  return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 
 /** Reads what the SDK's tools say of themselves. */

@@ -34,13 +34,14 @@ const SCHEMA = /* @__PURE__ */ Symbol.for("vercel.ai.schema");
 /** Makes the tools of a list a set. @internal */
 export function toolSet(tools: readonly JsonObject[]): AiSdkToolSet {
   const entries = tools.map(({ name, description, inputSchema }) => {
-    const tool = { description, inputSchema: schemaOf(inputSchema as JsonObject) };
+    const tool = { description, inputSchema: aiSdkSchema(inputSchema as JsonObject) };
     return [name, tool] as [string, AiSdkTool];
   });
   return Object.fromEntries(entries);
 }
 
-function schemaOf(jsonSchema: JsonObject): AiSdkSchema {
+/** Makes a JSON Schema one of the SDK's. @internal */
+export function aiSdkSchema(jsonSchema: JsonObject): AiSdkSchema {
   const input = (): Record<string, unknown> => ({ ...jsonSchema });
   const schema: AiSdkSchema = {
     jsonSchema,

@@ -54,6 +54,12 @@ export interface OfferedTool {
   readonly schema?: JsonObject | undefined;
 }
 
+/** A tool that the loop adds. */
+export interface DescribedTool extends OfferedTool {
+  readonly description: string;
+  readonly schema: JsonObject;
+}
+
 /** Words for a search among the tools. */
 export interface FindToolsInput {
   readonly query: string;
@@ -64,6 +70,12 @@ export interface DrilldownInput {
   readonly handle: string;
   readonly selector: Selector;
   readonly max_tokens?: number;
+}
+
+/** A tool with the tokens of its definition. */
+interface PricedTool<T extends OfferedTool = OfferedTool> {
+  readonly tool: T;
+  readonly tokens: number;
 }
 
 /** The tools of a step, and those for which there was no room. */
@@ -80,7 +92,7 @@ const MAX_TOOLS = 16;
 const FRAME_TOKENS = 4;
 
 /** The tool by which a model looks for tools that it was not offered. */
-export const FIND_TOOLS: Readonly<Required<OfferedTool>> = {
+export const FIND_TOOLS: DescribedTool = {
   name: "find_tools",
   description: "Find tools by what they do. Those that are found can be called from the next step on.",
   schema: {
@@ -92,7 +104,7 @@ export const FIND_TOOLS: Readonly<Required<OfferedTool>> = {
 };
 
 /** The tool by which a model reads on in a result of which a prompt shows a part. */
-export function drilldownOffer(): Required<OfferedTool> {
+export function drilldownOffer(): DescribedTool {
   const { name, description, args_schema } = drilldownTool();
   return { name, description, schema: args_schema as JsonObject };
 }
@@ -102,9 +114,10 @@ export class AgentLoop {
   readonly manager: ContextManager;
   readonly #options: AgentLoopOptions;
   readonly #isOwn: boolean;
-  readonly #drilldown = drilldownOffer();
+  readonly #drilldown = priced(drilldownOffer());
+  readonly #findTools = priced(FIND_TOOLS);
   #router: Router | undefined;
-  #tools = new Map<string, { readonly tool: OfferedTool; readonly tokens: number }>();
+  #tools = new Map<string, PricedTool>();
   /** What the model found by `find_tools`, the newest last. */
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
@@ -119,13 +132,13 @@ export class AgentLoop {
 
   /** Takes the tools that there are; no two may have one name, and none that of the two that are added. */
   setTools(tools: readonly OfferedTool[]): void {
-    const known = new Map<string, { readonly tool: OfferedTool; readonly tokens: number }>();
+    const known = new Map<string, PricedTool>();
     for (const tool of tools) {
       const { name } = tool;
-      if (name === this.#drilldown.name || name === FIND_TOOLS.name) {
+      if (name === this.#drilldown.tool.name || name === FIND_TOOLS.name) {
         throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, { path: `/tools/${name}`, hint: "give yours another name" });
       }
-      known.set(name, { tool, tokens: definitionTokens(tool) });
+      known.set(name, priced(tool));
     }
     for (const name of this.#options.always ?? []) {
       if (!known.has(name)) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${name}\``, { path: "/always" });
@@ -195,28 +208,28 @@ export class AgentLoop {
 
   /** Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room for. */
   #choose(query: string, called: readonly string[]): ChosenTools {
-    const wanted = new Set<string>();
     const { always = [], budget_tokens } = this.#options;
-    const known = (names: readonly string[]): readonly string[] => names.filter((name) => this.#tools.has(name));
-    for (const name of [...always, ...known(called), ...[...this.#found].reverse(), ...this.#ofTurn(query)]) wanted.add(name);
+    const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
+    const wanted = [
+      ...(this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
+      ...(this.#router ? [this.#findTools] : []),
+      ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
+    ];
     const room = Math.floor(budget_tokens / 2);
-    const names: string[] = [];
+    const offered = new Set<string>();
     const left_out: MessageWarning[] = [];
     let tokens = 0;
-    const offer = (name: string, cost: number): void => {
+    for (const { tool, tokens: cost } of wanted) {
       if (tokens + cost > room) {
-        const message = `the definition of ${name} takes ${cost} tokens, and ${room - tokens} are left for tools`;
-        left_out.push({ code: "TOOL_LEFT_OUT", message, path: `/tools/${name}` });
-        return;
+        const message = `the definition of ${tool.name} takes ${cost} tokens, and ${room - tokens} are left for tools`;
+        left_out.push({ code: "TOOL_LEFT_OUT", message, path: `/tools/${tool.name}` });
+        continue;
       }
       tokens += cost;
-      names.push(name);
-    };
-    if (this.manager.stats().artifacts > 0) offer(this.#drilldown.name, definitionTokens(this.#drilldown));
-    if (this.#router) offer(FIND_TOOLS.name, definitionTokens(FIND_TOOLS));
-    for (const name of wanted) offer(name, this.#tools.get(name)?.tokens ?? 0);
-    const order = [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.name];
-    return { names: order.filter((name) => names.includes(name)), tokens, left_out };
+      offered.add(tool.name);
+    }
+    const order = [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name];
+    return { names: order.filter((name) => offered.has(name)), tokens, left_out };
   }
 
   #ofTurn(query: string): readonly string[] {
@@ -249,11 +262,14 @@ function checked(options: AgentLoopOptions): AgentLoopOptions {
     throw new ContextWeaverError("UNKNOWN_FIELD", `unknown field \`${unknown}\``, { path: `/${unknown}`, hint: `there are: ${OPTIONS.join(", ")}` });
   }
   const { budget_tokens, max_tools, always, onStep } = options as { readonly [Name in keyof AgentLoopOptions]: unknown };
-  const refuse = (path: string, expected: string, hint?: string): never => {
-    const isMissing = path === "/budget_tokens" && budget_tokens === undefined;
-    throw new ContextWeaverError(isMissing ? "MISSING_FIELD" : "INVALID_INPUT", `expected ${expected}`, { path, ...(hint !== undefined && { hint }) });
+  const refuse = (path: string, expected: string): never => {
+    throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path });
   };
-  if (!isCount(budget_tokens)) refuse("/budget_tokens", "a whole number of tokens", "the most that a call of the model may cost, such as 16000");
+  if (budget_tokens === undefined) {
+    const hint = "the most that a call of the model may cost, such as 16000";
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `budget_tokens`", { path: "/budget_tokens", hint });
+  }
+  if (!isCount(budget_tokens)) refuse("/budget_tokens", "a whole number of tokens");
   if (max_tools !== undefined && !isCount(max_tools)) refuse("/max_tools", "a whole number of tools");
   if (always !== undefined && !Array.isArray(always)) refuse("/always", "a list of names");
   if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
@@ -264,7 +280,8 @@ function isCount(value: unknown): boolean {
   return typeof value === "number" && Number.isInteger(value) && value > 0;
 }
 
-/** Tokens of a definition as it is sent. */
-function definitionTokens({ name, description, schema }: OfferedTool): number {
-  return countTokens(JSON.stringify({ name, description, schema })) + FRAME_TOKENS;
+/** Counts the tokens of a definition as it is sent. */
+function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
+  const { name, description, schema } = tool;
+  return { tool, tokens: countTokens(JSON.stringify({ name, description, schema })) + FRAME_TOKENS };
 }
