@@ -30,8 +30,6 @@ mod manager;
 mod memory;
 #[cfg(feature = "routing-exports")]
 mod routing;
-#[cfg(feature = "trap-exports")]
-mod trap;
 
 #[cfg(feature = "convert-exports")]
 pub use convert::{Converted, convert_call, convert_result};

@@ -20,8 +20,6 @@ export const root = required("ROOT");
 export const packageDir = required("PACKAGE");
 /** The same, packed. */
 export const tarball = required("TARBALL");
-/** The packed variant with exports that trap, or undefined. */
-export const trapTarball = setting("TRAP_TARBALL");
 /** package.json of the built package. */
 export const manifest = JSON.parse(await readFile(join(packageDir, "package.json"), "utf8"));
 /** What the shared cases expect. */
@@ -120,17 +118,17 @@ export function run(program, args, { cwd = root, env = {}, check = true, input }
 
 /**
  * Makes a throw-away project with the package installed from its tarball and the shared cases beside it.
- * `files` maps names to contents. Returns its folder.
+ * `files` maps names to contents, `also` names modules from here. Returns its folder.
  */
-export async function project(name, files = {}, { from = tarball, type = "module" } = {}) {
+export async function project(name, files = {}, { type = "module", also = [] } = {}) {
   const folder = join(resolve(required("PROJECTS")), name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "package.json"), JSON.stringify({ name, private: true, type }));
-  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", from], {
+  await run("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock", tarball], {
     cwd: folder,
   });
-  for (const file of await modulesOf(["cases.mjs", "assert.mjs"])) await cp(join(here, file), join(folder, file));
+  for (const file of await modulesOf(["cases.mjs", "assert.mjs", ...also])) await cp(join(here, file), join(folder, file));
   await writeFile(join(folder, MADE), await recordedCases("tool-call-context"));
   for (const [file, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, file)), { recursive: true });

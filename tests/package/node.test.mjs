@@ -30,6 +30,16 @@ test("Node, slim entry", async (t) => {
   }
 });
 
+test("Node, the exports of the modules", async (t) => {
+  const folder = await project("node-exports", {
+    "main.mjs": `
+import { runExportCases } from "./exports.mjs";
+import { assert } from "./assert.mjs";
+console.log(JSON.stringify(await runExportCases("./node_modules/contextweaver/dist", assert, ${JSON.stringify(expected)})));`,
+  }, { also: ["exports.mjs"] });
+  await report(t, (await run("node", ["main.mjs"], { cwd: folder })).stdout);
+});
+
 test("Node, the command line program", async () => {
   const folder = await project("node-bin");
   const { stdout } = await run(join(folder, "node_modules/.bin/contextweaver"), ["--version"], { cwd: folder });

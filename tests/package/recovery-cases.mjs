@@ -1,15 +1,9 @@
-// After a trap the facade replaces the instance, and the same objects go on. Needs the build with exports that trap.
+// After a trap the facade replaces the instance, and the same objects go on.
 import { tool } from "./catalog.mjs";
 import { TOUR, called, content, failed, memory } from "./decisions.mjs";
 import { fixture, item, refuses } from "./hostile-values.mjs";
+import { TRAPS } from "./instances.mjs";
 import { tools } from "./routing.mjs";
-
-/** The exports that trap; both modules have them. */
-const TRAPS = {
-  "a panic": (glue) => glue.trap_panic(),
-  "a stack overflow": (glue) => glue.trap_overflow(1),
-  "exhausted memory": (glue) => glue.trap_exhaust(),
-};
 
 /** Runs a trap through the facade's own wrapper, in one of the engines; returns the error. */
 function trap(cw, assert, engines, what, where = "core") {
@@ -86,7 +80,7 @@ export const recoveryCases = {
         manager.drilldown("artifact:result:c1", { type: "head", chars: 5 }, { inject: true });
         const state = JSON.stringify(manager);
         const error = trap(cw, assert, parts, what);
-        if (what === "a panic") assert.match(String(error.details?.panic), /trap\.rs:\d+/); // where, not what: that may quote an item
+        if (what === "a panic") assert.match(String(error.details?.panic), /\.rs:\d+:\d+$/); // where, not what: that may quote an item
         assert.equal(JSON.stringify(manager), state, `${what}: the snapshot`);
         assert.ok(manager.build({ phase: "answer" }).prompt.includes("total: 42"), before);
         assert.equal(new TextDecoder().decode(manager.artifacts.bytes("artifact:result:c1")), "total: 42");
@@ -314,7 +308,7 @@ export const recoveryCases = {
         const was = state();
         const managers = engines.core.generation;
         const error = trap(cw, assert, engines, what, "routing");
-        if (what === "a panic") assert.match(String(error.details?.panic), /trap\.rs:\d+/);
+        if (what === "a panic") assert.match(String(error.details?.panic), /\.rs:\d+:\d+$/);
         assert.equal(engines.core.generation, managers, "the other engine");
         // Its handle may be that of a lost one, which must not free it.
         const next = new cw.Catalog([tool("b"), tool("c")]);

@@ -40,7 +40,7 @@ usage: cargo xtask <command>
   bench tokens [--json]          measure the token estimators against real tokenizers
 
 CI=true makes a missing browser or runtime a failure instead of a skip.
-CHROME and CHROMEDRIVER name a browser to use. Logs are written to target/logs.";
+CHROME names a browser to use. Logs are written to target/logs.";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -40,15 +40,6 @@ pub const MODULES: [Module; 5] = [
 /// The modules that the package's own entry imports; without one of them it does not load.
 const ENTRY_MODULES: [&str; 3] = ["agent", "routing", "decisions"];
 
-const BINDGEN_FLAGS: &[&str] = &[
-    "--target",
-    "web",
-    // Keeps `new URL("agent_bg.wasm", import.meta.url)` out of the glue: bundlers would emit a second copy.
-    "--omit-default-module-path",
-    // The way back after a trap.
-    "--experimental-reset-state-function",
-];
-
 /// After the passes, what rustc enables for this target by default; wasm-opt must know to accept the module.
 const OPT_FLAGS: &[&str] = &[
     "-Os",
@@ -83,8 +74,8 @@ pub enum Build {
     Small,
     /// Speed: what is read from a file. It takes half as long again, at one and a half times the size.
     Fast,
-    /// The shortest compilation, with exports that trap.
-    Trap,
+    /// The shortest compilation, with panics on the console.
+    Quick,
 }
 
 impl Build {
@@ -92,7 +83,7 @@ impl Build {
         match self {
             Self::Small => "release",
             Self::Fast => "fast",
-            Self::Trap => "trap",
+            Self::Quick => "quick",
         }
     }
 
@@ -104,7 +95,7 @@ impl Build {
     /// Its modules.
     pub fn modules(self) -> impl Iterator<Item = &'static Module> {
         MODULES.iter().filter(move |module| match self {
-            Self::Small | Self::Trap => true,
+            Self::Small | Self::Quick => true,
             Self::Fast => module.on_disk == module.name,
         })
     }
@@ -113,7 +104,7 @@ impl Build {
     fn label(self, what: &str) -> String {
         match self {
             Self::Small => what.to_owned(),
-            Self::Fast | Self::Trap => format!("{what}, {}", self.name()),
+            Self::Fast | Self::Quick => format!("{what}, {}", self.name()),
         }
     }
 }
@@ -125,8 +116,8 @@ pub enum Variant {
     Release,
     /// What of it runs in Node, in a third of the time; `cargo xtask build` goes on with it.
     Demo,
-    /// With exports that panic, overflow the stack and exhaust memory, and the soonest ready. Only for tests.
-    Trap,
+    /// The soonest ready after a change, for tests of what users get in the end.
+    Quick,
 }
 
 impl Variant {
@@ -134,7 +125,7 @@ impl Variant {
         match self {
             Self::Release => "release",
             Self::Demo => "demo",
-            Self::Trap => "trap",
+            Self::Quick => "quick",
         }
     }
 
@@ -143,18 +134,18 @@ impl Variant {
         match self {
             Self::Release => Some(Build::Small),
             Self::Demo => None,
-            Self::Trap => Some(Build::Trap),
+            Self::Quick => Some(Build::Quick),
         }
     }
 
     /// The build of the modules that are read from files.
     pub fn on_disk(self) -> Build {
-        if self == Self::Trap { Build::Trap } else { Build::Fast }
+        if self == Self::Quick { Build::Quick } else { Build::Fast }
     }
 
     /// Its builds with their modules.
     pub fn modules(self) -> impl Iterator<Item = (Build, &'static Module)> {
-        [self.carried(), (self != Self::Trap).then_some(Build::Fast)]
+        [self.carried(), (self != Self::Quick).then_some(Build::Fast)]
             .into_iter()
             .flatten()
             .flat_map(|build| build.modules().map(move |module| (build, module)))
@@ -204,8 +195,8 @@ fn compile(dirs: &Dirs, build: Build, toolchain: &WasmToolchain, module: &Module
     let mut command = toolchain.cargo(dirs, "build");
     command.args(["--profile", build.name(), "--package", "contextweaver", "--lib", "--no-default-features"]);
     command.args(["--features", module.features]);
-    if build == Build::Trap {
-        command.args(["--features", "trap-exports"]);
+    if build == Build::Quick {
+        command.args(["--features", "console-panics"]);
     }
     let mut inputs = Inputs::default().text(toolchain.release()).text(module.features);
     for input in ["src", "crates", "Cargo.toml", "Cargo.lock", ".cargo"] {
@@ -228,18 +219,18 @@ fn bind(dirs: &Dirs, build: Build, tools: &WasmBindgen, module: &Module) -> Outc
     let compiled = compiled(&glue, module);
     let stamp = Inputs::default()
         .text(&tools.version)
-        .text(BINDGEN_FLAGS.join(" "))
+        .path(&dirs.root.join("xtask/bindgen/src"))?
         .path(&compiled)?
         .stamp(glue.join(format!("{name}_bindgen.stamp")));
     if stamp.is_current() {
         return Ok(());
     }
     let label = build.label(&format!("wasm-bindgen {} of {name}_bg.wasm", tools.version));
-    let mut command = Command::new(&tools.bindgen);
-    command.args(BINDGEN_FLAGS).args(["--out-name", name]).arg("--out-dir").arg(&glue).arg(&compiled);
+    let mut command = Command::new(&tools.program);
+    command.arg(name).arg(&compiled).arg(&glue);
     if build == Build::Fast {
         // What wasm-opt takes out of the others.
-        command.args(["--remove-name-section", "--remove-producers-section"]);
+        command.arg("--strip");
     }
     run::step(dirs, &label, &format!("bindgen-{name}-{}", build.name()), &mut command)?;
     // Types of the raw instance, which nobody may use.
@@ -264,7 +255,7 @@ fn optimise(dirs: &Dirs, build: Build, module: &Module) -> Outcome<()> {
     let bound = glue.join(format!("{name}_bg.wasm"));
     let stamp = Inputs::default()
         .text(OPT_FLAGS.join(" "))
-        .path(&dirs.package_tests().join("package-lock.json"))?
+        .path(&dirs.package_tests().join("node_modules/binaryen/package.json"))?
         .path(&bound)?
         .stamp(glue.join(format!("{name}_opt.stamp")));
     if stamp.is_current() {
@@ -292,7 +283,7 @@ mod tests {
             .filter_map(|line| line.split_once("from \"#").and_then(|(_, name)| name.split('"').next()))
             .collect();
         assert!(!imported.is_empty());
-        for variant in [Variant::Release, Variant::Demo, Variant::Trap] {
+        for variant in [Variant::Release, Variant::Demo, Variant::Quick] {
             for name in &imported {
                 assert!(variant.modules().any(|(_, module)| module.name == *name), "{name} is missing in {variant:?}");
             }

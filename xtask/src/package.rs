@@ -40,7 +40,7 @@ fn package_dir(variant: Variant, dirs: &Dirs) -> PathBuf {
     match variant {
         Variant::Release => dirs.root.join("pkg"),
         Variant::Demo => dirs.target.join("pkg-demo"),
-        Variant::Trap => dirs.target.join("pkg-trap"),
+        Variant::Quick => dirs.target.join("pkg-quick"),
     }
 }
 
@@ -186,12 +186,6 @@ fn node(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<PathBuf> {
             let glue = read(&carried.dir(dirs).join(format!("{name}.js")))?;
             files.insert(Path::new("wasm").join(format!("{name}.js")), glue);
         }
-    }
-    if variant == Variant::Trap {
-        // Its tests look inside, at the file of an engine.
-        files.append(&mut wasm);
-        write_exactly(&source, &files)?;
-        return Ok(source);
     }
     write_exactly(&source, &files)?;
     if out.exists() {

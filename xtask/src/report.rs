@@ -169,11 +169,6 @@ impl Report {
         self.ran(name, counts, Duration::ZERO, vec![format!("{name}: {reason}")]);
     }
 
-    /// Adds the stages of another report, which have been told already.
-    pub fn append(&mut self, mut later: Self) {
-        self.stages.append(&mut later.stages);
-    }
-
     /// Prints the summary, whose last line is the total alone, and returns the exit code.
     pub fn finish(self, elapsed: Duration) -> ExitCode {
         let mut total = Counts::default();

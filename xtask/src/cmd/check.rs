@@ -50,7 +50,7 @@ fn clippy_for_wasm(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
     }
     // Each module is the crate with one feature, so what only another one uses is dead code.
     let alone = modules::features().map(|feature| (feature, ["--no-default-features", "--features", feature].to_vec()));
-    let all = ("all modules", ["--test", "wasm", "--features", "trap-exports"].to_vec());
+    let all = ("all modules", ["--features", "console-panics"].to_vec());
     for (label, features) in std::iter::once(all).chain(alone) {
         let mut command = toolchain.cargo(dirs, "clippy");
         command.args(["--package", "contextweaver", "--lib"]).args(&features).args(["--", "-D", "warnings"]);

@@ -11,7 +11,6 @@ use crate::package::Package;
 use crate::report::{Counts, Report, skipped_in_tap};
 use crate::run::{self, Step};
 use crate::setup;
-use crate::setup::chromium::Chromium;
 
 /// Files that run at a time: one more than the cores of CI machines, since a file also waits, for a page or for a program.
 const LANES: usize = 3;
@@ -38,12 +37,10 @@ const LONGEST_FIRST: [&str; 13] = [
 pub struct Equipment<'a> {
     /// The package users get.
     pub package: &'a Package,
-    /// The package with exports that trap; absent when only static checks run.
-    pub trap: Option<&'a Package>,
     /// The page, bundled around the package.
     pub page: Result<&'a Path, &'a str>,
     /// A browser.
-    pub chromium: Result<&'a Chromium, &'a str>,
+    pub chromium: Result<&'a Path, &'a str>,
     /// Whether the optional runtimes are installed.
     pub runtimes: Result<(), &'a str>,
     /// Whether tests may take minutes, for many more repetitions.
@@ -53,7 +50,7 @@ pub struct Equipment<'a> {
 impl<'a> Equipment<'a> {
     /// The package alone, and why there is no more.
     pub fn only(package: &'a Package, reason: &'a str) -> Self {
-        Self { package, trap: None, page: Err(reason), chromium: Err(reason), runtimes: Err(reason), is_long: false }
+        Self { package, page: Err(reason), chromium: Err(reason), runtimes: Err(reason), is_long: false }
     }
 }
 
@@ -152,15 +149,12 @@ fn environment(dirs: &Dirs, equipment: &Equipment<'_>, projects: &Path, command:
     set("PROJECTS", projects);
     set("PACKAGE", &equipment.package.dir);
     set("TARBALL", &equipment.package.tarball);
-    if let Some(trap) = equipment.trap {
-        set("TRAP_TARBALL", &trap.tarball);
-    }
     match equipment.page {
         Ok(page) => set("PAGE", page),
         Err(reason) => set("PAGE_MISSING", &PathBuf::from(reason)),
     }
     match equipment.chromium {
-        Ok(chromium) => set("CHROMIUM", &chromium.browser),
+        Ok(chromium) => set("CHROMIUM", chromium),
         Err(reason) => set("CHROMIUM_MISSING", &PathBuf::from(reason)),
     }
     match equipment.runtimes {

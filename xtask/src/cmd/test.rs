@@ -1,6 +1,7 @@
 //! `cargo xtask test`: every test this machine can run, and a list of those it cannot.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,9 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::package::Package;
 use crate::report::{Counts, Report, Skips, failures_in_cargo};
 use crate::run::{self, Step};
-use crate::setup::chromium::{self, Chromium};
-use crate::setup::wasm_bindgen::WasmBindgen;
-use crate::setup::{self, npm, wasm_bindgen, wasm_target};
+use crate::setup::{chromium, npm, wasm_bindgen, wasm_target};
 
 /// Names the file that tests below cargo write their skips to (`tests/support`).
 const SKIPS_FILE: &str = "CONTEXTWEAVER_SKIPS";
@@ -64,13 +63,14 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
     let (installed, built) = thread::scope(|scope| {
         // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: all
         // run beside the native tests.
-        let packages = scope.spawn(|| {
+        let package = scope.spawn(|| {
             let installed = Installed::prepare(&dirs);
-            let built = installed.tools().map(|tools| Built::prepare(&dirs, tools, &installed.chromium));
-            (installed, built)
+            let started = Instant::now();
+            let built = installed.tools().and_then(|()| build::build_and_measure(&dirs));
+            (installed, (built, started.elapsed()))
         });
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
-        packages.join().map_err(|_| Failure::new("the set-up thread panicked"))
+        package.join().map_err(|_| Failure::new("the set-up thread panicked"))
     })?;
     after_native(&dirs, extent, &installed, built, &mut report)?;
     Ok(report.finish(started.elapsed()))
@@ -78,8 +78,8 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
 
 /// What was installed, or why not.
 struct Installed {
-    wasm: Outcome<WasmBindgen>,
-    chromium: Outcome<Chromium>,
+    wasm: Outcome<()>,
+    chromium: Outcome<PathBuf>,
     tools: Outcome<()>,
     runtimes: Outcome<()>,
 }
@@ -89,7 +89,7 @@ impl Installed {
         thread::scope(|scope| {
             let wasm = scope.spawn(|| {
                 wasm_target::ensure(dirs)?;
-                wasm_bindgen::ensure(dirs)
+                wasm_bindgen::ensure(dirs).map(drop)
             });
             let tools = npm::tools(dirs);
             let chromium = chromium::ensure(dirs);
@@ -102,38 +102,9 @@ impl Installed {
 
 impl Installed {
     /// What the package is built with, or why it cannot be.
-    fn tools(&self) -> Outcome<&WasmBindgen> {
+    fn tools(&self) -> Outcome<()> {
         self.tools.clone()?;
-        self.wasm.as_ref().map_err(Clone::clone)
-    }
-}
-
-/// The packages that are tested, each with the time it took, and how the tests of the exports went, which share what the
-/// second is built from.
-struct Built {
-    release: (Outcome<Package>, Duration),
-    trap: (Outcome<Package>, Duration),
-    exports: Report,
-}
-
-impl Built {
-    fn prepare(dirs: &Dirs, tools: &WasmBindgen, chromium: &Outcome<Chromium>) -> Self {
-        let timed = |build: fn(&Dirs) -> Outcome<Package>| {
-            let started = Instant::now();
-            (build(dirs), started.elapsed())
-        };
-        thread::scope(|scope| {
-            let release = scope.spawn(|| timed(build::build_and_measure));
-            let trap = timed(build::build_trap);
-            let mut exports = Report::default();
-            let tested = wasm_in_node(dirs, tools, &mut exports)
-                .and_then(|()| wasm_in_chromium(dirs, tools, chromium, &mut exports));
-            if let Err(failure) = tested {
-                exports.broke("WebAssembly", &failure, Duration::ZERO);
-            }
-            let panicked = |_| (Err(Failure::new("the thread that builds the package panicked")), Duration::ZERO);
-            Self { release: release.join().unwrap_or_else(panicked), trap, exports }
-        })
+        self.wasm.clone()
     }
 }
 
@@ -147,7 +118,7 @@ fn quick(dirs: &Dirs, report: &mut Report) -> Outcome<()> {
         native(dirs, Extent::Quick, &packages, report);
     }
     let started = Instant::now();
-    let package = match build::build_trap(dirs) {
+    let package = match build::build_quick(dirs) {
         Ok(package) => package,
         Err(failure) => {
             report.broke("build", &failure, started.elapsed());
@@ -172,91 +143,29 @@ fn after_native(
     dirs: &Dirs,
     extent: Extent,
     installed: &Installed,
-    built: Outcome<Built>,
+    (built, time): (Outcome<Package>, Duration),
     report: &mut Report,
 ) -> Outcome<()> {
-    let Built { release: (release, time), trap, exports } = match built {
-        Ok(built) => built,
-        Err(failure) => {
-            report.broke("set-up", &failure, Duration::ZERO);
-            skip_rest(report, "the set-up failed");
-            return Ok(());
-        }
-    };
-    match &release {
-        Ok(_) => report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new()),
-        Err(failure) => report.broke("build and size limits", failure, time),
-    }
-    report.append(exports);
-    if let Ok(package) = &release {
-        package_stages(dirs, extent, package, trap, installed, report)
-    } else {
-        report.skipped("package", "the build failed");
-        Ok(())
-    }
-}
-
-fn skip_rest(report: &mut Report, reason: &str) {
-    for stage in ["build", "WebAssembly in Node", "WebAssembly in Chromium", "package"] {
-        report.skipped(stage, reason);
-    }
-}
-
-fn wasm_in_node(dirs: &Dirs, tools: &WasmBindgen, report: &mut Report) -> Outcome<()> {
-    let mut command = wasm_test(dirs, tools)?;
-    cargo_stage(dirs, report, "WebAssembly in Node", "wasm-test-node", &mut command);
-    Ok(())
-}
-
-fn wasm_in_chromium(
-    dirs: &Dirs,
-    tools: &WasmBindgen,
-    chromium: &Outcome<Chromium>,
-    report: &mut Report,
-) -> Outcome<()> {
-    let stage = "WebAssembly in Chromium";
-    let chromium = match chromium {
-        Ok(chromium) => chromium,
-        Err(failure) if setup::strict() => {
-            report.broke(stage, failure, Duration::ZERO);
-            return Ok(());
+    match &built {
+        Ok(package) => {
+            report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new());
+            package_stages(dirs, extent, package, installed, report)
         }
         Err(failure) => {
-            report.skipped(stage, failure.message());
-            return Ok(());
+            report.broke("build and size limits", failure, time);
+            report.skipped("package", "the build failed");
+            Ok(())
         }
-    };
-    let mut command = wasm_test(dirs, tools)?;
-    command
-        // Asks the runner for another place, not cargo for another build.
-        .env("WASM_BINDGEN_USE_BROWSER", "1")
-        .env("CHROMEDRIVER", &chromium.driver)
-        .env("WASM_BINDGEN_TEST_WEBDRIVER_JSON", chromium::capabilities(dirs, &chromium.browser)?)
-        .env("WASM_BINDGEN_TEST_TIMEOUT", "120");
-    cargo_stage(dirs, report, stage, "wasm-test-chromium", &mut command);
-    Ok(())
-}
-
-fn wasm_test(dirs: &Dirs, tools: &WasmBindgen) -> Outcome<Command> {
-    let mut command = wasm_target::ensure(dirs)?.cargo(dirs, "test");
-    command
-        // Shares its dependencies with the package that traps.
-        .args(["--profile", "trap", "--package", "contextweaver", "--test", "wasm"])
-        .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER", &tools.runner);
-    Ok(command)
+    }
 }
 
 fn package_stages(
     dirs: &Dirs,
     extent: Extent,
     package: &Package,
-    (trap, time): (Outcome<Package>, Duration),
     installed: &Installed,
     report: &mut Report,
 ) -> Outcome<()> {
-    if let Err(failure) = &trap {
-        report.broke("build of the trap variant", failure, time);
-    }
     let started = Instant::now();
     let page = www::bundle(dirs, &package.dir);
     if let Err(failure) = &page {
@@ -264,9 +173,8 @@ fn package_stages(
     }
     let equipment = Equipment {
         package,
-        trap: trap.as_ref().ok(),
         page: page.as_deref().map_err(Failure::message),
-        chromium: installed.chromium.as_ref().map_err(Failure::message),
+        chromium: installed.chromium.as_deref().map_err(Failure::message),
         runtimes: installed.runtimes.as_ref().map(|&()| ()).map_err(Failure::message),
         is_long: extent == Extent::Long,
     };

@@ -1,8 +1,9 @@
-//! The wasm-bindgen programs, in exactly the version Cargo.lock fixes: another version refuses the module.
+//! The program that generates the JavaScript around a module, with the library of exactly the version Cargo.lock fixes for the
+//! boundary: another version refuses the module. The library's own program comes with a test runner and a web server, which
+//! take longer to compile than all the rest.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use super::wasm_target::locked_version;
@@ -11,91 +12,68 @@ use crate::failure::{Context, Outcome};
 use crate::run::{self, Step};
 
 const BINDGEN: &str = "wasm-bindgen";
-const RUNNER: &str = "wasm-bindgen-test-runner";
+const PROGRAM: &str = "contextweaver-bindgen";
 
-/// Where the two programs are.
+/// The program.
 #[derive(Debug, Clone)]
 pub struct WasmBindgen {
-    /// Generates the JavaScript glue.
-    pub bindgen: PathBuf,
-    /// Runs `cargo test` builds in Node or a browser.
-    pub runner: PathBuf,
-    /// Version of both.
+    /// Where it is.
+    pub program: PathBuf,
+    /// Version of its library.
     pub version: String,
 }
 
-/// One installation at a time: `test` starts it in the background and `build` may ask again.
-static INSTALLING: Mutex<()> = Mutex::new(());
+/// One build at a time: `test` starts it in the background and `build` may ask again.
+static BUILDING: Mutex<()> = Mutex::new(());
 
-/// Finds the programs on PATH or in target/tools, or installs them there.
+/// Finds the program in target/tools, or builds it.
 pub fn ensure(dirs: &Dirs) -> Outcome<WasmBindgen> {
-    let _one = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let version = locked_version(dirs, BINDGEN)?;
-    let root = dirs.tools().join(format!("{BINDGEN}-{version}"));
-    let bin = root.join("bin");
-    for (bindgen, runner) in
-        [(run::on_path(BINDGEN), run::on_path(RUNNER)), (Some(bin.join(BINDGEN)), Some(bin.join(RUNNER)))]
-    {
-        if let (Some(bindgen), Some(runner)) = (bindgen, runner)
-            && has_version(&bindgen, &version)
-            && has_version(&runner, &version)
-        {
-            return Ok(WasmBindgen { bindgen, runner, version });
-        }
+    let program = dirs.tools().join(format!("{BINDGEN}-{version}")).join(PROGRAM);
+    if !program.exists() {
+        build(dirs, &version, &program)?;
     }
-    install(dirs, &version, &root)?;
-    Ok(WasmBindgen { bindgen: bin.join(BINDGEN), runner: bin.join(RUNNER), version })
+    Ok(WasmBindgen { program, version })
 }
 
-fn install(dirs: &Dirs, version: &str, root: &Path) -> Outcome<()> {
-    let step = Step::begin(format!("install {BINDGEN} {version} (once)"));
+fn build(dirs: &Dirs, version: &str, program: &PathBuf) -> Outcome<()> {
+    let step = Step::begin(format!("build {BINDGEN} {version} (once)"));
     let scratch = dirs.tools().join("build");
-    let command = |locked: bool| {
-        let mut command = run::cargo();
-        command
-            .args(["install", "wasm-bindgen-cli", "--version", version])
-            .args(["--bin", BINDGEN, "--bin", RUNNER])
-            // Encrypted connections to browsers elsewhere; ours is here.
-            .arg("--no-default-features")
-            .arg("--root")
-            .arg(root)
-            .env("CARGO_TARGET_DIR", &scratch)
-            // Flags for the product's build are not for its tools.
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .env_remove("CARGO_BUILD_TARGET")
-            // Used for seconds and compiled for minutes: unoptimised it is ready three times sooner.
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0")
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .env("CARGO_PROFILE_RELEASE_STRIP", "true")
-            .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
-            .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
-            .env("CARGO_PROFILE_RELEASE_LTO", "off");
-        if locked {
-            command.arg("--locked");
-        }
-        command
-    };
-    // The published lock file may name a version the registry in use does not have (yet).
-    let mut finished = run::capture(dirs, "install-wasm-bindgen", &mut command(true))?;
-    if !finished.success {
-        finished = run::capture(dirs, "install-wasm-bindgen", &mut command(false))?;
-    }
+    let mut command = run::cargo();
+    command
+        .args(["build", "--release", "--locked", "--manifest-path"])
+        .arg(dirs.root.join("xtask/bindgen/Cargo.toml"))
+        .env("CARGO_TARGET_DIR", &scratch)
+        // Flags for the product's build are not for its tools.
+        .env_remove("RUSTFLAGS")
+        .env_remove("CARGO_ENCODED_RUSTFLAGS")
+        .env_remove("CARGO_BUILD_TARGET");
+    run::forget_this_package(&mut command);
+    let finished = run::capture(dirs, "build-wasm-bindgen", &mut command)?;
     if !finished.success {
         step.end("failed");
-        return Err(finished
-            .failure("installing wasm-bindgen")
-            .hint(format!("or install it by hand: cargo install wasm-bindgen-cli --version {version}")));
+        return Err(finished.failure("building the generator of JavaScript"));
     }
-    if scratch.exists() {
-        fs::remove_dir_all(&scratch).context(|| format!("cannot remove {}", scratch.display()))?;
-    }
+    let folder = program.parent().unwrap_or(program);
+    fs::create_dir_all(folder).context(|| format!("cannot create {}", folder.display()))?;
+    fs::copy(scratch.join("release").join(PROGRAM), program)
+        .context(|| format!("cannot write {}", program.display()))?;
+    fs::remove_dir_all(&scratch).context(|| format!("cannot remove {}", scratch.display()))?;
     step.end("");
     Ok(())
 }
 
-fn has_version(program: &Path, version: &str) -> bool {
-    // "wasm-bindgen 0.2.130", "wasm-bindgen-test-runner 0.2.130"
-    run::first_line(Command::new(program).arg("--version"))
-        .is_some_and(|line| line.split_whitespace().nth(1) == Some(version))
+#[cfg(test)]
+mod tests {
+    use super::super::wasm_target::version_in_lock;
+
+    #[test]
+    fn the_generator_has_the_version_of_the_boundary() {
+        let version = |lock: &str, package: &str| version_in_lock(lock, package).expect("the lock file names it");
+        assert_eq!(
+            version(include_str!("../../bindgen/Cargo.lock"), "wasm-bindgen-cli-support"),
+            version(include_str!("../../../Cargo.lock"), "wasm-bindgen"),
+        );
+    }
 }

@@ -108,7 +108,7 @@ pub fn locked_version(dirs: &Dirs, package: &str) -> Outcome<String> {
     version_in_lock(&lock, package).ok_or_else(|| Failure::new(format!("Cargo.lock does not name {package}")))
 }
 
-fn version_in_lock(lock: &str, package: &str) -> Option<String> {
+pub(super) fn version_in_lock(lock: &str, package: &str) -> Option<String> {
     let mut lines = lock.lines();
     lines.find(|line| *line == format!("name = \"{package}\""))?;
     let version = lines.next()?.strip_prefix("version = \"")?;
