@@ -1,5 +1,6 @@
 //! Stage 2: what an item needs beside it.
 
+use crate::digest_note::HANDLE_FIELD;
 use crate::store::EventLog;
 use contextweaver_base::order::sort_distinct;
 use contextweaver_model::{ContextItem, ItemKind};
@@ -103,6 +104,29 @@ pub fn joins(log: &EventLog, item: &ContextItem) -> Option<usize> {
         _ => false,
     };
     (fits && !log.items()[parent].is_superseded()).then_some(parent)
+}
+
+/// What is wrong with a result of the log: it stands in a prompt below a stub of its call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TornResult {
+    /// Its call is not in the log, or was superseded.
+    Orphan,
+    /// It was logged before its call.
+    BeforeCall,
+}
+
+impl TornResult {
+    /// Looks at an item. What was read of a stored result has a handle, and no call.
+    pub fn of(log: &EventLog, at: usize) -> Option<Self> {
+        let item = &log.items()[at];
+        if item.kind != ItemKind::ToolResult || item.metadata.contains_key(HANDLE_FIELD) {
+            return None;
+        }
+        match joins(log, item) {
+            None => Some(Self::Orphan),
+            Some(call) => (call > at).then_some(Self::BeforeCall),
+        }
+    }
 }
 
 /// Tells whether two calls next to each other came from one answer. A log of calls alone proves nothing of the kind.

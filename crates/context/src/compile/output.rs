@@ -1,12 +1,11 @@
 //! What is told of a finished prompt: its numbers, its digests, what was dropped.
 
-use crate::compile::closure::joins;
+use crate::compile::closure::TornResult;
 use crate::compile::frame::PromptFrame;
-use crate::compile::prompt::{PromptEntry, StructuredPrompt};
+use crate::compile::prompt::StructuredPrompt;
 use crate::compile::render::text::TextPrompt;
 use crate::compile::select::units::UnitSelection;
 use crate::compile::state::BuildState;
-use crate::digest_note::HANDLE_FIELD;
 use crate::event::Event;
 use crate::masking::mask_envelope;
 use crate::store::EventLog;
@@ -124,21 +123,35 @@ pub fn check_overflow(
     }
 }
 
-/// Names results in the prompt whose call is not in the log, or comes after them.
+/// Most ids in one warning.
+const NAMED: usize = 5;
+
+/// Names results in the prompt that stand below a stub, as their call is not in the log, or comes after them.
 pub fn torn_results(events: &EventLog, prompt: &StructuredPrompt) -> Vec<String> {
-    let torn = |entry: &PromptEntry| {
-        let item = entry.item;
-        let parent = item.parent_id.as_ref().filter(|_| item.kind == ItemKind::ToolResult)?;
-        if item.metadata.contains_key(HANDLE_FIELD) {
-            return None;
+    let mut warnings = Vec::new();
+    let mut of_nothing: Vec<String> = Vec::new();
+    for entry in &prompt.entries {
+        let Some(torn) = TornResult::of(events, entry.at) else { continue };
+        let id = quote(&entry.item.id);
+        match (torn, &entry.item.parent_id) {
+            (TornResult::BeforeCall, _) => {
+                warnings.push(format!("result {id} stands before its call; a stub stands above it"));
+            }
+            (TornResult::Orphan, Some(parent)) => {
+                let parent = quote(parent);
+                warnings
+                    .push(format!("result {id} answers {parent}, which is no call of the log; a stub stands for it"));
+            }
+            (TornResult::Orphan, None) => of_nothing.push(id),
         }
-        match joins(events, item) {
-            None => Some(format!("result {} answers {}, which is no call of the log", quote(&item.id), quote(parent))),
-            Some(call) if call > entry.at => Some(format!("result {} stands before its call", quote(&item.id))),
-            Some(_) => None,
-        }
-    };
-    prompt.entries.iter().filter_map(torn).collect()
+    }
+    if !of_nothing.is_empty() {
+        let more =
+            if of_nothing.len() > NAMED { format!(" and {} more", of_nothing.len() - NAMED) } else { String::new() };
+        let named = of_nothing[..of_nothing.len().min(NAMED)].join(", ");
+        warnings.push(format!("results that name no call stand below a stub of one: {named}{more}"));
+    }
+    warnings
 }
 
 /// Returns the digests of results whose text is in the prompt.

@@ -31,6 +31,12 @@ fn included(pack: &ContextPack) -> HashSet<&str> {
     pack.items.iter().flatten().map(|item| item.id.as_str()).collect()
 }
 
+/// Returns a section without the stub of a call that may stand above a result.
+fn own_section(section: &str) -> &str {
+    let stubs = ["[TOOL CALL]\n(not in the log)\n\n", "[TOOL CALL]\n(logged later)\n\n"];
+    stubs.iter().find_map(|stub| section.strip_prefix(stub)).unwrap_or(section)
+}
+
 proptest! {
     #![proptest_config(property(2_000))]
 
@@ -88,9 +94,30 @@ proptest! {
             end = item.end;
             let section = &pack.prompt[item.start as usize..item.end as usize];
             prop_assert!(section.starts_with('['), "{section:?}");
-            let label = section.lines().next().unwrap();
+            let label = own_section(section).lines().next().unwrap();
             prop_assert_eq!(item.recalled, label.contains("(RECALLED)"));
             prop_assert_eq!(item.rendered_as == RenderedAs::Excerpt, label.contains("(EXCERPT)"));
+        }
+    }
+
+    #[test]
+    fn p2_a_result_stands_below_its_call_or_a_stub_of_one(log in log(), setup in setup()) {
+        let mut manager = manager(&log, &setup);
+        let Ok(pack) = build(&mut manager, &setup.request) else { return Ok(()) };
+        let item = |id: &str| log.items.iter().find(|item| item.id == id).unwrap();
+        let mut above: HashSet<&str> = HashSet::new();
+        for rendered in pack.items.as_ref().unwrap() {
+            let result = item(&rendered.id);
+            above.insert(&rendered.id);
+            if result.kind != ItemKind::ToolResult || result.metadata.contains_key("drilldown_handle") {
+                continue;
+            }
+            let section = &pack.prompt[rendered.start as usize..rendered.end as usize];
+            let call = result.parent_id.as_deref().filter(|id| above.contains(id)).map(item);
+            let has_call = call.is_some_and(|call| call.kind == ItemKind::ToolCall);
+            prop_assert!(has_call || own_section(section).len() < section.len(), "{section}");
+            let id = format!("`{}`", rendered.id);
+            prop_assert!(has_call || pack.warnings.iter().any(|warning| warning.contains(&id) || warning.ends_with(" more")));
         }
     }
 
@@ -310,16 +337,17 @@ proptest! {
     fn no_text_can_pass_for_a_section(log in log(), setup in setup()) {
         let mut manager = manager(&log, &setup);
         let Ok(pack) = build(&mut manager, &setup.request) else { return Ok(()) };
-        let own: HashSet<&str> = pack
-            .items
+        let sections: Vec<&str> =
+            pack.items.iter().flatten().map(|item| &pack.prompt[item.start as usize..item.end as usize]).collect();
+        let own: HashSet<&str> = sections
             .iter()
-            .flatten()
-            .map(|item| pack.prompt[item.start as usize..item.end as usize].lines().next().unwrap())
+            .flat_map(|section| [section, own_section(section)].map(|section| section.lines().next().unwrap()))
             .chain(["[EPISODIC MEMORY]", "[FACTS]"])
             .collect();
         let headings = pack.prompt.lines().filter(|line| own.contains(line)).count();
         let memory = pack.prompt.lines().filter(|line| matches!(*line, "[EPISODIC MEMORY]" | "[FACTS]")).count();
-        prop_assert_eq!(headings, pack.items.as_ref().unwrap().len() + memory);
+        let stubs = sections.iter().filter(|section| own_section(section).len() < section.len()).count();
+        prop_assert_eq!(headings, sections.len() + stubs + memory);
         prop_assert!(memory <= 2);
         prop_assert!(!pack.prompt.lines().any(|line| line == "[SYSTEM]"));
     }

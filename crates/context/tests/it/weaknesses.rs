@@ -498,16 +498,26 @@ fn what_is_over_is_all_that_is_missing() {
 }
 
 #[test]
-fn a_result_without_its_call_is_named() {
+fn a_result_without_its_call_stands_below_a_stub() {
     let mut manager = with(vec![
         item("u", ItemKind::UserTurn, "hi"),
         child("o", ItemKind::ToolResult, "orphan", "no-such-call"),
         child("b", ItemKind::ToolResult, "before its call", "late"),
         item("late", ItemKind::ToolCall, "f {}"),
         child("r", ItemKind::ToolResult, "after it", "late"),
+        item("n", ItemKind::ToolResult, "of no call"),
     ]);
-    let warnings = answer(&mut manager, "", 1000).warnings;
-    let expected =
-        ["result `o` answers `no-such-call`, which is no call of the log", "result `b` stands before its call"];
-    assert_eq!(warnings, expected);
+    let pack = answer(&mut manager, "", 1000);
+    let expected = [
+        "result `o` answers `no-such-call`, which is no call of the log; a stub stands for it",
+        "result `b` stands before its call; a stub stands above it",
+        "results that name no call stand below a stub of one: `n`",
+    ];
+    assert_eq!(pack.warnings, expected);
+    let prompt = "[USER]\nhi\n\n[TOOL CALL]\n(not in the log)\n\n[TOOL RESULT]\norphan\n\n[TOOL CALL]\n(logged later)\n\n\
+                  [TOOL RESULT]\nbefore its call\n\n[TOOL CALL]\nf {}\n\n[TOOL RESULT]\nafter it\n\n\
+                  [TOOL CALL]\n(not in the log)\n\n[TOOL RESULT]\nof no call";
+    assert_eq!(pack.prompt, prompt);
+    let tokens: u64 = pack.items.iter().flatten().map(|item| item.tokens).sum();
+    assert_eq!(pack.stats.prompt_tokens, Some(tokens));
 }

@@ -1,6 +1,7 @@
 //! A prompt as one text: label lines, bodies, blank lines between.
 
 use super::renderer::{MessagePrompt, Renderer};
+use crate::compile::closure::TornResult;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::index;
@@ -40,7 +41,16 @@ pub fn section_quarters(sources: &BuildInputs, at: usize, rendering: &EntryRende
             sources.quarters(&format!("{label}\n{}", content.body(item, indexed)))
         }
     };
-    quarters + SEPARATOR_QUARTERS
+    let stub = if rendering.earlier.is_some() { None } else { call_stub(sources, at) };
+    stub.map_or(0, |stub| sources.quarters(stub)) + quarters + SEPARATOR_QUARTERS
+}
+
+/// Returns what stands above a result in place of its call, where that is not above it.
+fn call_stub(sources: &BuildInputs, at: usize) -> Option<&'static str> {
+    TornResult::of(sources.events, at).map(|torn| match torn {
+        TornResult::Orphan => "[TOOL CALL]\n(not in the log)\n\n",
+        TornResult::BeforeCall => "[TOOL CALL]\n(logged later)\n\n",
+    })
 }
 
 pub struct TextPrompt {
@@ -122,6 +132,7 @@ impl<'a> TextPromptWriter<'a> {
         if let Some(earlier) = entry.rendering.earlier {
             self.prompt.text.push_str(earlier);
         } else {
+            self.prompt.text.push_str(call_stub(self.sources, entry.at).unwrap_or_default());
             self.prompt.text.push_str(&label_line(entry.item, SectionMark::of(entry.rendering.form, entry.recalled)));
             self.prompt.text.push('\n');
             self.prompt.text.push_str(&entry.rendering.content.body(entry.item, entry.indexed));
