@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { expected, printCases, printCasesFromRequire, project, report, run } from "./harness.mjs";
+import { expected, printCasesAs, printCasesFromRequire, project, report, run } from "./harness.mjs";
 
 test("Node, import", async (t) => {
-  const folder = await project("node-esm", { "main.mjs": printCases });
+  const folder = await project("node-esm", { "main.mjs": printCasesAs({ ...expected, tools: 20_000 }) });
   const { stdout, stderr } = await run("node", ["main.mjs"], { cwd: folder });
   assert.equal(stderr, "");
   await report(t, stdout);
