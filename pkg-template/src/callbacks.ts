@@ -38,6 +38,9 @@ export class Callbacks {
 
   constructor(options: unknown) {
     const own = fields(options);
+    if (typeof own["estimator"] === "object" && own["estimator"] !== null) {
+      own["estimator"] = keep("estimator", counting(own["estimator"]), "encoding", this.#functions);
+    }
     for (const key of ["estimator", "classifier"]) {
       if (typeof own[key] === "function") own[key] = keep(key, own[key] as Fn, undefined, this.#functions);
     }
@@ -156,6 +159,20 @@ function takePlugins(options: Record<string, unknown>, into: Map<string, Fn>): v
 function keep(key: string, fn: Fn, name: unknown, into: Map<string, Fn>): { custom: unknown } {
   into.set(key, fn);
   return { custom: name ?? nameOf(fn) };
+}
+
+/** Counts by an encoding of another package. Nothing in a text is a token that steers a model. */
+function counting(encoding: object): Fn {
+  const { countTokens, encode } = encoding as { readonly countTokens?: unknown; readonly encode?: unknown };
+  if (typeof countTokens === "function") {
+    const options = { disallowedSpecial: new Set<string>() };
+    return (text) => (countTokens as Fn).call(encoding, text, options);
+  }
+  if (typeof encode === "function") {
+    return (text) => ((encode as Fn).call(encoding, text, [], []) as { readonly length: number }).length;
+  }
+  const hint = "a function of the text, or an encoding of gpt-tokenizer or js-tiktoken";
+  throw new ContextWeaverError("INVALID_INPUT", "expected a way to count tokens", { path: "/estimator", hint });
 }
 
 function collect(value: unknown, path: string, into: Map<string, Fn>, known?: readonly string[]): void {

@@ -30,6 +30,7 @@ import type {
   SelectMemoryOptions,
   SummaryRequestOptions,
   SuppliedSummary,
+  ObservedUsage,
   ToolResultInput,
 } from "./options.js";
 import { disposable } from "./engine-object.js";
@@ -213,6 +214,23 @@ export class ContextManager {
   /** Remembers an episode; the newest stand in the header like facts. */
   addEpisode(episode: Episode): void {
     this.#session.run("add_episode", encode(episode), { mutates: true });
+  }
+
+  /**
+   * Takes what a call of a model cost. Builds that name the model count by the factor that its last 16 calls suggest: with 1.2,
+   * a budget of 6,000 tokens holds 5,000 of the estimator's. Part of snapshots; the same calls give the same factor. The last
+   * 16 models are kept.
+   *
+   * `OUT_OF_RANGE` for a model without a name, or no tokens; `UNSUPPORTED` under `compat: "0.18"`.
+   *
+   * ```js
+   * const built = manager.buildMessages({ phase: "answer", format: "openai-chat", model: "gpt-5" });
+   * const { usage } = await client.chat.completions.create({ model: "gpt-5", messages: built.messages });
+   * manager.observeUsage({ model: "gpt-5", estimated: built.tokens, actual: usage.prompt_tokens });
+   * ```
+   */
+  observeUsage(usage: ObservedUsage): TokenCalibration {
+    return this.#session.run<TokenCalibration>("observe_usage", encode(fields(usage)), { mutates: true }).value;
   }
 
   /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */

@@ -19,6 +19,11 @@ import type {
 /** Counts the tokens of a text: a whole number from 0 to 2^24. Must be synchronous and deterministic. */
 export type Estimator = (text: string) => number;
 
+/** An encoding of `gpt-tokenizer`, which counts, or of `js-tiktoken`, which encodes. */
+export type TokenEncoder =
+  | { countTokens(text: string): number }
+  | { encode(text: string): { readonly length: number } };
+
 /** Labels an item. The result never lowers the item's own label. Must be synchronous and deterministic. */
 export type Classifier = (item: StoredItem) => Sensitivity;
 
@@ -191,8 +196,16 @@ export interface ContextManagerOptions {
   readonly active_turn?: "keep" | "trim";
   /** Mask secrets on every rendered surface; stored bytes stay as they are. Default: true; false under `compat`. */
   readonly redact_secrets?: boolean;
-  /** Default: `heuristic/v3`; `heuristic/v2` under `compat`. */
-  readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator;
+  /**
+   * Default: `heuristic/v3`; `heuristic/v2` under `compat`. An encoding of `gpt-tokenizer` or `js-tiktoken` is taken as it is;
+   * texts that spell special tokens count as texts. Each text is counted once as long as it stands in the log.
+   */
+  readonly estimator?: "heuristic/v3" | "heuristic/v2" | "heuristic/chardiv4" | Estimator | TokenEncoder;
+  /**
+   * Scale budgets by what `observeUsage` was told of the model that a build names. Default: true. Without effect under
+   * `compat`.
+   */
+  readonly calibrate?: boolean;
   /** `heuristic` finds secrets and personal data, `heuristic-no-pii` only secrets. Default: nobody classifies. */
   readonly classifier?: "heuristic" | "heuristic-no-pii" | Classifier;
   /** Default: a digest that shows errors, totals and what stands out. `rule_based`: the Python library's. */
@@ -302,6 +315,16 @@ export interface EnvelopeResultInput {
   readonly sensitivity?: Sensitivity;
 }
 
+/** What a call of a model cost. */
+export interface ObservedUsage {
+  /** Name of the model. */
+  readonly model: string;
+  /** Tokens that were estimated for what was sent: `tokens` of built messages, or `stats.prompt_tokens`, and what went along. */
+  readonly estimated: number;
+  /** Tokens that the provider counted for the same, those from its cache included. */
+  readonly actual: number;
+}
+
 /** What to build. */
 export interface BuildOptions {
   /** What the prompt is for: which kinds of items it has, and which budget. Without it, `MISSING_FIELD`; under `compat`, `answer`. */
@@ -316,6 +339,11 @@ export interface BuildOptions {
   readonly footer?: string;
   /** Tokens of this prompt. Default: the phase's budget. */
   readonly budget_tokens?: number;
+  /**
+   * The model that is going to read it. What {@link ContextManager.observeUsage} was told of its calls scales the budget:
+   * `stats.budget_tokens` is what it comes to in tokens of the estimator. Default: none.
+   */
+  readonly model?: string;
   /** Items that must be in the prompt, or `BUDGET_EXCEEDED`. */
   readonly pin?: readonly string[];
   /** Say for every candidate why it was kept or dropped. Default: false. */

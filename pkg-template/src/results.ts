@@ -237,6 +237,8 @@ export interface Snapshot {
   readonly append: JsonObject;
   /** Which messages were read, by format: their hashes and the ids of their items. */
   readonly messages: JsonObject;
+  /** What calls of models cost, by model: tokens that were estimated and counted. */
+  readonly calibration: Readonly<Record<string, readonly (readonly [estimated: number, actual: number])[]>>;
 }
 
 /** The log. It grows by `ingest` and its kin; nothing is ever taken out. */

@@ -445,6 +445,17 @@ export interface BuildStats {
   readonly prompt_tokens?: number;
   /** Tokens the prompt may have; absent under `compat: "0.18"`. */
   readonly budget_tokens?: number;
+  /** What made other tokens of the budget that was asked for; absent where nothing is known of the model. */
+  readonly calibration?: TokenCalibration;
+}
+
+/** What is known of the tokens of a model. */
+export interface TokenCalibration {
+  readonly model: string;
+  /** Tokens of the model for one of the estimator, in hundredths, 0.5 to 2. */
+  readonly factor: number;
+  /** Calls that this was seen in, at most 16. */
+  readonly observations: number;
 }
 
 /** One item of the prompt. */

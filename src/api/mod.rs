@@ -32,7 +32,7 @@ use contextweaver_context::callbacks::{Need, Outcome};
 use contextweaver_context::handoff::HandoffPack;
 use contextweaver_context::memory::{ConsolidationPolicy, MemoryQuery};
 use contextweaver_context::report::{BuildReport, Inspection, InspectionParts};
-use contextweaver_context::{BuildRequest, ContextManager, Ingested, ManagerOptions, ToolResult};
+use contextweaver_context::{BuildRequest, ContextManager, Ingested, ManagerOptions, ObservedUsage, ToolResult};
 use contextweaver_model::json::{self, Fields};
 use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, Explanation, ItemKind, MemoryEntry, Phase, ResultEnvelope, SelectableItem,
@@ -164,6 +164,7 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
             manager.supply(fields.list("answers")?)?;
             done(&json!({}))
         }
+        "observe_usage" => done(&manager.observe_usage(&ObservedUsage::from_value(arguments)?)?),
         "snapshot" => done(&manager.snapshot()),
         "alive" => alive(manager, arguments),
         other => match results::call(manager, other, arguments) {

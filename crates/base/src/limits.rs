@@ -84,6 +84,14 @@ pub const MESSAGE_TOKENS: u64 = 4;
 pub const TOOL_PART_TOKENS: u64 = 4;
 /// Largest stored token estimate of one item.
 pub const MAX_TOKEN_ESTIMATE: u64 = 1 << 24;
+/// Calls of a model from which its calibration is made: a session's texts change, and what was long ago says less of them.
+pub const CALIBRATED_CALLS: usize = 16;
+/// Models of one session that are calibrated.
+pub const CALIBRATED_MODELS: usize = 16;
+/// Least and most that an estimate is scaled to, in hundredths: beyond, something else was counted than was estimated.
+pub const MIN_CALIBRATION_PERCENT: u64 = 50;
+/// See [`MIN_CALIBRATION_PERCENT`].
+pub const MAX_CALIBRATION_PERCENT: u64 = 200;
 /// Facts of one fact store, and episodes of one episodic store.
 pub const MAX_MEMORY_ENTRIES: usize = 10_000;
 /// End of the numbers that count facts: whole numbers up to here are exact in JavaScript.

@@ -43,6 +43,7 @@
 //! `firewall`, `score`, `dedup`, `select`, `render`. `pipeline` runs them, unless the manager was made with another
 //! [`ManagerStrategy`]. What they leave is a structured prompt; `render` makes text or messages of it.
 
+mod calibration;
 pub mod call_prompt;
 pub mod callbacks;
 mod compact;
@@ -75,6 +76,7 @@ mod strategy;
 mod summaries;
 mod sync;
 
+pub use calibration::ObservedUsage;
 pub use call_prompt::SchemaOverrides;
 pub use callbacks::{Need, Outcome};
 pub use compact::{CompactRequest, CompactResult, CompactStrategy};

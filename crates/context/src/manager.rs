@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::calibration::{Calibrations, ObservedUsage};
 use crate::call_prompt::{self, SchemaOverrides};
 use crate::callbacks::{CallbackAnswers, Outcome};
 use crate::compile::append::PromptManifest;
@@ -26,6 +28,7 @@ use crate::{firewall, sensitivity};
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::{
     BuildStats, ContextItem, ContextPack, ItemKind, JsonMap, Phase, ResultEnvelope, SelectableItem, Sensitivity,
+    TokenCalibration,
 };
 
 /// The log of a conversation with everything that belongs to it: artifacts, episodes, facts, envelopes of results.
@@ -57,6 +60,7 @@ pub struct ContextManager {
     pub(super) indexed_changes: Option<u64>,
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
+    pub(super) calibrations: Calibrations,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
     pub(super) answers: CallbackAnswers,
@@ -111,6 +115,7 @@ impl ContextManager {
             fact_sequence: None,
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
+            calibrations: Calibrations::default(),
             unknown: JsonMap::new(),
             answers: CallbackAnswers::default(),
             metrics: Metrics::new(),
@@ -298,6 +303,10 @@ impl ContextManager {
     /// ```
     pub fn build(&mut self, request: &BuildRequest) -> Result<Outcome<BuildOutput>> {
         if let Some(strategy) = self.strategy {
+            if request.model.is_some() {
+                let message = format!("estimates are not scaled in {}", strategy.version());
+                return Err(Error::new(ErrorCode::Unsupported, message).at("/model"));
+            }
             return strategy.build(self, request);
         }
         Ok(match self.compile(request, &TextRenderer)? {
@@ -311,11 +320,55 @@ impl ContextManager {
         self.answers.reset();
         self.refresh_index();
         let previous = self.manifests[request.phase as usize].as_ref();
-        let built = pipeline::build(&self.sources(), request, previous, renderer);
+        let built = match self.calibrated(request) {
+            None => pipeline::build(&self.sources(), request, previous, renderer),
+            Some((model, scaled)) => pipeline::build(&self.sources(), &scaled, previous, renderer)
+                .map(|mut built| {
+                    built.pack.stats.calibration = self.calibrations.of(model);
+                    built
+                })
+                .map_err(|error| self.in_tokens_of(model, error)),
+        };
         if self.answers.is_waiting() {
             return Ok(Outcome::Need(self.answers.take_needs()));
         }
         built.map(Outcome::Done)
+    }
+
+    /// Returns the request with its budget in tokens of the estimator, where it is for a model of which something is known.
+    fn calibrated<'a>(&self, request: &'a BuildRequest) -> Option<(&'a str, BuildRequest)> {
+        let model =
+            request.model.as_deref().filter(|model| self.options.calibrate && self.calibrations.of(model).is_some())?;
+        let asked = request.budget_tokens.unwrap_or_else(|| self.options.budget.of(request.phase));
+        let budget_tokens = Some(self.calibrations.estimated(model, asked));
+        Some((model, BuildRequest { budget_tokens, ..request.clone() }))
+    }
+
+    /// Says by how many tokens of the model a budget is exceeded.
+    fn in_tokens_of(&self, model: &str, error: Error) -> Error {
+        let scaled = |error: Error, name: &str, more: u64| match error.details().get(name).and_then(Value::as_u64) {
+            Some(tokens) => error.detail(name, self.calibrations.expected(model, tokens) + more),
+            None => error,
+        };
+        // A budget is rounded down on its way to the estimator: a token more than what is missing there may be missing here.
+        scaled(scaled(error, "over_by", 1), "limit", 0)
+    }
+
+    /// Notes what a call of a model cost. Builds whose request names the model count the estimator's tokens by the factor
+    /// that the last calls suggest, from the next one on. With `calibrate: false` it is noted and not used.
+    ///
+    /// # Errors
+    /// `OUT_OF_RANGE` for a model without a name, or no tokens; `UNSUPPORTED` in the compat mode.
+    pub fn observe_usage(&mut self, observed: &ObservedUsage) -> Result<TokenCalibration> {
+        if let Some(strategy) = self.strategy {
+            let message = format!("estimates are not scaled in {}", strategy.version());
+            return Err(Error::new(ErrorCode::Unsupported, message));
+        }
+        observed.check()?;
+        self.calibrations.observe(observed);
+        self.calibrations
+            .of(&observed.model)
+            .ok_or_else(|| Error::new(ErrorCode::Internal, "what was noted is not there"))
     }
 
     /// Remembers a prompt that is going to be seen.

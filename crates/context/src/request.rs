@@ -34,6 +34,8 @@ pub struct BuildRequest {
     pub footer: String,
     /// Tokens for this build instead of the phase's.
     pub budget_tokens: Option<u64>,
+    /// The model that is going to read it, if what its calls cost is to be used.
+    pub model: Option<String>,
     /// Ids of items that must be in the prompt.
     pub pin: Vec<String>,
     /// Whether to say why every candidate was kept or dropped.
@@ -52,6 +54,7 @@ impl BuildRequest {
             header: String::new(),
             footer: String::new(),
             budget_tokens: None,
+            model: None,
             pin: Vec::new(),
             explain: false,
             item_scores: HashMap::new(),
@@ -94,6 +97,7 @@ impl BuildRequest {
         request.header = fields.string_or("header", "")?;
         request.footer = fields.string_or("footer", "")?;
         request.budget_tokens = fields.opt_uint("budget_tokens", limits::MAX_BUDGET_TOKENS)?;
+        request.model = fields.opt_string("model")?;
         request.pin = fields.strings("pin")?;
         request.explain = fields.bool_or("explain", false)?;
         let at = fields.at("item_scores");

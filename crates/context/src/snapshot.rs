@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::calibration::Calibrations;
 use crate::compile::append::PromptManifest;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
@@ -34,6 +35,7 @@ pub struct Snapshot<'a> {
     #[serde(serialize_with = "pairs")]
     append: Vec<(Phase, &'a PromptManifest)>,
     messages: &'a KnownMessages,
+    calibration: &'a Calibrations,
     #[serde(flatten)]
     unknown: &'a JsonMap,
 }
@@ -71,6 +73,7 @@ impl ContextManager {
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
             append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
             messages: &self.known_messages,
+            calibration: &self.calibrations,
             unknown: &self.unknown,
         }
     }
@@ -134,6 +137,7 @@ impl ContextManager {
             self.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, self.events.len())?);
         }
         self.known_messages = KnownMessages::from_fields(&mut fields)?;
+        self.calibrations = Calibrations::from_fields(&mut fields)?;
         self.unknown = fields.rest();
         Ok(self)
     }

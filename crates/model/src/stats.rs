@@ -67,6 +67,37 @@ pub struct BuildStats {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(optional))]
     pub budget_tokens: Option<u64>,
+    /// What made other tokens of the budget that was asked for; absent where nothing is known of the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    pub calibration: Option<TokenCalibration>,
+}
+
+/// What is known of the tokens of a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TokenCalibration {
+    /// Name of the model.
+    pub model: String,
+    /// Tokens of the model for one of the estimator, in hundredths, 0.5 to 2.
+    pub factor: f64,
+    /// Calls that this was seen in.
+    pub observations: u64,
+}
+
+impl TokenCalibration {
+    /// Reads the record; unknown fields are ignored.
+    ///
+    /// # Errors
+    /// `INVALID_INPUT`, `MISSING_FIELD` and `OUT_OF_RANGE`, with the path of the field.
+    pub fn from_value(value: Value, path: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, path)?;
+        Ok(Self {
+            model: fields.string("model")?,
+            factor: fields.number_or("factor", 1.0, 0.0, f64::MAX)?,
+            observations: fields.uint_or("observations", 0, u64::MAX)?,
+        })
+    }
 }
 
 impl BuildStats {
@@ -86,6 +117,7 @@ impl BuildStats {
             firewall_events: Vec::new(),
             prompt_tokens: None,
             budget_tokens: None,
+            calibration: None,
         }
     }
 
@@ -109,6 +141,10 @@ impl BuildStats {
             firewall_events: fields.records("firewall_events", FirewallStats::from_value)?,
             prompt_tokens: fields.opt_uint("prompt_tokens", u64::MAX)?,
             budget_tokens: fields.opt_uint("budget_tokens", u64::MAX)?,
+            calibration: {
+                let at = fields.at("calibration");
+                fields.take("calibration").map(|value| TokenCalibration::from_value(value, &at)).transpose()?
+            },
         })
     }
 

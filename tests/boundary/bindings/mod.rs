@@ -43,6 +43,7 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "Snapshot",
     // Opaque to callers, a part of a snapshot.
     "PromptManifest",
+    "Calibrations",
     "KnownMessages",
     // Taken apart at the boundary.
     "SyncedMessages",

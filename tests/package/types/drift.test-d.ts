@@ -106,6 +106,7 @@ import type {
   Selector,
   Sensitivity,
   Slice,
+  TokenCalibration,
   Snapshot,
   Stage,
   StoredEpisode,
@@ -204,6 +205,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
   CapabilityChange: same<Records["CapabilityChange"], CapabilityDiff["changed"][number]>(),
   CapabilityDiff: same<Records["CapabilityDiff"], CapabilityDiff>(),
   BuildStats: same<Records["BuildStats"], BuildStats>(),
+  TokenCalibration: same<Records["TokenCalibration"], TokenCalibration>(),
   CandidateDetail: same<
     Records["CandidateDetail"],
     Required<Pick<CandidateExplanation, keyof Records["CandidateDetail"]>>

@@ -45,6 +45,7 @@ export type BuildStats = {
   firewall_events: Array<FirewallStats>,
   prompt_tokens?: number,
   budget_tokens?: number,
+  calibration?: TokenCalibration,
 };
 
 export type CandidateDetail = {
@@ -646,6 +647,12 @@ export type SummaryRequest = {
 
 export type TermOrigin = "word" | "pair" | "fuzzy" | "phrase" | "neighbour";
 
+export type TokenCalibration = {
+  model: string,
+  factor: number,
+  observations: number,
+};
+
 export type ToolChange = {
   path: string,
   risk: "none" | "documentation" | "compatible" | "review" | "breaking",
@@ -755,6 +762,7 @@ export interface Records {
   Strategy: Strategy;
   SummaryRequest: SummaryRequest;
   TermOrigin: TermOrigin;
+  TokenCalibration: TokenCalibration;
   ToolChange: ToolChange;
   ToolFeedback: ToolFeedback;
   ViewSpec: ViewSpec;
@@ -779,7 +787,7 @@ export interface AnswerKeys {
   NamespaceCount: "namespace" | "tools";
   PackedCards: "cards" | "dropped" | "shortened" | "skipped" | "text" | "tokens";
   RouteExplanation: "data" | "markdown";
-  Snapshot: "append" | "artifact_store" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "schema_version";
+  Snapshot: "append" | "artifact_store" | "calibration" | "envelopes" | "episodic_store" | "event_log" | "fact_sequence" | "fact_store" | "messages" | "schema_version";
   SnapshotArtifacts: "data" | "expired" | "pinned" | "refs" | "use_order";
   SnapshotEpisodes: "episodes";
   SnapshotEvents: "items";

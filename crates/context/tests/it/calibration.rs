@@ -1,0 +1,107 @@
+//! Estimates that are scaled by what calls of a model cost.
+
+use contextweaver_base::ErrorCode;
+use contextweaver_context::{ContextManager, ManagerOptions, ObservedUsage};
+use contextweaver_convert::providers::{Format, WriteOptions};
+use contextweaver_test_support::property;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::{build, log, setup};
+
+const MODEL: &str = "m-1";
+
+fn observed(estimated: u64, actual: u64) -> ObservedUsage {
+    ObservedUsage { model: MODEL.to_owned(), estimated, actual }
+}
+
+proptest! {
+    #![proptest_config(property(400))]
+
+    #[test]
+    fn what_is_expected_of_a_model_never_exceeds_the_budget(
+        log in log(), setup in setup(), calls in prop::collection::vec((1_u64..5_000, 1_u64..5_000), 1..20),
+    ) {
+        let mut manager = ContextManager::new(setup.options.clone());
+        manager.ingest_all(log.items.clone()).unwrap();
+        for (estimated, actual) in &calls {
+            manager.observe_usage(&observed(*estimated, *actual)).unwrap();
+        }
+        let mut request = setup.request.clone();
+        request.model = Some(MODEL.to_owned());
+        let budget = request.budget_tokens.unwrap_or_else(|| setup.options.budget.of(request.phase));
+        let stored = serde_json::to_value(manager.snapshot()).unwrap();
+        let mut restored = ContextManager::from_json(stored, setup.options.clone()).unwrap();
+        match build(&mut manager, &request) {
+            Ok(pack) => {
+                let known = pack.stats.calibration.clone().unwrap();
+                let expected = (pack.stats.prompt_tokens.unwrap() as f64 * known.factor).ceil();
+                prop_assert!(expected <= budget as f64, "{expected} of {budget}");
+                prop_assert_eq!(build(&mut restored, &request).unwrap(), pack);
+            }
+            Err(error) if error.code() == ErrorCode::BudgetExceeded => {
+                let Some(over) = error.details().get("over_by").and_then(serde_json::Value::as_u64) else { return Ok(()) };
+                request.budget_tokens = Some(budget + over);
+                prop_assert!(build(&mut manager, &request).is_ok(), "{error}");
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+#[test]
+fn only_builds_for_the_model_are_scaled() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    let mut off = ContextManager::new(ManagerOptions { calibrate: false, ..ManagerOptions::default() });
+    for manager in [&mut manager, &mut off] {
+        let items: Vec<_> = (0..200)
+            .map(|n| json!({ "id": format!("u{n}"), "kind": "user_turn", "text": format!("turn{n} word{n} ").repeat(15) }))
+            .collect();
+        for item in items {
+            manager.ingest(contextweaver_model::ContextItem::from_value(item, "").unwrap()).unwrap();
+        }
+        assert_eq!(manager.observe_usage(&observed(1000, 1500)).unwrap().factor, 1.5);
+    }
+    let mut request = contextweaver_context::BuildRequest::new(contextweaver_model::Phase::Answer, "");
+    request.budget_tokens = Some(3000);
+    let plain = build(&mut manager, &request).unwrap();
+    request.model = Some("another".to_owned());
+    assert_eq!(build(&mut manager, &request).unwrap(), plain);
+    request.model = Some(MODEL.to_owned());
+    assert_eq!(build(&mut off, &request).unwrap(), plain);
+    let scaled = build(&mut manager, &request).unwrap();
+    assert_eq!((plain.stats.budget_tokens, scaled.stats.budget_tokens), (Some(3000), Some(2000)));
+    assert!(plain.stats.prompt_tokens.unwrap() > 2900 && scaled.stats.prompt_tokens.unwrap() <= 2000);
+    let messages =
+        manager.build_messages(&request, Format::OpenAiChat, WriteOptions::default()).unwrap().done().unwrap();
+    assert!(messages.tokens <= 2000 && messages.pack.stats.calibration == scaled.stats.calibration);
+}
+
+#[test]
+fn what_says_nothing_is_refused_and_changes_nothing() {
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    for (wrong, code, path) in [
+        (json!({ "model": "m", "estimated": 1 }), ErrorCode::MissingField, "/actual"),
+        (json!({ "model": "", "estimated": 1, "actual": 1 }), ErrorCode::OutOfRange, "/model"),
+        (json!({ "model": "m", "estimated": 0, "actual": 1 }), ErrorCode::OutOfRange, "/estimated"),
+        (json!({ "model": "m", "estimated": 1, "actual": 0 }), ErrorCode::OutOfRange, "/actual"),
+        (json!({ "model": "m", "estimated": 1.5, "actual": 1 }), ErrorCode::OutOfRange, "/estimated"),
+        (json!({ "model": "m", "estimated": 1, "actual": 1, "more": 1 }), ErrorCode::UnknownField, "/more"),
+    ] {
+        let error = ObservedUsage::from_value(wrong.clone()).unwrap_err();
+        assert_eq!((error.code(), error.path()), (code, path), "{wrong}");
+    }
+    let snapshot = serde_json::to_value(manager.snapshot()).unwrap();
+    manager.observe_usage(&ObservedUsage { model: String::new(), estimated: 1, actual: 1 }).unwrap_err();
+    assert_eq!(serde_json::to_value(manager.snapshot()).unwrap(), snapshot);
+    for (damaged, path) in [
+        (json!({ "m": 1 }), "/calibration/m"),
+        (json!({ "m": [[1]] }), "/calibration/m/0"),
+        (json!({ "m": [[1, 1], [1, "x"]] }), "/calibration/m/1/1"),
+        (json!({ "m": [[0, 1]] }), "/calibration/m/0"),
+    ] {
+        let mut snapshot = snapshot.clone();
+        snapshot["calibration"] = damaged;
+        assert_eq!(ContextManager::from_json(snapshot, ManagerOptions::default()).unwrap_err().path(), path);
+    }
+}
