@@ -51,6 +51,8 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly query: string;
   readonly called: readonly string[];
   readonly system?: unknown;
+  /** Tokens of what is sent beside messages and tools. Default: 0. */
+  readonly beside?: number;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -183,12 +185,12 @@ export class AgentLoop {
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system, translated }: AgentLoopTurn<F>,
+    { query, called, system, beside = 0, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = this.#choose(query, called);
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: budget_tokens - tokens });
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(0, budget_tokens - tokens - beside) });
     const partial = { built, tools: names, tool_tokens: tokens, synced };
     const step = { ...partial, warnings: [...synced.warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
