@@ -143,8 +143,9 @@ class Fitting {
   }
 
   fit<Params extends AnthropicParams>(params: Params): Params {
-    const { messages: given, system: instructions, tools: all, tool_choice: choice, ...rest } = params as AnthropicParams & Definition;
-    if (rest["thread"] !== undefined) {
+    // `thread: false` is for the tool runner, and those that know no threads send it.
+    const { messages: given, system: instructions, tools: all, tool_choice: choice, thread = false, ...rest } = params as AnthropicParams & Definition;
+    if (thread !== false) {
       const init = { path: "/thread", hint: "send the whole conversation each time; the tool runner does with `thread: false`" };
       throw new ContextWeaverError("UNSUPPORTED", "a thread is held by the provider, and only what is new is sent", init);
     }

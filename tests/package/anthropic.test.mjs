@@ -27,6 +27,7 @@ const blocksOf = ({ tools = [], system = [], messages }) => [
 function accepts(body) {
   assert.equal(PROVIDER_RULES.anthropic(body), undefined);
   const { messages, system = "", tools = [], tool_choice } = body;
+  assert.equal(body.thread, undefined);
   assert.ok(tools.length > 0 || (body.tools === undefined && tool_choice === undefined), "a choice among no tools");
   for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse", "defer_loading"].includes(key)), []);
   const sent = textsOf([messages, system], ["cache_control"]).concat(tools.map((tool) => JSON.stringify(tool)));
