@@ -150,10 +150,13 @@ const RESPONSES: Api = {
   toolOf: (definition) => ({ type: "function", strict: false, ...definition }),
 };
 
-/** What is known of a tool: of a function what both kinds of calls say of it, of another what it is. */
+/** What is known of a tool. */
 interface KnownTool extends OfferedTool {
+  /** Of a function what both kinds of calls say of it, of another what it is. */
   readonly definition: Fields;
   readonly isFunction: boolean;
+  /** A function as it was given, with what the SDK parses calls by, and the kind of calls that takes it so. */
+  readonly given?: { readonly tool: object; readonly api: Api };
 }
 
 class Fitting {
@@ -183,7 +186,8 @@ class Fitting {
     const beside = typeof instructions === "string" ? countTokens(instructions) + FRAME_TOKENS : 0;
     const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], beside });
     const tools = names.map((name) => {
-      const { isFunction, definition } = this.#known.get(name) as KnownTool;
+      const { isFunction, definition, given } = this.#known.get(name) as KnownTool;
+      if (given?.api === api) return given.tool;
       return isFunction ? api.toolOf(definition) : definition;
     });
     return {
@@ -214,8 +218,9 @@ function listOf(value: unknown, path: string): readonly object[] {
 function knownTool(tool: object, at: number): KnownTool {
   const { type, function: inside, custom, ...beside } = (tool ?? {}) as Fields & { readonly function?: unknown; readonly custom?: Fields };
   const isFunction = type === "function";
-  const said = isFunction && typeof inside === "object" && inside !== null ? (inside as Fields) : beside;
-  const { defer_loading: _, ...sent } = said;
+  const isNested = typeof inside === "object" && inside !== null;
+  const said = isFunction && isNested ? (inside as Fields) : beside;
+  const { defer_loading: deferred, ...sent } = said;
   const implementation = sent["function"] as { readonly name?: unknown } | undefined;
   const name = said["name"] ?? implementation?.name ?? custom?.["name"] ?? said["server_label"] ?? type;
   if (type === "tool_search") {
@@ -233,6 +238,7 @@ function knownTool(tool: object, at: number): KnownTool {
     schema: isFunction ? ((parameters ?? {}) as JsonObject) : undefined,
     definition,
     isFunction,
+    ...(isFunction && deferred === undefined && said["name"] !== undefined && { given: { tool, api: isNested ? CHAT : RESPONSES } }),
   };
 }
 

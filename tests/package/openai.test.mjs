@@ -4,6 +4,8 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
+import { zodFunction } from "openai/helpers/zod";
+import { z } from "zod";
 import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
@@ -270,6 +272,17 @@ test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the 
   const large = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [user("word ".repeat(20_000))] });
   await assert.rejects(large.done(), (error) => (assert.equal((error.cause ?? error).code, "BUDGET_EXCEEDED"), true));
   assert.equal(bodies.length, 3);
+  cw.free();
+});
+
+test("OpenAI: calls are parsed as the tools of the caller say", async () => {
+  const tools = [zodFunction({ name: "book", parameters: z.object({ seats: z.number() }) })];
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET });
+  const client = clientOf(() => ({ calls: [{ id: "b", name: "book", input: { seats: 2 } }] }));
+  const messages = [user("Two seats.")];
+  const streamed = await client.chat.completions.stream(cw.fit({ ...MODEL, messages })).finalMessage();
+  const { choices } = await cw.serve(client).chat.completions.parse({ ...MODEL, messages, tools });
+  for (const { tool_calls: calls } of [streamed, choices[0].message]) assert.deepEqual(calls[0].function.parsed_arguments, { seats: 2 });
   cw.free();
 });
 
