@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { Agent, MemorySession, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
+import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
+import OpenAI from "openai";
 import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
@@ -176,6 +177,35 @@ for (const [name, runs] of Object.entries(HOW)) {
     assert.ok(offered[1].includes("books_7") && offered[4].includes("mails_9"));
     assert.ok(!offered[4].some((one) => one.startsWith("books")), String(offered[4]));
     assert.deepEqual(warnings, []);
+    cw.free();
+  });
+}
+
+for (const useResponses of [true, false]) {
+  test(`OpenAI Agents: the SDK's own models of ${useResponses ? "responses" : "chat completions"}`, async () => {
+    const bodies = [];
+    const rows = Array.from({ length: 400 }, (_, n) => ({ n, word: `w${n}` }));
+    const list = simple("list", async () => rows);
+    const chat = (message, finish_reason) => ({ id: "c", object: "chat.completion", created: 1, model: "gpt-5", choices: [{ index: 0, finish_reason, logprobs: null, message: { role: "assistant", content: null, refusal: null, ...message } }] });
+    const response = (item) => ({ id: "r", object: "response", created_at: 1, model: "gpt-5", status: "completed", error: null, output: [item], usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } } });
+    const answers = useResponses
+      ? [response({ type: "function_call", id: "fc_1", call_id: "c0", name: "list", arguments: "{}", status: "completed" }), response({ type: "message", id: "msg_1", role: "assistant", status: "completed", content: [{ type: "output_text", text: "done", annotations: [] }] })]
+      : [chat({ tool_calls: [{ id: "c0", type: "function", function: { name: "list", arguments: "{}" } }] }, "tool_calls"), chat({ content: "done" }, "stop")];
+    const fetch = async (_, { body }) => {
+      const request = JSON.parse(body);
+      const messages = useResponses ? request.input : request.messages;
+      assert.equal(PROVIDER_RULES[useResponses ? "openai-responses" : "openai-chat"]({ messages }), undefined);
+      bodies.push(request);
+      return Response.json(answers[bodies.length - 1]);
+    };
+    const client = new OpenAI({ apiKey: "none", fetch, maxRetries: 0 });
+    const cw = contextWeaver({ budget_tokens: 2_000 });
+    const runner = new Runner({ modelProvider: cw.serve(new OpenAIProvider({ openAIClient: client, useResponses })), tracingDisabled: true });
+    const { finalOutput } = await runner.run(new Agent({ name: "lister", model: "gpt-5", tools: cw.tools([list]) }), "List them.");
+    assert.equal(finalOutput, "done");
+    assert.deepEqual(bodies.map(({ tools }) => tools.map((one) => (one.function ?? one).name)), [["list"], ["list", "drilldown"]]);
+    assert.ok(countTokens(JSON.stringify(bodies[1])) < 2_500);
+    assert.match(JSON.stringify(bodies[1]), /drilldown artifact:result:c0/);
     cw.free();
   });
 }
