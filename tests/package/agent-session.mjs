@@ -1,6 +1,7 @@
 // A session of an agent that every adapter is put through, in the words of no SDK: 200 tools, a large result, a picture, many
 // steps, and at the end a question whose answer stood in the large result.
 import assert from "node:assert/strict";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
 
 export const BUDGET = 8_000;
 export const STEPS = 60;
@@ -35,6 +36,14 @@ export function textsOf(value, without = [], found = []) {
   else if (Array.isArray(value)) for (const one of value) textsOf(one, without, found);
   else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (!without.includes(key)) textsOf(one, without, found);
   return found;
+}
+
+/** Whether texts that are sent keep to the budget, as the package counts and as a tokenizer of a provider does. */
+export function withinBudget(texts, countTokens) {
+  for (const count of [countTokens, (text) => encode(text).length]) {
+    const tokens = texts.reduce((sum, text) => sum + count(text), 0);
+    assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  }
 }
 
 /**

@@ -8,7 +8,7 @@ import * as test7 from "ai/test";
 import * as ai6 from "ai-6";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -39,8 +39,7 @@ function sdkTools({ jsonSchema, tool, picture }) {
 function accepts({ prompt, tools = [] }) {
   assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
   const sent = textsOf(prompt, ["providerOptions"]).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
-  const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
-  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  withinBudget(sent, countTokens);
 }
 
 const call = (id, toolName, input) => ({ type: "tool-call", toolCallId: id, toolName, input: JSON.stringify(input) });

@@ -5,7 +5,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -25,8 +25,7 @@ const simple = (name, execute, more) => tool({ name, description: name, strict: 
 function accepts({ input, tools, handoffs, systemInstructions = "" }) {
   assert.equal(PROVIDER_RULES["openai-responses"]({ messages: getInputItems(input) }), undefined);
   const definitions = [...tools, ...handoffs].map((one) => JSON.stringify(one));
-  const tokens = textsOf([input, systemInstructions]).concat(definitions).reduce((sum, one) => sum + countTokens(one), 0);
-  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  withinBudget(textsOf([input, systemInstructions]).concat(definitions), countTokens);
 }
 
 /** A model that says what `next` says to what it is asked. */

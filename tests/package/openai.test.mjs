@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -74,8 +74,7 @@ function accepts(body, { format, field, tool }) {
     assert.deepEqual(Object.keys(definition).filter((key) => !["name", "description", "parameters"].includes(key)), []);
   }
   const sent = textsOf([body[field], instructions]).concat(tools.map((one) => JSON.stringify(one)));
-  const tokens = sent.reduce((sum, one) => sum + countTokens(one), 0);
-  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  withinBudget(sent, countTokens);
 }
 
 /** A client whose server says what `next` says to what it is sent. */
