@@ -162,7 +162,7 @@ class Fitting {
       translated: ({ built, tools: names }) => {
         const tools = names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition);
         const compiled = { messages: built.messages, system: built.system, tools };
-        const { warnings, ...marked } = this.#marks.put(compiled, { isAppendOnly: built.pack.prefix !== undefined, isAutomatic: rest["cache_control"] != null });
+        const { warnings, ...marked } = this.#marks.put(compiled, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
         sent = marked;
         return warnings;
       },

@@ -32,7 +32,9 @@ function accepts(body) {
   for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse", "defer_loading"].includes(key)), []);
   const sent = textsOf([messages, system], ["cache_control"]).concat(tools.map((tool) => JSON.stringify(tool)));
   withinBudget(sent, countTokens);
-  assert.ok(blocksOf(body).filter(({ cache_control: mark }) => mark).length <= 4, "too many marks");
+  const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
+  assert.ok(marks.length <= 4, "too many marks");
+  assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
 }
 
 /** What a model says, as the server sends it. */
@@ -188,15 +190,16 @@ test("Anthropic: what a tool throws is a result, and a run may be aborted and ta
 
 test("Anthropic: the marks of the caller stay, and move without an edit of the conversation", () => {
   const steps = [];
-  const one = { name: "one", description: "One", input_schema: { type: "object" }, cache_control: MARK, defer_loading: true };
+  const LONG = { type: "ephemeral", ttl: "1h" };
+  const one = { name: "one", description: "One", input_schema: { type: "object" }, cache_control: LONG, defer_loading: true };
   const cw = contextWeaver({ tools: [one], budget_tokens: BUDGET, cache: true, onStep: (step) => steps.push(step) });
-  const system = [text("Be brief.", { cache_control: { type: "ephemeral", ttl: "1h" } })];
+  const system = [text("Be brief.", { cache_control: LONG })];
   const messages = [{ role: "user", content: [text("first", { cache_control: MARK })] }];
   const first = cw.fit({ ...PARAMS, system, messages });
   accepts(first);
   assert.deepEqual(first.system, system);
   assert.deepEqual(first.messages, messages);
-  assert.deepEqual(first.tools.map(({ cache_control: mark }) => mark), [MARK]);
+  assert.deepEqual(first.tools.map(({ cache_control: mark }) => mark), [LONG]);
   const moved = [{ role: "user", content: "first" }, { role: "assistant", content: "yes" }, { role: "user", content: [text("second", { cache_control: MARK })] }];
   const second = cw.fit({ ...PARAMS, system, messages: [{ role: "user", content: [text("first")] }, ...moved.slice(1)] });
   accepts(second);
@@ -206,6 +209,11 @@ test("Anthropic: the marks of the caller stay, and move without an edit of the c
   // The provider's own mark counts.
   const automatic = cw.fit({ ...PARAMS, cache_control: MARK, system, messages: moved.slice(0, 1) });
   assert.equal(blocksOf(automatic).filter(({ cache_control: mark }) => mark).length, 3);
+  // What is kept for longer comes first.
+  const long = cw.fit({ ...PARAMS, system: "Be brief.", messages: [...moved.slice(0, 2), { role: "user", content: [text("third", { cache_control: LONG })] }] });
+  accepts(long);
+  assert.deepEqual(long.system, system);
+  accepts(cw.fit({ ...PARAMS, system: "Be brief.", cache_control: LONG, messages: moved.slice(0, 1) }));
   // A mark on a block that is not sent as it was.
   const large = contextWeaver({ tools: [], budget_tokens: 300, onStep: (step) => steps.push(step) });
   const old = { role: "user", content: [text("word ".repeat(400), { cache_control: MARK })] };

@@ -15,8 +15,8 @@ export interface Sent {
 interface MarkedCall {
   /** Whether prompts only grow. */
   readonly isAppendOnly: boolean;
-  /** Whether the provider was asked to set a mark of its own, which counts. */
-  readonly isAutomatic: boolean;
+  /** The mark that the provider was asked to set at the end, which counts. */
+  readonly automatic: unknown;
 }
 
 /** Marks that the provider takes in a call. */
@@ -61,7 +61,7 @@ export class CacheMarks {
   }
 
   /** Puts back the marks that were taken off, and adds those that are wanted, as many as there may be. */
-  put({ messages, system, tools }: Sent, { isAppendOnly, isAutomatic }: MarkedCall): Sent & { readonly warnings: readonly MessageWarning[] } {
+  put({ messages, system, tools }: Sent, { isAppendOnly, automatic }: MarkedCall): Sent & { readonly warnings: readonly MessageWarning[] } {
     const above = blocksOf(system);
     const lists = [above, ...messages.map((message) => blocksOf((message as Fields)["content"]))].map((blocks) => [...blocks]);
     const left = new Map(this.#taken);
@@ -74,7 +74,7 @@ export class CacheMarks {
         left.delete(keyOf(block));
       }
     }
-    const marked = this.#isWanted ?? isAppendOnly ? this.#add(lists, tools, isAutomatic) : tools;
+    const marked = this.#isWanted ?? isAppendOnly ? this.#add(lists, tools, automatic) : tools;
     return {
       messages: messages.map((message, at) => withBlocks(message as Fields, lists[at + 1] as Fields[])),
       system: lists[0]?.some(isMarked) ? lists[0] : system,
@@ -84,28 +84,33 @@ export class CacheMarks {
   }
 
   /** Adds marks, the most useful first: at the end, at the end of what is as before, and at the end of the instructions. */
-  #add(lists: Fields[][], tools: readonly Fields[], isAutomatic: boolean): readonly Fields[] {
-    const places = lists.flatMap((blocks, list) => (list === 0 ? [] : blocks.map((_, at) => [list, at] as const)));
-    const blockAt = ([list, at]: readonly [number, number]): Fields => (lists[list] as Fields[])[at] as Fields;
+  #add(lists: Fields[][], tools: readonly Fields[], automatic: unknown): readonly Fields[] {
+    const all = [[...tools], ...lists];
+    const places = all.flatMap((blocks, list) => blocks.map((_, at): Place => [list, at]));
+    const blockAt = ([list, at]: Place): Fields => (all[list] as Fields[])[at] as Fields;
     const now = places.map((place) => keyOf(blockAt(place), place[0]));
     const kept = now.findIndex((key, at) => key !== this.#before[at]);
     this.#before = now;
-    let room = MOST_MARKS - [...lists.flat(), ...tools].filter(isMarked).length - (isAutomatic ? 1 : 0);
+    let room = MOST_MARKS - all.flat().filter(isMarked).length - (automatic == null ? 0 : 1);
     const mark = (count: number): void => {
-      const place = places.slice(0, count).filter((one) => !UNMARKED.includes(String(blockAt(one)["type"]))).pop();
+      const at = places.slice(0, count).reduce((last, one, index) => (UNMARKED.includes(String(blockAt(one)["type"])) ? last : index), -1);
+      const place = places[at];
       if (room <= 0 || !place || isMarked(blockAt(place))) return;
-      (lists[place[0]] as Fields[])[place[1]] = { ...blockAt(place), cache_control: MARK };
+      // What is kept for longer must come first.
+      const later = [...places.slice(at).map((one) => blockAt(one)["cache_control"]), automatic];
+      const long = later.find((one) => (one as Fields | null | undefined)?.["ttl"] === "1h");
+      (all[place[0]] as Fields[])[place[1]] = { ...blockAt(place), cache_control: long ?? MARK };
       room -= 1;
     };
-    if (!isAutomatic) mark(places.length);
+    if (automatic == null) mark(places.length);
     mark(kept === -1 ? places.length : kept);
-    const [above = []] = lists;
-    const [last] = above.slice(-1);
-    if (room > 0 && last && !isMarked(last)) above[above.length - 1] = { ...last, cache_control: MARK };
-    const [tool] = tools.slice(-1);
-    return room > 0 && !last && tool && !isMarked(tool) ? [...tools.slice(0, -1), { ...tool, cache_control: MARK }] : tools;
+    mark(tools.length + (lists[0]?.length ?? 0));
+    return all[0] as Fields[];
   }
 }
+
+/** A list of blocks, and which of them. */
+type Place = readonly [list: number, at: number];
 
 function isMarked(block: unknown): boolean {
   return typeof block === "object" && block !== null && (block as Fields)["cache_control"] != null;
