@@ -247,6 +247,25 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   assert.ok(sent.output.text.length < large.output.text.length / 2 && /drilldown/.test(sent.output.text), sent.output.text);
   assert.deepEqual(requests[1].tools.map(({ name }) => name), ["drilldown"]);
   small.free();
+  // So is one whose secrets are masked.
+  const secret = "ghp_0123456789abcdefghijABCDEFGHIJ456789";
+  const masking = contextWeaver({ budget_tokens: BUDGET });
+  const told = [
+    { ...user([{ type: "input_text", text: `My token is ${secret}.` }, { type: "input_image", image: { id: "file_2" }, detail: "low" }]) },
+    { ...text(`It is ${secret}.`), id: "msg_2" },
+    user(`Use ${secret}.`),
+    call("u", "use", { token: secret }),
+    { type: "function_call_result", name: "use", callId: "u", status: "completed", output: [{ type: "input_text", text: `used ${secret}` }] },
+  ];
+  await masking.serve(model).getResponse({ input: told, tools: masking.tools([]), handoffs: [], modelSettings: {} });
+  const { input: masked } = requests[2];
+  assert.ok(!JSON.stringify(masked).includes(secret));
+  assert.equal(PROVIDER_RULES["openai-responses"]({ messages: getInputItems(masked) }), undefined);
+  assert.deepEqual(masked.map(({ type, role = type }) => role), ["user", "user", "assistant", "user", "function_call", "function_call_result"]);
+  assert.deepEqual(masked[1].content, [{ type: "input_image", image: { id: "file_2" }, detail: "low" }]);
+  assert.deepEqual(masked[2].content.map(({ type }) => type), ["output_text"]);
+  assert.deepEqual(textsOf(masked).filter((one) => /REDACTED/.test(one)).length, 5);
+  masking.free();
 });
 
 test("OpenAI Agents: what cannot be is said before the model is asked", async () => {

@@ -38,6 +38,10 @@ export class AgentItems {
       const known = this.#results.get(callId) ?? { name: call?.["name"] ?? "tool", ...(call?.["namespace"] !== undefined && { namespace: call["namespace"] }), status: "completed" };
       return { ...more, ...known, type: "function_call_result", callId, output: resultOf(output) };
     }
+    if (type === "reasoning") {
+      const { summary, ...more } = rest;
+      return { ...more, type, content: (summary as Fields[]).map((part) => ({ ...part, type: "input_text" })) };
+    }
     if (type === "function_call") return { status: "completed", ...rest, type, callId };
     return callId === undefined ? item : { ...rest, type: type === "computer_call_output" ? "computer_call_result" : type, callId };
   }
