@@ -8,6 +8,7 @@ import * as test7 from "ai/test";
 import * as ai6 from "ai-6";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -19,88 +20,38 @@ const SDKS = {
   7: { ...ai7, Model: test7.MockLanguageModelV4, ...test7, stop: ai7.isStepCount, system: "instructions", picture: (data) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } }) },
   6: { ...ai6, Model: test6.MockLanguageModelV3, ...test6, stop: ai6.stepCountIs, system: "system", picture: (data) => ({ type: "image-data", mediaType: "image/png", data }) },
 };
-const BUDGET = 8_000;
-const STEPS = 60;
 const USAGE = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 20, text: 20, reasoning: undefined },
 };
-const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
-const QUESTION = "Read the export of the orders and tell me why order 4711 failed.";
-
-/** The answer stands in one row of many. */
-const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: n === 711 ? "failed" : "paid", note: n === 711 ? "card expired in 1999" : `shipped on day ${n % 28}` }));
-
-/** 200 tools, of which a few are of use. */
-function manyTools({ jsonSchema, tool, picture }) {
-  const executed = [];
-  const entries = Array.from({ length: 198 }, (_, n) => {
-    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
-    const name = `${area}_${verb}_${n}`;
-    return [name, tool({ description: `${verb} the ${area} records of group ${n}`, inputSchema: jsonSchema({ type: "object", properties: { group: { type: "integer" } } }), execute: async () => (executed.push(name), { done: n }) })];
-  });
-  const tools = {
-    ...Object.fromEntries(entries),
-    export_orders: tool({
-      description: "Read the export of all orders with their status",
-      inputSchema: z.object({ since: z.string().optional() }),
-      execute: async () => (executed.push("export_orders"), orders()),
-    }),
-    take_picture: tool({
-      description: "Take a picture of the order desk",
-      inputSchema: z.object({}),
-      execute: async () => ({ data: PICTURE }),
-      toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, picture(PICTURE)] }),
-    }),
+/** The tools of the session as the SDK has them, one of them with a schema of Zod. */
+function sdkTools({ jsonSchema, tool, picture }) {
+  const { tools, executed } = manyTools();
+  const more = {
+    export_orders: { inputSchema: z.object({ since: z.string().optional() }) },
+    take_picture: { toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, picture(PICTURE)] }) },
   };
-  return { tools, executed };
-}
-
-/** Texts of a prompt as the provider gets them. */
-function textsOf(value, found = []) {
-  if (typeof value === "string") found.push(value === PICTURE ? "" : value);
-  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
-  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (key !== "providerOptions") textsOf(one, found);
-  return found;
+  const entries = tools.map(({ name, description, schema, run }) => [name, tool({ description, inputSchema: jsonSchema(schema), execute: async () => run(), ...more[name] })]);
+  return { tools: Object.fromEntries(entries), executed };
 }
 
 /** What every provider wants, within the budget. */
 function accepts({ prompt, tools = [] }) {
   assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
-  const sent = textsOf(prompt).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
-  const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
-  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  const sent = textsOf(prompt, ["providerOptions"]).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+  withinBudget(sent, countTokens);
 }
 
 const call = (id, toolName, input) => ({ type: "tool-call", toolCallId: id, toolName, input: JSON.stringify(input) });
 const said = (content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
 
-/** A model that reads the export first, works for long, and then needs what stood in the export. */
-function script() {
-  let step = 0;
+/** The session as a model of the SDK. */
+function scripted() {
+  const next = script();
   return (options) => {
     accepts(options);
-    const at = step++;
-    const offered = new Set((options.tools ?? []).map(({ name }) => name));
-    const asks = (...calls) => {
-      for (const { toolName } of calls) assert.ok(offered.has(toolName), `${toolName} is not offered at step ${at}: ${[...offered]}`);
-      return said(calls);
-    };
-    if (at === 0) return asks(call("c0", "export_orders", {}));
-    if (at === 1) return asks(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
-    if (at === 2) assert.ok(JSON.stringify(options.prompt).includes(PICTURE), "the picture did not arrive");
-    if (at < STEPS - 2) {
-      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
-      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
-      return asks(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
-    }
-    const text = textsOf(options.prompt).join("\n");
-    if (at === STEPS - 2) {
-      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
-      return asks(call("last", "drilldown", { handle, selector: { type: "rows", where: [{ column: "status", op: "eq", value: "failed" }] } }));
-    }
-    const [answer] = /card expired in \d+/.exec(text) ?? assert.fail("the answer was not found");
-    return said([{ type: "text", text: answer }]);
+    const { text, calls = [] } = next({ sent: options.prompt, offered: (options.tools ?? []).map(({ name }) => name) });
+    return said(text === undefined ? calls.map(({ id, name, input }) => call(id, name, input)) : [{ type: "text", text }]);
   };
 }
 
@@ -129,21 +80,16 @@ const modelOf = (sdk, next) => new sdk.Model({ doGenerate: async (options) => ne
 for (const [version, sdk] of Object.entries(SDKS)) {
   for (const [name, run] of Object.entries(HOW)) {
     test(`AI SDK ${version}, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
-      const { tools, executed } = manyTools(sdk);
+      const { tools, executed } = sdkTools(sdk);
       const steps = [];
       const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
-      const settings = { model: modelOf(sdk, script()), tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief." };
+      const settings = { model: modelOf(sdk, scripted()), tools: cw.tools, prepareStep: cw.prepareStep, stopWhen: sdk.stop(STEPS), [sdk.system]: "Be brief." };
       const { text } = await run(sdk, { ...settings, prompt: QUESTION });
-      assert.equal(text, "card expired in 1999");
+      assert.equal(text, ANSWER);
       assert.equal(steps.length, STEPS);
-      assert.equal(executed.filter((name) => name === "export_orders").length, 1);
       for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
       assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
-      // Nothing was said twice, and nothing is lost.
-      assert.equal(JSON.parse(Buffer.from(cw.manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
-      const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
-      assert.equal(cw.manager.events.count({ kinds: ["tool_call"] }), calls);
-      assert.equal(cw.manager.events.count({ kinds: ["tool_result"] }), calls);
+      holdsTheSession(cw.manager, executed);
       cw.free();
     });
 
@@ -151,7 +97,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const asked = [];
       const model = modelOf(sdk, (options) => {
         accepts(options);
-        asked.push(textsOf(options.prompt).join("\n"));
+        asked.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
         return said([{ type: "text", text: `answer ${asked.length}` }]);
       });
       const cw = contextWeaver({ tools: {}, budget_tokens: BUDGET });
@@ -184,7 +130,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const turns = [() => said([call("f", "fail", {})]), () => said([call("h", "hang", {})]), () => said([{ type: "text", text: "done" }])];
       const model = modelOf(sdk, (options) => {
         accepts(options);
-        texts.push(textsOf(options.prompt).join("\n"));
+        texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
         return turns[texts.length - 1]();
       });
       const cw = contextWeaver({ tools, budget_tokens: BUDGET });
@@ -206,7 +152,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       const texts = [];
       const model = modelOf(sdk, (options) => {
         accepts(options);
-        texts.push(textsOf(options.prompt).join("\n"));
+        texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
         return texts.length === 1 ? said([call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Mallory" })]) : said([{ type: "text", text: "done" }]);
       });
       const cw = contextWeaver({ tools, budget_tokens: BUDGET });

@@ -46,12 +46,24 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
   readonly warnings: readonly MessageWarning[];
 }
 
+/** Where a conversation stands, and how what is compiled becomes what is sent. */
+export interface AgentLoopTurn<F extends MessageFormat> {
+  readonly query: string;
+  readonly called: readonly string[];
+  readonly system?: unknown;
+  /** Tokens of what is sent beside messages and tools. Default: 0. */
+  readonly beside?: number;
+  readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
+}
+
 /** A tool of a framework, as far as a choice among tools needs to know. */
 export interface OfferedTool {
   readonly name: string;
   readonly description?: string | undefined;
   /** JSON Schema of the arguments; absent for tools that the provider itself runs. */
   readonly schema?: JsonObject | undefined;
+  /** What is sent for it, where that is known: it is counted in place of the three above. */
+  readonly definition?: unknown;
 }
 
 /** A tool that the loop adds. */
@@ -138,6 +150,7 @@ export class AgentLoop {
       if (name === this.#drilldown.tool.name || name === FIND_TOOLS.name) {
         throw new ContextWeaverError("DUPLICATE_ID", `the tool \`${name}\` is added by contextweaver`, { path: `/tools/${name}`, hint: "give yours another name" });
       }
+      if (known.has(name)) throw new ContextWeaverError("DUPLICATE_ID", `two tools are named \`${name}\``, { path: `/tools/${name}` });
       known.set(name, priced(tool));
     }
     for (const name of this.#options.always ?? []) {
@@ -155,22 +168,44 @@ export class AgentLoop {
     [this.#tools, this.#router, this.#turn, this.#found] = [known, router, undefined, []];
   }
 
+  /** Refuses a list of tools that is not the one that there is, with the two that are added or without: a choice is made here. */
+  checkTools(names: readonly string[]): void {
+    const given = new Set([this.#drilldown.tool.name, FIND_TOOLS.name, ...names]);
+    const unknown = names.findIndex((name) => name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name && !this.#tools.has(name));
+    const hint = "give all tools to contextWeaver, which chooses, and leave them out here";
+    if (unknown !== -1) throw new ContextWeaverError("NOT_FOUND", `there is no tool \`${names[unknown]}\``, { path: `/tools/${unknown}`, hint });
+    const missing = [...this.#tools.keys()].find((name) => !given.has(name));
+    if (missing !== undefined) throw new ContextWeaverError("INVALID_INPUT", `the tool \`${missing}\` is missing`, { path: "/tools", hint });
+  }
+
   /**
    * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
-   * since.
+   * since. `translated` is told what was built before `onStep` is, and says what the adapter repaired or left out.
    */
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system }: { readonly query: string; readonly called: readonly string[]; readonly system?: unknown },
+    { query, called, system, beside = 0, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = this.#choose(query, called);
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: budget_tokens - tokens });
-    const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...left_out, ...built.warnings] };
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(0, budget_tokens - tokens - beside) });
+    const partial = { built, tools: names, tool_tokens: tokens, synced };
+    const step = { ...partial, warnings: [...synced.warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
     return step;
+  }
+
+  /**
+   * Answers a call of one of the two tools that are added; undefined for every other. `given` is what the model said: an object,
+   * or the JSON of one.
+   */
+  answer(name: string, given: unknown): string | undefined {
+    if (name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name) return undefined;
+    const input = argumentsOf(given);
+    if (!input) return "INVALID_INPUT: the arguments are no JSON object";
+    return name === FIND_TOOLS.name ? this.findTools(input as unknown as FindToolsInput) : this.drilldown(input as unknown as DrilldownInput);
   }
 
   /** Answers a call of the drilldown tool. What is wrong with it is told to the model, which can do better. */
@@ -280,8 +315,18 @@ function isCount(value: unknown): boolean {
   return typeof value === "number" && Number.isInteger(value) && value > 0;
 }
 
+/** Reads what a model said as arguments. */
+function argumentsOf(given: unknown): JsonObject | undefined {
+  try {
+    const value: unknown = typeof given === "string" ? JSON.parse(given) : given;
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Counts the tokens of a definition as it is sent. */
 function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
-  const { name, description, schema } = tool;
-  return { tool, tokens: countTokens(JSON.stringify({ name, description, schema })) + FRAME_TOKENS };
+  const { name, description, schema, definition = { name, description, schema } } = tool;
+  return { tool, tokens: countTokens(JSON.stringify(definition)) + FRAME_TOKENS };
 }

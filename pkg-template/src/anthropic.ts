@@ -1,0 +1,228 @@
+// `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
+// runner. It imports no SDK.
+import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { CacheMarks } from "./adapters/cache-marks.js";
+import type { Sent } from "./adapters/cache-marks.js";
+import { ContextWeaverError } from "contextweaver";
+import type { ContextManager, JsonObject } from "contextweaver";
+
+export type { AgentLoopOptions, AgentLoopStep };
+
+/** A tool that is added, for the SDK's tool runner, too. */
+export interface AnthropicAddedTool {
+  name: string;
+  description: string;
+  input_schema: { type: "object"; [keyword: string]: unknown };
+  run: (input: unknown) => Promise<string>;
+  parse: (input: unknown) => unknown;
+}
+
+/** How calls of the model are fitted. */
+export interface AnthropicOptions<Tool extends object> extends AgentLoopOptions {
+  /**
+   * All tools there are, as `messages.create` or the tool runner takes them: thousands cost nothing until a query needs them.
+   * Those that are offered are loaded: `defer_loading` is not sent.
+   */
+  readonly tools: readonly Tool[];
+  /**
+   * Marks what the next call will find in the provider's cache: the instructions, what is as it was in the call before, and the
+   * end. Yours stay, and there are never more than the four that are allowed. Default: in append mode.
+   */
+  readonly cache?: boolean;
+}
+
+/** What `messages.create` takes, as far as it is fitted. */
+export interface AnthropicParams {
+  /** The whole conversation. */
+  readonly messages: readonly object[];
+  readonly system?: unknown;
+  /** None, or all of them. */
+  readonly tools?: unknown;
+  readonly tool_choice?: unknown;
+}
+
+/** A block of an answer, or of anything. */
+export interface AnthropicCall {
+  readonly type: string;
+  readonly id?: unknown;
+  readonly name?: unknown;
+  readonly input?: unknown;
+}
+
+/** The answer to a call. */
+export type AnthropicToolResult = {
+  type: "tool_result";
+  tool_use_id: string;
+  content: string;
+};
+
+/** A client of the SDK, as far as it is served. */
+export interface AnthropicClient {
+  readonly middleware: readonly unknown[];
+  withOptions(options: { middleware: never[] }): unknown;
+}
+
+/** What fits the calls of one conversation. */
+export interface AnthropicContextWeaver<Tool extends object> {
+  /** Yours and the two that are added. */
+  readonly tools: (Tool | AnthropicAddedTool)[];
+  /**
+   * Fits params that hold the whole conversation: `messages`, `system` and `tools` are compiled, the rest stays.
+   *
+   * Errors: `BUDGET_EXCEEDED` when the last message of the user does not fit, `UNSUPPORTED` for a thread that the provider
+   * holds, and those of `ContextManager.syncMessages`.
+   */
+  fit<Params extends AnthropicParams>(params: Params): Params;
+  /** Answers a call of one of the two tools that are added; undefined for every other block. */
+  answer(block: AnthropicCall): AnthropicToolResult | undefined;
+  /** A copy of a client, each of whose calls of a model is fitted: for what calls it for you, such as the tool runner. */
+  serve<Client extends AnthropicClient>(client: Client): Client;
+  /** The log, with all that was ever said and every byte of every result. */
+  readonly manager: ContextManager;
+  /** Gives the memory back. */
+  free(): void;
+}
+
+/** Serves one conversation. Take another one for another conversation. */
+export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
+  const { tools, cache, ...rest } = options;
+  if (!Array.isArray(tools)) {
+    const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
+    throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
+  }
+  if (cache !== undefined && typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  const loop = new AgentLoop(rest);
+  const fitting = new Fitting(loop, tools, cache);
+  const added = (tool: DescribedTool): AnthropicAddedTool => ({
+    ...definitionOf(tool),
+    run: async (input) => loop.answer(tool.name, input) as string,
+    parse: (input) => input,
+  });
+  return {
+    tools: [...(tools as Tool[]), added(drilldownOffer()), added(FIND_TOOLS)],
+    manager: loop.manager,
+    fit: (params) => fitting.fit(params),
+    answer({ type, id, name, input }) {
+      const content = type === "tool_use" ? loop.answer(String(name), input) : undefined;
+      return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
+    },
+    serve: <Client extends AnthropicClient>(client: Client) => {
+      const { middleware } = client;
+      return client.withOptions({ middleware: [...middleware, middlewareOf(fitting)] as never[] }) as Client;
+    },
+    free: () => loop.free(),
+  };
+}
+
+/** What can be sent of a tool. */
+type Definition = Readonly<Record<string, unknown>>;
+
+class Fitting {
+  readonly #loop: AgentLoop;
+  readonly #definitions: ReadonlyMap<string, Definition>;
+  readonly #added: ReadonlyMap<string, Definition>;
+  readonly #marks: CacheMarks;
+
+  constructor(loop: AgentLoop, tools: readonly object[], cache: boolean | undefined) {
+    const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
+      const { defer_loading: _, ...definition } = tool as Definition;
+      const { description, input_schema: schema } = definition;
+      return {
+        name: nameOf(definition, at),
+        description: typeof description === "string" ? description : undefined,
+        schema: schema as JsonObject | undefined,
+        definition,
+      };
+    });
+    loop.setTools(known);
+    this.#loop = loop;
+    this.#definitions = new Map(known.map(({ name, definition }) => [name, definition]));
+    this.#added = new Map([drilldownOffer(), FIND_TOOLS].map((tool) => [tool.name, definitionOf(tool)]));
+    this.#marks = new CacheMarks(cache);
+  }
+
+  fit<Params extends AnthropicParams>(params: Params): Params {
+    // `thread: false` is for the tool runner, and those that know no threads send it.
+    const { messages: given, system: instructions, tools: all, tool_choice: choice, thread = false, ...rest } = params as AnthropicParams & Definition;
+    if (thread !== false) {
+      const init = { path: "/thread", hint: "send the whole conversation each time; the tool runner does with `thread: false`" };
+      throw new ContextWeaverError("UNSUPPORTED", "a thread is held by the provider, and only what is new is sent", init);
+    }
+    if (all !== undefined) this.#loop.checkTools(listOf(all, "/tools").map(nameOf));
+    const { messages, system } = this.#marks.take(listOf(given, "/messages"), instructions);
+    const { query, called } = lastTurn(messages);
+    const { type, name } = (choice ?? {}) as Definition;
+    const forced = type === "tool" ? [String(name)] : [];
+    let sent: Sent = { messages: [], tools: [] };
+    this.#loop.step("anthropic", messages, {
+      query,
+      called: [...called, ...forced],
+      system,
+      translated: ({ built, tools: names }) => {
+        const tools = names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition);
+        const compiled = { messages: built.messages, system: built.system, tools };
+        const { warnings, ...marked } = this.#marks.put(compiled, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
+        sent = marked;
+        return warnings;
+      },
+    });
+    return {
+      ...rest,
+      messages: sent.messages,
+      ...(sent.system !== undefined && { system: sent.system }),
+      // A choice among no tools is refused.
+      ...(sent.tools.length > 0 && { tools: sent.tools, ...(choice !== undefined && { tool_choice: choice }) }),
+    } as Params;
+  }
+}
+
+/** A definition that the provider is sent. */
+function definitionOf({ name, description, schema }: DescribedTool): { name: string; description: string; input_schema: { type: "object" } } {
+  return { name, description, input_schema: schema as { type: "object" } };
+}
+
+/** The name of a tool; of a toolset what its calls name it by. */
+function nameOf(tool: unknown, at: number): string {
+  const { name, mcp_server_name: server, type } = (tool ?? {}) as Definition;
+  const called = name ?? server ?? type;
+  if (typeof called === "string" && called.startsWith("tool_search_tool_")) {
+    const init = { path: `/tools/${at}`, hint: "leave it out: find_tools is added, and finds among the tools of contextWeaver" };
+    throw new ContextWeaverError("UNSUPPORTED", "the provider's search finds among all tools, of which it is sent some", init);
+  }
+  if (typeof called === "string") return called;
+  throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
+}
+
+function listOf(value: unknown, path: string): readonly object[] {
+  if (Array.isArray(value)) return value as readonly object[];
+  throw new ContextWeaverError(value === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list", { path });
+}
+
+/** What the user asked last, and the tools that were called since. */
+function lastTurn(messages: readonly object[]): { readonly query: string; readonly called: readonly string[] } {
+  const list = messages as readonly { readonly role?: unknown; readonly content?: unknown }[];
+  const blocksOf = (content: unknown): readonly Definition[] => (Array.isArray(content) ? (content as Definition[]) : [{ type: "text", text: content }]);
+  const asks = list.map(({ role, content }) => role === "user" && blocksOf(content).some(({ type }) => type !== "tool_result"));
+  const last = asks.lastIndexOf(true);
+  const texts = blocksOf(list[last]?.content).filter(({ type }) => type === "text");
+  const calls = list.slice(last + 1).flatMap(({ content }) => blocksOf(content)).filter(({ type }) => type === "tool_use");
+  return {
+    query: texts.map(({ text }) => String(text ?? "")).join("\n"),
+    called: calls.map(({ toolset_name: toolset, name }) => String(toolset ?? name)),
+  };
+}
+
+/** A request as the SDK's middleware gets it. */
+interface AnthropicRequest {
+  readonly url: string;
+  readonly body?: unknown;
+}
+
+/** Fits each call of a model that a client makes. */
+function middlewareOf(fitting: Fitting) {
+  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>): Promise<Answer> => {
+    const isCall = new URL(request.url).pathname.endsWith("/v1/messages") && typeof request.body === "string";
+    return next(isCall ? { ...request, body: JSON.stringify(fitting.fit(JSON.parse(request.body as string) as AnthropicParams)) } : request);
+  };
+}

@@ -1,0 +1,202 @@
+// `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
+import { AgentItems } from "./adapters/agent-items.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { ContextWeaverError, countTokens } from "contextweaver";
+import type { ContextManager, JsonObject } from "contextweaver";
+
+export type { AgentLoopOptions, AgentLoopStep };
+
+/** A tool that is added to an agent. */
+export interface AgentAddedTool {
+  type: "function";
+  name: string;
+  description: string;
+  parameters: { type: "object"; properties: Record<string, object>; required: string[]; additionalProperties: false };
+  strict: boolean;
+  invoke: (context: unknown, input: string) => Promise<string>;
+  needsApproval: () => Promise<boolean>;
+  isEnabled: () => Promise<boolean>;
+}
+
+/** A call of a model by the SDK, as far as it is fitted. */
+export interface AgentModelRequest {
+  readonly input: string | readonly object[];
+  readonly tools: readonly object[];
+  readonly handoffs: readonly object[];
+  readonly systemInstructions?: string | undefined;
+  readonly modelSettings: object;
+  readonly previousResponseId?: string | undefined;
+  readonly conversationId?: string | undefined;
+}
+
+/** A model of the SDK, as far as it is served. */
+export interface AgentModel {
+  getResponse(request: never): Promise<unknown>;
+  getStreamedResponse(request: never): AsyncIterable<unknown>;
+}
+
+/** What names models in the SDK, as far as it is served. */
+export interface AgentModelProvider {
+  getModel(name?: string): unknown;
+}
+
+/** What serves the runs of one conversation. */
+export interface AgentContextWeaver {
+  /** An agent's tools, and the two that are added: every agent of the conversation takes them so. */
+  tools<Tool extends object = never>(tools: readonly Tool[]): (Tool | AgentAddedTool)[];
+  /**
+   * A model each of whose calls is fitted, or a provider of such models, for `Agent` and `Runner`. Of the agent's tools it is
+   * offered those that the step needs; state, sessions and traces of the run hold what was said, not what was sent.
+   *
+   * Errors of a call: `BUDGET_EXCEEDED` when the last message of the user does not fit, `UNSUPPORTED` for a conversation that the
+   * provider holds, `NOT_FOUND` when the agent lacks the added tools, and those of `ContextManager.syncMessages`.
+   */
+  serve<Served extends AgentModel | AgentModelProvider>(model: Served): Served;
+  /** The log, with all that was ever said and every byte of every result. */
+  readonly manager: ContextManager;
+  /** Gives the memory back. */
+  free(): void;
+}
+
+/**
+ * Serves one conversation, whatever agents take part in it. Take another one for another conversation; the turns of one may be any
+ * number of runs. An agent that is a tool of another holds a conversation of its own.
+ */
+export function contextWeaver(options: AgentLoopOptions): AgentContextWeaver {
+  const loop = new AgentLoop(options);
+  const fitting = new Fitting(loop);
+  return {
+    tools: (tools) => [...tools, addedTool(drilldownOffer(), loop), addedTool(FIND_TOOLS, loop)],
+    serve: (served) => ("getModel" in served ? servedProvider(served, fitting) : servedModel(served as AgentModel, fitting)) as typeof served,
+    manager: loop.manager,
+    free: () => loop.free(),
+  };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the provider puts around the instructions, and around each handoff. */
+const FRAME_TOKENS = 4;
+
+class Fitting {
+  readonly #loop: AgentLoop;
+  /** The tools of the agent whose turn it is, as JSON. */
+  #tools = "";
+
+  constructor(loop: AgentLoop) {
+    this.#loop = loop;
+  }
+
+  fit<Request extends AgentModelRequest>(request: Request): Request {
+    const { input, tools, handoffs, systemInstructions, modelSettings } = request;
+    const held = (["previousResponseId", "conversationId"] as const).find((field) => request[field] !== undefined);
+    if (held !== undefined) {
+      const init = { path: `/${held}`, hint: "run without it: the whole conversation is then sent each time" };
+      throw new ContextWeaverError("UNSUPPORTED", "the provider holds the conversation, of which nothing can be left out", init);
+    }
+    const byName = this.#take(tools as readonly Fields[]);
+    const items = new AgentItems(typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input);
+    const { query, called } = lastTurn(items.translated);
+    const { toolChoice, ...settings } = modelSettings as Fields;
+    const beside = [...(systemInstructions === undefined ? [] : [systemInstructions]), ...handoffs.map((handoff) => JSON.stringify(handoff))];
+    const { built, tools: names } = this.#loop.step("openai-responses", items.translated, {
+      query,
+      called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
+      beside: beside.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0),
+    });
+    return {
+      ...request,
+      input: items.written(built.messages),
+      tools: names.map((name) => byName.get(name)),
+      // A choice among no tools is refused.
+      modelSettings: names.length + handoffs.length > 0 ? modelSettings : settings,
+    };
+  }
+
+  /** Takes the tools of an agent, by name. */
+  #take(tools: readonly Fields[]): ReadonlyMap<string, Fields> {
+    const byName = new Map(tools.map((tool) => [nameOf(tool), tool]));
+    const added = [drilldownOffer().name, FIND_TOOLS.name];
+    const missing = added.find((name) => !byName.has(name));
+    if (missing !== undefined) {
+      throw new ContextWeaverError("NOT_FOUND", `the agent has no tool \`${missing}\``, { path: "/tools", hint: "make it with tools: cw.tools([...])" });
+    }
+    const key = JSON.stringify(tools);
+    if (key !== this.#tools) {
+      this.#loop.setTools(tools.filter((tool) => !added.includes(nameOf(tool))).map(offered));
+      this.#tools = key;
+    }
+    return byName;
+  }
+}
+
+/** The name of a tool, with that of the namespace it is of; what the provider runs may have none but its kind. */
+function nameOf({ name, namespace, type }: Fields): string {
+  return namespace === undefined ? String(name ?? type) : `${String(namespace)}.${String(name)}`;
+}
+
+function offered(tool: Fields, at: number): OfferedTool {
+  const { type, description, parameters, deferLoading, providerData } = tool;
+  if (deferLoading === true || (providerData as Fields | undefined)?.["type"] === "tool_search") {
+    const init = { path: `/tools/${at}`, hint: "leave the search and deferLoading out: find_tools finds among the tools of the agent" };
+    throw new ContextWeaverError("UNSUPPORTED", "the provider's search finds among all tools, of which it is sent some", init);
+  }
+  return {
+    name: nameOf(tool),
+    description: typeof description === "string" ? description : undefined,
+    schema: type === "function" ? (parameters as JsonObject) : undefined,
+    definition: tool,
+  };
+}
+
+/** What the user asked last, and the tools that were called since. */
+function lastTurn(items: readonly Fields[]): { readonly query: string; readonly called: readonly string[] } {
+  const last = items.map(({ role }) => role).lastIndexOf("user");
+  const content = items[last]?.["content"];
+  const parts = Array.isArray(content) ? (content as Fields[]) : [{ text: content }];
+  return {
+    query: parts.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n"),
+    called: items.slice(last + 1).filter(({ type }) => type === "function_call").map(nameOf),
+  };
+}
+
+function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop): AgentAddedTool {
+  return {
+    type: "function",
+    name,
+    description,
+    parameters: schema as unknown as AgentAddedTool["parameters"],
+    strict: false,
+    invoke: async (_, input) => loop.answer(name, input) as string,
+    needsApproval: async () => false,
+    isEnabled: async () => true,
+  };
+}
+
+/** Fits what a model is asked; all else it is and does is its own. */
+function servedModel<Model extends AgentModel>(model: Model, fitting: Fitting): Model {
+  const asked = {
+    getResponse: async (request: AgentModelRequest) => model.getResponse(fitting.fit(request) as never),
+    async *getStreamedResponse(request: AgentModelRequest) {
+      yield* model.getStreamedResponse(fitting.fit(request) as never);
+    },
+  };
+  return replaced(model, asked);
+}
+
+function servedProvider<Provider extends AgentModelProvider>(provider: Provider, fitting: Fitting): Provider {
+  const getModel = async (name?: string): Promise<unknown> => servedModel((await provider.getModel(name)) as AgentModel, fitting);
+  return replaced(provider, { getModel });
+}
+
+/** An object as it is but for some methods. The others run on the object itself, whose private fields no other has. */
+function replaced<T extends object>(whole: T, methods: Readonly<Record<string, unknown>>): T {
+  return new Proxy(whole, {
+    get(target, key) {
+      if (typeof key === "string" && Object.hasOwn(methods, key)) return methods[key];
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}

@@ -1,0 +1,85 @@
+// A session of an agent that every adapter is put through, in the words of no SDK: 200 tools, a large result, a picture, many
+// steps, and at the end a question whose answer stood in the large result.
+import assert from "node:assert/strict";
+import { encode } from "gpt-tokenizer/encoding/o200k_base";
+
+export const BUDGET = 8_000;
+export const STEPS = 60;
+export const QUESTION = "Read the export of the orders and tell me why order 4711 failed.";
+export const ANSWER = "card expired in 1999";
+export const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
+/** The id of the call whose result is large. */
+export const LARGE = "c0";
+/** Calls of the whole session. */
+export const CALLS = 1 + 2 + 2 * (STEPS - 4) + 1;
+
+/** The answer stands in one row of many. */
+const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: n === 711 ? "failed" : "paid", note: n === 711 ? ANSWER : `shipped on day ${n % 28}` }));
+
+const object = (properties) => ({ type: "object", properties });
+
+/** 200 tools, of which a few are of use: what they are, and what they return. The one that takes a picture returns its data. */
+export function manyTools() {
+  const executed = [];
+  const tools = Array.from({ length: 198 }, (_, n) => {
+    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
+    return { name: `${area}_${verb}_${n}`, description: `${verb} the ${area} records of group ${n}`, schema: object({ group: { type: "integer" } }), returns: () => ({ done: n }) };
+  });
+  tools.push({ name: "export_orders", description: "Read the export of all orders with their status", schema: object({ since: { type: "string" } }), returns: orders });
+  tools.push({ name: "take_picture", description: "Take a picture of the order desk", schema: object({}), returns: () => ({ data: PICTURE }) });
+  return { executed, tools: tools.map(({ returns, ...tool }) => ({ ...tool, run: () => (executed.push(tool.name), returns()) })) };
+}
+
+/** Texts of what is sent, wherever they stand, but those under some keys. */
+export function textsOf(value, without = [], found = []) {
+  if (typeof value === "string") found.push(value.includes(PICTURE) ? "" : value);
+  else if (Array.isArray(value)) for (const one of value) textsOf(one, without, found);
+  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (!without.includes(key)) textsOf(one, without, found);
+  return found;
+}
+
+/** Whether texts that are sent keep to the budget, as the package counts and as a tokenizer of a provider does. */
+export function withinBudget(texts, countTokens) {
+  for (const count of [countTokens, (text) => encode(text).length]) {
+    const tokens = texts.reduce((sum, text) => sum + count(text), 0);
+    assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+  }
+}
+
+/**
+ * A model that reads the export first, works for long, and then needs what stood in the export. It is told what it was sent and
+ * the names of the tools that it was offered, and says `text` or `calls`. Not every provider takes pictures as results.
+ */
+export function script({ picture = true } = {}) {
+  let step = 0;
+  return ({ sent, offered }) => {
+    const at = step++;
+    const asks = (...calls) => {
+      for (const { name } of calls) assert.ok(offered.includes(name), `${name} is not offered at step ${at}: ${offered}`);
+      return { calls };
+    };
+    if (at === 0) return asks({ id: LARGE, name: "export_orders", input: {} });
+    if (at === 1) return asks({ id: "c1", name: "take_picture", input: {} }, { id: "c1b", name: "find_tools", input: { query: "rename calendar records" } });
+    if (at === 2 && picture) assert.ok(JSON.stringify(sent).includes(PICTURE), "the picture did not arrive");
+    if (at < STEPS - 2) {
+      const name = offered.find((one) => one.startsWith("calendar_rename"));
+      assert.ok(name, `what was found is not offered at step ${at}`);
+      return asks({ id: `c${at}`, name, input: { group: at } }, { id: `c${at}b`, name, input: { group: -at } });
+    }
+    const text = textsOf(sent).join("\n");
+    if (at === STEPS - 2) {
+      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
+      return asks({ id: "last", name: "drilldown", input: { handle, selector: { type: "rows", where: [{ column: "status", op: "eq", value: "failed" }] } } });
+    }
+    const [answer] = /card expired in \d+/.exec(text) ?? assert.fail("the answer was not found");
+    return { text: answer };
+  };
+}
+
+/** What is true of the log once the session is over: nothing was said twice, and nothing is lost. */
+export function holdsTheSession(manager, executed) {
+  assert.equal(executed.filter((name) => name === "export_orders").length, 1);
+  assert.equal(JSON.parse(Buffer.from(manager.artifacts.bytes(`artifact:result:${LARGE}`)).toString()).length, 900);
+  assert.equal(manager.events.count({ kinds: ["tool_call"] }), CALLS);
+  assert.equal(manager.events.count({ kinds: ["tool_result"] }), CALLS);
+}

@@ -1,0 +1,278 @@
+// The adapter for Anthropic's SDK in the SDK's own client and tool runner, which talk to a scripted server.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import Anthropic from "@anthropic-ai/sdk";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { project } from "./harness.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
+
+const folder = await project("anthropic", { "entry.mjs": `export * from "contextweaver/anthropic"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const PARAMS = { model: "claude-opus-4-5", max_tokens: 1_024 };
+const MARK = { type: "ephemeral" };
+const text = (value, more) => ({ type: "text", text: value, ...more });
+const call = (id, name, input) => ({ type: "tool_use", id, name, input });
+
+/** Blocks of a request in the order in which the provider caches them. */
+const blocksOf = ({ tools = [], system = [], messages }) => [
+  ...tools,
+  ...(typeof system === "string" ? [text(system)] : system),
+  ...messages.flatMap(({ role, content }) => (typeof content === "string" ? [text(content)] : content).map((block) => ({ role, ...block }))),
+];
+
+/** What the provider wants, within the budget. */
+function accepts(body) {
+  assert.equal(PROVIDER_RULES.anthropic(body), undefined);
+  const { messages, system = "", tools = [], tool_choice } = body;
+  assert.equal(body.thread, undefined);
+  assert.ok(tools.length > 0 || (body.tools === undefined && tool_choice === undefined), "a choice among no tools");
+  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse", "defer_loading"].includes(key)), []);
+  const sent = textsOf([messages, system], ["cache_control"]).concat(tools.map((tool) => JSON.stringify(tool)));
+  withinBudget(sent, countTokens);
+  const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
+  assert.ok(marks.length <= 4, "too many marks");
+  assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
+}
+
+/** What a model says, as the server sends it. */
+function answered(content, isStream) {
+  const end = { stop_reason: content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn", stop_sequence: null };
+  const usage = { input_tokens: 10, output_tokens: 20 };
+  const message = { id: "msg_1", type: "message", role: "assistant", model: PARAMS.model, content, ...end, usage };
+  if (!isStream) return Response.json(message);
+  const events = [{ type: "message_start", message: { ...message, content: [], stop_reason: null } }];
+  for (const [index, block] of content.entries()) {
+    const [start, delta] = block.type === "text" ? [text(""), { type: "text_delta", text: block.text }] : [{ ...block, input: {} }, { type: "input_json_delta", partial_json: JSON.stringify(block.input) }];
+    events.push({ type: "content_block_start", index, content_block: start }, { type: "content_block_delta", index, delta }, { type: "content_block_stop", index });
+  }
+  events.push({ type: "message_delta", delta: end, usage }, { type: "message_stop" });
+  return new Response(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""), { headers: { "content-type": "text/event-stream" } });
+}
+
+/** A client whose server says what `next` says to what it is sent. */
+function clientOf(next) {
+  const fetch = async (url, { body }) => {
+    assert.match(String(url), /\/v1\/messages(\?|$)/);
+    const request = JSON.parse(body);
+    accepts(request);
+    return answered(next(request), request.stream === true);
+  };
+  return new Anthropic({ apiKey: "none", fetch, maxRetries: 0 });
+}
+
+/** The session as the server plays it. */
+function scripted() {
+  const next = script();
+  return ({ messages, tools = [] }) => {
+    const { text: said, calls = [] } = next({ sent: messages, offered: tools.map(({ name }) => name) });
+    return said === undefined ? calls.map(({ id, name, input }) => call(id, name, input)) : [text(said)];
+  };
+}
+
+/** The tools of the session as the SDK's tool runner takes them. */
+function sdkTools() {
+  const { tools, executed } = manyTools();
+  const picture = [text("the desk"), { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } }];
+  const contentOf = (name, value) => (name === "take_picture" ? picture : JSON.stringify(value));
+  return { executed, tools: tools.map(({ name, description, schema, run }) => ({ name, description, input_schema: schema, run: async () => contentOf(name, run()), parse: (input) => input })) };
+}
+
+const textOf = ({ content }) => content.map((block) => block.text ?? "").join("");
+
+/** A loop as a user writes it. */
+async function loop(cw, tools, params, ask) {
+  const messages = [...params.messages];
+  for (;;) {
+    const message = await ask(cw.fit({ ...params, messages }));
+    const calls = message.content.filter(({ type }) => type === "tool_use");
+    if (calls.length === 0) return message;
+    const mine = async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) });
+    messages.push({ role: "assistant", content: message.content }, { role: "user", content: await Promise.all(calls.map(async (block) => cw.answer(block) ?? mine(block))) });
+  }
+}
+
+const runner = (client, cw, params, more) => cw.serve(client).beta.messages.toolRunner({ ...params, ...more, tools: cw.tools, max_iterations: STEPS + 5, thread: false });
+const HOW = {
+  "messages.create": (client, cw, tools, params) => loop(cw, tools, params, (fitted) => client.messages.create(fitted)),
+  "messages.stream": (client, cw, tools, params) => loop(cw, tools, params, (fitted) => client.messages.stream(fitted).finalMessage()),
+  toolRunner: (client, cw, _, params) => runner(client, cw, params).runUntilDone(),
+  "toolRunner, streaming": (client, cw, _, params) => runner(client, cw, params, { stream: true }).runUntilDone(),
+};
+
+for (const [name, run] of Object.entries(HOW)) {
+  for (const append of [false, true]) {
+    test(`Anthropic, ${name}${append ? ", append mode" : ""}: 60 steps, 200 tools, large results and a picture`, async () => {
+      const { tools, executed } = sdkTools();
+      const steps = [];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { append }, onStep: (step) => steps.push(step) });
+      const bodies = [];
+      const next = scripted();
+      const client = clientOf((body) => (bodies.push(body), next(body)));
+      const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
+      assert.equal(textOf(message), ANSWER);
+      assert.equal(steps.length, STEPS);
+      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      holdsTheSession(cw.manager, executed);
+      const marked = bodies.map((body) => blocksOf(body).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])));
+      if (!append) assert.deepEqual(marked.flat(), []);
+      else for (const [at, marks] of marked.entries()) assertCached(bodies, marks, at);
+      cw.free();
+    });
+  }
+}
+
+/** The end is marked, so that the next call finds it, and so is what the call before has written, unless it was left out. */
+function assertCached(bodies, marks, at) {
+  const bare = (body) => blocksOf(body).map(({ cache_control: _, ...block }) => JSON.stringify(block));
+  const now = bare(bodies[at]);
+  assert.equal(marks.at(-1), now.length - 1, `the end of call ${at} is not marked`);
+  if (at === 0) return;
+  const before = bare(bodies[at - 1]);
+  const same = before.findIndex((block, place) => block !== now[place]);
+  const messages = now.length - bodies[at].messages.flatMap(({ content }) => (typeof content === "string" ? [content] : content)).length;
+  if (same === -1) assert.ok(marks.includes(before.length - 1), `what call ${at - 1} has written is not marked in call ${at}: ${marks} of ${now.length}, ${before.length}`);
+  else if (same > messages) assert.ok(marks.includes(same - 1), `what calls ${at - 1} and ${at} share is not marked: ${marks}, ${same}`);
+}
+
+test("Anthropic: a conversation of several turns, edited and trimmed", async () => {
+  const asked = [];
+  const client = clientOf(({ messages }) => (asked.push(textsOf(messages).join("\n")), [text(`answer ${asked.length}`)]));
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  let messages = [];
+  const turn = async (content) => {
+    messages.push({ role: "user", content });
+    const params = { ...PARAMS, messages, tool_choice: { type: "auto" } };
+    const before = JSON.stringify(params);
+    const message = await client.messages.create(cw.fit(params));
+    assert.equal(JSON.stringify(params), before);
+    messages.push({ role: message.role, content: message.content });
+  };
+  await turn("My name is Ada.");
+  await turn("I live in Paris.");
+  await turn("Which city is it?");
+  assert.match(asked[2], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which city/);
+  // The user mends what was said last, and the host forgets the oldest turn.
+  messages = messages.slice(2, -2);
+  await turn("Which country is it?");
+  assert.match(asked[3], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which country/);
+  assert.doesNotMatch(asked[3], /city|answer 3/);
+  cw.free();
+});
+
+test("Anthropic: what a tool throws is a result, and a run may be aborted and taken up", async () => {
+  const controller = new AbortController();
+  const tools = [
+    { name: "fail", description: "Fails", input_schema: { type: "object" }, run: () => { throw new Error("the disk is full"); }, parse: (input) => input },
+    { name: "hang", description: "Hangs", input_schema: { type: "object" }, run: (_, { signal }) => { controller.abort(); signal.throwIfAborted(); }, parse: (input) => input },
+  ];
+  const bodies = [];
+  const client = clientOf((body) => (bodies.push(body), [[call("f", "fail", {})], [call("h", "hang", {})], [text("done")]][bodies.length - 1]));
+  const warnings = [];
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+  const messages = [{ role: "user", content: "Do it." }];
+  const run = cw.serve(client).beta.messages.toolRunner({ ...PARAMS, tools: cw.tools, messages, thread: false }, { signal: controller.signal });
+  await assert.rejects(run.runUntilDone(), /abort/i);
+  assert.equal(bodies.length, 2);
+  const failed = bodies[1].messages.at(-1).content.find(({ type }) => type === "tool_result");
+  assert.equal(failed.is_error, true);
+  assert.match(textsOf(failed.content).join(""), /the disk is full/);
+  assert.deepEqual(warnings, []);
+  // What the host has of it is a call without its result.
+  const left = [...messages, { role: "assistant", content: [call("h2", "hang", {})] }, { role: "user", content: "Go on." }];
+  assert.equal(textOf(await client.messages.create(cw.fit({ ...PARAMS, messages: left }))), "done");
+  assert.notDeepEqual(warnings, []);
+  cw.free();
+});
+
+test("Anthropic: the marks of the caller stay, and move without an edit of the conversation", () => {
+  const steps = [];
+  const LONG = { type: "ephemeral", ttl: "1h" };
+  const one = { name: "one", description: "One", input_schema: { type: "object" }, cache_control: LONG, defer_loading: true };
+  const cw = contextWeaver({ tools: [one], budget_tokens: BUDGET, cache: true, onStep: (step) => steps.push(step) });
+  const system = [text("Be brief.", { cache_control: LONG })];
+  const messages = [{ role: "user", content: [text("first", { cache_control: MARK })] }];
+  const first = cw.fit({ ...PARAMS, system, messages });
+  accepts(first);
+  assert.deepEqual(first.system, system);
+  assert.deepEqual(first.messages, messages);
+  assert.deepEqual(first.tools.map(({ cache_control: mark }) => mark), [LONG]);
+  const moved = [{ role: "user", content: "first" }, { role: "assistant", content: "yes" }, { role: "user", content: [text("second", { cache_control: MARK })] }];
+  const second = cw.fit({ ...PARAMS, system, messages: [{ role: "user", content: [text("first")] }, ...moved.slice(1)] });
+  accepts(second);
+  assert.deepEqual(steps.flatMap(({ synced, warnings }) => [...synced.superseded, ...warnings]), []);
+  // Those of the tool, the instructions and the end are the caller's; the one that is left is at what was there before.
+  assert.deepEqual(blocksOf(second).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])), [0, 1, 2, 4]);
+  // The provider's own mark counts.
+  const automatic = cw.fit({ ...PARAMS, cache_control: MARK, system, messages: moved.slice(0, 1) });
+  assert.equal(blocksOf(automatic).filter(({ cache_control: mark }) => mark).length, 3);
+  // What is kept for longer comes first.
+  const long = cw.fit({ ...PARAMS, system: "Be brief.", messages: [...moved.slice(0, 2), { role: "user", content: [text("third", { cache_control: LONG })] }] });
+  accepts(long);
+  assert.deepEqual(long.system, system);
+  accepts(cw.fit({ ...PARAMS, system: "Be brief.", cache_control: LONG, messages: moved.slice(0, 1) }));
+  // A mark on a block that is not sent as it was.
+  const large = contextWeaver({ tools: [], budget_tokens: 300, onStep: (step) => steps.push(step) });
+  const old = { role: "user", content: [text("word ".repeat(400), { cache_control: MARK })] };
+  accepts(large.fit({ ...PARAMS, messages: [old, { role: "assistant", content: "yes" }, { role: "user", content: "And now?" }] }));
+  assert.deepEqual(steps.at(-1).warnings.map(({ code, path }) => [code, path]), [["CACHE_CONTROL_LEFT_OUT", "/messages/0/content/0"]]);
+  large.free();
+  cw.free();
+});
+
+test("Anthropic: tools that the provider runs, and one that must be called", () => {
+  const search = { type: "web_search_20250305", name: "web_search", max_uses: 2 };
+  const toolset = { type: "mcp_toolset", mcp_server_name: "wiki" };
+  const many = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Does number ${n}`, input_schema: { type: "object" } }));
+  const cw = contextWeaver({ tools: [search, toolset, ...many], budget_tokens: BUDGET });
+  const fitted = cw.fit({ ...PARAMS, messages: [{ role: "user", content: "What is the weather?" }], tool_choice: { type: "tool", name: "tool_39" } });
+  accepts(fitted);
+  assert.deepEqual(fitted.tools.slice(0, 2), [search, toolset]);
+  assert.ok(fitted.tools.some(({ name }) => name === "tool_39"));
+  assert.deepEqual(fitted.tool_choice, { type: "tool", name: "tool_39" });
+  // What is wrong with a call is told to the model.
+  assert.match(cw.answer(call("a", "drilldown", { handle: "artifact:none", selector: { type: "rows" } })).content, /^ARTIFACT_NOT_FOUND/);
+  assert.match(cw.answer(call("a", "find_tools", "no JSON")).content, /^INVALID_INPUT/);
+  assert.match(cw.answer(call("a", "find_tools", {})).content, /^(MISSING_FIELD|INVALID_INPUT)/);
+  assert.equal(cw.answer(call("a", "tool_1", {})), undefined);
+  assert.equal(cw.answer(text("drilldown")), undefined);
+  cw.free();
+});
+
+test("Anthropic: what cannot be is said before the model is asked", async () => {
+  const refuses = (run, code, path) => assert.throws(run, (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+  const one = { name: "one", description: "One", input_schema: { type: "object" } };
+  for (const [options, code, path] of [
+    [{ tools: [] }, "MISSING_FIELD", "/budget_tokens"],
+    [{ budget_tokens: 8_000 }, "MISSING_FIELD", "/tools"],
+    [{ tools: {}, budget_tokens: 8_000 }, "INVALID_INPUT", "/tools"],
+    [{ tools: [{}], budget_tokens: 8_000 }, "INVALID_INPUT", "/tools/0"],
+    [{ tools: [one, one], budget_tokens: 8_000 }, "DUPLICATE_ID", "/tools/one"],
+    [{ tools: [{ ...one, name: "find_tools" }], budget_tokens: 8_000 }, "DUPLICATE_ID", "/tools/find_tools"],
+    [{ tools: [{ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" }], budget_tokens: 8_000 }, "UNSUPPORTED", "/tools/0"],
+    [{ tools: [one], budget_tokens: 8_000, always: ["two"] }, "NOT_FOUND", "/always"],
+    [{ tools: [], budget_tokens: 8_000, cache: "yes" }, "INVALID_INPUT", "/cache"],
+    [{ tools: [], budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
+  ]) {
+    refuses(() => contextWeaver(options), code, path);
+  }
+  const manager = new ContextManager();
+  const cw = contextWeaver({ tools: [one], budget_tokens: 50, manager });
+  const messages = [{ role: "user", content: "hi" }];
+  refuses(() => cw.fit({ ...PARAMS }), "MISSING_FIELD", "/messages");
+  refuses(() => cw.fit({ ...PARAMS, messages, thread: { id: "t" } }), "UNSUPPORTED", "/thread");
+  refuses(() => cw.fit({ ...PARAMS, messages, tools: [one, { ...one, name: "two" }] }), "NOT_FOUND", "/tools/1");
+  refuses(() => cw.fit({ ...PARAMS, messages, tools: cw.tools.slice(1) }), "INVALID_INPUT", "/tools");
+  refuses(() => cw.fit({ ...PARAMS, messages: [{ role: "user", content: "word ".repeat(500) }] }), "BUDGET_EXCEEDED", undefined);
+  refuses(() => cw.fit({ ...PARAMS, messages: [...messages, { role: "assistant", content: [call("a", 1, {})] }] }), "INVALID_INPUT", "/messages/1/content/0/name");
+  // It comes out of the runner as it is, at once.
+  const client = new Anthropic({ apiKey: "none", fetch: () => assert.fail("the model was asked") });
+  const run = cw.serve(client).beta.messages.toolRunner({ ...PARAMS, tools: cw.tools, messages: [{ role: "user", content: "word ".repeat(500) }], thread: false });
+  await assert.rejects(run.runUntilDone(), (error) => (assert.equal(error.code, "BUDGET_EXCEEDED"), true));
+  cw.free();
+  assert.ok(manager.stats());
+  manager.free();
+});

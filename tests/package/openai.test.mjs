@@ -1,0 +1,296 @@
+// The adapter for OpenAI's SDK in the SDK's own client and in `runTools`, which talk to a scripted server.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import OpenAI from "openai";
+import { zodFunction } from "openai/helpers/zod";
+import { z } from "zod";
+import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { project } from "./harness.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
+
+const folder = await project("openai", { "entry.mjs": `export * from "contextweaver/openai"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const MODEL = { model: "gpt-5" };
+const user = (content) => ({ role: "user", content });
+const functionOf = (tool) => tool.function ?? tool;
+
+/** What differs between the two kinds of calls. */
+const APIS = {
+  chat: {
+    format: "openai-chat",
+    field: "messages",
+    params: { ...MODEL },
+    system: (text) => [{ role: "system", content: text }],
+    tool: (definition) => ({ type: "function", function: definition }),
+    call: ({ id, name, input }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(input) } }),
+    said: ({ text = null, calls }) => [{ role: "assistant", content: text, refusal: null, ...(calls && { tool_calls: calls.map(APIS.chat.call) }) }],
+    callsOf: ([{ tool_calls: calls = [] }]) => calls,
+    result: (call, content) => ({ role: "tool", tool_call_id: call.id, content: typeof content === "string" ? content : "the desk" }),
+    textOf: ([{ content }]) => content,
+    answered(said, isStream) {
+      const [message] = said;
+      const whole = { id: "chat_1", created: 1, model: MODEL.model };
+      const reason = message.tool_calls ? "tool_calls" : "stop";
+      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+      const deltas = [{ role: "assistant", content: message.content }, ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] }))];
+      const chunk = (delta, finish_reason = null) => ({ ...whole, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
+      return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason)], true);
+    },
+  },
+  responses: {
+    format: "openai-responses",
+    field: "input",
+    params: { ...MODEL, store: false },
+    system: () => [],
+    tool: (definition) => ({ type: "function", strict: false, ...definition }),
+    call: ({ id, name, input }) => ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input), status: "completed" }),
+    said: ({ text, calls = [] }) => [...(text === undefined ? [] : [{ type: "message", id: `msg_${text.length}`, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [], logprobs: [] }] }]), ...calls.map(APIS.responses.call)],
+    callsOf: (items) => items.filter(({ type }) => type === "function_call"),
+    result: (call, output) => ({ type: "function_call_output", call_id: call.call_id, output }),
+    textOf: ([{ content }]) => content[0].text,
+    answered(output, isStream) {
+      const response = { id: "resp_1", object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
+      if (!isStream) return Response.json(response);
+      const items = output.flatMap((item, output_index) => ["added", "done"].map((event) => ({ type: `response.output_item.${event}`, output_index, item })));
+      const all = [{ type: "response.created", response: { ...response, output: [] } }, ...items, { type: "response.completed", response }];
+      return events(all.map((event, sequence_number) => ({ ...event, sequence_number })), false);
+    },
+  },
+};
+
+const events = (list, isDone) => new Response(list.map((event) => `${event.type ? `event: ${event.type}\n` : ""}data: ${JSON.stringify(event)}\n\n`).join("") + (isDone ? "data: [DONE]\n\n" : ""), { headers: { "content-type": "text/event-stream" } });
+
+/** What the provider wants, within the budget. */
+function accepts(body, { format, field, tool }) {
+  assert.equal(PROVIDER_RULES[format]({ messages: body[field] }), undefined);
+  const { instructions = "", tools = [] } = body;
+  assert.ok(tools.length > 0 || ["tools", "tool_choice", "parallel_tool_calls"].every((name) => body[name] === undefined), "what is said of tools where there are none");
+  for (const one of tools.filter(({ type }) => type === "function")) {
+    const { strict, type: _, ...definition } = functionOf(one);
+    assert.deepEqual(one, tool({ ...definition, ...(strict !== undefined && { strict }) }));
+    assert.deepEqual(Object.keys(definition).filter((key) => !["name", "description", "parameters"].includes(key)), []);
+  }
+  const sent = textsOf([body[field], instructions]).concat(tools.map((one) => JSON.stringify(one)));
+  withinBudget(sent, countTokens);
+}
+
+/** A client whose server says what `next` says to what it is sent. */
+function clientOf(next) {
+  const fetch = async (url, { body }) => {
+    const [, path] = /\/v1\/(chat\/completions|responses)$/.exec(String(url)) ?? assert.fail(String(url));
+    const api = path === "responses" ? APIS.responses : APIS.chat;
+    const request = JSON.parse(body);
+    accepts(request, api);
+    return api.answered(api.said(next(request, api)), request.stream === true);
+  };
+  return new OpenAI({ apiKey: "none", fetch, maxRetries: 0 });
+}
+
+/** The session as the server plays it. */
+function scripted(api) {
+  const next = script({ picture: api === APIS.responses });
+  return (body) => next({ sent: body[api.field], offered: (body.tools ?? []).map((tool) => functionOf(tool).name) });
+}
+
+/** The tools of the session as the SDK takes them, with what runs them, as `runTools` does. */
+function sdkTools(api) {
+  const { tools, executed } = manyTools();
+  const picture = [{ type: "input_text", text: "the desk" }, { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PICTURE}` }];
+  const run = Object.fromEntries(tools.map((tool) => [tool.name, () => (tool.name === "take_picture" ? (tool.run(), picture) : JSON.stringify(tool.run()))]));
+  const given = tools.map(({ name, description, schema: parameters }) => api.tool({ name, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async () => (name === "take_picture" ? (run[name](), "the desk") : run[name]()) }) }));
+  return { tools: given, run, executed };
+}
+
+/** A loop as a user writes it. */
+async function loop(api, cw, run, params, ask) {
+  const said = [...params[api.field]];
+  for (;;) {
+    const answer = await ask(cw.fit({ ...params, [api.field]: said }));
+    const calls = api.callsOf(answer);
+    if (calls.length === 0) return api.textOf(answer);
+    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name]()));
+    said.push(...answer, ...results);
+  }
+}
+
+const runTools = (client, cw, params, more) => cw.serve(client).chat.completions.runTools({ ...params, ...more, tools: cw.tools }, { maxChatCompletions: STEPS + 5 });
+const HOW = {
+  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [(await client.chat.completions.create(fitted)).choices[0].message]) },
+  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [await client.chat.completions.stream(fitted).finalMessage()]) },
+  runTools: { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params).finalContent() },
+  "runTools, streaming": { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params, { stream: true }).finalContent() },
+  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => (await client.responses.create(fitted)).output) },
+  "responses.create, streaming": {
+    api: APIS.responses,
+    run: (client, cw, run, params) =>
+      loop(APIS.responses, cw, run, params, async (fitted) => {
+        let output;
+        for await (const event of await client.responses.create({ ...fitted, stream: true })) if (event.type === "response.completed") ({ output } = event.response);
+        return output;
+      }),
+  },
+  "responses.stream of a client that is served": {
+    api: APIS.responses,
+    run: (client, cw, run, { input, ...params }) => {
+      // The params are fitted by the client, so that they are whole in the loop.
+      const own = cw.serve(client);
+      return loop(APIS.responses, { fit: (whole) => whole, answer: cw.answer }, run, { ...params, input }, async (whole) => (await own.responses.stream(whole).finalResponse()).output);
+    },
+  },
+};
+
+for (const [name, { api, run }] of Object.entries(HOW)) {
+  test(`OpenAI, ${name}: 60 steps, 200 tools, large results${api === APIS.responses ? " and a picture" : ""}`, async () => {
+    const { tools, run: runs, executed } = sdkTools(api);
+    const steps = [];
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const params = { ...api.params, ...(api === APIS.responses && { instructions: "Be brief. ".repeat(100) }), [api.field]: [...api.system("Be brief."), user(QUESTION)] };
+    assert.equal(await run(clientOf(scripted(api)), cw, runs, params), ANSWER);
+    assert.equal(steps.length, STEPS);
+    for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    holdsTheSession(cw.manager, executed);
+    cw.free();
+  });
+}
+
+for (const [name, api] of Object.entries(APIS)) {
+  const ask = async (client, fitted) => (api === APIS.chat ? [(await client.chat.completions.create(fitted)).choices[0].message] : (await client.responses.create(fitted)).output);
+
+  test(`OpenAI, ${name}: a conversation of several turns, edited and trimmed`, async () => {
+    const asked = [];
+    const client = clientOf((body) => (asked.push(textsOf(body[api.field]).join("\n")), { text: `answer ${asked.length}` }));
+    const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+    let said = [];
+    const turn = async (content) => {
+      said.push(user(content));
+      const params = { ...api.params, [api.field]: said, parallel_tool_calls: false, tool_choice: "auto" };
+      const before = JSON.stringify(params);
+      const fitted = cw.fit(params);
+      assert.equal(JSON.stringify(params), before);
+      said.push(...(await ask(client, fitted)));
+    };
+    await turn("My name is Ada.");
+    await turn("I live in Paris.");
+    await turn("Which city is it?");
+    assert.match(asked[2], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which city/);
+    // The user mends what was said last, and the host forgets the oldest turn.
+    said = said.slice(2, -2);
+    await turn("Which country is it?");
+    assert.match(asked[3], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which country/);
+    assert.doesNotMatch(asked[3], /city|answer 3/);
+    cw.free();
+  });
+
+  test(`OpenAI, ${name}: tools that the provider runs, and those that must be called`, () => {
+    const [search, wiki] = api === APIS.chat ? [{ type: "custom", custom: { name: "web_search" } }, { type: "custom", custom: { name: "wiki" } }] : [{ type: "web_search" }, { type: "mcp", server_label: "wiki", server_url: "https://wiki.example" }];
+    const many = Array.from({ length: 40 }, (_, n) => api.tool({ name: `tool_${n}`, description: `Does number ${n}`, parameters: { type: "object" } }));
+    const cw = contextWeaver({ tools: [search, wiki, ...many], budget_tokens: BUDGET });
+    const fit = (tool_choice) => cw.fit({ ...api.params, [api.field]: [user("What is the weather?")], tool_choice });
+    const namesOf = ({ tools }) => tools.map((tool) => functionOf(tool).name);
+    const one = fit(api === APIS.chat ? { type: "function", function: { name: "tool_39" } } : { type: "function", name: "tool_39" });
+    accepts(one, api);
+    assert.deepEqual(one.tools.slice(0, 2), [search, wiki]);
+    assert.ok(namesOf(one).includes("tool_39"));
+    const allowed = { mode: "auto", tools: [api.tool({ name: "tool_37" }), api.tool({ name: "tool_38" })] };
+    const choice = api === APIS.chat ? { type: "allowed_tools", allowed_tools: allowed } : { type: "allowed_tools", ...allowed };
+    const some = fit(choice);
+    assert.deepEqual(some.tool_choice, choice);
+    assert.ok(["tool_37", "tool_38"].every((wanted) => namesOf(some).includes(wanted)));
+    // What is wrong with a call is told to the model.
+    const told = (called, input) => cw.answer({ ...api.call({ id: "a", name: called, input }) });
+    const textOf = (answer) => answer.content ?? answer.output;
+    assert.match(textOf(told("drilldown", { handle: "artifact:none", selector: { type: "rows" } })), /^ARTIFACT_NOT_FOUND/);
+    assert.match(textOf(told("find_tools", "words")), /^INVALID_INPUT/);
+    assert.match(textOf(told("find_tools", {})), /^(MISSING_FIELD|INVALID_INPUT)/);
+    assert.equal(told("tool_1", {}), undefined);
+    assert.equal(cw.answer({ type: "reasoning", id: "r" }), undefined);
+    cw.free();
+  });
+
+  test(`OpenAI, ${name}: what cannot be is said before the model is asked`, async () => {
+    const refuses = (run, code, path) => assert.throws(run, (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+    const one = api.tool({ name: "one", description: "One", parameters: { type: "object" } });
+    for (const [options, code, path] of [
+      [{ tools: [] }, "MISSING_FIELD", "/budget_tokens"],
+      [{ budget_tokens: 8_000 }, "MISSING_FIELD", "/tools"],
+      [{ tools: {}, budget_tokens: 8_000 }, "INVALID_INPUT", "/tools"],
+      [{ tools: [{}], budget_tokens: 8_000 }, "INVALID_INPUT", "/tools/0"],
+      [{ tools: [one, one], budget_tokens: 8_000 }, "DUPLICATE_ID", "/tools/one"],
+      [{ tools: [api.tool({ name: "drilldown" })], budget_tokens: 8_000 }, "DUPLICATE_ID", "/tools/drilldown"],
+      [{ tools: [one, { type: "tool_search" }], budget_tokens: 8_000 }, "UNSUPPORTED", "/tools/1"],
+      [{ tools: [one], budget_tokens: 8_000, always: ["two"] }, "NOT_FOUND", "/always"],
+      [{ tools: [], budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
+    ]) {
+      refuses(() => contextWeaver(options), code, path);
+    }
+    const manager = new ContextManager();
+    const cw = contextWeaver({ tools: [one], budget_tokens: 50, manager });
+    const params = { ...api.params, [api.field]: [user("hi")] };
+    refuses(() => cw.fit({ ...MODEL }), "MISSING_FIELD", undefined);
+    refuses(() => cw.fit({ ...params, [api.field]: {} }), "INVALID_INPUT", `/${api.field}`);
+    refuses(() => cw.fit({ ...params, tools: [one, api.tool({ name: "two" })] }), "NOT_FOUND", "/tools/1");
+    refuses(() => cw.fit({ ...params, tools: cw.tools.slice(1) }), "INVALID_INPUT", "/tools");
+    refuses(() => cw.fit({ ...params, [api.field]: [user("word ".repeat(500))] }), "BUDGET_EXCEEDED", undefined);
+    if (api === APIS.responses) {
+      refuses(() => cw.fit({ ...params, previous_response_id: "resp_1" }), "UNSUPPORTED", "/previous_response_id");
+      refuses(() => cw.fit({ ...params, conversation: { id: "conv_1" } }), "UNSUPPORTED", "/conversation");
+      refuses(() => cw.fit({ ...params, instructions: "word ".repeat(500) }), "BUDGET_EXCEEDED", undefined);
+      assert.equal(cw.fit({ ...params, input: "hi", previous_response_id: null }).input.length, 1);
+    }
+    cw.free();
+    assert.ok(manager.stats());
+    manager.free();
+  });
+}
+
+test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
+  const controller = new AbortController();
+  const tool = (name, run) => APIS.chat.tool({ name, description: name, parameters: { type: "object" }, parse: JSON.parse, function: run });
+  const tools = [tool("fail", () => { throw new Error("the disk is full"); }), tool("hang", () => controller.abort())];
+  const bodies = [];
+  const turns = [{ calls: [{ id: "f", name: "fail", input: {} }] }, { calls: [{ id: "h", name: "hang", input: {} }] }, { text: "done" }];
+  const client = clientOf((body) => (bodies.push(body), turns[bodies.length - 1]));
+  const warnings = [];
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, onStep: (step) => warnings.push(...step.warnings) });
+  const own = cw.serve(client);
+  assert.notEqual(own.chat.completions.create, client.chat.completions.create);
+  const failed = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [user("Do it.")] });
+  await assert.rejects(failed.done(), /the disk is full/);
+  assert.deepEqual(warnings, []);
+  const aborted = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [...failed.messages, user("Try the other.")] }, { signal: controller.signal });
+  await assert.rejects(aborted.done(), /abort/i);
+  // What the host has of it are calls without their results.
+  const last = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [...aborted.messages, user("Go on.")] });
+  assert.equal(await last.finalContent(), "done");
+  assert.notDeepEqual(warnings, []);
+  // What is refused comes out of the runner as it is.
+  const large = own.chat.completions.runTools({ ...MODEL, tools: cw.tools, messages: [user("word ".repeat(20_000))] });
+  await assert.rejects(large.done(), (error) => (assert.equal((error.cause ?? error).code, "BUDGET_EXCEEDED"), true));
+  assert.equal(bodies.length, 3);
+  cw.free();
+});
+
+test("OpenAI: calls are parsed as the tools of the caller say", async () => {
+  const tools = [zodFunction({ name: "book", parameters: z.object({ seats: z.number() }) })];
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET });
+  const client = clientOf(() => ({ calls: [{ id: "b", name: "book", input: { seats: 2 } }] }));
+  const messages = [user("Two seats.")];
+  const streamed = await client.chat.completions.stream(cw.fit({ ...MODEL, messages })).finalMessage();
+  const { choices } = await cw.serve(client).chat.completions.parse({ ...MODEL, messages, tools });
+  for (const { tool_calls: calls } of [streamed, choices[0].message]) assert.deepEqual(calls[0].function.parsed_arguments, { seats: 2 });
+  cw.free();
+});
+
+test("OpenAI: a picture of the user arrives, and tools are written as either kind of calls takes them", () => {
+  const cw = contextWeaver({ tools: [APIS.responses.tool({ name: "one", parameters: { type: "object" } })], budget_tokens: BUDGET });
+  const url = `data:image/png;base64,${PICTURE}`;
+  const fitted = cw.fit({ ...MODEL, messages: [user([{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url } }])] });
+  accepts(fitted, APIS.chat);
+  assert.ok(JSON.stringify(fitted.messages).includes(PICTURE));
+  assert.deepEqual(fitted.tools, [{ type: "function", function: { name: "one", strict: false, parameters: { type: "object" } } }]);
+  cw.free();
+});
