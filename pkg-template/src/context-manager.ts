@@ -66,6 +66,7 @@ import type {
   Selector,
   Slice,
   StoredItem,
+  TokenCalibration,
 } from "./types.js";
 import { views } from "./views.js";
 
