@@ -103,6 +103,40 @@ function measure(text, counters, countTokens) {
   return { chars: [...text].length, real, estimated, right_weight };
 }
 
+/** Parts of a text in turns: calls that were paid, and those that follow. */
+const CALLS = 10;
+
+/** How far off estimates are, in percent of what is real, before calls of a model were observed and after. */
+function calibrate(text, counters, { ContextManager, countTokens }) {
+  const points = [...text];
+  const length = Math.ceil(points.length / (2 * CALLS));
+  const parts = Array.from({ length: 2 * CALLS }, (_, at) => points.slice(at * length, (at + 1) * length).join("")).filter((part) => part !== "");
+  const [paid, next] = [parts.filter((_, at) => at % 2 === 0), parts.filter((_, at) => at % 2 === 1)];
+  const errors = {};
+  for (const name of ENCODINGS) {
+    const manager = new ContextManager();
+    let factor = 1;
+    for (const part of paid) factor = manager.observeUsage({ model: name, estimated: countTokens(part), actual: counters[name](part) }).factor;
+    const error = (factor) => next.reduce((sum, part) => sum + Math.abs(factor * countTokens(part) - counters[name](part)), 0);
+    const real = next.reduce((sum, part) => sum + counters[name](part), 0);
+    errors[name] = { factor, before: (100 * error(1)) / real, after: (100 * error(factor)) / real };
+    manager.free();
+  }
+  return errors;
+}
+
+function printCalibration(report) {
+  console.log(`\nError of the estimate in percent, before and after ${CALLS} observed calls with a twentieth of the text each.\n`);
+  console.log(["class".padEnd(18), ...ENCODINGS.flatMap((name) => [name, "before", "after"])].join("  "));
+  for (const [name, { calibrated }] of Object.entries(report)) {
+    const cells = ENCODINGS.flatMap((encoding) => {
+      const { factor, before, after } = calibrated[encoding];
+      return [factor.toFixed(2).padStart(encoding.length), before.toFixed(1).padStart(6), after.toFixed(1).padStart(5)];
+    });
+    console.log([name.padEnd(18), ...cells].join("  "));
+  }
+}
+
 function print(report) {
   console.log(`Tokens of each sample, and estimated / real: below 1 the estimate is too low. ${TOKENIZER}.`);
   console.log("'weight' is the number of quarter tokens a non-ASCII code point would need to be right.\n");
@@ -132,11 +166,16 @@ async function main() {
     return;
   }
   const counters = await tokenizers(args.work);
-  const { countTokens } = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
+  const contextweaver = await import(pathToFileURL(join(resolve(args.package), "dist/node/index.js")));
   const report = {};
-  for (const [name, text] of Object.entries(classes())) report[name] = measure(text, counters, countTokens);
+  for (const [name, text] of Object.entries(classes())) {
+    report[name] = { ...measure(text, counters, contextweaver.countTokens), calibrated: calibrate(text, counters, contextweaver) };
+  }
   if (args.json) console.log(JSON.stringify({ tokenizer: TOKENIZER, classes: report }));
-  else print(report);
+  else {
+    print(report);
+    printCalibration(report);
+  }
 }
 
 await main();

@@ -452,7 +452,7 @@ export interface BuildStats {
 /** What is known of the tokens of a model. */
 export interface TokenCalibration {
   readonly model: string;
-  /** Tokens of the model for one of the estimator, in hundredths, 0.5 to 2. */
+  /** Tokens of the model for one of the estimator, in hundredths, 0.4 to 2.5. */
   readonly factor: number;
   /** Calls that this was seen in, at most 16. */
   readonly observations: number;

@@ -79,7 +79,7 @@ pub struct BuildStats {
 pub struct TokenCalibration {
     /// Name of the model.
     pub model: String,
-    /// Tokens of the model for one of the estimator, in hundredths, 0.5 to 2.
+    /// Tokens of the model for one of the estimator, in hundredths, 0.4 to 2.5.
     pub factor: f64,
     /// Calls that this was seen in.
     pub observations: u64,
