@@ -157,17 +157,22 @@ export class AgentLoop {
 
   /**
    * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
-   * since.
+   * since, `reserved_tokens` the room for what else is sent, such as the schema of the answer.
    */
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system }: { readonly query: string; readonly called: readonly string[]; readonly system?: unknown },
+    {
+      query,
+      called,
+      system,
+      reserved_tokens = 0,
+    }: { readonly query: string; readonly called: readonly string[]; readonly system?: unknown; readonly reserved_tokens?: number },
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = this.#choose(query, called);
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: budget_tokens - tokens });
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(budget_tokens - tokens - reserved_tokens, 1) });
     const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...left_out, ...built.warnings] };
     onStep?.(step);
     return step;
