@@ -5,13 +5,13 @@ import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, Fi
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
-import { Catalog, ContextWeaverError } from "contextweaver";
+import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
 import type { AiSdkModelMessage, ContextManager, ContextManagerOptions, JsonObject, SchemaConverters } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
 
 /** How the loops of an agent are served. */
-export interface LangChainOptions extends Omit<AgentLoopOptions, "manager">, Pick<SchemaConverters, "toJsonSchema"> {
+export interface LangChainOptions extends Omit<AgentLoopOptions, "manager" | "onStep">, Pick<SchemaConverters, "toJsonSchema"> {
   /**
    * How to make the log of a conversation, or a function that returns the log of the one with this key, the thread's id where there
    * is one. Default: a new one with default options. Whoever returns one frees it.
@@ -22,6 +22,8 @@ export interface LangChainOptions extends Omit<AgentLoopOptions, "manager">, Pic
    * is read again when it goes on. Default: 100.
    */
   readonly max_conversations?: number;
+  /** Is told of every step what was sent and what was left out, and the key of the conversation. What it throws ends the step. */
+  readonly onStep?: (step: AgentLoopStep, conversation: string) => void;
 }
 
 /** A tool that the middleware adds. An alias, as only these are records to the compiler. */
@@ -48,6 +50,8 @@ export interface LangChainModelRequest {
   readonly messages: readonly object[];
   readonly systemMessage: object;
   readonly tools: readonly object[];
+  readonly toolChoice?: unknown;
+  readonly responseFormat?: unknown;
   readonly state: { readonly messages: readonly object[] };
   readonly runtime: { readonly configurable?: Readonly<Record<string, unknown>> };
 }
@@ -100,7 +104,9 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
         conversation.tools = tools;
       }
       const read = conversation.translator.read(messages, systemMessage);
-      const { built, tools: names } = loop.step(FORMAT, read.messages, lastTurn(read.messages));
+      const { query, called } = lastTurn(read.messages);
+      const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
+      const { built, tools: names } = loop.step(FORMAT, read.messages, { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens });
       const offers = new Set(names);
       return handler({
         ...request,
@@ -123,28 +129,24 @@ interface Conversation {
 
 /** The conversations of an agent, those that went on last behind the others. */
 class Conversations {
-  readonly #options: Omit<AgentLoopOptions, "manager">;
-  readonly #manager: LangChainOptions["manager"];
+  readonly #options: Omit<AgentLoopOptions, "manager" | "onStep">;
+  readonly #given: Pick<LangChainOptions, "manager" | "onStep">;
   readonly #most: number;
   readonly #known = new Map<string, Conversation>();
-  /** Made at once, so that bad options are told when they are given. */
-  #first: AgentLoop | undefined;
 
   constructor(given: LangChainOptions) {
-    if (typeof given !== "object" || (given as unknown) === null) throw new ContextWeaverError("INVALID_INPUT", "expected options", { hint: "{ budget_tokens: 16000 }" });
-    const { manager, max_conversations = MAX_CONVERSATIONS, toJsonSchema, ...options } = given;
-    [this.#options, this.#manager, this.#most] = [options, manager, max_conversations];
-    if (!Number.isInteger(max_conversations) || max_conversations < 1) {
-      throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of conversations", { path: "/max_conversations" });
-    }
-    if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
-    if (typeof manager === "object" && "syncMessages" in manager) {
-      const hint = "a function that returns the one of each conversation";
-      throw new ContextWeaverError("INVALID_INPUT", "expected options or a function", { path: "/manager", hint });
-    }
-    const first = new AgentLoop({ ...options, ...(typeof manager === "object" && { manager }) });
-    if (typeof manager === "function") first.free();
-    else this.#first = first;
+    const refuse = (path: string | undefined, expected: string, hint?: string): never => {
+      throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path, hint });
+    };
+    if (typeof given !== "object" || (given as unknown) === null) refuse(undefined, "options", "{ budget_tokens: 16000 }");
+    const { manager, onStep, max_conversations = MAX_CONVERSATIONS, toJsonSchema, ...options } = given;
+    [this.#options, this.#given, this.#most] = [options, { ...(manager && { manager }), ...(onStep && { onStep }) }, max_conversations];
+    if (!Number.isInteger(max_conversations) || max_conversations < 1) refuse("/max_conversations", "a whole number of conversations");
+    if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") refuse("/toJsonSchema", "a function");
+    if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
+    if (typeof manager === "object" && "syncMessages" in manager) refuse("/manager", "options or a function", "a function that returns the one of each conversation");
+    // Bad options are told when they are given, not when a conversation begins.
+    new AgentLoop({ ...options, ...(typeof manager === "object" && { manager }) }).free();
   }
 
   /** Finds the conversation of a run, or begins one. */
@@ -177,16 +179,14 @@ class Conversations {
 
   free(): void {
     for (const { loop } of this.#known.values()) loop.free();
-    this.#first?.free();
     this.#known.clear();
-    this.#first = undefined;
   }
 
   #begun(key: string): Conversation {
-    const manager = typeof this.#manager === "function" ? this.#manager(key) : this.#manager;
-    const loop = this.#first ?? new AgentLoop({ ...this.#options, ...(manager && { manager }) });
-    this.#first = undefined;
-    return { loop, translator: new LangChainMessages() };
+    const { manager: given, onStep } = this.#given;
+    const manager = typeof given === "function" ? given(key) : given;
+    const told = onStep && ((step: AgentLoopStep): void => onStep(step, key));
+    return { loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { onStep: told }) }), translator: new LangChainMessages() };
   }
 }
 
@@ -209,10 +209,28 @@ function written(built: readonly AiSdkModelMessage[], read: ReadConversation, tr
   const end = built.findIndex(({ role }) => role !== "system");
   const above = built.slice(0, end === -1 ? built.length : end);
   const list = translator.write(built as Parameters<LangChainMessages["write"]>[0], read);
-  const isSame = above.length === 1 && list[0] === system;
+  const [first] = list;
   // Providers take instructions at the beginning, in one message.
   const text = above.map(({ content }) => content as string).join("\n\n");
-  return { messages: list.slice(above.length), ...(!isSame && above.length > 0 && { systemMessage: translator.system(text) }) };
+  const systemMessage = above.length === 1 ? first : translator.system(text);
+  return { messages: list.slice(above.length), ...(first !== system || above.length > 1 ? { systemMessage } : {}) };
+}
+
+/** Returns the name of the tool that is to be called in any case, in the form of OpenAI or of Anthropic. */
+function demanded(choice: unknown): string[] {
+  const { function: inner, name } = (choice ?? {}) as { readonly function?: { readonly name?: unknown }; readonly name?: unknown };
+  return [inner?.name, name].filter((one) => typeof one === "string");
+}
+
+/** Counts the tokens of what the answer is to look like, which goes to the provider as a schema or as a tool. */
+function formatTokens(format: unknown, toJsonSchema: LangChainOptions["toJsonSchema"]): number {
+  const formats = [format].flat().filter((one) => (typeof one === "object" && one !== null) || typeof one === "function") as { readonly tool?: object; readonly schema?: unknown }[];
+  return formats.reduce((sum, one) => {
+    const catalog = catalogOf([one.tool ?? { name: "answer", schema: one.schema ?? one }], toJsonSchema, "/responseFormat");
+    const [item] = catalog.items();
+    catalog.free();
+    return sum + countTokens(JSON.stringify(item && [item.name, item.description, item.args_schema]));
+  }, 0);
 }
 
 function addedTool({ name, description, schema }: DescribedTool, invoke: LangChainAddedTool["invoke"]): LangChainAddedTool {
@@ -231,7 +249,7 @@ function nameOf(tool: object): string {
 
 /** Reads what tools say of themselves; those that the provider runs have no schema. */
 function offered(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"]): OfferedTool[] {
-  const catalog = catalogOf(tools, toJsonSchema);
+  const catalog = catalogOf(tools, toJsonSchema, "/tools");
   const known = new Map(catalog.items().map((item) => [item.name, item]));
   catalog.free();
   return tools.map((tool) => {
@@ -241,12 +259,12 @@ function offered(tools: readonly object[], toJsonSchema: LangChainOptions["toJso
   });
 }
 
-function catalogOf(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"]): Catalog {
+function catalogOf(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"], at: string): Catalog {
   try {
     return Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) });
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
     const { code, message, path = "", hint, details } = error;
-    throw new ContextWeaverError(code, message, { path: `/tools${path}`, hint, details, cause: error });
+    throw new ContextWeaverError(code, message, { path: `${at}${path}`, hint, details, cause: error });
   }
 }
