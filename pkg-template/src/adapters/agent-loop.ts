@@ -78,8 +78,8 @@ interface PricedTool<T extends OfferedTool = OfferedTool> {
   readonly tokens: number;
 }
 
-/** The tools of a step, and those for which there was no room. */
-interface ChosenTools {
+/** The tools of a step, and those for which there was no room. @internal */
+export interface ChosenTools {
   readonly names: readonly string[];
   readonly tokens: number;
   readonly left_out: readonly MessageWarning[];
@@ -157,7 +157,8 @@ export class AgentLoop {
 
   /**
    * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
-   * since, `reserved_tokens` the room for what else is sent, such as the schema of the answer.
+   * since, `reserved_tokens` the room for what else is sent, such as the schema of the answer. `chosen` are the tools, where the
+   * framework wanted to know them before the messages were there.
    */
   step<F extends MessageFormat>(
     format: F,
@@ -167,11 +168,18 @@ export class AgentLoop {
       called,
       system,
       reserved_tokens = 0,
-    }: { readonly query: string; readonly called: readonly string[]; readonly system?: unknown; readonly reserved_tokens?: number },
+      chosen,
+    }: {
+      readonly query: string;
+      readonly called: readonly string[];
+      readonly system?: unknown;
+      readonly reserved_tokens?: number;
+      readonly chosen?: ChosenTools;
+    },
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
-    const { names, tokens, left_out } = this.#choose(query, called);
+    const { names, tokens, left_out } = chosen ?? this.choose(query, called);
     const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(budget_tokens - tokens - reserved_tokens, 1) });
     const step = { built, tools: names, tool_tokens: tokens, synced, warnings: [...synced.warnings, ...left_out, ...built.warnings] };
     onStep?.(step);
@@ -211,12 +219,15 @@ export class AgentLoop {
     return this.#options.max_tools ?? MAX_TOOLS;
   }
 
-  /** Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room for. */
-  #choose(query: string, called: readonly string[]): ChosenTools {
+  /**
+   * Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room
+   * for. `has_results` tells that there are results which the log may not have yet.
+   */
+  choose(query: string, called: readonly string[], has_results = false): ChosenTools {
     const { always = [], budget_tokens } = this.#options;
     const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
     const wanted = [
-      ...(this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
+      ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
       ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
