@@ -1,30 +1,19 @@
 // `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
 // that its loop takes for its own, and messages are made by the classes of those in the request.
-import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import { FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { Conversations, catalogAt } from "./adapters/conversations.js";
+import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
 import { LangChainMessages } from "./adapters/langchain-messages.js";
 import type { ReadConversation } from "./adapters/langchain-messages.js";
 import { lastTurn } from "./adapters/last-turn.js";
 import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
-import type { AiSdkModelMessage, ContextManager, ContextManagerOptions, JsonObject, SchemaConverters } from "contextweaver";
+import type { AiSdkModelMessage, ContextManager, JsonObject, SchemaConverters } from "contextweaver";
 
-export type { AgentLoopOptions, AgentLoopStep };
+export type { AgentLoopOptions, AgentLoopStep, ConversationsOptions };
 
 /** How the loops of an agent are served. */
-export interface LangChainOptions extends Omit<AgentLoopOptions, "manager" | "onStep">, Pick<SchemaConverters, "toJsonSchema"> {
-  /**
-   * How to make the log of a conversation, or a function that returns the log of the one with this key, the thread's id where there
-   * is one. Default: a new one with default options. Whoever returns one frees it.
-   */
-  readonly manager?: ContextManagerOptions | ((conversation: string) => ContextManager);
-  /**
-   * Conversations whose logs are kept in memory; the one that was idle longest gives way. What the state of the thread still has
-   * is read again when it goes on. Default: 100.
-   */
-  readonly max_conversations?: number;
-  /** Is told of every step what was sent and what was left out, and the key of the conversation. What it throws ends the step. */
-  readonly onStep?: (step: AgentLoopStep, conversation: string) => void;
-}
+export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}
 
 /** A tool that the middleware adds. An alias, as only these are records to the compiler. */
 export type LangChainAddedTool = {
@@ -70,7 +59,6 @@ export interface LangChainMiddleware {
 
 /** By this the framework marks middleware. */
 const BRAND = /* @__PURE__ */ Symbol.for("AgentMiddleware");
-const MAX_CONVERSATIONS = 100;
 const FORMAT = "ai-sdk-model";
 
 /**
@@ -84,33 +72,33 @@ const FORMAT = "ai-sdk-model";
  * its JSON Schema, as of Zod 3 without `toJsonSchema`, and those of `ContextManager.syncMessages`.
  */
 export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
-  const conversations = new Conversations(options);
-  const { toJsonSchema } = options;
+  const { toJsonSchema, ...rest } = options ?? {};
+  const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
+  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args }, config) => conversations.ofTool(config).loop.drilldown(args as unknown as DrilldownInput)),
-    addedTool(FIND_TOOLS, async ({ args }, config) => conversations.ofTool(config).loop.findTools(args as unknown as FindToolsInput)),
+    addedTool(drilldownOffer(), async ({ args }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput)),
+    addedTool(FIND_TOOLS, async ({ args }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput)),
   ];
   return Object.assign({ [BRAND]: true } as object, {
     name: "contextweaver",
     tools: added,
     async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
       const { messages, systemMessage, state, runtime } = request;
-      const conversation = conversations.of(runtime.configurable, state.messages);
-      const { loop } = conversation;
+      const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
       const own = new Set<object>(added);
       const tools = request.tools.filter((tool) => !own.has(tool));
-      if (conversation.tools === undefined || !isSameList(conversation.tools, tools)) {
+      if (kept.tools === undefined || !isSameList(kept.tools, tools)) {
         loop.setTools(offered(tools, toJsonSchema));
-        conversation.tools = tools;
+        kept.tools = tools;
       }
-      const read = conversation.translator.read(messages, systemMessage);
+      const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
       const { built, tools: names } = loop.step(FORMAT, read.messages, { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens });
       const offers = new Set(names);
       return handler({
         ...request,
-        ...written(built.messages, read, conversation.translator, systemMessage),
+        ...written(built.messages, read, kept.translator, systemMessage),
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
       });
     },
@@ -119,75 +107,22 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   });
 }
 
-/** A conversation that is served. */
-interface Conversation {
-  readonly loop: AgentLoop;
+/** What is kept of a conversation beside its loop. */
+interface Kept {
   readonly translator: LangChainMessages;
   /** The tools that the loop knows. */
   tools?: readonly object[];
 }
 
-/** The conversations of an agent, those that went on last behind the others. */
-class Conversations {
-  readonly #options: Omit<AgentLoopOptions, "manager" | "onStep">;
-  readonly #given: Pick<LangChainOptions, "manager" | "onStep">;
-  readonly #most: number;
-  readonly #known = new Map<string, Conversation>();
-
-  constructor(given: LangChainOptions) {
-    const refuse = (path: string | undefined, expected: string, hint?: string): never => {
-      throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path, hint });
-    };
-    if (typeof given !== "object" || (given as unknown) === null) refuse(undefined, "options", "{ budget_tokens: 16000 }");
-    const { manager, onStep, max_conversations = MAX_CONVERSATIONS, toJsonSchema, ...options } = given;
-    [this.#options, this.#given, this.#most] = [options, { ...(manager && { manager }), ...(onStep && { onStep }) }, max_conversations];
-    if (!Number.isInteger(max_conversations) || max_conversations < 1) refuse("/max_conversations", "a whole number of conversations");
-    if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") refuse("/toJsonSchema", "a function");
-    if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
-    if (typeof manager === "object" && "syncMessages" in manager) refuse("/manager", "options or a function", "a function that returns the one of each conversation");
-    // Bad options are told when they are given, not when a conversation begins.
-    new AgentLoop({ ...options, ...(typeof manager === "object" && { manager }) }).free();
-  }
-
-  /** Finds the conversation of a run, or begins one. */
-  of(configurable: Readonly<Record<string, unknown>> | undefined, messages: readonly object[]): Conversation {
-    const key = keyOf(configurable, messages);
-    const conversation = this.#known.get(key) ?? this.#begun(key);
-    this.#known.delete(key);
-    this.#known.set(key, conversation);
-    for (const [oldest, { loop }] of this.#known) {
-      if (this.#known.size <= this.#most) break;
-      this.#known.delete(oldest);
-      loop.free();
-    }
-    return conversation;
-  }
-
-  /** Finds the conversation in which a tool was called. One that is not in memory is read from the state. */
-  ofTool({ configurable, state }: LangChainToolConfig = {}): Conversation {
-    const messages = messagesOf(state);
-    const isKnown = this.#known.has(keyOf(configurable, messages));
-    const conversation = this.of(configurable, messages);
-    const [first] = messages;
-    if (!isKnown && first) conversation.loop.manager.syncMessages(conversation.translator.read(messages).messages, FORMAT);
-    return conversation;
-  }
-
-  get(key: string): Conversation | undefined {
-    return this.#known.get(key);
-  }
-
-  free(): void {
-    for (const { loop } of this.#known.values()) loop.free();
-    this.#known.clear();
-  }
-
-  #begun(key: string): Conversation {
-    const { manager: given, onStep } = this.#given;
-    const manager = typeof given === "function" ? given(key) : given;
-    const told = onStep && ((step: AgentLoopStep): void => onStep(step, key));
-    return { loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { onStep: told }) }), translator: new LangChainMessages() };
-  }
+/** Finds the conversation in which a tool was called. One that is not in memory is read from the state. */
+function conversationOfTool(conversations: Conversations<Kept>, { configurable, state }: LangChainToolConfig = {}): ServedConversation<Kept> {
+  const messages = messagesOf(state);
+  const key = keyOf(configurable, messages);
+  const isNew = conversations.get(key) === undefined;
+  const conversation = conversations.of(key);
+  const { loop, kept } = conversation;
+  if (isNew && messages.length > 0) loop.manager.syncMessages(kept.translator.read(messages).messages, FORMAT);
+  return conversation;
 }
 
 /** The key of a conversation: its thread, with the agent's place among others in it, or its first message. */
@@ -260,11 +195,5 @@ function offered(tools: readonly object[], toJsonSchema: LangChainOptions["toJso
 }
 
 function catalogOf(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"], at: string): Catalog {
-  try {
-    return Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) });
-  } catch (error) {
-    if (!ContextWeaverError.is(error)) throw error;
-    const { code, message, path = "", hint, details } = error;
-    throw new ContextWeaverError(code, message, { path: `${at}${path}`, hint, details, cause: error });
-  }
+  return catalogAt(at, () => Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) }));
 }
