@@ -4,7 +4,9 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { Agent } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
 import { MockMemory } from "@mastra/core/memory";
+import { InMemoryStore } from "@mastra/core/storage";
 import { createTool } from "@mastra/core/tools";
 import * as test7 from "ai/test";
 import * as test6 from "ai-6/test";
@@ -242,6 +244,32 @@ for (const [name, run] of Object.entries(HOW)) {
     cw.free();
   });
 }
+
+test("Mastra: calls that wait for an approval, granted and declined", async () => {
+  const paid = [];
+  const pay = createTool({ id: "pay", description: "Pay", inputSchema: z.object({ to: z.string() }), requireApproval: true, execute: async ({ to }) => (paid.push(to), "paid") });
+  const texts = [];
+  const model = modelOf(4, (options) => {
+    accepts(options);
+    texts.push(textsOf(options.prompt).join("\n"));
+    return [said(call("p1", "pay", { to: "Ada" })), said(call("p2", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done");
+  });
+  const cw = contextWeaver({ budget_tokens: BUDGET });
+  const agent = agentOf({ model, tools: { pay }, cw, memory: new MockMemory() });
+  new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+  const first = await agent.stream("Pay them.", { maxSteps: 5, memory: memoryOf("t") });
+  await first.consumeStream();
+  assert.deepEqual(paid, []);
+  const second = await agent.approveToolCall({ runId: first.runId, toolCallId: "p1" });
+  await second.consumeStream();
+  assert.deepEqual(paid, ["Ada"]);
+  const last = await agent.declineToolCall({ runId: second.runId, toolCallId: "p2" });
+  await last.consumeStream();
+  assert.deepEqual(paid, ["Ada"]);
+  assert.equal(await last.text, "done");
+  assert.match(texts.at(-1), /Ada[^]*paid[^]*Mallory/);
+  cw.free();
+});
 
 test("Mastra: what the user attached, in every version of the interface", async () => {
   for (const version of Object.keys(MODELS)) {
