@@ -108,7 +108,8 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
     processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
       const { key, error, chosen, reserved_tokens = 0 } = state[STATE] as StepState;
       if (error) throw error;
-      const { filler, messages } = withoutFiller(prompt as readonly Fields[]);
+      const { filler, said } = withoutFiller(prompt as readonly Fields[]);
+      const messages = said.map(modelMessage);
       const { built } = conversations.of(key).loop.step(FORMAT, messages, {
         ...lastTurn(messages),
         ...(chosen && { chosen }),
@@ -150,13 +151,13 @@ function stepOf(
  * Takes out the message that the framework puts above an answer at the beginning, as some providers want one: the user did not say
  * it, and before it may stand what the memory has forgotten.
  */
-function withoutFiller(prompt: readonly Fields[]): { readonly filler?: Fields; readonly messages: readonly Fields[] } {
+function withoutFiller(prompt: readonly Fields[]): { readonly filler?: Fields; readonly said: readonly Fields[] } {
   const first = prompt.findIndex(({ role }) => role !== "system");
   const [filler, next] = prompt.slice(first, first + 2);
   const [part, ...more] = Array.isArray(filler?.["content"]) ? (filler["content"] as readonly Fields[]) : [];
-  // What a user said knows when.
+  // Of what a user said it notes when.
   const isFiller = filler?.["role"] === "user" && next?.["role"] === "assistant" && part?.["text"] === "." && more.length === 0 && !part["providerOptions"];
-  return isFiller ? { filler, messages: prompt.filter((message) => message !== filler) } : { messages: prompt };
+  return isFiller ? { filler, said: prompt.filter((message) => message !== filler) } : { said: prompt };
 }
 
 /** The key of a conversation: its thread, or its first message. */
@@ -205,6 +206,33 @@ function formatTokens(output: unknown): number {
   return countTokens(JSON.stringify(item?.args_schema));
 }
 
+/** Reads a message of a prompt: without what the framework notes for itself, such as a copy of each result. */
+function modelMessage({ content, ...rest }: Fields): Fields {
+  return { ...withoutNotes(rest), content: Array.isArray(content) ? (content as readonly Fields[]).map(modelPart) : content };
+}
+
+function withoutNotes({ providerOptions, ...rest }: Fields): Fields {
+  const { mastra, ...options } = (providerOptions ?? {}) as Fields;
+  return Object.keys(options).length > 0 ? { ...rest, providerOptions: options } : rest;
+}
+
+function modelPart(part: Fields): Fields {
+  if (part["type"] !== "tool-result") return withoutNotes(part);
+  // The arguments stand in the call.
+  const { input, output, ...rest } = withoutNotes(part);
+  const { type, value } = (output ?? {}) as Fields;
+  return { ...rest, output: type === "content" ? { ...(output as Fields), value: (value as readonly Fields[]).map(modelResultPart) } : output };
+}
+
+/** Reads media of a result: since version 4 of the interface they are files. */
+function modelResultPart(part: Fields): Fields {
+  const { type, mediaType, data: file, ...rest } = part;
+  const { type: form, data, url } = (file ?? {}) as Fields;
+  if (type !== "file" || (form !== "data" && form !== "url")) return part;
+  const kind = String(mediaType).startsWith("image") ? "image" : "file";
+  return { ...rest, type: `${kind}-${form}`, mediaType, ...(form === "data" ? { data } : { url: String(url) }) };
+}
+
 /** Writes a message as the interface of models has it, of which there are versions. */
 function promptMessage({ role, content, ...rest }: Fields, version: unknown): Fields {
   if (role === "system") return { role, content, ...rest };
@@ -230,10 +258,10 @@ function fileData(data: unknown, version: unknown): unknown {
   return isAddress ? new URL(data) : data;
 }
 
-/** Writes media of a result that was made anew. */
+/** Writes media of a result. */
 function resultPart(part: Fields, version: unknown): Fields {
-  const { type, data, url, mediaType } = part;
+  const { type, data, url, mediaType = "image/*", ...rest } = part;
   if (version === "v3" || !/^(image|file)-(data|url)$/.test(String(type))) return part;
-  if (version === "v4") return { type: "file", mediaType: mediaType ?? "image/*", data: fileData(data ?? url, version) };
+  if (version === "v4") return { ...rest, type: "file", mediaType, data: fileData(data ?? url, version) };
   return url === undefined ? { type: "media", data, mediaType } : { type: "text", text: String(url) };
 }
