@@ -124,7 +124,7 @@ const HOW = {
 };
 
 /** A model that says what `next` says to what it is asked. */
-const modelOf = (version, next) => new MODELS[version].Model({ doGenerate: async (options) => next(options), doStream: async (options) => streamed(MODELS[version], next(options)) });
+const modelOf = (version, next) => new MODELS[version].Model({ supportedUrls: { "image/*": [/./] }, doGenerate: async (options) => next(options), doStream: async (options) => streamed(MODELS[version], next(options)) });
 /** An agent that is quiet about what the tests make fail. */
 const agentOf = ({ cw, ...settings }) => {
   const agent = new Agent({ id: "agent", name: "agent", instructions: "Be brief.", inputProcessors: [cw], ...settings });
@@ -225,7 +225,7 @@ for (const [name, run] of Object.entries(HOW)) {
     cw.free();
   });
 
-  test(`Mastra, ${name}: structured answers, tools that are demanded or left out`, async () => {
+  test(`Mastra, ${name}: structured answers, and tools that the caller left out`, async () => {
     const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({}), execute: async () => orders() });
     const other = createTool({ id: "other", description: "Another", inputSchema: z.object({}), execute: async () => 1 });
     const offers = [];
@@ -244,6 +244,15 @@ for (const [name, run] of Object.entries(HOW)) {
     cw.free();
   });
 }
+
+test("Mastra: a tool that is demanded is offered, whatever the query brings", async () => {
+  let offered;
+  const model = modelOf(4, ({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
+  await agentOf({ model, tools: manyTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
+  assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
+  cw.free();
+});
 
 test("Mastra: calls that wait for an approval, granted and declined", async () => {
   const paid = [];
@@ -271,16 +280,29 @@ test("Mastra: calls that wait for an approval, granted and declined", async () =
   cw.free();
 });
 
-test("Mastra: what the user attached, in every version of the interface", async () => {
+test("Mastra: what was attached, and pictures beside a digest, in every version of the interface", async () => {
+  const address = "https://example.com/cat.png";
+  const look = (id, text) => createTool({
+    id,
+    description: "Look",
+    inputSchema: z.object({}),
+    execute: async () => text,
+    toModelOutput: (text) => ({ type: "content", value: [{ type: "text", text }, { type: "media", mediaType: "image/png", data: PICTURE }] }),
+  });
   for (const version of Object.keys(MODELS)) {
-    let got;
+    const got = [];
+    const model = modelOf(version, (options) => (accepts(options), got.push(options.prompt), got.length === 1 ? said(call("a", "short", {}), call("b", "long", {})) : says("done")));
     const cw = contextWeaver({ budget_tokens: BUDGET });
-    const agent = agentOf({ model: modelOf(version, (options) => (accepts(options), (got = options.prompt), says("done"))), cw });
-    const question = { role: "user", content: [{ type: "text", text: "What is it?" }, { type: "file", mediaType: "image/png", data: PICTURE }] };
-    await agent.generate([question]);
-    const file = got.at(-1).content.find(({ type }) => type === "file");
-    assert.equal(file.mediaType, "image/png");
-    assert.equal(version === "4" ? file.data.data : file.data, PICTURE);
+    const agent = agentOf({ model, tools: { short: look("short", "a cat"), long: look("long", JSON.stringify(orders())) }, cw });
+    const files = [{ type: "file", mediaType: "image/png", data: PICTURE }, { type: "file", mediaType: "image/png", data: address }];
+    await agent.generate([{ role: "user", content: [{ type: "text", text: "What is it?" }, ...files] }], { maxSteps: 5 });
+    const [bytes, url] = got[0].at(-1).content.filter(({ type }) => type === "file");
+    assert.deepEqual([bytes.mediaType, version === "4" ? bytes.data.data : bytes.data], ["image/png", PICTURE]);
+    assert.equal(String(version === "4" ? url.data.url : url.data), address);
+    assert.ok((version === "4" ? url.data.url : url.data) instanceof URL);
+    const [short, long] = got[1].filter(({ role }) => role === "tool").flatMap(({ content }) => content).map(({ output }) => output.value);
+    assert.match(long[0].text, /drilldown artifact:result:b/);
+    assert.deepEqual(long[1], short[1]);
     cw.free();
   }
 });
