@@ -53,7 +53,7 @@ export function readTools(source: ToolSource, given: unknown, options: unknown):
       findings.push({ ...finding, item_id: typeof read?.name === "string" ? read.name : "", index });
     };
     try {
-      if (typeof tool !== "object" || tool === null) throw refused("expected a tool", path);
+      if (typeof tool !== "object" || tool === null) throw refused("expected a tool", "");
       read = READERS[source](tool as Fields, place);
       const { name, description, schema, field, isHosted } = read;
       const prefix = field.slice(0, field.lastIndexOf("/") + 1);
@@ -61,18 +61,19 @@ export function readTools(source: ToolSource, given: unknown, options: unknown):
         found({ code: "tool-hosted", severity: "info", path: "", message: "the provider runs the tool itself: there is nothing to choose it by" });
         continue;
       }
-      if (typeof name !== "string" || name.trim() === "") throw refused("expected the name of a tool", `${path}/${prefix}name`);
-      if (description !== undefined && typeof description !== "string") throw refused("expected a text", `${path}/${prefix}description`);
-      const args = jsonSchema(schema, { path: `${path}/${field}`, io: "input", converters }, []);
+      if (typeof name !== "string" || name.trim() === "") throw refused("expected the name of a tool", `/${prefix}name`);
+      if (description !== undefined && typeof description !== "string") throw refused("expected a text", `/${prefix}description`);
+      const args = jsonSchema(schema, { path: `/${field}`, io: "input", converters }, []);
       if (args !== undefined && (typeof args !== "object" || args === null || Array.isArray(args))) {
-        throw refused("expected a schema", `${path}/${field}`);
+        throw refused("expected a schema", `/${field}`);
       }
       items.push({ id: name, kind: "tool", name, description: description ?? "", ...(args !== undefined && { args_schema: args as SelectableItem["args_schema"] & object }) });
       places.push({ index, path });
     } catch (error) {
-      if (on_invalid === "raise" || !ContextWeaverError.is(error)) throw error;
-      const message = error.hint ? `${error.message}; ${error.hint}` : error.message;
-      found({ code: "tool-invalid", severity: "error", path: (error.path ?? path).slice(path.length), message });
+      if (!ContextWeaverError.is(error)) throw error;
+      const { code, message, path: within = "", hint, details, cause } = error;
+      if (on_invalid === "raise") throw new ContextWeaverError(code, message, { path: `${path}${within}`, hint, details, ...(cause !== undefined && { cause }) });
+      found({ code: "tool-invalid", severity: "error", path: within, message: hint ? `${message}; ${hint}` : message });
     }
   }
   return { items, places, findings };
@@ -126,7 +127,7 @@ function aiSdkTool({ description, inputSchema, type }: Fields, name: number | st
   const schema = isLate ? ((inputSchema as () => unknown)() as unknown) : inputSchema;
   const own = typeof schema === "object" && schema !== null && "jsonSchema" in schema ? schema.jsonSchema : schema;
   const isPending = typeof own === "object" && own !== null && "then" in own;
-  if (isPending) throw new ContextWeaverError("UNSUPPORTED", "the schema is a promise", { path: `/${name}/inputSchema`, hint: "wait for it, and give what it becomes" });
+  if (isPending) throw new ContextWeaverError("UNSUPPORTED", "the schema is a promise", { path: "/inputSchema", hint: "wait for it, and give what it becomes" });
   return { name, description, schema: own, field: "inputSchema", isHosted: typeof type === "string" && type.startsWith("provider") && own === undefined };
 }
 
