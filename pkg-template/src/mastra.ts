@@ -106,7 +106,9 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
     },
     processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
-      const { key, error, chosen, reserved_tokens = 0 } = state[STATE] as StepState;
+      const step = state[STATE] as StepState | undefined;
+      if (!step) throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", { hint: "put the processor itself among the agent's inputProcessors" });
+      const { key, error, chosen, reserved_tokens = 0 } = step;
       if (error) throw error;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const messages = said.map(modelMessage);
