@@ -320,6 +320,26 @@ async function sent(messages, { tools = [], budget = BUDGET, steps = [], ...opti
   return got[0];
 }
 
+test("LangChain: a log that had to give way while a call waited is read from the state", async () => {
+  const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
+  const model = new ScriptedModel((options) => {
+    accepts(options);
+    if (options.messages.at(-1).text === "Hello.") return says("hello");
+    const results = options.messages.filter(({ type }) => type === "tool").length;
+    return [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ?? says("done");
+  });
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
+  const middleware = [cw, humanInTheLoopMiddleware({ interruptOn: { drilldown: true } })];
+  const agent = createAgent({ model, tools: [read], middleware, checkpointer: new MemorySaver(), systemPrompt: "Be brief." });
+  await agent.invoke({ messages: [user("Read.")] }, thread("a"));
+  await agent.invoke({ messages: [user("Hello.")] }, thread("b"));
+  assert.equal(cw.manager("a"), undefined);
+  const { messages } = await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), thread("a"));
+  assert.ok(messages.at(-2).text.includes(ANSWER), messages.at(-2).text);
+  assert.equal(messages.at(-1).text, "done");
+  cw.free();
+});
+
 test("LangChain: a tool that is demanded is offered, whatever the query brings", async () => {
   const { tools } = manyTools();
   let offered;
