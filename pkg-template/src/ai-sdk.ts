@@ -1,6 +1,7 @@
 // `contextweaver/ai-sdk`: the AI SDK's own loop, versions 6 and 7, with the SDK's own types. It imports no SDK.
 import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { lastTurn } from "./adapters/last-turn.js";
 import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
@@ -118,25 +119,6 @@ class Conversation {
     const [first] = sent.messages;
     if (first !== undefined) this.#sent.set(first as object, sent);
   }
-}
-
-interface Part {
-  readonly type?: unknown;
-  readonly text?: unknown;
-  readonly toolName?: unknown;
-}
-
-/** What the user asked last, and the tools that were called since. */
-function lastTurn(messages: readonly unknown[]): { readonly query: string; readonly called: readonly string[] } {
-  const list = messages as readonly { readonly role?: unknown; readonly content?: unknown }[];
-  const last = list.map(({ role }) => role).lastIndexOf("user");
-  const partsOf = (content: unknown): readonly Part[] => (Array.isArray(content) ? (content as Part[]) : [{ type: "text", text: content }]);
-  const texts = partsOf(list[last]?.content).filter(({ type }) => type === "text");
-  const calls = list.slice(last + 1).flatMap(({ content }) => partsOf(content)).filter(({ type }) => type === "tool-call");
-  return {
-    query: texts.map(({ text }) => String(text ?? "")).join("\n"),
-    called: calls.map(({ toolName }) => String(toolName)),
-  };
 }
 
 /** Takes the instructions out of the messages. */

@@ -103,7 +103,7 @@ class Fitting {
     const { built, tools: names } = this.#loop.step("openai-responses", items.translated, {
       query,
       called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
-      beside: beside.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0),
+      reserved_tokens: beside.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0),
     });
     return {
       ...request,

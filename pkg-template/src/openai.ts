@@ -183,8 +183,8 @@ class Fitting {
     const messages = conversationOf(rest[api.field], api);
     const { query, called } = lastTurn(messages);
     const instructions = api === RESPONSES ? rest["instructions"] : undefined;
-    const beside = typeof instructions === "string" ? countTokens(instructions) + FRAME_TOKENS : 0;
-    const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], beside });
+    const reserved_tokens = typeof instructions === "string" ? countTokens(instructions) + FRAME_TOKENS : 0;
+    const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], reserved_tokens });
     const tools = names.map((name) => {
       const { isFunction, definition, given } = this.#known.get(name) as KnownTool;
       if (given?.api === api) return given.tool;

@@ -238,7 +238,7 @@ export interface Snapshot {
   /** Which messages were read, by format: their hashes and the ids of their items. */
   readonly messages: JsonObject;
   /** What calls of models cost, by model: tokens that were estimated and counted. */
-  readonly calibration: Readonly<Record<string, readonly (readonly [estimated: number, actual: number])[]>>;
+  readonly calibration: JsonObject;
 }
 
 /** The log. It grows by `ingest` and its kin; nothing is ever taken out. */

@@ -132,7 +132,7 @@ export interface ToolMapError {
 /** Functions of yours that make JSON Schema of what is none. They are called with schemas only. */
 export interface SchemaConverters {
   /** Takes any schema that is no JSON data; called before everything that is built in. */
-  readonly toJsonSchema?: (schema: unknown, context: { readonly io: "input" | "output" }) => unknown;
+  toJsonSchema?(schema: unknown, context: { readonly io: "input" | "output" }): unknown;
   /** The `z` of Zod 4. Needed only for versions before 4.2 and for records of Zod fields of those. */
   readonly z?: {
     toJSONSchema(schema: never, options: { readonly io: "input" | "output" }): unknown;

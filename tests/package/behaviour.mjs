@@ -128,6 +128,50 @@ export const behaviourCases = {
     m.free();
   },
 
+  "what calls of a model cost scales the budgets of its prompts"(cw, assert) {
+    const m = new cw.ContextManager();
+    m.ingestAll(Array.from({ length: 90 }, (_, at) => ({ id: `u${at}`, kind: "user_turn", text: `turn ${at} `.repeat(40) })));
+    const build = (model, manager = m) => manager.build({ phase: "answer", budget_tokens: 3_000, ...(model && { model }) });
+    const before = build();
+    for (const actual of [1_400, 1_600]) m.observeUsage({ model: "m-1", estimated: 1_000, actual });
+    const { stats } = build("m-1");
+    assert.deepEqual(stats.calibration, { model: "m-1", factor: 1.5, observations: 2 });
+    assert.ok(stats.budget_tokens === 2_000 && stats.prompt_tokens <= 2_000 && stats.prompt_tokens > 1_800, stats.prompt_tokens);
+    assert.deepEqual(build("m-2"), before);
+    assert.deepEqual(build(), before);
+    const copy = cw.ContextManager.fromJSON(JSON.parse(JSON.stringify(m)));
+    assert.deepEqual(build("m-1", copy), build("m-1"));
+    const off = cw.ContextManager.fromJSON(JSON.stringify(m), { calibrate: false });
+    assert.deepEqual(build("m-1", off), before);
+    const messages = m.buildMessages({ phase: "answer", format: "openai-chat", model: "m-1", budget_tokens: 3_000 });
+    assert.ok(messages.tokens <= 2_000 && messages.pack.stats.calibration.factor === 1.5, messages.tokens);
+    assert.throws(() => m.observeUsage({ model: "m-1", estimated: 0, actual: 1 }), { code: "OUT_OF_RANGE", path: "/estimated" });
+    assert.throws(() => m.observeUsage({ model: "m-1", estimated: 1 }), { code: "MISSING_FIELD", path: "/actual" });
+    const old = new cw.ContextManager({ compat: "0.18" });
+    assert.throws(() => old.observeUsage({ model: "m-1", estimated: 1, actual: 1 }), { code: "UNSUPPORTED" });
+    assert.throws(() => old.build({ phase: "answer", model: "m-1" }), { code: "UNSUPPORTED", path: "/model" });
+    for (const one of [m, copy, off, old]) one.free();
+  },
+
+  "encodings of other packages count tokens"(cw, assert) {
+    const text = "a <|endoftext|> b";
+    const asked = [];
+    const counting = { countTokens(given, options) { asked.push([this === counting, options.disallowedSpecial.size]); return given.split(" ").length; } };
+    const encoding = { encode(given, ...special) { asked.push([this === encoding, special.flat().length]); return given.split(" "); } };
+    for (const estimator of [counting, encoding]) {
+      const m = new cw.ContextManager({ estimator });
+      m.ingest({ id: "u", kind: "user_turn", text });
+      const { prompt, stats } = m.build({ phase: "answer" });
+      assert.equal(stats.prompt_tokens, prompt.split(" ").length);
+      const count = asked.length;
+      m.build({ phase: "answer" });
+      assert.equal(asked.length, count, "texts are counted once");
+      m.free();
+    }
+    assert.ok(asked.every(([isOwn, special]) => isOwn && special === 0), JSON.stringify(asked));
+    assert.throws(() => new cw.ContextManager({ estimator: { count: () => 1 } }), { code: "INVALID_INPUT", path: "/estimator" });
+  },
+
   "header, footer and memory are part of the prompt and of its budget"(cw, assert) {
     const m = manager(cw);
     assert.match(m.addFact({ key: "region", value: "Europe" }).fact_id, /region/);

@@ -273,6 +273,10 @@ const ROWS = {
     () => manager.addFact({ key: NAME, value: SECRET }),
     () => manager.addFact({ key: "k", value: "v", [NAME]: 1 }),
   ),
+  "ContextManager.observeUsage": ({ manager }) => each(
+    () => manager.observeUsage({ model: NAME, estimated: SECRET, actual: 1 }),
+    () => manager.observeUsage({ model: "m", estimated: 1, actual: 1, [NAME]: 1 }),
+  ),
   "ContextManager.addEpisode": ({ manager }) => each(
     () => manager.addEpisode({ episode_id: NAME, summary: SECRET }),
     () => manager.addEpisode({ episode_id: "e", summary: "s", sensitivity: NAME }),
@@ -404,11 +408,29 @@ const ROWS = {
     () => cw.Catalog.fromJSON(`{"${NAME}`),
     () => cw.Catalog.fromJSON({ items: [{ id: NAME }] }),
   ),
+  "Catalog.fromAiSdk": (_, cw) => each(
+    () => cw.Catalog.fromAiSdk({ [NAME]: { inputSchema: SECRET }, two: SECRET, three: { description: SECRET, inputSchema: () => ({ then: SECRET }) } }).findings(),
+    () => cw.Catalog.fromAiSdk({ [NAME]: { inputSchema: SECRET } }, { on_invalid: "raise" }),
+    () => cw.Catalog.fromAiSdk([SECRET]),
+    () => cw.Catalog.fromAiSdk({}, { [NAME]: 1 }),
+  ),
+  "Catalog.fromLangChain": (_, cw) => each(
+    () => cw.Catalog.fromLangChain([{ name: NAME, schema: SECRET }, { name: 7, note: SECRET }, { name: "one", description: { note: SECRET } }, SECRET]).findings(),
+    () => cw.Catalog.fromLangChain([{ name: NAME, schema: SECRET }], { on_invalid: "raise" }),
+    () => cw.Catalog.fromLangChain([{ name: NAME, schema: {} }, { name: NAME, schema: {} }], { on_invalid: "raise" }),
+    () => cw.Catalog.fromLangChain({ [NAME]: SECRET }),
+    () => cw.Catalog.fromLangChain([], { on_invalid: SECRET }),
+  ),
   "Catalog.fromMcp": (_, cw) => each(
     () => cw.Catalog.fromMcp([mcpTool("deploy"), { name: NAME, inputSchema: SECRET }, { name: 7, note: SECRET }, mcpTool("deploy")]).findings(),
     () => cw.Catalog.fromMcp([{ name: NAME, inputSchema: SECRET }], { on_invalid: "raise" }),
     () => cw.Catalog.fromMcp({ [NAME]: SECRET }),
     () => cw.Catalog.fromMcp({ error: { code: 1, message: SECRET } }),
+  ),
+  "Catalog.fromOpenAI": (_, cw) => each(
+    () => cw.Catalog.fromOpenAI([{ type: "function", name: NAME, parameters: SECRET }, { type: SECRET, name: NAME }, { type: "function", function: { name: NAME, description: 7, note: SECRET } }]).findings(),
+    () => cw.Catalog.fromOpenAI([{ type: "function", name: NAME, parameters: SECRET }], { on_invalid: "raise" }),
+    () => cw.Catalog.fromOpenAI(SECRET),
   ),
   "Catalog.register": ({ catalog, tools }) => each(
     () => catalog.register(tools[2]),

@@ -77,6 +77,7 @@ export const recoveryCases = {
         const { manager, before } = fixture(cw, { append: true });
         manager.addFact({ fact_id: "f", key: "k", value: "v" });
         manager.addEpisode({ episode_id: "e", summary: "s" });
+        manager.observeUsage({ model: "m", estimated: 100, actual: 120 });
         manager.drilldown("artifact:result:c1", { type: "head", chars: 5 }, { inject: true });
         const state = JSON.stringify(manager);
         const error = trap(cw, assert, parts, what);

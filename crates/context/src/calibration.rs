@@ -51,8 +51,10 @@ impl ObservedUsage {
     pub fn from_value(value: Value) -> Result<Self> {
         let mut fields = Fields::open(value, "")?;
         let model = fields.string("model")?;
-        let mut count = |key| as_uint(&fields.require(key)?, &fields.at(key), MAX_TOKEN_ESTIMATE);
-        let observed = Self { model, estimated: count("estimated")?, actual: count("actual")? };
+        let (estimated, actual) = (fields.require("estimated")?, fields.require("actual")?);
+        let count = |value: &Value, key| as_uint(value, &fields.at(key), MAX_TOKEN_ESTIMATE);
+        let (estimated, actual) = (count(&estimated, "estimated")?, count(&actual, "actual")?);
+        let observed = Self { model, estimated, actual };
         fields.finish()?;
         observed.check()?;
         Ok(observed)

@@ -51,8 +51,10 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly query: string;
   readonly called: readonly string[];
   readonly system?: unknown;
-  /** Tokens of what is sent beside messages and tools. Default: 0. */
-  readonly beside?: number;
+  /** Tokens of what is sent beside messages and tools, such as the schema of an answer. Default: 0. */
+  readonly reserved_tokens?: number;
+  /** The tools, where they were chosen already. */
+  readonly chosen?: ChosenTools;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -91,7 +93,7 @@ interface PricedTool<T extends OfferedTool = OfferedTool> {
 }
 
 /** The tools of a step, and those for which there was no room. */
-interface ChosenTools {
+export interface ChosenTools {
   readonly names: readonly string[];
   readonly tokens: number;
   readonly left_out: readonly MessageWarning[];
@@ -180,17 +182,18 @@ export class AgentLoop {
 
   /**
    * Compiles a step: `messages` is the whole conversation, `query` what the user asked last, `called` the tools that were called
-   * since. `translated` is told what was built before `onStep` is, and says what the adapter repaired or left out.
+   * since, `chosen` the tools, where the framework wanted to know them before the messages were there. `translated` is told what
+   * was built before `onStep` is, and says what the adapter repaired or left out.
    */
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system, beside = 0, translated }: AgentLoopTurn<F>,
+    { query, called, system, reserved_tokens = 0, chosen, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
-    const { names, tokens, left_out } = this.#choose(query, called);
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(0, budget_tokens - tokens - beside) });
+    const { names, tokens, left_out } = chosen ?? this.choose(query, called);
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(0, budget_tokens - tokens - reserved_tokens) });
     const partial = { built, tools: names, tool_tokens: tokens, synced };
     const step = { ...partial, warnings: [...synced.warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
@@ -241,12 +244,15 @@ export class AgentLoop {
     return this.#options.max_tools ?? MAX_TOOLS;
   }
 
-  /** Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room for. */
-  #choose(query: string, called: readonly string[]): ChosenTools {
+  /**
+   * Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room
+   * for. `has_results` tells that there are results which the log may not have yet.
+   */
+  choose(query: string, called: readonly string[], has_results = false): ChosenTools {
     const { always = [], budget_tokens } = this.#options;
     const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
     const wanted = [
-      ...(this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
+      ...(has_results || this.manager.stats().artifacts > 0 ? [this.#drilldown] : []),
       ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];

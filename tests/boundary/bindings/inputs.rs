@@ -40,12 +40,12 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
     (
         "BuildCallOptions",
-        "query query_tags hints header footer budget_tokens pin explain item_scores tool schema examples constraints",
+        "query query_tags hints header footer budget_tokens model pin explain item_scores tool schema examples constraints",
         Operation("build_call"),
     ),
     (
         "BuildOptions",
-        "phase query query_tags hints header footer budget_tokens pin explain item_scores",
+        "phase query query_tags hints header footer budget_tokens model pin explain item_scores",
         Operation("build"),
     ),
     ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),
@@ -63,7 +63,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ContextItem", "", Function(|value| ContextItem::from_value(value, "").map(drop))),
     (
         "ContextManagerOptions",
-        "compat profile budget policy scoring firewall limits append active_turn redact_secrets estimator classifier summarizer \
+        "compat profile budget policy scoring firewall limits append calibrate active_turn redact_secrets estimator classifier summarizer \
          extractor redaction_hooks listens",
         Function(|value| api::empty_manager(value).map(drop)),
     ),
@@ -87,6 +87,7 @@ const INPUTS: &[(&str, &str, Reader)] = &[
         Function(|value| ManagerOptions::from_value(json!({ "firewall": value })).map(drop)),
     ),
     ("HandoffOptions", "budget_tokens", Operation("handoff")),
+    ("ObservedUsage", "model estimated actual", Operation("observe_usage")),
     ("HydrateOptions", "tool arguments", Operation("hydrate")),
     ("InspectOptions", "pack explanation budget", Operation("inspect")),
     (
@@ -272,7 +273,7 @@ fn something(name: &str, field: &str) -> Value {
         "pack" => json!({ "prompt": "" }),
         "phase" => json!("answer"),
         "selector" => json!({ "type": "head" }),
-        "size_bytes" => json!(1),
+        "actual" | "estimated" | "size_bytes" => json!(1),
         "status" => json!("ok"),
         "tool" => json!({ "id": "t", "kind": "tool", "name": "t", "description": "" }),
         _ => json!("x"),

@@ -106,6 +106,7 @@ import type {
   Selector,
   Sensitivity,
   Slice,
+  ObservedUsage,
   TokenCalibration,
   Snapshot,
   Stage,
@@ -376,6 +377,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   // The facade finds a tool by its id, here and for `hydrate`.
   BuildCallOptions: input<"BuildCallOptions", WithTool<BuildCallOptions>>(),
   BuildOptions: input<"BuildOptions", BuildOptions>(),
+  ObservedUsage: input<"ObservedUsage", ObservedUsage>(),
   // Candidates are an argument of their own, here and below.
   CardOptions: input<"CardOptions", CardOptions & Chosen & { readonly scores: readonly number[] }>(),
   CatalogOptions: input<"CatalogOptions", CatalogOptions & { readonly items: unknown }>(),

@@ -798,14 +798,14 @@ export interface AnswerKeys {
 export interface Inputs {
   ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
-  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "pin" | "query" | "query_tags" | "schema" | "tool" };
-  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "phase" | "pin" | "query" | "query_tags" };
+  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "model" | "pin" | "query" | "query_tags" | "schema" | "tool" };
+  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "model" | "phase" | "pin" | "query" | "query_tags" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
   CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };
   ConsolidationPolicy: { required: never; fields: "decay_after_days" | "min_occurrences" | "min_sessions" | "session_key" | "similarity_threshold" | "timestamp_key" };
   ContextItem: { required: "id" | "kind" | "text"; fields: never };
-  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
+  ContextManagerOptions: { required: never; fields: "active_turn" | "append" | "budget" | "calibrate" | "classifier" | "compat" | "estimator" | "extractor" | "firewall" | "limits" | "listens" | "policy" | "profile" | "redact_secrets" | "redaction_hooks" | "scoring" | "summarizer" };
   ContextPolicy: { required: never; fields: "allow_redacted_drilldown" | "allowed_kinds_per_phase" | "extra" | "max_items_per_kind" | "overflow_action" | "overflow_raise_kinds" | "redaction_hooks" | "sensitivity_action" | "sensitivity_floor" };
   DrilldownOptions: { required: "handle" | "selector"; fields: "handle" | "inject" | "max_tokens" | "parent_id" | "selector" };
   Envelope: { required: "status" | "summary"; fields: never };
@@ -817,6 +817,7 @@ export interface Inputs {
   Fact: { required: "key" | "value"; fields: never };
   FirewallOptions: { required: never; fields: "deterministic" | "summary_tokens" | "threshold_tokens" };
   HandoffOptions: { required: never; fields: "budget_tokens" };
+  ObservedUsage: { required: "actual" | "estimated" | "model"; fields: "actual" | "estimated" | "model" };
   HydrateOptions: { required: "tool"; fields: "arguments" | "tool" };
   InspectOptions: { required: "pack"; fields: "budget" | "explanation" | "pack" };
   LimitOptions: { required: never; fields: "artifact_ttl_seconds" | "eviction" | "max_artifact_bytes" | "max_artifacts" | "max_items" | "max_store_bytes" };

@@ -1,0 +1,95 @@
+// The conversations of an agent that has many: each has its own log, and those that were idle longest give way.
+import { AgentLoop } from "./agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep } from "./agent-loop.js";
+import { ContextWeaverError } from "contextweaver";
+import type { Catalog, ContextManager, ContextManagerOptions } from "contextweaver";
+
+/** How the loops of an agent with many conversations are served. */
+export interface ConversationsOptions extends Omit<AgentLoopOptions, "manager" | "onStep"> {
+  /**
+   * How to make the log of a conversation, or a function that returns the log of the one with this key, the thread's id where there
+   * is one. Default: a new one with default options. Whoever returns one frees it.
+   */
+  readonly manager?: ContextManagerOptions | ((conversation: string) => ContextManager);
+  /**
+   * Conversations whose logs are kept in memory; the one that was idle longest gives way. What the framework still has of it is
+   * read again when it goes on. Default: 100.
+   */
+  readonly max_conversations?: number;
+  /** Is told of every step what was sent and what was left out, and the key of the conversation. What it throws ends the step. */
+  readonly onStep?: (step: AgentLoopStep, conversation: string) => void;
+}
+
+/** A conversation that is served, with what else is kept of it. */
+export interface ServedConversation<T> {
+  readonly loop: AgentLoop;
+  readonly kept: T;
+}
+
+const MAX_CONVERSATIONS = 100;
+
+/** Refuses what is not as described. */
+function refuse(path: string | undefined, expected: string, hint?: string): never {
+  throw new ContextWeaverError("INVALID_INPUT", `expected ${expected}`, { path, hint });
+}
+
+/** The conversations of an agent, those that went on last behind the others. */
+export class Conversations<T> {
+  readonly #options: Omit<AgentLoopOptions, "manager" | "onStep">;
+  readonly #given: Pick<ConversationsOptions, "manager" | "onStep">;
+  readonly #most: number;
+  readonly #begin: () => T;
+  readonly #known = new Map<string, ServedConversation<T>>();
+
+  constructor(given: ConversationsOptions, begin: () => T) {
+    if (typeof given !== "object" || (given as unknown) === null) refuse(undefined, "options", "{ budget_tokens: 16000 }");
+    const { manager, onStep, max_conversations = MAX_CONVERSATIONS, ...options } = given;
+    [this.#options, this.#given, this.#most, this.#begin] = [options, { ...(manager && { manager }), ...(onStep && { onStep }) }, max_conversations, begin];
+    if (!Number.isInteger(max_conversations) || max_conversations < 1) refuse("/max_conversations", "a whole number of conversations");
+    if (onStep !== undefined && typeof onStep !== "function") refuse("/onStep", "a function");
+    if (typeof manager === "object" && "syncMessages" in manager) refuse("/manager", "options or a function", "a function that returns the one of each conversation");
+    // Bad options are told when they are given, not when a conversation begins.
+    new AgentLoop({ ...options, ...(typeof manager === "object" && { manager }) }).free();
+  }
+
+  /** Finds a conversation, or begins it. */
+  of(key: string): ServedConversation<T> {
+    const conversation = this.#known.get(key) ?? this.#begun(key);
+    this.#known.delete(key);
+    this.#known.set(key, conversation);
+    for (const [oldest, { loop }] of this.#known) {
+      if (this.#known.size <= this.#most) break;
+      this.#known.delete(oldest);
+      loop.free();
+    }
+    return conversation;
+  }
+
+  /** Finds a conversation that is in memory. */
+  get(key: string): ServedConversation<T> | undefined {
+    return this.#known.get(key);
+  }
+
+  free(): void {
+    for (const { loop } of this.#known.values()) loop.free();
+    this.#known.clear();
+  }
+
+  #begun(key: string): ServedConversation<T> {
+    const { manager: given, onStep } = this.#given;
+    const manager = typeof given === "function" ? given(key) : given;
+    const told = onStep && ((step: AgentLoopStep): void => onStep(step, key));
+    return { loop: new AgentLoop({ ...this.#options, ...(manager && { manager }), ...(told && { onStep: told }) }), kept: this.#begin() };
+  }
+}
+
+/** Makes a catalog, whose errors are about what stands `at` a place in the request. */
+export function catalogAt(at: string, make: () => Catalog): Catalog {
+  try {
+    return make();
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const { code, message, path = "", hint, details } = error;
+    throw new ContextWeaverError(code, message, { path: `${at}${path}`, hint, details, cause: error });
+  }
+}

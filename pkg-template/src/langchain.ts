@@ -1,0 +1,199 @@
+// `contextweaver/langchain`: middleware for the agents of LangChain 1, `createAgent`. It imports no LangChain: tools are records
+// that its loop takes for its own, and messages are made by the classes of those in the request.
+import { FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { Conversations, catalogAt } from "./adapters/conversations.js";
+import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import { LangChainMessages } from "./adapters/langchain-messages.js";
+import type { ReadConversation } from "./adapters/langchain-messages.js";
+import { lastTurn } from "./adapters/last-turn.js";
+import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
+import type { AiSdkModelMessage, ContextManager, JsonObject, SchemaConverters } from "contextweaver";
+
+export type { AgentLoopOptions, AgentLoopStep, ConversationsOptions };
+
+/** How the loops of an agent are served. */
+export interface LangChainOptions extends ConversationsOptions, Pick<SchemaConverters, "toJsonSchema"> {}
+
+/** A tool that the middleware adds. An alias, as only these are records to the compiler. */
+export type LangChainAddedTool = {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: JsonObject;
+  readonly invoke: (call: LangChainToolCall, config?: LangChainToolConfig) => Promise<string>;
+};
+
+/** A call of a tool. */
+export interface LangChainToolCall {
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** What the framework tells a tool, as far as it is needed. */
+export interface LangChainToolConfig {
+  readonly configurable?: Readonly<Record<string, unknown>>;
+  readonly state?: unknown;
+}
+
+/** What the framework tells `wrapModelCall`, as far as it is needed. */
+export interface LangChainModelRequest {
+  readonly messages: readonly object[];
+  readonly systemMessage: object;
+  readonly tools: readonly object[];
+  readonly toolChoice?: unknown;
+  readonly responseFormat?: unknown;
+  readonly state: { readonly messages: readonly object[] };
+  readonly runtime: { readonly configurable?: Readonly<Record<string, unknown>> };
+}
+
+/** What `createAgent` takes as `middleware`. */
+export interface LangChainMiddleware {
+  name: string;
+  /** The two of the loop: `drilldown` and `find_tools`. */
+  tools: LangChainAddedTool[];
+  wrapModelCall: <Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) => Promise<Answer>;
+  /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
+  readonly manager: (conversation: string) => ContextManager | undefined;
+  /** Gives the memory back. */
+  readonly free: () => void;
+}
+
+/** By this the framework marks middleware. */
+const BRAND = /* @__PURE__ */ Symbol.for("AgentMiddleware");
+const FORMAT = "ai-sdk-model";
+
+/**
+ * Makes middleware that serves the agent's conversations: before each call of the model the log is brought in line with the
+ * messages, large results are digested, tools are chosen, and what is sent keeps to the budget. The state of the graph stays whole.
+ *
+ * A thread is a conversation (`configurable.thread_id`); without one it is known by its first message. Give each agent middleware
+ * of its own.
+ *
+ * Errors of a step: `BUDGET_EXCEEDED` when the last message of the user does not fit, `UNSUPPORTED` for a schema that cannot tell
+ * its JSON Schema, as of Zod 3 without `toJsonSchema`, and those of `ContextManager.syncMessages`.
+ */
+export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
+  const { toJsonSchema, ...rest } = options ?? {};
+  const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
+  if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
+  const added: LangChainAddedTool[] = [
+    addedTool(drilldownOffer(), async ({ args }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput)),
+    addedTool(FIND_TOOLS, async ({ args }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput)),
+  ];
+  return Object.assign({ [BRAND]: true } as object, {
+    name: "contextweaver",
+    tools: added,
+    async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
+      const { messages, systemMessage, state, runtime } = request;
+      const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
+      const own = new Set<object>(added);
+      const tools = request.tools.filter((tool) => !own.has(tool));
+      if (kept.tools === undefined || !isSameList(kept.tools, tools)) {
+        loop.setTools(offered(tools, toJsonSchema));
+        kept.tools = tools;
+      }
+      const read = kept.translator.read(messages, systemMessage);
+      const { query, called } = lastTurn(read.messages);
+      const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
+      const { built, tools: names } = loop.step(FORMAT, read.messages, { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens });
+      const offers = new Set(names);
+      return handler({
+        ...request,
+        ...written(built.messages, read, kept.translator, systemMessage),
+        tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
+      });
+    },
+    manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
+    free: () => conversations.free(),
+  });
+}
+
+/** What is kept of a conversation beside its loop. */
+interface Kept {
+  readonly translator: LangChainMessages;
+  /** The tools that the loop knows. */
+  tools?: readonly object[];
+}
+
+/** Finds the conversation in which a tool was called. One that is not in memory is read from the state. */
+function conversationOfTool(conversations: Conversations<Kept>, { configurable, state }: LangChainToolConfig = {}): ServedConversation<Kept> {
+  const messages = messagesOf(state);
+  const key = keyOf(configurable, messages);
+  const isNew = conversations.get(key) === undefined;
+  const conversation = conversations.of(key);
+  const { loop, kept } = conversation;
+  if (isNew && messages.length > 0) loop.manager.syncMessages(kept.translator.read(messages).messages, FORMAT);
+  return conversation;
+}
+
+/** The key of a conversation: its thread, with the agent's place among others in it, or its first message. */
+function keyOf(configurable: Readonly<Record<string, unknown>> | undefined, messages: readonly object[]): string {
+  const { thread_id: thread, checkpoint_ns: place } = configurable ?? {};
+  // Its last part is of the node that runs, another one in each step.
+  const above = typeof place === "string" ? place.split("|").slice(0, -1) : [];
+  const [first] = messages as readonly { readonly id?: unknown }[];
+  return [typeof thread === "string" ? thread : `message:${String(first?.id)}`, ...above].join("|");
+}
+
+function messagesOf(state: unknown): readonly object[] {
+  const { messages } = (state ?? {}) as { readonly messages?: unknown };
+  return Array.isArray(messages) ? (messages as object[]) : [];
+}
+
+/** Parts what is to be sent into instructions and messages. */
+function written(built: readonly AiSdkModelMessage[], read: ReadConversation, translator: LangChainMessages, system: object) {
+  const end = built.findIndex(({ role }) => role !== "system");
+  const above = built.slice(0, end === -1 ? built.length : end);
+  const list = translator.write(built as Parameters<LangChainMessages["write"]>[0], read);
+  const [first] = list;
+  // Providers take instructions at the beginning, in one message.
+  const text = above.map(({ content }) => content as string).join("\n\n");
+  const systemMessage = above.length === 1 ? first : translator.system(text);
+  return { messages: list.slice(above.length), ...(first !== system || above.length > 1 ? { systemMessage } : {}) };
+}
+
+/** Returns the name of the tool that is to be called in any case, in the form of OpenAI or of Anthropic. */
+function demanded(choice: unknown): string[] {
+  const { function: inner, name } = (choice ?? {}) as { readonly function?: { readonly name?: unknown }; readonly name?: unknown };
+  return [inner?.name, name].filter((one) => typeof one === "string");
+}
+
+/** Counts the tokens of what the answer is to look like, which goes to the provider as a schema or as a tool. */
+function formatTokens(format: unknown, toJsonSchema: LangChainOptions["toJsonSchema"]): number {
+  const formats = [format].flat().filter((one) => (typeof one === "object" && one !== null) || typeof one === "function") as { readonly tool?: object; readonly schema?: unknown }[];
+  return formats.reduce((sum, one) => {
+    const catalog = catalogOf([one.tool ?? { name: "answer", schema: one.schema ?? one }], toJsonSchema, "/responseFormat");
+    const [item] = catalog.items();
+    catalog.free();
+    return sum + countTokens(JSON.stringify(item && [item.name, item.description, item.args_schema]));
+  }, 0);
+}
+
+function addedTool({ name, description, schema }: DescribedTool, invoke: LangChainAddedTool["invoke"]): LangChainAddedTool {
+  // By these the framework knows what it runs itself, and what has a schema.
+  return Object.assign({ lc_runnable: true, lc_namespace: ["contextweaver"] } as object, { name, description, schema, invoke });
+}
+
+function isSameList(one: readonly object[], other: readonly object[]): boolean {
+  return one.length === other.length && one.every((tool, index) => tool === other[index]);
+}
+
+function nameOf(tool: object): string {
+  const { name, type, function: inner } = tool as { readonly name?: unknown; readonly type?: unknown; readonly function?: { readonly name?: unknown } };
+  return String(name ?? inner?.name ?? type);
+}
+
+/** Reads what tools say of themselves; those that the provider runs have no schema. */
+function offered(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"]): OfferedTool[] {
+  const catalog = catalogOf(tools, toJsonSchema, "/tools");
+  const known = new Map(catalog.items().map((item) => [item.name, item]));
+  catalog.free();
+  return tools.map((tool) => {
+    const name = nameOf(tool);
+    const item = known.get(name);
+    return { name, description: item?.description, schema: item?.args_schema };
+  });
+}
+
+function catalogOf(tools: readonly object[], toJsonSchema: LangChainOptions["toJsonSchema"], at: string): Catalog {
+  return catalogAt(at, () => Catalog.fromLangChain(tools, { on_invalid: "raise", ...(toJsonSchema && { toJsonSchema }) }));
+}

@@ -1,0 +1,269 @@
+// `contextweaver/mastra`: an input processor for the agents of Mastra 1. It imports no Mastra.
+import { FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import type { AgentLoop, AgentLoopOptions, AgentLoopStep, ChosenTools, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
+import { Conversations, catalogAt } from "./adapters/conversations.js";
+import type { ConversationsOptions, ServedConversation } from "./adapters/conversations.js";
+import { lastTurn } from "./adapters/last-turn.js";
+import { aiSdkSchema } from "./tool-set.js";
+import { Catalog, ContextWeaverError, countTokens } from "contextweaver";
+import type { ContextManager } from "contextweaver";
+
+export type { AgentLoopOptions, AgentLoopStep, ConversationsOptions };
+
+/** What the framework's list of messages tells, as far as it is needed. */
+export interface MastraMessageList {
+  readonly get: { readonly all: { readonly aiV5: { readonly model: () => readonly object[] } } };
+}
+
+/** What the framework tells `processInputStep`, as far as it is needed. */
+export interface MastraStepInput {
+  readonly messages: readonly { readonly id: string }[];
+  readonly messageList: MastraMessageList;
+  readonly tools?: Readonly<Record<string, unknown>>;
+  readonly activeTools?: readonly string[];
+  readonly toolChoice?: unknown;
+  readonly structuredOutput?: unknown;
+  readonly requestContext?: object;
+  /** Goes from one method to the next. */
+  readonly state: Record<string, unknown>;
+}
+
+/** What `processInputStep` answers. */
+export interface MastraStep {
+  tools: Record<string, unknown>;
+  activeTools: string[];
+}
+
+/** What the framework tells `processLLMRequest`, as far as it is needed. */
+export interface MastraRequest<Prompt> {
+  readonly prompt: Prompt;
+  readonly model: object;
+  readonly state: Record<string, unknown>;
+}
+
+/** What an agent of Mastra takes among its `inputProcessors`. */
+export interface MastraProcessor {
+  readonly id: "contextweaver";
+  /** Chooses the tools of a step, and adds `drilldown` and `find_tools`. */
+  readonly processInputStep: (input: MastraStepInput) => MastraStep;
+  /** Compiles what is sent to the model. What the memory has stays whole. */
+  readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => { prompt: Prompt };
+  /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
+  readonly manager: (conversation: string) => ContextManager | undefined;
+  /** Gives the memory back. */
+  readonly free: () => void;
+}
+
+const FORMAT = "ai-sdk-model";
+const STATE = "contextweaver";
+/** Of a message with one letter, and what stands around it. */
+const FILLER_TOKENS = 8;
+
+/** What a step's first method leaves for the second. */
+interface StepState {
+  readonly key: string;
+  readonly chosen?: ChosenTools;
+  readonly reserved_tokens?: number;
+  /** What went wrong: of what the first method throws the framework tells the message alone. */
+  readonly error?: ContextWeaverError;
+}
+
+/** What is kept of a conversation beside its loop. */
+interface Kept {
+  /** The tools that the loop knows. */
+  tools?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Makes a processor that serves the agent's conversations: before each call of the model the log is brought in line with the
+ * messages, large results are digested, tools are chosen, and what is sent keeps to the budget. What is stored stays whole.
+ *
+ * A thread of the memory is a conversation; without one it is known by its first message. Put it behind the other processors, and
+ * give each agent its own.
+ *
+ * Errors of a step: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of `ContextManager.syncMessages`.
+ */
+export function contextWeaver(options: ConversationsOptions): MastraProcessor {
+  const conversations = new Conversations<Kept>(options, () => ({}));
+  return {
+    id: "contextweaver",
+    processInputStep(input) {
+      const { messages, messageList, tools = {}, requestContext, state } = input;
+      const key = keyOf(requestContext, messages);
+      const step = stepOf(conversations.of(key), input);
+      state[STATE] = { key, ...step } satisfies StepState;
+      // A log that had to give way while a tool ran is read again.
+      const served = (): AgentLoop => {
+        const isNew = conversations.get(key) === undefined;
+        const { loop: present } = conversations.of(key);
+        if (isNew) present.manager.syncMessages(messageList.get.all.aiV5.model(), FORMAT);
+        return present;
+      };
+      const added = {
+        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput) => served().drilldown(input)),
+        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput) => served().findTools(input)),
+      };
+      return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
+    },
+    processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
+      const step = state[STATE] as StepState | undefined;
+      if (!step) throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", { hint: "put the processor itself among the agent's inputProcessors" });
+      const { key, error, chosen, reserved_tokens = 0 } = step;
+      if (error) throw error;
+      const { filler, said } = withoutFiller(prompt as readonly Fields[]);
+      const messages = said.map(modelMessage);
+      const { built } = conversations.of(key).loop.step(FORMAT, messages, {
+        ...lastTurn(messages),
+        ...(chosen && { chosen }),
+        reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
+      });
+      const { specificationVersion } = model as { readonly specificationVersion?: unknown };
+      const written = built.messages.map((message) => promptMessage(message as unknown as Fields, specificationVersion));
+      const first = written.findIndex(({ role }) => role !== "system");
+      if (filler && written[first]?.["role"] === "assistant") written.splice(first, 0, filler);
+      return { prompt: written as readonly object[] as Prompt };
+    },
+    manager: (conversation) => conversations.get(conversation)?.loop.manager,
+    free: () => conversations.free(),
+  };
+}
+
+/** Chooses the tools of a step. */
+function stepOf(
+  { loop, kept }: ServedConversation<Kept>,
+  { tools = {}, activeTools, toolChoice, structuredOutput, messageList }: MastraStepInput,
+): Omit<StepState, "key"> {
+  try {
+    const active = Object.fromEntries(Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true));
+    if (kept.tools === undefined || !isSameSet(kept.tools, active)) {
+      loop.setTools(offered(active));
+      kept.tools = active;
+    }
+    const messages = messageList.get.all.aiV5.model() as readonly Fields[];
+    const { query, called } = lastTurn(messages);
+    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], messages.some(({ role }) => role === "tool"));
+    return { chosen, reserved_tokens: formatTokens(structuredOutput) };
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    return { error };
+  }
+}
+
+/**
+ * Takes out the message that the framework puts above an answer at the beginning, as some providers want one: the user did not say
+ * it, and before it may stand what the memory has forgotten.
+ */
+function withoutFiller(prompt: readonly Fields[]): { readonly filler?: Fields; readonly said: readonly Fields[] } {
+  const first = prompt.findIndex(({ role }) => role !== "system");
+  const [filler, next] = prompt.slice(first, first + 2);
+  const [part, ...more] = Array.isArray(filler?.["content"]) ? (filler["content"] as readonly Fields[]) : [];
+  // Of what a user said it notes when.
+  const isFiller = filler?.["role"] === "user" && next?.["role"] === "assistant" && part?.["text"] === "." && more.length === 0 && !part["providerOptions"];
+  return isFiller ? { filler, said: prompt.filter((message) => message !== filler) } : { said: prompt };
+}
+
+/** The key of a conversation: its thread, or its first message. */
+function keyOf(context: object | undefined, messages: MastraStepInput["messages"]): string {
+  const { get } = (context ?? {}) as { readonly get?: (key: string) => unknown };
+  const { thread } = (get?.call(context, "MastraMemory") ?? {}) as { readonly thread?: { readonly id?: unknown } };
+  return typeof thread?.id === "string" ? thread.id : `message:${String(messages[0]?.id)}`;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input) => Promise<string>) {
+  return { description, inputSchema: aiSdkSchema(schema), execute };
+}
+
+function isSameSet(one: Fields, other: Fields): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
+}
+
+/** Reads what tools say of themselves; those that the provider runs have no schema. */
+function offered(tools: Fields): OfferedTool[] {
+  const given = Object.entries(tools).map(([name, tool]) => {
+    const { description, inputSchema, parameters, type } = tool as Fields;
+    return [name, { description, inputSchema: inputSchema ?? parameters, type }] as const;
+  });
+  const catalog = catalogAt("/tools", () => Catalog.fromAiSdk(Object.fromEntries(given), { on_invalid: "raise" }));
+  const known = new Map(catalog.items().map((item) => [item.name, item]));
+  catalog.free();
+  return given.map(([name]) => ({ name, description: known.get(name)?.description, schema: known.get(name)?.args_schema }));
+}
+
+/** Returns the name of the tool that is to be called in any case. */
+function demanded(choice: unknown): string[] {
+  const { toolName } = (choice ?? {}) as Fields;
+  return typeof toolName === "string" ? [toolName] : [];
+}
+
+/** Counts the tokens of the schema of what is to be answered. */
+function formatTokens(output: unknown): number {
+  const { schema } = (output ?? {}) as Fields;
+  if (schema === undefined) return 0;
+  const catalog = catalogAt("/structuredOutput", () => Catalog.fromAiSdk({ schema: { inputSchema: schema } }, { on_invalid: "raise" }));
+  const [item] = catalog.items();
+  catalog.free();
+  return countTokens(JSON.stringify(item?.args_schema));
+}
+
+/** Reads a message of a prompt: without what the framework notes for itself, such as a copy of each result. */
+function modelMessage({ content, ...rest }: Fields): Fields {
+  return { ...withoutNotes(rest), content: Array.isArray(content) ? (content as readonly Fields[]).map(modelPart) : content };
+}
+
+function withoutNotes({ providerOptions, ...rest }: Fields): Fields {
+  const { mastra, ...options } = (providerOptions ?? {}) as Fields;
+  return Object.keys(options).length > 0 ? { ...rest, providerOptions: options } : rest;
+}
+
+function modelPart(part: Fields): Fields {
+  if (part["type"] !== "tool-result") return withoutNotes(part);
+  // The arguments stand in the call.
+  const { input, output, ...rest } = withoutNotes(part);
+  const { type, value } = (output ?? {}) as Fields;
+  return { ...rest, output: type === "content" ? { ...(output as Fields), value: (value as readonly Fields[]).map(modelResultPart) } : output };
+}
+
+/** Reads media of a result: since version 4 of the interface they are files. */
+function modelResultPart(part: Fields): Fields {
+  const { type, mediaType, data: file, ...rest } = part;
+  const { type: form, data, url } = (file ?? {}) as Fields;
+  if (type !== "file" || (form !== "data" && form !== "url")) return part;
+  const kind = String(mediaType).startsWith("image") ? "image" : "file";
+  return { ...rest, type: `${kind}-${form}`, mediaType, ...(form === "data" ? { data } : { url: String(url) }) };
+}
+
+/** Writes a message as the interface of models has it, of which there are versions. */
+function promptMessage({ role, content, ...rest }: Fields, version: unknown): Fields {
+  if (role === "system") return { role, content, ...rest };
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : (content as readonly Fields[]);
+  return { role, content: parts.map((part) => promptPart(part, version)), ...rest };
+}
+
+function promptPart(part: Fields, version: unknown): Fields {
+  if (part["type"] === "image" || part["type"] === "file") {
+    const { image, data = image, mediaType = "image/*", ...rest } = part;
+    return { ...rest, type: "file", mediaType, data: fileData(data, version) };
+  }
+  const { type, value } = (part["output"] ?? {}) as Fields;
+  if (part["type"] !== "tool-result" || type !== "content") return part;
+  return { ...part, output: { ...(part["output"] as Fields), value: (value as readonly Fields[]).map((one) => resultPart(one, version)) } };
+}
+
+/** Writes what a file holds: an address is an object of its own, as a string would be taken for base64. */
+function fileData(data: unknown, version: unknown): unknown {
+  if (typeof data !== "string") return data;
+  const isAddress = /^https?:/i.test(data);
+  if (version === "v4") return isAddress ? { type: "url", url: new URL(data) } : { type: "data", data };
+  return isAddress ? new URL(data) : data;
+}
+
+/** Writes media of a result. */
+function resultPart(part: Fields, version: unknown): Fields {
+  const { type, data, url, mediaType = "image/*", ...rest } = part;
+  if (version === "v3" || !/^(image|file)-(data|url)$/.test(String(type))) return part;
+  if (version === "v4") return { ...rest, type: "file", mediaType, data: fileData(data ?? url, version) };
+  return url === undefined ? { type: "media", data, mediaType } : { type: "text", text: String(url) };
+}

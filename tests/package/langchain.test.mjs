@@ -1,0 +1,468 @@
+// The adapter for LangChain in the framework's own loop, with a scripted model.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { BaseChatModel } from "@langchain/core/language_models/chat_models";
+import { AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
+import { ChatGenerationChunk } from "@langchain/core/outputs";
+import { toJsonSchema } from "@langchain/core/utils/json_schema";
+import { Command, MemorySaver } from "@langchain/langgraph";
+import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStrategy } from "langchain";
+import { z } from "zod";
+import { z as z3 } from "zod/v3";
+import { project } from "./harness.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
+
+const folder = await project("langchain", { "entry.mjs": `export * from "contextweaver/langchain"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+const BUDGET = 8_000;
+const STEPS = 60;
+const LIMIT = { recursionLimit: 1_000 };
+const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
+const QUESTION = "Read the export of the orders. I will ask about one of them.";
+
+/** 900 orders, none like another and none that stands out. */
+const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: `parcel ${(n * 7919) % 10007}` }));
+/** What stands in the row of order 4711, and nowhere else. */
+const ANSWER = "parcel 6475";
+const FIND_ROW = { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] };
+
+/** 200 tools, of which a few are of use. */
+function manyTools() {
+  const executed = [];
+  const many = Array.from({ length: 198 }, (_, n) => {
+    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
+    const name = `${area}_${verb}_${n}`;
+    return tool(async () => (executed.push(name), { done: n }), { name, description: `${verb} the ${area} records of group ${n}`, schema: { type: "object", properties: { group: { type: "integer" } } } });
+  });
+  const exported = tool(async () => (executed.push("export_orders"), orders()), { name: "export_orders", description: "Read the export of all orders with their status", schema: z.object({ since: z.string().optional() }) });
+  const picture = tool(async () => [{ type: "text", text: "the desk" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } }], { name: "take_picture", description: "Take a picture of the order desk", schema: z.object({}) });
+  return { tools: [...many, exported, picture], executed };
+}
+
+/** A model that says what `next` says to what it is asked. */
+class ScriptedModel extends BaseChatModel {
+  constructor(next, tools = [], settings = {}) {
+    super({});
+    Object.assign(this, { next, offered: tools, settings });
+  }
+  _llmType() {
+    return "scripted";
+  }
+  bindTools(tools, settings) {
+    return new ScriptedModel(this.next, tools, settings);
+  }
+  async _generate(messages, { signal }) {
+    signal?.throwIfAborted();
+    const message = new AIMessage(await this.next({ messages, tools: this.offered, settings: this.settings }));
+    return { generations: [{ text: "", message }] };
+  }
+  async *_streamResponseChunks(messages, _, run) {
+    const { content, tool_calls = [] } = await this.next({ messages, tools: this.offered, settings: this.settings });
+    const pieces = [
+      ...(typeof content === "string" ? [...content].map((letter) => ({ content: letter })) : [{ content }]),
+      ...tool_calls.flatMap(({ id, name, args }, index) => [{ content: "", tool_call_chunks: [{ id, name, args: "", index }] }, { content: "", tool_call_chunks: [{ args: JSON.stringify(args), index }] }]),
+    ];
+    for (const piece of pieces) {
+      yield new ChatGenerationChunk({ text: typeof piece.content === "string" ? piece.content : "", message: new AIMessageChunk(piece) });
+      await run?.handleLLMNewToken(typeof piece.content === "string" ? piece.content : "");
+    }
+  }
+}
+
+const call = (id, name, args) => ({ type: "tool_call", id, name, args });
+const asks = (...tool_calls) => ({ content: "", tool_calls });
+const says = (content) => ({ content });
+
+/** Texts of what a model is sent. */
+function textsOf(value, found = []) {
+  if (typeof value === "string") found.push(value.includes(PICTURE) ? "" : value);
+  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
+  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) textsOf(one, found);
+  return found;
+}
+
+const sentTexts = (messages) => textsOf(messages.map(({ content, tool_calls = [], tool_call_id = "" }) => [content, tool_call_id, tool_calls.map(({ id, name, args }) => [id, name, JSON.stringify(args)])]));
+const definition = ({ name, description, schema, function: inner }) => JSON.stringify(inner ?? { name, description, schema: schema && toJsonSchema(schema) });
+
+/** What every provider wants, within the budget. */
+function accepts({ messages, tools, settings = {} }, budget = BUDGET) {
+  for (const message of messages) assert.ok(message instanceof BaseMessage, "no message of the framework");
+  const roles = { human: "user", ai: "assistant", system: "system", tool: "tool" };
+  const chat = messages.map((message) => {
+    assert.ok(typeof message.text === "string" && message.getType() === message.type);
+    const calls = (message.tool_calls ?? []).map(({ id, name, args }) => ({ id, type: "function", function: { name, arguments: JSON.stringify(args) } }));
+    return { role: roles[message.type], content: message.content, ...(calls.length > 0 && { tool_calls: calls }), ...(message.type === "tool" && { tool_call_id: message.tool_call_id }) };
+  });
+  assert.equal(PROVIDER_RULES["openai-chat"]({ messages: chat }), undefined);
+  assert.ok(chat.every(({ role }, at) => role !== "system" || at === 0), "instructions below the beginning");
+  const { response_format: { json_schema: answer } = {} } = settings;
+  const tokens = sentTexts(messages).concat(tools.map(definition), answer ? [JSON.stringify(toJsonSchema(answer.schema))] : []).reduce((sum, text) => sum + countTokens(text), 0);
+  assert.ok(tokens <= budget, `${tokens} tokens`);
+}
+
+/** A model that reads the export first, works for long, and then needs what stood in the export. */
+function script() {
+  let step = 0;
+  return (options) => {
+    accepts(options);
+    const at = step++;
+    const offered = new Set(options.tools.map(({ name }) => name));
+    const uses = (...calls) => {
+      for (const { name } of calls) assert.ok(offered.has(name), `${name} is not offered at step ${at}: ${[...offered]}`);
+      return asks(...calls);
+    };
+    if (at === 0) return uses(call("c0", "export_orders", {}));
+    if (at === 1) return uses(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
+    if (at === 2) assert.ok(JSON.stringify(options.messages).includes(PICTURE), "the picture did not arrive");
+    if (at < STEPS - 2) {
+      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
+      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
+      return uses(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
+    }
+    const text = sentTexts(options.messages).join("\n");
+    if (at === STEPS - 2) {
+      assert.ok(!text.includes(ANSWER), "the row is not hidden");
+      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
+      return uses(call("last", "drilldown", { handle, selector: FIND_ROW }));
+    }
+    assert.ok(text.includes(ANSWER), "the answer was not found");
+    return says(ANSWER);
+  };
+}
+
+const HOW = {
+  invoke: (agent, input, config) => agent.invoke(input, { ...LIMIT, ...config }),
+  stream: async (agent, input, config) => {
+    let state;
+    let tokens = 0;
+    for await (const [mode, value] of await agent.stream(input, { ...LIMIT, ...config, streamMode: ["messages", "values"] })) {
+      if (mode === "values") state = value;
+      else if (AIMessageChunk.isInstance(value[0])) tokens += 1;
+    }
+    assert.ok(tokens > 0, "nothing was streamed");
+    return state;
+  },
+};
+
+const user = (content) => ({ role: "user", content });
+const thread = (thread_id) => ({ configurable: { thread_id } });
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`LangChain, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
+    const { tools, executed } = manyTools();
+    const steps = [];
+    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const agent = createAgent({ model: new ScriptedModel(script()), tools, middleware: [cw], systemPrompt: "Be brief." });
+    const { messages } = await run(agent, { messages: [user(QUESTION)] }, thread("t"));
+    assert.equal(messages.at(-1).text, ANSWER);
+    assert.equal(steps.length, STEPS);
+    assert.equal(executed.filter((name) => name === "export_orders").length, 1);
+    for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    // Nothing was said twice, and nothing is lost: in the log as in the state of the graph.
+    const manager = cw.manager("t");
+    assert.equal(JSON.parse(Buffer.from(manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
+    const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
+    assert.equal(manager.events.count({ kinds: ["tool_call"] }), calls);
+    assert.equal(manager.events.count({ kinds: ["tool_result"] }), calls);
+    assert.equal(messages.length, 1 + STEPS + calls);
+    assert.equal(JSON.parse(messages[2].content).length, 900);
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: a conversation of several runs, edited and trimmed`, async () => {
+    const asked = [];
+    const model = new ScriptedModel((options) => {
+      accepts(options);
+      asked.push(sentTexts(options.messages).join("\n"));
+      return says(`answer ${asked.length}`);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = createAgent({ model, middleware: [cw] });
+    let messages = [user("My name is Ada.")];
+    const turn = async (content) => {
+      if (content) messages.push(user(content));
+      ({ messages } = await run(agent, { messages }, thread("t")));
+    };
+    await turn();
+    await turn("I live in Paris.");
+    await turn("Which city is it?");
+    assert.match(asked[2], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which city/);
+    // The user mends what was said last, and the host forgets the oldest turn.
+    messages = [...messages.slice(2, -2), user("Which country is it?")];
+    await turn();
+    assert.match(asked[3], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which country/);
+    assert.doesNotMatch(asked[3], /city|answer 3/);
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
+    const controller = new AbortController();
+    const fail = tool(async () => { throw new Error("the disk is full"); }, { name: "fail", description: "Fails", schema: z.object({}) });
+    const hang = tool(async (_, { signal }) => { controller.abort(); signal.throwIfAborted(); }, { name: "hang", description: "Hangs", schema: z.object({}) });
+    const texts = [];
+    const turns = [asks(call("f", "fail", {})), asks(call("h", "hang", {})), says("done")];
+    const model = new ScriptedModel((options) => {
+      accepts(options);
+      texts.push(sentTexts(options.messages).join("\n"));
+      return turns[texts.length - 1];
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = createAgent({ model, tools: [fail, hang], middleware: [cw], checkpointer: new MemorySaver() });
+    await assert.rejects(run(agent, { messages: [user("Do it.")] }, { ...thread("t"), signal: controller.signal }), /abort/i);
+    assert.match(texts[1], /the disk is full/);
+    // What the graph has of it is a call without its result.
+    const { messages } = await run(agent, { messages: [user("Go on.")] }, thread("t"));
+    assert.equal(messages.at(-1).text, "done");
+    assert.match(texts[2], /No result was recorded[^]*Go on/);
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: calls that wait for a person, approved, edited and rejected`, async () => {
+    const paid = [];
+    const pay = tool(async ({ to }) => (paid.push(to), "paid"), { name: "pay", description: "Pay", schema: z.object({ to: z.string() }) });
+    const texts = [];
+    const model = new ScriptedModel((options) => {
+      accepts(options);
+      texts.push(sentTexts(options.messages).join("\n"));
+      return [asks(call("p1", "pay", { to: "Ada" }), call("p2", "pay", { to: "Bop" })), asks(call("p3", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done");
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const middleware = [cw, humanInTheLoopMiddleware({ interruptOn: { pay: true } })];
+    const agent = createAgent({ model, tools: [pay], middleware, checkpointer: new MemorySaver() });
+    const decided = (...decisions) => run(agent, new Command({ resume: { decisions } }), thread("t"));
+    await run(agent, { messages: [user("Pay them.")] }, thread("t"));
+    assert.deepEqual(paid, []);
+    await decided({ type: "approve" }, { type: "edit", editedAction: { name: "pay", args: { to: "Bob" } } });
+    assert.deepEqual(paid, ["Ada", "Bob"]);
+    assert.match(texts[1], /Bob/);
+    assert.doesNotMatch(texts[1], /Bop/);
+    const { messages } = await decided({ type: "reject", message: "not to her" });
+    assert.deepEqual(paid, ["Ada", "Bob"]);
+    assert.equal(messages.at(-1).text, "done");
+    assert.match(texts[2], /Mallory[^]*not to her/);
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: threads of one agent have nothing of each other`, async () => {
+    const texts = [];
+    const read = tool(async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })), { name: "read", description: "Read the orders", schema: z.object({ of: z.string() }) });
+    const model = new ScriptedModel((options) => {
+      accepts(options);
+      const text = sentTexts(options.messages).join("\n");
+      texts.push(text);
+      const { type, content } = options.messages.at(-1);
+      if (type === "tool") return says("read");
+      return content.startsWith("look") ? asks(call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW })) : asks(call("same", "read", { of: content }));
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
+    const agent = createAgent({ model, tools: [read], middleware: [cw], checkpointer: new MemorySaver() });
+    await run(agent, { messages: [user("Ada")] }, thread("a"));
+    await run(agent, { messages: [user("Bob")] }, thread("b"));
+    assert.doesNotMatch(texts.slice(2).join("\n"), /Ada/);
+    // The log of the first had to give way, and comes back out of its state.
+    assert.deepEqual([cw.manager("a"), cw.manager("b") instanceof ContextManager], [undefined, true]);
+    const { messages } = await run(agent, { messages: [user("look again")] }, thread("a"));
+    assert.ok(messages.at(-2).content.includes(`Ada ${ANSWER}`), messages.at(-2).content);
+    assert.doesNotMatch(texts.slice(4).join("\n"), /Bob/);
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: without a thread a run is a conversation`, async () => {
+    const keys = new Set();
+    const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
+    const model = new ScriptedModel((options) => {
+      accepts(options);
+      const results = options.messages.filter(({ type }) => type === "tool").length;
+      return [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ?? says(options.messages.at(-1).content);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (_, conversation) => keys.add(conversation) });
+    const agent = createAgent({ model, tools: [read], middleware: [cw] });
+    for (const count of [1, 2]) {
+      const { messages } = await run(agent, { messages: [user("Read.")] });
+      assert.ok(messages.at(-1).text.includes(ANSWER), messages.at(-1).text);
+      assert.equal(keys.size, count);
+    }
+    cw.free();
+  });
+
+  test(`LangChain, ${name}: structured answers`, async () => {
+    // What the answer is to look like has its share of the budget.
+    const shape = z.object({ reason: z.string().describe("word ".repeat(3_000)) });
+    const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
+    for (const [kind, responseFormat, last] of [
+      ["tool", toolStrategy(shape), ({ tools }) => asks(call("end", tools.at(-1).function.name, { reason: "expired" }))],
+      ["provider", providerStrategy(shape), ({ settings }) => (assert.ok(settings.response_format), says(`{"reason":"expired"}`))],
+    ]) {
+      let asked = 0;
+      const model = new ScriptedModel((options) => (accepts(options), asked++ % 2 === 0 ? asks(call(`${kind}${asked}`, "read", {})) : last(options)));
+      const cw = contextWeaver({ budget_tokens: BUDGET });
+      const agent = createAgent({ model, tools: [read], middleware: [cw], responseFormat, checkpointer: new MemorySaver() });
+      const first = await run(agent, { messages: [user("Why?")] }, thread("t"));
+      assert.deepEqual(first.structuredResponse, { reason: "expired" }, kind);
+      // The conversation goes on with the call that was the answer.
+      assert.deepEqual((await run(agent, { messages: [user("Sure?")] }, thread("t"))).structuredResponse, { reason: "expired" }, kind);
+      cw.free();
+    }
+  });
+}
+
+/** Sends messages to an agent and returns what its model got. */
+async function sent(messages, { tools = [], budget = BUDGET, steps = [], ...options } = {}) {
+  const got = [];
+  const cw = contextWeaver({ budget_tokens: budget, onStep: (step) => steps.push(step), ...options });
+  const model = new ScriptedModel((given) => (got.push(given), says("done")));
+  await createAgent({ model, tools, middleware: [cw], systemPrompt: options.systemPrompt }).invoke({ messages });
+  cw.free();
+  return got[0];
+}
+
+test("LangChain: a log that had to give way while a call waited is read from the state", async () => {
+  const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
+  const model = new ScriptedModel((options) => {
+    accepts(options);
+    if (options.messages.at(-1).text === "Hello.") return says("hello");
+    const results = options.messages.filter(({ type }) => type === "tool").length;
+    return [asks(call("same", "read", {})), asks(call("row", "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }))][results] ?? says("done");
+  });
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
+  const middleware = [cw, humanInTheLoopMiddleware({ interruptOn: { drilldown: true } })];
+  const agent = createAgent({ model, tools: [read], middleware, checkpointer: new MemorySaver(), systemPrompt: "Be brief." });
+  await agent.invoke({ messages: [user("Read.")] }, thread("a"));
+  await agent.invoke({ messages: [user("Hello.")] }, thread("b"));
+  assert.equal(cw.manager("a"), undefined);
+  const { messages } = await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), thread("a"));
+  assert.ok(messages.at(-2).text.includes(ANSWER), messages.at(-2).text);
+  assert.equal(messages.at(-1).text, "done");
+  cw.free();
+});
+
+test("LangChain: a tool that is demanded is offered, whatever the query brings", async () => {
+  const { tools } = manyTools();
+  let offered;
+  const model = new ScriptedModel(({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
+  const demand = { name: "demand", wrapModelCall: (request, handler) => handler({ ...request, toolChoice: { type: "function", function: { name: "take_picture" } } }) };
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
+  await createAgent({ model, tools, middleware: [demand, cw] }).invoke({ messages: [user("Archive the mail of group 4.")] });
+  assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
+  cw.free();
+});
+
+test("LangChain: messages that have room are the very objects of the state", async () => {
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } };
+  const messages = [
+    new SystemMessage({ content: [{ type: "text", text: "Be kind.", cache_control: { type: "ephemeral" } }] }),
+    new HumanMessage({ content: [{ type: "text", text: "What is it?" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}`, detail: "low" } }, image], name: "ada" }),
+    new AIMessage({
+      content: [{ type: "thinking", thinking: "I should look.", signature: "c2ln" }, { type: "text", text: "Let me look." }, { type: "tool_use", id: "a", name: "look", input: { deep: true } }],
+      tool_calls: [call("a", "look", { deep: true }), call("b", "look", { deep: 1.5 })],
+      response_metadata: { model_provider: "anthropic" },
+    }),
+    new ToolMessage({ tool_call_id: "a", content: [{ type: "text", text: "a cat" }, { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE }], artifact: { raw: 1 } }),
+    new ToolMessage({ tool_call_id: "b", content: "no eyes", status: "error" }),
+    new AIMessage({ content: [{ type: "reasoning", reasoning: "Clearly." }, { type: "text", text: "A cat." }], response_metadata: { output_version: "v1" } }),
+    new AIMessage("ok"),
+    new HumanMessage({ content: [{ type: "audio", source_type: "base64", mime_type: "audio/wav", data: PICTURE }, { type: "text", text: "And now?" }] }),
+  ];
+  const got = await sent(messages);
+  assert.equal(got.messages.length, messages.length);
+  for (const [index, message] of got.messages.slice(1).entries()) assert.equal(message, messages[index + 1], `message ${index + 1}`);
+  assert.deepEqual(got.messages[0].content, messages[0].content);
+});
+
+test("LangChain: what is made anew is of the framework's classes, with its images", async () => {
+  const steps = [];
+  const rows = JSON.stringify(orders());
+  const messages = [
+    new HumanMessage("Look."),
+    new AIMessage({ content: [{ type: "text", text: "Let me look." }, { type: "tool_use", id: "a", name: "look", input: {} }], tool_calls: [call("a", "look", {})] }),
+    new ToolMessage({ tool_call_id: "a", name: "look", content: [{ type: "text", text: rows }, { type: "image", source_type: "base64", mime_type: "image/png", data: PICTURE }], artifact: { raw: 1 }, id: "kept" }),
+    new AIMessage({ content: "", tool_calls: [call("b", "look", {})] }),
+    new ToolMessage({ tool_call_id: "b", content: rows, status: "error" }),
+    new HumanMessage("What is it?"),
+  ];
+  const got = await sent(messages, { steps });
+  accepts(got);
+  const [, , seen, , failed] = got.messages;
+  assert.ok(ToolMessage.isInstance(seen) && seen instanceof ToolMessage);
+  assert.deepEqual([seen.tool_call_id, seen.name, seen.id, seen.artifact], ["a", "look", "kept", { raw: 1 }]);
+  assert.deepEqual(seen.content.map(({ type }) => type), ["text", "image_url"]);
+  assert.equal(seen.content[1].image_url.url, `data:image/png;base64,${PICTURE}`);
+  assert.match(seen.content[0].text, /drilldown artifact:result:a/);
+  assert.equal(failed.status, "error");
+  assert.deepEqual(steps[0].warnings, []);
+  // What the graph has is as it was.
+  assert.equal(messages[2].content[0].text, rows);
+});
+
+test("LangChain: results and answers of which the conversation has no class", async () => {
+  const steps = [];
+  const got = await sent([new HumanMessage("Look."), new AIMessage({ content: "", tool_calls: [call("a", "look", {})] }), new HumanMessage("And?")], { steps });
+  accepts(got);
+  const stub = got.messages[2];
+  assert.ok(stub instanceof ToolMessage && stub.status === "error" && stub.name === "look");
+  assert.equal(stub.lc_id.at(-1), "ToolMessage");
+  assert.deepEqual(steps[0].warnings.map(({ code }) => code), ["RESULT_MISSING"]);
+  // A log that was kept elsewhere: the conversation has none of its messages.
+  const manager = new ContextManager();
+  manager.ingestMessages([{ role: "user", content: "Hello." }, { role: "assistant", content: "Hello, Ada." }], "openai-chat");
+  const [, answer, question] = (await sent([new HumanMessage("Who am I?")], { manager: () => manager })).messages;
+  assert.ok(AIMessage.isInstance(answer) && answer.text === "Hello, Ada." && answer.tool_calls.length === 0);
+  assert.equal(question.text, "Who am I?");
+  manager.free();
+});
+
+test("LangChain: tools that the provider runs are always offered, and lists that look like blocks are data", async () => {
+  const hosted = { type: "web_search_20260101", name: "web_search" };
+  const { tools } = manyTools();
+  const got = await sent([new HumanMessage("Read the orders.")], { tools: [...tools, hosted], always: ["take_picture"] });
+  const names = got.tools.map(({ name }) => name);
+  for (const name of ["web_search", "take_picture", "export_orders", "find_tools"]) assert.ok(names.includes(name), `${names}`);
+  assert.ok(names.length < 25);
+  const records = Array.from({ length: 900 }, (_, n) => ({ type: n === 7 ? "refund" : "order", id: n }));
+  const data = await sent([new HumanMessage("Look."), new AIMessage({ content: "", tool_calls: [call("a", "look", {})] }), new ToolMessage({ tool_call_id: "a", content: records })]);
+  accepts(data);
+  assert.match(data.messages[2].content, /900 items/);
+});
+
+test("LangChain: what cannot be is said before the model is asked", async () => {
+  const model = new ScriptedModel(() => assert.fail("the model was asked"));
+  const fails = async (options, tools, prompt, expected) => {
+    const cw = contextWeaver({ budget_tokens: BUDGET, ...options });
+    await assert.rejects(createAgent({ model, tools, middleware: [cw] }).invoke({ messages: [user(prompt)] }), (thrown) => {
+      const error = thrown.cause ?? thrown;
+      assert.ok(ContextWeaverError.is(error), String(error));
+      assert.deepEqual({ code: error.code, path: error.path }, expected);
+      return true;
+    });
+    cw.free();
+  };
+  const named = (name, schema = z.object({})) => tool(async () => 1, { name, description: "One", schema });
+  await fails({ always: ["two"] }, [named("one")], "hi", { code: "NOT_FOUND", path: "/always" });
+  await fails({}, [named("drilldown")], "hi", { code: "DUPLICATE_ID", path: "/tools/drilldown" });
+  await fails({}, [named("old", z3.object({}))], "hi", { code: "UNSUPPORTED", path: "/tools/0/schema" });
+  await fails({ budget_tokens: 50 }, [], "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
+  const { tools } = await sent([new HumanMessage("hi")], { tools: [named("old", z3.object({}))], toJsonSchema });
+  assert.deepEqual(tools.map(({ name }) => name), ["old"]);
+  // What is left out for want of room is told.
+  const steps = [];
+  const large = tool(async () => 1, { name: "large", description: "word ".repeat(400), schema: z.object({}) });
+  await sent([new HumanMessage("hi")], { tools: [large, named("one")], budget: 700, always: ["large"], steps });
+  assert.deepEqual(steps.map(({ tools, warnings }) => [tools, warnings.map(({ code, path }) => [code, path])]), [[["one"], [["TOOL_LEFT_OUT", "/tools/large"]]]]);
+  for (const [options, code, path] of [
+    [{}, "MISSING_FIELD", "/budget_tokens"],
+    [{ budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],
+    [{ budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
+    [{ budget_tokens: 8_000, max_conversations: 0 }, "INVALID_INPUT", "/max_conversations"],
+    [{ budget_tokens: 8_000, onStep: true }, "INVALID_INPUT", "/onStep"],
+    [{ budget_tokens: 8_000, toJsonSchema: true }, "INVALID_INPUT", "/toJsonSchema"],
+    [{ budget_tokens: 8_000, manager: { budget: { answer: -1 } } }, "OUT_OF_RANGE", "/budget/answer"],
+    [{ budget_tokens: 8_000, manager: new ContextManager() }, "INVALID_INPUT", "/manager"],
+    [undefined, "INVALID_INPUT", undefined],
+  ]) {
+    assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+  }
+});

@@ -1,0 +1,335 @@
+// The adapter for Mastra in the framework's own loop, with a scripted model.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { Agent } from "@mastra/core/agent";
+import { Mastra } from "@mastra/core/mastra";
+import { MockMemory } from "@mastra/core/memory";
+import { InMemoryStore } from "@mastra/core/storage";
+import { createTool } from "@mastra/core/tools";
+import * as test7 from "ai/test";
+import * as test6 from "ai-6/test";
+import { z } from "zod";
+import { project } from "./harness.mjs";
+import { PROVIDER_RULES } from "./provider-rules.mjs";
+
+const folder = await project("mastra", { "entry.mjs": `export * from "contextweaver/mastra"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
+const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
+
+/** The versions of the interface of models that the framework speaks. */
+const MODELS = { 3: { ...test6, Model: test6.MockLanguageModelV3 }, 4: { ...test7, Model: test7.MockLanguageModelV4 } };
+const BUDGET = 8_000;
+const STEPS = 60;
+const USAGE = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 20, text: 20, reasoning: undefined },
+};
+const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
+const QUESTION = "Read the export of the orders. I will ask about one of them.";
+
+/** 900 orders, none like another and none that stands out. */
+const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: `parcel ${(n * 7919) % 10007}` }));
+/** What stands in the row of order 4711, and nowhere else. */
+const ANSWER = "parcel 6475";
+const FIND_ROW = { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] };
+
+/** 200 tools, of which a few are of use. */
+function manyTools() {
+  const executed = [];
+  const many = Array.from({ length: 198 }, (_, n) => {
+    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
+    const id = `${area}_${verb}_${n}`;
+    return [id, createTool({ id, description: `${verb} the ${area} records of group ${n}`, inputSchema: z.object({ group: z.number() }), execute: async () => (executed.push(id), { done: n }) })];
+  });
+  const export_orders = createTool({ id: "export_orders", description: "Read the export of all orders with their status", inputSchema: z.object({}), execute: async () => (executed.push("export_orders"), orders()) });
+  const take_picture = createTool({
+    id: "take_picture",
+    description: "Take a picture of the order desk",
+    inputSchema: z.object({}),
+    execute: async () => ({ taken: true }),
+    toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, { type: "media", mediaType: "image/png", data: PICTURE }] }),
+  });
+  return { tools: { ...Object.fromEntries(many), export_orders, take_picture }, executed };
+}
+
+/** Texts of a prompt as the provider gets them. */
+function textsOf(value, found = []) {
+  if (typeof value === "string") found.push(value === PICTURE ? "" : value);
+  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
+  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (key !== "providerOptions") textsOf(one, found);
+  return found;
+}
+
+/** What every provider wants, within the budget. */
+function accepts({ prompt, tools = [], responseFormat }) {
+  assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
+  for (const { role, content } of prompt) assert.ok(role === "system" ? typeof content === "string" : Array.isArray(content), `content of ${role}`);
+  const schema = responseFormat?.schema ? [JSON.stringify(responseFormat.schema)] : [];
+  const sent = textsOf(prompt).concat(schema, tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+  const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
+  assert.ok(tokens <= BUDGET, `${tokens} tokens`);
+}
+
+const call = (toolCallId, toolName, input) => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) });
+const said = (...content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
+const says = (text) => said({ type: "text", text });
+
+/** A model that reads the export first, works for long, and then needs what stood in the export. */
+function script() {
+  let step = 0;
+  return (options) => {
+    accepts(options);
+    const at = step++;
+    const offered = new Set((options.tools ?? []).map(({ name }) => name));
+    const asks = (...calls) => {
+      for (const { toolName } of calls) assert.ok(offered.has(toolName), `${toolName} is not offered at step ${at}: ${[...offered]}`);
+      return said(...calls);
+    };
+    if (at === 0) return asks(call("c0", "export_orders", {}));
+    if (at === 1) return asks(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
+    if (at === 2) assert.ok(JSON.stringify(options.prompt).includes(PICTURE), "the picture did not arrive");
+    if (at < STEPS - 2) {
+      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
+      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
+      return asks(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
+    }
+    const text = textsOf(options.prompt).join("\n");
+    if (at === STEPS - 2) {
+      assert.ok(!text.includes(ANSWER), "the row is not hidden");
+      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
+      return asks(call("last", "drilldown", { handle, selector: FIND_ROW }));
+    }
+    assert.ok(text.includes(ANSWER), "the answer was not found");
+    return says(ANSWER);
+  };
+}
+
+/** What a model says, as a stream. */
+function streamed({ convertArrayToReadableStream }, { content, finishReason, usage }) {
+  const parts = content.flatMap((part, at) =>
+    part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part],
+  );
+  return { stream: convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }]) };
+}
+
+const HOW = {
+  generate: async (agent, input, options) => agent.generate(input, options),
+  stream: async (agent, input, options) => {
+    const result = await agent.stream(input, options);
+    await result.consumeStream();
+    if (result.error) throw result.error;
+    return { text: await result.text, object: options.structuredOutput && (await result.object), messages: result.messageList.get.all.db() };
+  },
+};
+
+/** A model that says what `next` says to what it is asked. */
+const modelOf = (version, next) => new MODELS[version].Model({ supportedUrls: { "image/*": [/./] }, doGenerate: async (options) => next(options), doStream: async (options) => streamed(MODELS[version], next(options)) });
+/** An agent that is quiet about what the tests make fail. */
+const agentOf = ({ cw, ...settings }) => {
+  const agent = new Agent({ id: "agent", name: "agent", instructions: "Be brief.", inputProcessors: [cw], ...settings });
+  agent.__setLogger({ debug() {}, info() {}, warn() {}, error() {}, trackException() {}, child() { return this; } });
+  return agent;
+};
+const memoryOf = (thread) => ({ thread, resource: "user" });
+
+for (const version of Object.keys(MODELS)) {
+  for (const [name, run] of Object.entries(HOW)) {
+    test(`Mastra, ${name}, models of version ${version}: 60 steps, 200 tools, large results and a picture`, async () => {
+      const { tools, executed } = manyTools();
+      const steps = [];
+      const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const memory = new MockMemory();
+      const agent = agentOf({ model: modelOf(version, script()), tools, cw, memory });
+      const { text } = await run(agent, QUESTION, { maxSteps: STEPS, memory: memoryOf("t") });
+      assert.equal(text, ANSWER);
+      assert.equal(steps.length, STEPS);
+      assert.equal(executed.filter((name) => name === "export_orders").length, 1);
+      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      assert.deepEqual(steps.flatMap(({ synced }) => synced.superseded), []);
+      // Nothing was said twice, and nothing is lost: in the log as in the memory.
+      const manager = cw.manager("t");
+      assert.equal(JSON.parse(Buffer.from(manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
+      const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
+      assert.equal(manager.events.count({ kinds: ["tool_call"] }), calls);
+      assert.equal(manager.events.count({ kinds: ["tool_result"] }), calls);
+      const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
+      assert.ok(JSON.stringify(messages).includes(ANSWER));
+      cw.free();
+    });
+  }
+}
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Mastra, ${name}: a conversation of several runs, trimmed`, async () => {
+    const asked = [];
+    const model = modelOf(4, (options) => {
+      accepts(options);
+      asked.push(textsOf(options.prompt).join("\n"));
+      return says(`answer ${asked.length}`);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = agentOf({ model, cw, instructions: "", memory: new MockMemory({ options: { lastMessages: 3 } }) });
+    for (const text of ["My name is Ada.", "I live in Paris.", "Which city is it?"]) await run(agent, text, { memory: memoryOf("t") });
+    // The memory has forgotten the oldest turn by now.
+    assert.match(asked[2], /Ada[^]*answer 1[^]*Paris[^]*answer 2[^]*Which city/);
+    cw.free();
+  });
+
+  test(`Mastra, ${name}: what a tool throws is a result, and a run may be aborted and taken up`, async () => {
+    const controller = new AbortController();
+    const fail = createTool({ id: "fail", description: "Fails", inputSchema: z.object({}), execute: async () => { throw new Error("the disk is full"); } });
+    const hang = createTool({ id: "hang", description: "Hangs", inputSchema: z.object({}), execute: async (_, { abortSignal }) => { controller.abort(); abortSignal.throwIfAborted(); } });
+    const texts = [];
+    const turns = [said(call("f", "fail", {})), said(call("h", "hang", {}))];
+    const model = modelOf(4, (options) => {
+      accepts(options);
+      texts.push(textsOf(options.prompt).join("\n"));
+      return turns[texts.length - 1] ?? says("done");
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = agentOf({ model, tools: { fail, hang }, cw, memory: new MockMemory() });
+    await run(agent, "Do it.", { maxSteps: 5, memory: memoryOf("t"), abortSignal: controller.signal }).catch((error) => assert.match(String(error), /abort/i));
+    assert.match(texts[1], /the disk is full/);
+    const { text } = await run(agent, "Go on.", { memory: memoryOf("t") });
+    assert.equal(text, "done");
+    assert.match(texts[2], /Go on/);
+    cw.free();
+  });
+
+  test(`Mastra, ${name}: threads of one agent have nothing of each other`, async () => {
+    const texts = [];
+    const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({ of: z.string() }), execute: async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })) });
+    const model = modelOf(4, (options) => {
+      accepts(options);
+      texts.push(textsOf(options.prompt).join("\n"));
+      const { role, content } = options.prompt.at(-1);
+      if (role === "tool") return says("read");
+      const [{ text }] = content;
+      return said(text.startsWith("look") ? call(`d${texts.length}`, "drilldown", { handle: "artifact:result:same", selector: FIND_ROW }) : call("same", "read", { of: text }));
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET, max_conversations: 1 });
+    const agent = agentOf({ model, tools: { read }, cw, memory: new MockMemory() });
+    await run(agent, "Ada", { maxSteps: 5, memory: memoryOf("a") });
+    await run(agent, "Bob", { maxSteps: 5, memory: memoryOf("b") });
+    assert.doesNotMatch(texts.slice(2).join("\n"), /Ada/);
+    // The log of the first had to give way, and comes back out of the memory.
+    assert.deepEqual([cw.manager("a"), cw.manager("b") instanceof ContextManager], [undefined, true]);
+    await run(agent, "look again", { maxSteps: 5, memory: memoryOf("a") });
+    assert.match(texts.at(-1), /look again[^]*Ada parcel 6475/);
+    assert.doesNotMatch(texts.slice(4).join("\n"), /Bob/);
+    // Without a memory a run is a conversation.
+    await run(agentOf({ model, tools: { read }, cw }), "Cyd", { maxSteps: 5 });
+    assert.doesNotMatch(texts.at(-1), /Ada|Bob/);
+    cw.free();
+  });
+
+  test(`Mastra, ${name}: structured answers, and tools that the caller left out`, async () => {
+    const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({}), execute: async () => orders() });
+    const other = createTool({ id: "other", description: "Another", inputSchema: z.object({}), execute: async () => 1 });
+    const offers = [];
+    const model = modelOf(4, (options) => {
+      accepts(options);
+      offers.push((options.tools ?? []).map(({ name }) => name));
+      return offers.length === 1 ? said(call("r", "read", {})) : says(`{"reason":"expired"}`);
+    });
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = agentOf({ model, tools: { read, other }, cw });
+    // What the answer is to look like has its share of the budget.
+    const schema = z.object({ reason: z.string().describe("word ".repeat(3_000)) });
+    const { object } = await run(agent, "Why?", { maxSteps: 5, structuredOutput: { schema }, activeTools: ["read"] });
+    assert.deepEqual(object, { reason: "expired" });
+    assert.deepEqual(offers, [["read"], ["read", "drilldown"]]);
+    cw.free();
+  });
+}
+
+test("Mastra: a tool that is demanded is offered, whatever the query brings", async () => {
+  let offered;
+  const model = modelOf(4, ({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
+  const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
+  await agentOf({ model, tools: manyTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
+  assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
+  cw.free();
+});
+
+test("Mastra: calls that wait for an approval, granted and declined", async () => {
+  const paid = [];
+  const pay = createTool({ id: "pay", description: "Pay", inputSchema: z.object({ to: z.string() }), requireApproval: true, execute: async ({ to }) => (paid.push(to), "paid") });
+  const texts = [];
+  const model = modelOf(4, (options) => {
+    accepts(options);
+    texts.push(textsOf(options.prompt).join("\n"));
+    return [said(call("p1", "pay", { to: "Ada" })), said(call("p2", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done");
+  });
+  const cw = contextWeaver({ budget_tokens: BUDGET });
+  const agent = agentOf({ model, tools: { pay }, cw, memory: new MockMemory() });
+  new Mastra({ agents: { agent }, storage: new InMemoryStore(), logger: false });
+  const first = await agent.stream("Pay them.", { maxSteps: 5, memory: memoryOf("t") });
+  await first.consumeStream();
+  assert.deepEqual(paid, []);
+  const second = await agent.approveToolCall({ runId: first.runId, toolCallId: "p1" });
+  await second.consumeStream();
+  assert.deepEqual(paid, ["Ada"]);
+  const last = await agent.declineToolCall({ runId: second.runId, toolCallId: "p2" });
+  await last.consumeStream();
+  assert.deepEqual(paid, ["Ada"]);
+  assert.equal(await last.text, "done");
+  assert.match(texts.at(-1), /Ada[^]*paid[^]*Mallory/);
+  cw.free();
+});
+
+test("Mastra: what was attached, and pictures beside a digest, in every version of the interface", async () => {
+  const address = "https://example.com/cat.png";
+  const look = (id, text) => createTool({
+    id,
+    description: "Look",
+    inputSchema: z.object({}),
+    execute: async () => text,
+    toModelOutput: (text) => ({ type: "content", value: [{ type: "text", text }, { type: "media", mediaType: "image/png", data: PICTURE }] }),
+  });
+  for (const version of Object.keys(MODELS)) {
+    const got = [];
+    const model = modelOf(version, (options) => (accepts(options), got.push(options.prompt), got.length === 1 ? said(call("a", "short", {}), call("b", "long", {})) : says("done")));
+    const cw = contextWeaver({ budget_tokens: BUDGET });
+    const agent = agentOf({ model, tools: { short: look("short", "a cat"), long: look("long", JSON.stringify(orders())) }, cw });
+    const files = [{ type: "file", mediaType: "image/png", data: PICTURE }, { type: "file", mediaType: "image/png", data: address }];
+    await agent.generate([{ role: "user", content: [{ type: "text", text: "What is it?" }, ...files] }], { maxSteps: 5 });
+    const [bytes, url] = got[0].at(-1).content.filter(({ type }) => type === "file");
+    assert.deepEqual([bytes.mediaType, version === "4" ? bytes.data.data : bytes.data], ["image/png", PICTURE]);
+    assert.equal(String(version === "4" ? url.data.url : url.data), address);
+    assert.ok((version === "4" ? url.data.url : url.data) instanceof URL);
+    const [short, long] = got[1].filter(({ role }) => role === "tool").flatMap(({ content }) => content).map(({ output }) => output.value);
+    assert.match(long[0].text, /drilldown artifact:result:b/);
+    assert.deepEqual(long[1], short[1]);
+    cw.free();
+  }
+});
+
+test("Mastra: what cannot be is said before the model is asked", async () => {
+  const model = modelOf(4, () => assert.fail("the model was asked"));
+  const fails = async (options, tools, prompt, expected) => {
+    const cw = contextWeaver({ budget_tokens: BUDGET, ...options });
+    await assert.rejects(agentOf({ model, tools, cw }).generate(prompt), (thrown) => {
+      const error = [thrown, thrown.cause].find((one) => ContextWeaverError.is(one));
+      assert.ok(error, String(thrown));
+      assert.deepEqual({ code: error.code, path: error.path }, expected);
+      return true;
+    });
+    cw.free();
+  };
+  const named = (id) => ({ [id]: createTool({ id, description: "One", inputSchema: z.object({}), execute: async () => 1 }) });
+  await fails({ always: ["two"] }, named("one"), "hi", { code: "NOT_FOUND", path: "/always" });
+  await fails({}, named("drilldown"), "hi", { code: "DUPLICATE_ID", path: "/tools/drilldown" });
+  await fails({ budget_tokens: 50 }, {}, "word ".repeat(500), { code: "BUDGET_EXCEEDED", path: undefined });
+  for (const [options, code, path] of [
+    [{}, "MISSING_FIELD", "/budget_tokens"],
+    [{ budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
+    [{ budget_tokens: 8_000, max_conversations: 0 }, "INVALID_INPUT", "/max_conversations"],
+    [{ budget_tokens: 8_000, manager: new ContextManager() }, "INVALID_INPUT", "/manager"],
+    [undefined, "INVALID_INPUT", undefined],
+  ]) {
+    assert.throws(() => contextWeaver(options), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
+  }
+});
