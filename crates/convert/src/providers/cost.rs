@@ -400,6 +400,7 @@ const CONTENT_TYPES: &[&str] = &[
     "input_image",
     "input_file",
     "media",
+    "file",
     "file-data",
     "file-url",
     "file-id",
@@ -488,6 +489,14 @@ mod tests {
         let source = json!({ "type": "base64", "media_type": "image/png", "data": "A".repeat(100_000) });
         let message = json!({ "role": "user", "content": [{ "type": "image", "source": source }] });
         assert_eq!(quarters(message), 16 + 4 + 4 * 1_369 + 5 + 6 + 9);
+        // A file in a result, as the AI SDK has it since version 7.
+        let file = |data: &str| {
+            let part = json!({ "type": "file", "mediaType": "image/png", "data": { "type": "data", "data": data } });
+            let output = json!({ "type": "content", "value": [part] });
+            let part = json!({ "type": "tool-result", "toolCallId": "c1", "toolName": "look", "output": output });
+            quarters(json!({ "role": "tool", "content": [part] }))
+        };
+        assert_eq!(file("A"), file(&"A".repeat(100_000)));
         // What a tool returned is text, even where it looks like media.
         let long = json!({ "type": "file", "data": "x".repeat(1000) });
         let part = json!({ "functionResponse": { "name": "look", "response": long } });
