@@ -23,7 +23,8 @@ pub struct Change {
 }
 
 impl Change {
-    /// Compares; `is_whole` says whether these are all messages of the conversation, and not what comes after others.
+    /// Compares; `is_whole` says whether these are all messages of the conversation, but for instructions in front that stayed,
+    /// and not what comes after others.
     pub fn new(before: Vec<KnownMessage>, now: Vec<KnownMessage>, is_whole: bool) -> Self {
         // Instructions stay in front of a conversation that is trimmed behind them.
         let lead = |list: &[KnownMessage]| {

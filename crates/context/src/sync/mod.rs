@@ -112,7 +112,9 @@ impl ContextManager {
         };
         let lead = usize::from(system.is_some());
         let now = system.iter().map(KnownMessage::of_system).chain(messages.iter().map(KnownMessage::of)).collect();
-        let mut change = Change::new(known[rest..].to_vec(), now, unchanged == 0);
+        // Behind instructions that stayed, too, the rest may begin later than it did.
+        let is_whole = here[..unchanged].iter().all(|at| known[*at].is_system);
+        let mut change = Change::new(known[rest..].to_vec(), now, is_whole);
         // Results of Gemini may come without the id of their call.
         change.renew_answers(format != Format::Gemini, |item| {
             let item = self.events.get(item).ok().filter(|item| item.kind == ItemKind::ToolResult)?;

@@ -151,6 +151,12 @@ fn instructions_stay_in_front_of_a_trimmed_conversation() {
     let other = json!({ "role": "system", "content": "Be long." });
     let synced = sync(&[&other, &b, &c]);
     assert_eq!((synced.added.len(), synced.superseded.len()), (1, 1));
+    // The same where the instructions are known to be unchanged and not handed over again.
+    let mut manager = ContextManager::new(ManagerOptions::default());
+    manager.sync_messages(Conversation::new(format, vec![system, a, b.clone()])).unwrap().done().unwrap();
+    let rest = Conversation { unchanged: 1, ..Conversation::new(format, vec![b, c]) };
+    let synced = manager.sync_messages(rest).unwrap().done().unwrap();
+    assert_eq!((synced.added.len(), synced.superseded.len(), synced.unchanged), (1, 0, 2));
 }
 
 #[test]
