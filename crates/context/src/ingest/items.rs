@@ -14,7 +14,7 @@ use serde_json::Value;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_convert::providers::{keep_media, tool_name};
+use contextweaver_convert::providers::{keep_media, text_before_media, tool_name};
 use contextweaver_model::{ContextItem, ItemKind, RESERVED_KEY, Status};
 use contextweaver_text::quote::quote;
 use contextweaver_text::tokens::Estimator;
@@ -185,9 +185,15 @@ impl ContextManager {
     fn digest_item(&self, mut item: ContextItem, names: &SortedMap<String, String>) -> PreparedItem {
         // What images and the like beside the text cost stays.
         let media = item.token_estimate.saturating_sub(Estimator::V3.tokens(&item.text));
+        let words = text_before_media(&item).len();
         let call = call_of(&mut item, names);
-        let ContextItem { id, text, parent_id, .. } = item;
-        let mut done = self.digest_text(&call, &text);
+        let ContextItem { id, mut text, parent_id, .. } = item;
+        let (own, labels) = text.split_at(words);
+        let mut done = self.digest_text(&call, own);
+        let is_reduced = done.item.text != own;
+        if !is_reduced {
+            done.item.text.push_str(labels);
+        }
         done.item.id = id;
         done.item.parent_id = parent_id;
         keep_media(&mut done.item, &text);
@@ -196,6 +202,10 @@ impl ContextManager {
         }
         if done.item.metadata_flag("is_error") {
             done.envelope.status = Status::Error;
+        }
+        if is_reduced {
+            // The labels would make lines of one document.
+            text.truncate(words);
         }
         PreparedItem::Result { done: Box::new(done), raw: text }
     }

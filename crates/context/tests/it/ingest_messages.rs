@@ -69,6 +69,27 @@ fn a_result_in_a_message_is_digested_as_one_that_comes_alone() {
     }
 }
 
+/// The label of a picture is no second line of the document beside it.
+#[test]
+fn a_document_beside_a_picture_is_read_as_one() {
+    let text = rows(400);
+    let image =
+        json!({ "type": "image", "source": { "type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo=" } });
+    let content = json!([{ "type": "text", "text": text }, image]);
+    let messages = json!([
+        { "role": "user", "content": "Which order failed?" },
+        { "role": "assistant", "content": [{ "type": "tool_use", "id": "c1", "name": "list_orders", "input": {} }] },
+        { "role": "user", "content": [{ "type": "tool_result", "tool_use_id": "c1", "content": content }] },
+    ]);
+    let mut manager = ingested(messages, Format::Anthropic);
+    let found = result(&manager).text.clone();
+    let alone = result(&ingested(self::messages(Format::Anthropic, &text), Format::Anthropic)).text.clone();
+    assert_eq!(found, alone);
+    assert_eq!(manager.artifacts().get("artifact:result:c1").unwrap(), text.as_bytes());
+    let sent = Value::Array(build(&mut manager, Format::Anthropic, 2500).written.messages);
+    assert_eq!(sent[2]["content"][0]["content"][1], image, "{sent}");
+}
+
 #[test]
 fn what_is_below_the_threshold_is_written_as_it_was_read() {
     for format in Format::ALL.iter().copied() {
@@ -157,4 +178,17 @@ proptest! {
         let handle = &result(&manager).artifact_ref.as_ref().unwrap().handle;
         prop_assert_eq!(manager.artifacts().get(handle).unwrap(), text.as_bytes());
     }
+}
+
+/// A text that masking changed still ends with the label of the picture behind it.
+#[test]
+fn a_masked_message_stays_one_message_beside_its_picture() {
+    let text = format!("My token is {}.", ["ghp_", "0123456789abcdefghijABCDEFGHIJ456789"].concat());
+    let image = json!({ "type": "input_image", "detail": "low", "image_url": "https://x.example/a.png" });
+    let content = json!([{ "type": "input_text", "text": text }, image]);
+    let mut manager = ingested(json!([{ "role": "user", "content": content }]), Format::OpenAiResponses);
+    let built = build(&mut manager, Format::OpenAiResponses, 4000).written;
+    let all = Value::Array(built.messages).to_string();
+    assert!(all.contains("My token is [REDACTED-SECRET].\"") && all.contains(&image.to_string()), "{all}");
+    assert!(!all.contains("[image"), "{all}");
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::image_size::{ImageSize, size_of_bytes};
 use super::media::MediaInfo;
-use super::stored::{MESSAGE_KEY, TEXT_OF_MEDIA, begins_as_marked, digest, mark_of};
+use super::stored::{MESSAGE_KEY, StoredMessage, TEXT_OF_MEDIA, begins_as_marked, digest, mark_of};
 use crate::media_label::kind_of;
 use contextweaver_model::{ContextItem, RESERVED_KEY};
 
@@ -136,6 +136,24 @@ pub fn keep_media(item: &mut ContextItem, before: &str) {
             record.insert(TEXT_OF_MEDIA.to_owned(), mark_of(&item.text));
         }
     }
+}
+
+/// Returns the text of an item without the labels of images and the like at its end: what the tool said in words, which may be
+/// one JSON document. The whole text where there is nothing else, or where it is not as it was read.
+///
+/// ```
+/// use contextweaver_convert::providers::{Format, messages_to_items, text_before_media};
+/// use serde_json::json;
+///
+/// let image = json!({ "type": "image_url", "image_url": { "url": "https://example.org/a.png" } });
+/// let messages = json!([{ "role": "user", "content": [{ "type": "text", "text": "What is it?" }, image] }]);
+/// let items = messages_to_items(messages, Format::OpenAiChat, &Default::default())?.items;
+/// assert_eq!(items[0].text, "What is it?\n[image: https://example.org/a.png]");
+/// assert_eq!(text_before_media(&items[0]), "What is it?");
+/// # Ok::<(), contextweaver_base::Error>(())
+/// ```
+pub fn text_before_media(item: &ContextItem) -> &str {
+    StoredMessage::of(item).map_or(&item.text, |stored| stored.before_media(&item.text))
 }
 
 /// Returns what is noted of media of an item, and whether its text is still the one they belong to.

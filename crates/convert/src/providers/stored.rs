@@ -270,7 +270,7 @@ impl StoredMessage {
     }
 
     /// Returns the text of the item in order, apart at the labels of media: each piece, and what its label stands for. Where
-    /// the text is not what it was, it is one piece, and all media come after it with their labels.
+    /// the text is not what it was, it is one piece, without labels at its end, and all media come after it with their labels.
     pub fn pieces<'a>(&'a self, text: &'a str) -> Vec<(Cow<'a, str>, Option<&'a Value>)> {
         let slots = self.parts.iter().flat_map(|part| part.slots.iter().map(move |slot| (part, slot)));
         if self.is_of(text) {
@@ -288,7 +288,19 @@ impl StoredMessage {
         let label = |media: &Value| media.as_object().and_then(MediaInfo::of).map(|info| info.label());
         let media = slots.filter_map(|(part, slot)| part.media_of(slot));
         let media = media.map(|media| (Cow::Owned(label(media).unwrap_or_else(|| label_of(media))), Some(media)));
-        std::iter::once((Cow::Borrowed(text), None)).chain(media).collect()
+        let media: Vec<(Cow<str>, Option<&Value>)> = media.collect();
+        // Labels that still stand at the end are those of the media behind it.
+        let own = media.iter().rev().try_fold(text, |text, (label, _)| text.strip_suffix(&**label)?.strip_suffix('\n'));
+        std::iter::once((Cow::Borrowed(own.unwrap_or(text)), None)).chain(media).collect()
+    }
+
+    /// Returns the part of a text that stands before the labels of media at its end; all of it where nothing else stands there.
+    pub fn before_media<'a>(&self, text: &'a str) -> &'a str {
+        let slots: Vec<&StoredSlot> = self.parts.iter().flat_map(|part| &part.slots).collect();
+        let labels = slots.iter().rev().take_while(|slot| slot.media.is_some());
+        let length: usize = labels.map(|slot| slot.length + 1).sum();
+        let own = text.len().checked_sub(length).and_then(|end| text.get(..end));
+        own.filter(|own| !own.is_empty() && self.is_of(text)).unwrap_or(text)
     }
 
     /// Tells whether the media belong to a text: to the one that was read, and to one of which that was said.
