@@ -346,12 +346,12 @@ impl ContextManager {
 
     /// Says by how many tokens of the model a budget is exceeded.
     fn in_tokens_of(&self, model: &str, error: Error) -> Error {
-        let scaled = |error: Error, name: &str, more: u64| match error.details().get(name).and_then(Value::as_u64) {
-            Some(tokens) => error.detail(name, self.calibrations.expected(model, tokens) + more),
-            None => error,
-        };
-        // A budget is rounded down on its way to the estimator: a token more than what is missing there may be missing here.
-        scaled(scaled(error, "over_by", 1), "limit", 0)
+        ["over_by", "limit"].into_iter().fold(error, |error, name| {
+            match error.details().get(name).and_then(Value::as_u64) {
+                Some(tokens) => error.detail(name, self.calibrations.expected(model, tokens)),
+                None => error,
+            }
+        })
     }
 
     /// Notes what a call of a model cost. Builds whose request names the model count the estimator's tokens by the factor

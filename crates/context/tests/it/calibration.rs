@@ -1,8 +1,9 @@
 //! Estimates that are scaled by what calls of a model cost.
 
 use contextweaver_base::ErrorCode;
-use contextweaver_context::{ContextManager, ManagerOptions, ObservedUsage};
+use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions, ObservedUsage};
 use contextweaver_convert::providers::{Format, WriteOptions};
+use contextweaver_model::{ContextItem, ItemKind, Phase};
 use contextweaver_test_support::property;
 use proptest::prelude::*;
 use serde_json::json;
@@ -39,12 +40,7 @@ proptest! {
                 prop_assert!(expected <= budget as f64, "{expected} of {budget}");
                 prop_assert_eq!(build(&mut restored, &request).unwrap(), pack);
             }
-            Err(error) if error.code() == ErrorCode::BudgetExceeded => {
-                let Some(over) = error.details().get("over_by").and_then(serde_json::Value::as_u64) else { return Ok(()) };
-                request.budget_tokens = Some(budget + over);
-                prop_assert!(build(&mut manager, &request).is_ok(), "{error}");
-            }
-            Err(_) => {}
+            Err(error) => prop_assert_eq!(error.code(), ErrorCode::BudgetExceeded),
         }
     }
 }
@@ -58,11 +54,11 @@ fn only_builds_for_the_model_are_scaled() {
             .map(|n| json!({ "id": format!("u{n}"), "kind": "user_turn", "text": format!("turn{n} word{n} ").repeat(15) }))
             .collect();
         for item in items {
-            manager.ingest(contextweaver_model::ContextItem::from_value(item, "").unwrap()).unwrap();
+            manager.ingest(ContextItem::from_value(item, "").unwrap()).unwrap();
         }
         assert_eq!(manager.observe_usage(&observed(1000, 1500)).unwrap().factor, 1.5);
     }
-    let mut request = contextweaver_context::BuildRequest::new(contextweaver_model::Phase::Answer, "");
+    let mut request = BuildRequest::new(Phase::Answer, "");
     request.budget_tokens = Some(3000);
     let plain = build(&mut manager, &request).unwrap();
     request.model = Some("another".to_owned());
@@ -75,6 +71,26 @@ fn only_builds_for_the_model_are_scaled() {
     let messages =
         manager.build_messages(&request, Format::OpenAiChat, WriteOptions::default()).unwrap().done().unwrap();
     assert!(messages.tokens <= 2000 && messages.pack.stats.calibration == scaled.stats.calibration);
+}
+
+#[test]
+fn what_is_over_is_all_that_is_missing_in_tokens_of_the_model() {
+    for actual in [450, 700, 1000, 1370, 2500] {
+        let mut manager = ContextManager::new(ManagerOptions::default());
+        manager.ingest(ContextItem::new("u", ItemKind::UserTurn, "word ".repeat(100))).unwrap();
+        manager.observe_usage(&observed(1000, actual)).unwrap();
+        for budget in [0, 1, 9, 50] {
+            let model = Some(MODEL.to_owned());
+            let mut request =
+                BuildRequest { model, budget_tokens: Some(budget), ..BuildRequest::new(Phase::Answer, "") };
+            let error = build(&mut manager, &request).unwrap_err();
+            let over = error.details()["over_by"].as_u64().unwrap();
+            request.budget_tokens = Some(budget + over);
+            assert!(build(&mut manager, &request).is_ok(), "{actual} {budget} {error}");
+            request.budget_tokens = Some(budget + over - over / 10 - 2);
+            assert!(build(&mut manager, &request).is_err(), "{actual} {budget} {error}");
+        }
+    }
 }
 
 #[test]
