@@ -56,7 +56,7 @@ fn only_builds_for_the_model_are_scaled() {
         for item in items {
             manager.ingest(ContextItem::from_value(item, "").unwrap()).unwrap();
         }
-        assert_eq!(manager.observe_usage(&observed(1000, 1500)).unwrap().factor, 1.5);
+        assert_eq!(json!(manager.observe_usage(&observed(1000, 1500)).unwrap().factor), json!(1.5));
     }
     let mut request = BuildRequest::new(Phase::Answer, "");
     request.budget_tokens = Some(3000);

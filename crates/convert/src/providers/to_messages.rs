@@ -338,6 +338,13 @@ impl MessageBuilder<'_, '_, '_> {
                 return parts;
             }
             let has_media = stored.has_media_of(&item.text);
+            if let PartContent::Text(text) = content
+                && has_media
+                && item.kind == ItemKind::UserTurn
+            {
+                // What a user says is text and media: one message of both.
+                return self.text_with_media(index, text);
+            }
             if has_media && !matches!(content, PartContent::ToolResult(_)) {
                 return changed_parts(item, stored, true, content, index);
             }
