@@ -5,16 +5,18 @@ import { encode } from "gpt-tokenizer/encoding/o200k_base";
 
 export const BUDGET = 8_000;
 export const STEPS = 60;
-export const QUESTION = "Read the export of the orders and tell me why order 4711 failed.";
-export const ANSWER = "card expired in 1999";
+export const QUESTION = "Read the export of the orders. I will ask about one of them.";
+/** What one of the orders has that no other has, and no digest shows. */
+const parcel = (n) => `parcel ${(n * 7919) % 10007}`;
+export const ANSWER = parcel(711);
 export const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
 /** The id of the call whose result is large. */
 export const LARGE = "c0";
 /** Calls of the whole session. */
 export const CALLS = 1 + 2 + 2 * (STEPS - 4) + 1;
 
-/** The answer stands in one row of many. */
-const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: n === 711 ? "failed" : "paid", note: n === 711 ? ANSWER : `shipped on day ${n % 28}` }));
+/** 900 orders, none like another and none that stands out. */
+const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: parcel(n) }));
 
 const object = (properties) => ({ type: "object", properties });
 
@@ -69,10 +71,11 @@ export function script({ picture = true } = {}) {
     const text = textsOf(sent).join("\n");
     if (at === STEPS - 2) {
       const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
-      return asks({ id: "last", name: "drilldown", input: { handle, selector: { type: "rows", where: [{ column: "status", op: "eq", value: "failed" }] } } });
+      assert.ok(!text.includes(ANSWER), "the answer was not hidden");
+      return asks({ id: "last", name: "drilldown", input: { handle, selector: { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] } } });
     }
-    const [answer] = /card expired in \d+/.exec(text) ?? assert.fail("the answer was not found");
-    return { text: answer };
+    assert.ok(text.includes(ANSWER), "the answer was not found");
+    return { text: ANSWER };
   };
 }
 
