@@ -37,6 +37,10 @@ export interface AiSdkStepInput {
   readonly messages: readonly unknown[];
   /** Since version 7. */
   readonly initialInstructions?: unknown;
+  /** What was called before in this run, with what it cost. */
+  readonly steps?: readonly { readonly usage?: { readonly inputTokens?: number | undefined } }[];
+  /** The model that is going to be called. */
+  readonly model?: string | { readonly modelId: string };
 }
 
 /** What `prepareStep` answers. */
@@ -60,7 +64,8 @@ export interface ContextWeaver<Tools extends AiSdkTools> {
 
 /**
  * Serves one conversation: in each step of the SDK's loop the log is brought in line with the messages, large results are
- * digested, tools are chosen, and what is sent keeps to the budget. Take another one for another conversation; the turns of one
+ * digested, tools are chosen, and what is sent keeps to the budget, by what the calls before cost as soon as one is known
+ * (`calibrate: false` of the manager's options leaves it at the estimate). Take another one for another conversation; the turns of one
  * may be any number of calls of `generateText` or `streamText`.
  *
  * Errors of `prepareStep`: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of
@@ -75,6 +80,8 @@ export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOp
   const loop = new AgentLoop(rest);
   const conversation = new Conversation();
   let ready: Promise<void> | undefined;
+  /** The call whose cost was taken last. */
+  let paid: object | undefined;
   const added: AiSdkAddedTools = {
     drilldown: addedTool(drilldownOffer(), async (input) => loop.drilldown(input)),
     find_tools: addedTool(FIND_TOOLS, async (input) => loop.findTools(input)),
@@ -85,7 +92,12 @@ export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOp
     async prepareStep(step) {
       await (ready ??= offered(tools).then((list) => loop.setTools(list)));
       const messages = conversation.behind(step);
-      const compiled = loop.step("ai-sdk-model", messages, lastTurn(messages));
+      const model = typeof step.model === "string" ? step.model : step.model?.modelId;
+      const last = step.steps?.at(-1);
+      // A step that is tried again is told of the same call.
+      if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens);
+      paid = last;
+      const compiled = loop.step("ai-sdk-model", messages, { ...lastTurn(messages), model });
       const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
       return { ...split, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };

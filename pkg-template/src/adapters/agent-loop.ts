@@ -55,6 +55,8 @@ export interface AgentLoopTurn<F extends MessageFormat> {
   readonly reserved_tokens?: number;
   /** The tools, where they were chosen already. */
   readonly chosen?: ChosenTools;
+  /** The model that is going to be called, where what it costs is told by `observe`. */
+  readonly model?: string | undefined;
   readonly translated?: (step: Omit<AgentLoopStep<F>, "warnings">) => readonly MessageWarning[];
 }
 
@@ -102,6 +104,9 @@ export interface ChosenTools {
 /** Tokens of a part that is read of a result: below the default gate of the firewall, so that it stays as it was read. */
 const PART_TOKENS = 400;
 const MAX_TOOLS = 16;
+/** Least and most tokens of a model for one of the estimator that are believed. */
+const LEAST_SHARE = 0.4;
+const MOST_SHARE = 2.5;
 /** What providers put around a definition. */
 const FRAME_TOKENS = 4;
 
@@ -136,6 +141,12 @@ export class AgentLoop {
   #found: string[] = [];
   /** The tools of the present turn: they do not change within it, for the sake of the provider's prompt cache. */
   #turn: { readonly key: string; readonly names: readonly string[] } | undefined;
+  /** Tokens that were estimated for the last step. */
+  #estimated = 0;
+  /** Tokens of a model for one of the estimator. */
+  readonly #factors = new Map<string, number>();
+  /** Whether the manager scales budgets, as far as was seen. */
+  #calibrates = true;
 
   constructor(options: AgentLoopOptions) {
     const { manager } = checked(options);
@@ -188,16 +199,38 @@ export class AgentLoop {
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system, reserved_tokens = 0, chosen, translated }: AgentLoopTurn<F>,
+    { query, called, system, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
+    const factor = this.#factors.get(model ?? "") ?? 1;
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
-    const { names, tokens, left_out } = chosen ?? this.choose(query, called);
-    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: Math.max(0, budget_tokens - tokens - reserved_tokens) });
+    const { names, tokens, left_out } = chosen ?? this.choose(query, called, false, factor);
+    const beside = tokens + reserved_tokens;
+    const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
+    const built = this.manager.buildMessages({ phase, query, format, budget_tokens: room, ...(factor !== 1 && model !== undefined && { model }) });
+    this.#estimated = built.tokens + beside;
+    if (factor !== 1 && built.pack.stats.calibration === undefined) {
+      this.#calibrates = false;
+      this.#factors.clear();
+    }
     const partial = { built, tools: names, tool_tokens: tokens, synced };
     const step = { ...partial, warnings: [...synced.warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
     return step;
+  }
+
+  /**
+   * Takes what the call of the last step cost, so that the next estimate for the model is better. What cannot be a count of what was
+   * sent is passed over: a provider may leave out what it had in its cache, and a model for tests makes a figure up.
+   */
+  observe(model: string, actual: unknown): void {
+    const estimated = this.#estimated;
+    this.#estimated = 0;
+    if (!isCount(actual) || estimated === 0) return;
+    const share = (actual as number) / estimated;
+    if (share < LEAST_SHARE || share > MOST_SHARE) return;
+    const { factor } = this.manager.observeUsage({ model, estimated, actual: actual as number });
+    if (this.#calibrates) this.#factors.set(model, factor);
   }
 
   /**
@@ -246,9 +279,10 @@ export class AgentLoop {
 
   /**
    * Chooses the tools of a step: first those that must be there, then what the query brings, as many as half of the budget has room
-   * for. `has_results` tells that there are results which the log may not have yet.
+   * for. `has_results` tells that there are results which the log may not have yet, `factor` what the tokens of a model are to those
+   * of the estimator.
    */
-  choose(query: string, called: readonly string[], has_results = false): ChosenTools {
+  choose(query: string, called: readonly string[], has_results = false, factor = 1): ChosenTools {
     const { always = [], budget_tokens } = this.#options;
     const names = new Set([...always, ...called, ...[...this.#found].reverse(), ...this.#ofTurn(query)]);
     const wanted = [
@@ -256,7 +290,7 @@ export class AgentLoop {
       ...(this.#router ? [this.#findTools] : []),
       ...[...names].flatMap((name) => this.#tools.get(name) ?? []),
     ];
-    const room = Math.floor(budget_tokens / 2);
+    const room = Math.floor(budget_tokens / 2 / factor);
     const offered = new Set<string>();
     const left_out: MessageWarning[] = [];
     let tokens = 0;
