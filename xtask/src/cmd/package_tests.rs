@@ -26,6 +26,7 @@ const LONGEST_FIRST: [&str; 13] = [
     "chromium",
     "api",
     "bundlers",
+    "readme",
     "page-large",
     "runtimes",
     "recovery",
