@@ -1,36 +1,135 @@
-// Runs the code blocks of README.md in a project with the package installed.
+// Runs the code blocks of the documents in a project with the package and the frameworks installed, and follows their links.
 //
-//   ```js, ```ts         run; TypeScript is also compiled under strict settings
-//   ```js norun          only compiled: needs something a test has not, such as a deployed Worker
+//   ```js, ```ts         run, beside a scripted model in place of the network; TypeScript is also compiled under strict settings
+//   ```js norun          only parsed: needs something a test has not, such as a deployed Worker
 //   ```sh run            run by sh in the project; other shell blocks are for the reader
 import assert from "node:assert/strict";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { cp, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import test from "node:test";
-import { transform } from "esbuild";
-import { here, project, root, run } from "./harness.mjs";
+import { gzipSync } from "node:zlib";
+import { build, transform } from "esbuild";
+import { here, manifest, project, root, run } from "./harness.mjs";
+import { bundleWorker } from "./workerd-bundle.mjs";
 
-const blocks = fences(await readFile(join(root, "README.md"), "utf8"));
 const folder = await project("readme");
+const installed = join(folder, "node_modules", "contextweaver");
 const path = `${join(folder, "node_modules", ".bin")}:${process.env.PATH}`;
+/** What the snippets import beside the package. */
+const FRAMEWORKS = ["@anthropic-ai", "@langchain", "@mastra", "@modelcontextprotocol", "@openai", "@opentelemetry", "ai", "esbuild", "gpt-tokenizer", "js-tiktoken", "langchain", "openai", "zod"];
 
-test("README.md has code to run", () => {
-  assert.ok(blocks.some(({ language }) => language === "js" || language === "ts"));
+for (const name of FRAMEWORKS) await symlink(join(here, "node_modules", name), join(folder, "node_modules", name));
+await cp(join(here, "scripted-provider.mjs"), join(folder, "scripted-provider.mjs"));
+
+/** The documents of the package, by their path in it. */
+const shipped = (await readdir(installed, { recursive: true })).filter((file) => /(\.md|llms\.txt)$/.test(file)).sort();
+const texts = new Map(await Promise.all(shipped.map(async (file) => [file, await readFile(join(installed, file), "utf8")])));
+
+test("the documents of the repository are those of the package", async () => {
+  const docs = (await readdir(join(root, "docs"))).filter((file) => file.endsWith(".md")).map((file) => `docs/${file}`);
+  const others = ["CHANGELOG.md", "README.md", "SECURITY.md", "llms.txt", "skills/contextweaver/SKILL.md"];
+  assert.deepEqual(shipped, [...docs, ...others].sort());
+  for (const [file, text] of texts) assert.equal(text, await readFile(join(root, file), "utf8"), file);
 });
 
-for (const { language, words, line, code } of blocks) {
-  const name = `README.md:${line} (${language})`;
-  const file = `line-${line}`;
-  if (language === "js" || language === "ts") {
-    test(name, async () => {
-      if (language === "ts") await typeCheck(file, code);
-      const script = language === "ts" ? (await transform(code, { loader: "ts", target: "es2022" })).code : code;
-      await writeFile(join(folder, `${file}.mjs`), script);
-      await run("node", words.includes("norun") ? ["--check", `${file}.mjs`] : [`${file}.mjs`], { cwd: folder });
-    });
-  } else if (language === "sh" && words.includes("run")) {
-    test(name, () => run("sh", ["-e", "-c", code], { cwd: folder, env: { PATH: path } }));
+test("every document but the changelog and tables can be read in one go", () => {
+  const LONGEST = { "README.md": 250 };
+  for (const [file, text] of texts) {
+    const lines = text.split("\n").length - 1;
+    if (!["CHANGELOG.md", "docs/messages.md", "docs/api.md"].includes(file)) assert.ok(lines <= (LONGEST[file] ?? 120), `${file}: ${lines} lines`);
   }
+});
+
+for (const [file, text] of texts) {
+  if (file === "CHANGELOG.md") continue;
+  for (const { language, words, line, code } of fences(text)) {
+    const name = `${file}:${line} (${language})`;
+    const stem = `${file.replaceAll(/[/.]/g, "-")}-${line}`;
+    if (language === "js" || language === "ts") {
+      test(name, async () => {
+        if (language === "ts") await typeCheck(stem, code);
+        const script = language === "ts" ? (await transform(code, { loader: "ts", target: "es2022" })).code : code;
+        await writeFile(join(folder, `${stem}.mjs`), script);
+        const how = words.includes("norun") ? ["--check"] : ["--import", "./scripted-provider.mjs"];
+        await run("node", [...how, `${stem}.mjs`], { cwd: folder });
+      });
+    } else if (language === "sh" && words.includes("run")) {
+      test(name, () => run("sh", ["-e", "-c", code], { cwd: folder, env: { PATH: path } }));
+    }
+  }
+}
+
+test("every link leads somewhere, in the repository and in the package", async () => {
+  const pages = [...texts].map(([file, text]) => [installed, file, text]);
+  for (const file of ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "www/README.md", ...shipped]) pages.push([root, file, await readFile(join(root, file), "utf8")]);
+  for (const [place, file, text] of pages) {
+    for (const target of links(text)) {
+      // There is no address of the project to lead to.
+      assert.doesNotMatch(target, /^[a-z]+:/, `${file} leads to an address: ${target}`);
+      const [to, anchor] = target.split("#");
+      const at = to === "" ? join(place, file) : join(place, dirname(file), to);
+      assert.ok(existsSync(at), `${file} of ${place === root ? "the repository" : "the package"}: ${target}`);
+      if (anchor !== undefined) assert.ok(anchors(await readFile(at, "utf8")).includes(anchor), `${file}: no heading for ${target}`);
+    }
+  }
+});
+
+test("package.json names no address", () => {
+  assert.doesNotMatch(JSON.stringify(manifest), /https?:/);
+  for (const field of ["homepage", "repository", "bugs"]) assert.equal(manifest[field], undefined, field);
+});
+
+test("the index, llms.txt and the README lead to every document and name every entry", () => {
+  const docs = shipped.filter((file) => file.startsWith("docs/") && file !== "docs/README.md");
+  for (const index of ["docs/README.md", "llms.txt"]) {
+    const led = links(texts.get(index)).map((target) => join(dirname(index), target.split("#")[0]));
+    assert.deepEqual(docs.filter((file) => !led.includes(file)), [], index);
+  }
+  const entries = Object.keys(manifest.exports).filter((entry) => !/\.(wasm|json)$/.test(entry));
+  for (const index of ["README.md", "llms.txt"]) {
+    const missing = entries.map((entry) => `contextweaver${entry.slice(1)}`).filter((entry) => !texts.get(index).includes(`\`${entry}\``));
+    assert.deepEqual(missing, [], index);
+  }
+});
+
+test("every error code has a cause and a remedy", async () => {
+  const { stdout } = await run("node", ["-p", "JSON.stringify(require('contextweaver').ERROR_CODES)"], { cwd: folder });
+  const rows = new Map([...texts.get("docs/errors.md").matchAll(/^\| `([A-Z_]+)` \| (.*) \| (.*) \|$/gm)].map(([, code, cause, remedy]) => [code, [cause, remedy]]));
+  assert.deepEqual([...rows.keys()], JSON.parse(stdout));
+  for (const [code, [cause, remedy]] of rows) for (const said of [cause, remedy]) assert.ok(said.length > 20, `${code}: ${said}`);
+});
+
+test("the skill says when to use it", () => {
+  const [, head] = /^---\n([\s\S]*?)\n---\n/.exec(texts.get("skills/contextweaver/SKILL.md"));
+  const fields = Object.fromEntries(head.split("\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trim()]));
+  assert.deepEqual(Object.keys(fields), ["name", "description"]);
+  assert.equal(fields.name, "contextweaver");
+  assert.ok(fields.description.length > 80 && fields.description.length <= 1024);
+});
+
+/** How far a size in the README may be from what is measured. */
+const TOLERANCE = 0.1;
+
+test("the sizes in the README are those of bundles", async (t) => {
+  const rows = [...texts.get("README.md").matchAll(/^\| `(contextweaver[\w/-]*)` \|.*\| `(.*)` \| ([\d,]+) KiB \| ([\d,]+) KiB \|$/gm)];
+  assert.ok(rows.length >= 12, `${rows.length} rows`);
+  for (const [, entry, names, ...stated] of rows) {
+    const contents = `export { ${names} } from "${entry}";`;
+    const browser = await build({ stdin: { contents, resolveDir: folder }, bundle: true, minify: true, write: false, format: "esm", platform: "browser", logLevel: "silent" });
+    await writeFile(join(folder, "measured.mjs"), contents);
+    const worker = await bundleWorker(join(folder, "measured.mjs"), { minify: true });
+    const measured = [gzipped([browser.outputFiles[0].contents]), gzipped(worker.map(({ contents }) => contents))];
+    t.diagnostic(`${entry}, ${names}: ${measured.map((bytes) => (bytes / 1024).toFixed(0)).join(" and ")} KiB`);
+    for (const [at, bytes] of measured.entries()) {
+      const kib = Number(stated[at].replace(",", ""));
+      assert.ok(Math.abs(bytes / 1024 - kib) <= 1 + kib * TOLERANCE, `${entry}: ${stated[at]} KiB are stated, ${(bytes / 1024).toFixed(0)} measured`);
+    }
+  }
+});
+
+function gzipped(files) {
+  return files.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0);
 }
 
 async function typeCheck(file, code) {
@@ -41,6 +140,18 @@ async function typeCheck(file, code) {
   await run(tsc, [...options, "--typeRoots", join(here, "node_modules", "@types"), "--types", "node", `${file}.ts`], {
     cwd: folder,
   });
+}
+
+/** What a Markdown text leads to, code left out. */
+function links(text) {
+  const prose = text.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, "").replaceAll(/`[^`\n]*`/g, (code) => "`".repeat(code.length));
+  return [...prose.matchAll(/\]\(([^)\s]+)\)|<img src="([^"]+)"/g)].map(([, link, image]) => link ?? image);
+}
+
+/** The anchors of the headings of a Markdown text. */
+function anchors(text) {
+  const headings = text.replaceAll(/^(`{3,})[\s\S]*?^\1$/gm, "").matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading]) => heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"));
 }
 
 /** The fenced blocks of a Markdown text with the line their code begins on. */

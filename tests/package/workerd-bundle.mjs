@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-export async function bundleWorker(entry) {
+export async function bundleWorker(entry, { minify = false } = {}) {
   const compiled = new Map();
   const keepWasm = {
     name: "keep-wasm",
@@ -19,6 +19,7 @@ export async function bundleWorker(entry) {
   const { outputFiles } = await build({
     entryPoints: [entry],
     bundle: true,
+    minify,
     write: false,
     format: "esm",
     target: "es2022",

@@ -14,8 +14,8 @@ use crate::run;
 const DEFAULT_BRANCHES: [&str; 5] = ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
 /// Outside the folders of the other members, what the tests of the root package neither compile nor read.
-const NOT_OF_THE_ROOT: [&str; 7] =
-    ["www/", "docs/", "benches/", "examples/", ".ci/", "tests/package/", "tests/quality/"];
+const NOT_OF_THE_ROOT: [&str; 8] =
+    ["www/", "docs/", "skills/", "benches/", "examples/", ".ci/", "tests/package/", "tests/quality/"];
 
 /// A member of the workspace.
 #[derive(Debug)]

@@ -72,8 +72,18 @@ pub fn assemble(dirs: &Dirs, variant: Variant, facade: &Path) -> Outcome<Package
         files.insert(Path::new("dist/node").join(relative), read(&file)?);
     }
     files.insert("package.json".into(), manifest(dirs)?);
-    for name in ["README.md", "LICENSE", "NOTICE"] {
+    for name in
+        ["README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "NOTICE", "llms.txt", "skills/contextweaver/SKILL.md"]
+    {
         files.insert(name.into(), read(&dirs.root.join(name))?);
+    }
+    // Its pictures are of the page, which is not part of the package.
+    let docs = dirs.root.join("docs");
+    for file in
+        files_below(&docs)?.into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "md"))
+    {
+        let relative = file.strip_prefix(&docs).unwrap_or(&file);
+        files.insert(Path::new("docs").join(relative), read(&file)?);
     }
     // The recorded session that `contextweaver demo` runs on.
     for name in ["shop.jsonl", "shop.meta.json"] {
