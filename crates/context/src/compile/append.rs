@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
 use crate::compile::render::text::TextPrompt;
+use crate::compile::select::group::INSTRUCTIONS;
 use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
 use crate::compile::select::units::{SelectionUnit, UnitSelection};
 use crate::compile::state::BuildState;
@@ -257,7 +258,9 @@ impl<'a> PromptExtension<'a> {
             let missing: Vec<usize> = unit.rows.iter().copied().filter(|row| self.parts[*row].is_none()).collect();
             // A unit that is there in part needs its other part, whatever brought the first one in.
             let is_torn = !missing.is_empty() && missing.len() < unit.rows.len();
-            if !is_new && !is_torn && unit.pinned.is_none() {
+            // Instructions that had no room in the last cut have none beside what it holds.
+            let is_pinned = unit.pinned.is_some_and(|why| why != INSTRUCTIONS);
+            if !is_new && !is_torn && !is_pinned {
                 continue;
             }
             let older = missing.iter().any(|row| self.state.rows[*row].at < seen);

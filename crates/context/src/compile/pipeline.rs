@@ -152,6 +152,7 @@ impl Finished<'_> {
         let RenderedPrompt { text, messages } = written;
         let mut warnings: Vec<String> =
             left_out.iter().map(|(id, reason)| format!("{} left out of the header: {reason}", quote(id))).collect();
+        warnings.extend(output::cut_instructions(state, &prompt));
         warnings.extend(output::torn_results(state.sources.events, &prompt));
         let mut stats = output::stats(state, selection, &prompt, &text, frame);
         let (overflow, events) = output::events(state, selection, &stats, frame.budget);

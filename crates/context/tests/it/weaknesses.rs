@@ -521,3 +521,28 @@ fn a_result_without_its_call_stands_below_a_stub() {
     let tokens: u64 = pack.items.iter().flatten().map(|item| item.tokens).sum();
     assert_eq!(pack.stats.prompt_tokens, Some(tokens));
 }
+
+/// An agent that has forgotten what it is for is worth less than one that has forgotten a turn.
+#[test]
+fn instructions_at_the_head_outlive_turns() {
+    let mut items = vec![item("s", ItemKind::Policy, "Be brief and polite.")];
+    for n in 0..60 {
+        items.push(item(&format!("u{n}"), ItemKind::UserTurn, &format!("question {n} about thing{n} ").repeat(8)));
+        items.push(item(&format!("a{n}"), ItemKind::AgentMsg, &format!("answer {n} about thing{n} ").repeat(8)));
+    }
+    items.push(item("last", ItemKind::UserTurn, "Which of the things was the third?"));
+    for options in [json!({}), json!({ "append": true })] {
+        let mut manager = with_options(ManagerOptions::from_value(options).unwrap(), items.clone());
+        for budget in [60, 300, 1000, 2000] {
+            let pack = answer(&mut manager, "third thing", budget);
+            assert!(pack.prompt.contains("Be brief and polite."), "{budget}: {}", pack.prompt);
+            assert_eq!(pack.warnings, Vec::<String>::new());
+        }
+        // Where there is no room beside what the model works on, it is said.
+        let pack = answer(&mut manager, "third thing", 14);
+        assert_eq!(pack.warnings, ["instructions `s` of 8 tokens had no room: raise the budget"], "{}", pack.prompt);
+    }
+    let mut manager = with(vec![item("s", ItemKind::Policy, &"Rule of many. ".repeat(200)), items.pop().unwrap()]);
+    let pack = answer(&mut manager, "", 300);
+    assert!(pack.warnings[0].starts_with("instructions `s` of 7"), "{:?}", pack.warnings);
+}

@@ -25,6 +25,7 @@ pub fn group(state: &mut BuildState, pins: &[usize]) {
         }
     }
     link_parents(state);
+    pin_instructions(state);
     pin_active_turn(state);
     for row in &state.rows {
         if pins.contains(&row.at) {
@@ -46,6 +47,17 @@ fn link_parents(state: &mut BuildState) {
         if parent != usize::MAX && parent != row.unit && !parents.contains(&parent) {
             parents.push(parent);
         }
+    }
+}
+
+/// Why the instructions at the head of a log stay, as long as there is room for more than them.
+pub const INSTRUCTIONS: &str = "instructions";
+
+/// What the log begins with tells the model what it is for: a turn less is worth less than an agent that has forgotten it.
+fn pin_instructions(state: &mut BuildState) {
+    let items = state.items();
+    for row in state.rows.iter().take_while(|row| items[row.at].kind == ItemKind::Policy) {
+        state.units[row.unit].pinned.get_or_insert(INSTRUCTIONS);
     }
 }
 

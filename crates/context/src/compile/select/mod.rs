@@ -1,6 +1,6 @@
 //! Stage 7: what goes in under the budget, and in which order.
 
-mod group;
+pub mod group;
 pub mod plan;
 pub mod units;
 

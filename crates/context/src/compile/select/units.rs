@@ -1,5 +1,6 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
+use super::group::INSTRUCTIONS;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -9,6 +10,8 @@ use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs};
 const RECENCY_SHARE: f64 = 0.2;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
+/// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
+const INSTRUCTIONS_SHARE: f64 = 0.5;
 /// Share of the budget up to which pinned units show more of what was cut, before others are chosen.
 const PINNED_SHARE: f64 = 0.5;
 /// Most parts of a prompt that are tried in a larger form: each attempt reads a whole text.
@@ -127,12 +130,20 @@ impl UnitSelector<'_> {
 
     /// Pinned units stay whatever happens; when room is short the oldest give up text first, never their place.
     fn take_pins(&self, state: &mut SelectionState) -> Result<()> {
-        let pinned: Vec<usize> = (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
+        let instructions = |unit: &usize| self.units[*unit].pinned == Some(INSTRUCTIONS);
+        let mut pinned: Vec<usize> =
+            (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
+        let whole: u64 = pinned.iter().filter(|unit| instructions(unit)).map(|unit| self.units[*unit].quarters).sum();
+        let others = pinned.iter().filter(|unit| !instructions(unit));
+        let least: u64 = others.map(|unit| self.plan(*unit, SqueezeLevel::Stub).1).sum();
+        if whole > (self.limit as f64 * INSTRUCTIONS_SHARE) as u64 || whole + least > self.limit {
+            pinned.retain(|unit| !instructions(unit));
+        }
         let mut plans: Vec<(Vec<PlannedPart>, u64)> =
             pinned.iter().map(|unit| self.plan(*unit, SqueezeLevel::None)).collect();
         let mut total: u64 = plans.iter().map(|(_, quarters)| quarters).sum();
         for squeeze in [SqueezeLevel::Small, SqueezeLevel::Stub] {
-            for (slot, unit) in pinned.iter().enumerate() {
+            for (slot, unit) in pinned.iter().enumerate().filter(|(_, unit)| !instructions(unit)) {
                 if total <= self.limit {
                     break;
                 }
