@@ -129,7 +129,7 @@ const session = [
 async function worldOf(cw) {
   const heard = [];
   const hear = (event) => void heard.push(event);
-  const hooks = { firewall_triggered: hear, items_excluded: hear, budget_exceeded: hear, context_built: hear };
+  const hooks = { firewall_triggered: hear, items_excluded: hear, budget_exceeded: hear, context_built: hear, build_failed: hear, tool_executed: hear };
   const manager = new cw.ContextManager({ hooks, clock: () => 1_700_000_000_000 });
   manager.ingestAll([item("u1"), item(`${NAME}i`), withheld("w1"), item("d1", { kind: "plan_state", text: `Decision: ${text("we chose")}. TODO: ${text("open")}` })]);
   manager.ingest(item("k1", { kind: "tool_call", text: `deploy({"key":"${SECRET}"})` }));
@@ -353,6 +353,8 @@ const ROWS = {
     );
   },
   "ContextManager.stats": ({ manager }) => manager.stats(),
+  // For adapters, which mask what the model said.
+  "ContextManager.tellTool": ({ manager }) => manager.tellTool(() => ({ name: "drilldown", arguments: "{}", result: "", duration_ms: 0 })),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),
   "ContextManager.events.get": ({ manager }) => each(() => manager.events.get(`${NAME}x`)),
