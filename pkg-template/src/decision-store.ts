@@ -2,6 +2,7 @@
 import { DecisionSession } from "./decision-session.js";
 import type {
   CallDecisionToolOptions,
+  DecisionCall,
   DecisionContext,
   DecisionContextOptions,
   DecisionFiles,
@@ -68,7 +69,8 @@ export class DecisionStore {
   ): Promise<DecisionToolResult>;
   async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
-    return this.#session.ask("call_tool", `${given}${caller(options)}`);
+    const answer = this.#session.ask<DecisionToolResult>("call_tool", `${given}${caller(options)}`);
+    return this.#told({ tool: name }, answer, ({ isError }) => (isError ? "tool_error" : undefined));
   }
 
   /**
@@ -77,7 +79,9 @@ export class DecisionStore {
    */
   async handleRpc(message: unknown, options?: CallDecisionToolOptions): Promise<JsonRpcResponse | null> {
     const given = typeof message === "string" ? `"text":${encode(broken(message))}` : `"message":${encode(message)}`;
-    return this.#session.ask("handle_rpc", `${given}${caller(options)}`);
+    const answer = this.#session.ask<JsonRpcResponse | null>("handle_rpc", `${given}${caller(options)}`);
+    const call = this.#session.hears("call") ? toolCallOf(message) : undefined;
+    return call ? this.#told(call, answer, failureOf) : answer;
   }
 
   /**
@@ -144,6 +148,55 @@ export class DecisionStore {
   free(): void {
     this.#session.free();
   }
+
+  /** Waits for the answer of a tool, and tells who listens. */
+  async #told<T>({ tool, rpc }: Pick<DecisionCall, "tool" | "rpc">, answer: Promise<T>, failed: (answered: T) => string | undefined): Promise<T> {
+    if (!this.#session.hears("call")) return answer;
+    const began = performance.now();
+    let error_type: string | undefined;
+    try {
+      const answered = await answer;
+      error_type = failed(answered);
+      return answered;
+    } catch (error) {
+      error_type = ContextWeaverError.is(error) ? error.code : "_OTHER";
+      throw error;
+    } finally {
+      const duration_ms = performance.now() - began;
+      const event: DecisionCall = { tool: this.#nameOf(tool), ...(error_type !== undefined && { error_type }), duration_ms, ...(rpc && { rpc }) };
+      this.#session.tell([{ kind: "call", event }]);
+    }
+  }
+
+  /** A name that is no tool's may be anything, and is not told. */
+  #nameOf(tool: string): string {
+    try {
+      return this.listTools().some(({ name }) => name === tool) ? tool : "_OTHER";
+    } catch {
+      return "_OTHER"; // the store was freed meanwhile
+    }
+  }
+}
+
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+/** The call of a tool that a message is, if it is one. */
+function toolCallOf(message: unknown): Pick<DecisionCall, "tool" | "rpc"> | undefined {
+  try {
+    const { method, params } = (typeof message === "string" ? JSON.parse(message) : message) as { readonly method?: unknown; readonly params?: unknown };
+    if (method !== "tools/call") return undefined;
+    const { name, _meta: meta } = Object(params) as { readonly name?: unknown; readonly _meta?: unknown };
+    const version: unknown = Object(meta)[VERSION_KEY];
+    const protocol_version = typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) ? version : undefined;
+    return { tool: String(name), rpc: { ...(protocol_version !== undefined && { protocol_version }), ...(meta !== undefined && { meta }) } };
+  } catch {
+    return undefined; // the engine says what is wrong with it
+  }
+}
+
+function failureOf(response: JsonRpcResponse | null): string | undefined {
+  if (response?.error) return String(response.error.code);
+  return response?.result?.["isError"] === true ? "tool_error" : undefined;
 }
 
 /** Who calls, as more fields of an argument. */
