@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { routing } from "./engines.js";
 import type { RoutingGlue } from "./engines.js";
-import { ContextWeaverError, dropPrefix } from "./errors.js";
+import { ContextWeaverError, dropPrefix, movePath } from "./errors.js";
 import { JsonText, SNAPSHOT, encode, fields, recordOfAll, text, utf8 } from "./guard.js";
 import { addCatalog, isCatalog } from "./known.js";
 import { EngineObject, disposable } from "./engine-object.js";
@@ -18,7 +18,10 @@ import type {
   RoutingImpact,
   RoutingImpactOptions,
   ToolPins,
+  ToolSourceOptions,
 } from "./routing-types.js";
+import { readTools } from "./tool-sources.js";
+import type { ReadTools, ToolSource } from "./tool-sources.js";
 import type { CatalogInput, CatalogJson, SelectableItem, StoredTool } from "./types.js";
 
 export interface Catalog {
@@ -56,6 +59,8 @@ export let sourceOf: (catalog: unknown) => CatalogSource | undefined;
  */
 export class Catalog {
   readonly #object: EngineObject<RoutingGlue>;
+  /** The tools that it was made of, if they were a framework's. */
+  #read: ReadTools | undefined;
 
   static {
     sourceOf = (catalog) => {
@@ -95,6 +100,60 @@ export class Catalog {
       return made(json);
     } catch (error) {
       dropPrefix(error, "/mcp");
+      throw error;
+    }
+  }
+
+  /**
+   * Makes a catalog of LangChain's tools: those of `tool()`, or records as a provider takes them. The id of each is its name. One
+   * that cannot be read, as with a schema of Zod 3, is left out and told by {@link Catalog.findings}; so is one that the provider
+   * runs itself. With `on_invalid: "raise"` what cannot be read is an error.
+   *
+   * @example
+   * ```ts
+   * const router = new Router(Catalog.fromLangChain(tools));
+   * const { candidate_ids } = router.route("refund an order");
+   * const chosen = tools.filter(({ name }) => candidate_ids.includes(name));
+   * ```
+   */
+  static fromLangChain(tools: readonly object[], options?: ToolSourceOptions): Catalog {
+    return Catalog.#from("langchain", tools, options);
+  }
+
+  /**
+   * Makes a catalog of the AI SDK's tools by name, as `generateText` takes them; otherwise as {@link Catalog.fromLangChain}.
+   *
+   * @example
+   * ```ts
+   * const router = new Router(Catalog.fromAiSdk(tools));
+   * const { candidate_ids: activeTools } = router.route("refund an order");
+   * ```
+   */
+  static fromAiSdk(tools: Readonly<Record<string, object>>, options?: ToolSourceOptions): Catalog {
+    return Catalog.#from("ai-sdk", tools, options);
+  }
+
+  /**
+   * Makes a catalog of `tools` as chat completions or Responses of OpenAI take them; otherwise as {@link Catalog.fromLangChain}.
+   *
+   * @example
+   * ```ts
+   * const catalog = Catalog.fromOpenAI([{ type: "function", name: "refund", description: "Refund an order", parameters }]);
+   * ```
+   */
+  static fromOpenAI(tools: readonly object[], options?: ToolSourceOptions): Catalog {
+    return Catalog.#from("openai", tools, options);
+  }
+
+  static #from(source: ToolSource, given: unknown, options: ToolSourceOptions | undefined): Catalog {
+    const read = readTools(source, given, options);
+    try {
+      const catalog = new Catalog(read.items, { on_invalid: options?.on_invalid ?? "report" });
+      catalog.#read = read;
+      return catalog;
+    } catch (error) {
+      const [prefix, index] = (ContextWeaverError.is(error) && /^\/items\/(\d+)/.exec(error.path ?? "")) || [];
+      if (prefix !== undefined) movePath(error, prefix, read.places[Number(index)]?.path ?? "");
       throw error;
     }
   }
@@ -151,7 +210,11 @@ export class Catalog {
 
   /** What was left out when the catalog was made, and why; references to unknown tools, too. */
   findings(): readonly CatalogFinding[] {
-    return this.#run<{ findings: CatalogFinding[] }>("findings", "{}").findings;
+    const { findings } = this.#run<{ findings: CatalogFinding[] }>("findings", "{}");
+    if (!this.#read) return findings;
+    const { places, findings: ofSource } = this.#read;
+    const placed = findings.map((finding) => ({ ...finding, ...(finding.index !== undefined && { index: places[finding.index]?.index ?? finding.index }) }));
+    return [...ofSource, ...placed].sort((one, other) => (one.index ?? Infinity) - (other.index ?? Infinity));
   }
 
   /**

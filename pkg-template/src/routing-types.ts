@@ -1,4 +1,5 @@
 // What catalogs and routers take and return.
+import type { SchemaConverters } from "./tool-definition-types.js";
 import type { JsonObject, JsonValue, SelectableItem, StoredTool } from "./types.js";
 
 /** How a catalog is made of tools. */
@@ -16,6 +17,12 @@ export interface McpCatalogOptions {
   /** Whether a verb such as `get` in `get_all_users` counts as a guessed namespace. Default: true. */
   readonly verb_namespaces?: boolean;
   /** Default: `report`. */
+  readonly on_invalid?: "raise" | "report";
+}
+
+/** How tools of a framework or of a model provider are read. */
+export interface ToolSourceOptions extends SchemaConverters {
+  /** What becomes of a tool that cannot be read: an error, or it is left out and told by `findings()`. Default: `report`. */
   readonly on_invalid?: "raise" | "report";
 }
 

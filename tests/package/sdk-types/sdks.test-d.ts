@@ -5,9 +5,9 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/sdk/types.js";
 import { generateText } from "ai";
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
-import type { ChatCompletionMessageParam } from "openai/resources/chat/completions";
-import type { ResponseInputItem } from "openai/resources/responses/responses";
-import { ContextManager, Router, fromAiSdk, itemsToMessages, mcpResourceToEnvelope, mcpResultToEnvelope, messagesToItems } from "contextweaver";
+import type { ChatCompletionMessageParam, ChatCompletionTool } from "openai/resources/chat/completions";
+import type { ResponseInputItem, Tool as OpenAiTool } from "openai/resources/responses/responses";
+import { Catalog, ContextManager, Router, fromAiSdk, itemsToMessages, mcpResourceToEnvelope, mcpResultToEnvelope, messagesToItems } from "contextweaver";
 
 const manager = new ContextManager();
 const phase = "answer";
@@ -57,3 +57,10 @@ export async function results(client: Client, one: CallToolResult, resource: Rea
   mcpResultToEnvelope(one, "t");
   mcpResourceToEnvelope(resource, "r");
 }
+
+declare const toolSet: ToolSet;
+declare const chatTools: ChatCompletionTool[];
+declare const responsesTools: OpenAiTool[];
+export const catalogs: Catalog[] = [Catalog.fromAiSdk(toolSet), Catalog.fromOpenAI(chatTools), Catalog.fromOpenAI(responsesTools, { on_invalid: "raise" })];
+// @ts-expect-error a set of tools is no list
+Catalog.fromOpenAI(toolSet);
