@@ -1,5 +1,5 @@
 // What catalogs of documents share: OpenAPI, skills and agent cards come from strangers, and whatever they hold, the work is bounded.
-import { ContextWeaverError } from "./errors.js";
+import { ContextWeaverError, masked } from "./errors.js";
 import { SNAPSHOT, encode, fields, refuseUnknown } from "./guard.js";
 import type { CatalogFinding } from "./routing-types.js";
 import type { ReadTools, ToolPlace } from "./tool-sources.js";
@@ -71,7 +71,7 @@ export class Reading {
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
       const { code, message, path = "", hint } = error;
-      if (this.#raises) throw new ContextWeaverError(code, message, { path, hint });
+      if (this.#raises) throw new ContextWeaverError(code, message, { path: safePath(path), hint });
       this.#find({ code: `${this.#origin}-invalid`, severity: "error", item_id: "", index: place.index, path, message: hint ? `${message}; ${hint}` : message });
     }
   }
@@ -82,9 +82,16 @@ export class Reading {
   }
 
   #find(finding: CatalogFinding): void {
-    if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
+    const { path, message } = finding;
+    if (this.#findings.length < MAX_FINDINGS) this.#findings.push({ ...finding, path: safePath(path), message: masked(message) });
     else this.#untold += 1;
   }
+}
+
+/** Masks what looks like a credential in a path: keys of a document are its author's words. */
+function safePath(path: string): string {
+  const keys = path.split("/").map((key) => masked(key.replaceAll("~1", "/").replaceAll("~0", "~")));
+  return keys.map((key) => key.replaceAll("~", "~0").replaceAll("/", "~1")).join("/");
 }
 
 /** Copies what was given as plain data, so that nothing of the caller's runs later. @internal */

@@ -197,7 +197,7 @@ class DocumentReader {
     const add = (wanted: string, prefix: string, schema: JsonObject, where: JsonValue, isRequired: boolean, path: string): void => {
       let name = wanted;
       while (name in properties) name = `${prefix}_${name}`;
-      if (name !== wanted) this.#reading.note({ code: "openapi-argument-renamed", path, message: `another argument has this name; it is \`${name.slice(0, 80)}\`` }, id);
+      if (name !== wanted) this.#reading.note({ code: "openapi-argument-renamed", path, message: "another argument has this name; its place stands before it" }, id);
       properties[name] = schema;
       sent[name] = where;
       if (isRequired) required.push(name);
@@ -268,7 +268,7 @@ class DocumentReader {
     }
     const [media_type, how] = media.find(([type]) => /^application\/([\w.+-]*\+)?json\b/i.test(type)) ?? (media[0] as [string, JsonValue]);
     if (media.length > 1) {
-      const message = `of ${media.length} media types the arguments describe one: ${media_type.slice(0, 80)}`;
+      const message = `of ${media.length} media types the arguments describe one, which the metadata names`;
       this.#reading.note({ code: "openapi-media", severity: "info", path: `${path}/content`, message }, id);
     }
     const schema = this.#schemas.read(recordOf(how)?.["schema"] ?? {}, `${path}/content/${token(media_type)}/schema`);

@@ -1,7 +1,7 @@
 // Skills of agents: SKILL.md files, of which a catalog needs what stands in front. The body is read when a skill is used, not here.
 import { Reading, refused, stringOf } from "./document-tools.js";
 import { ContextWeaverError } from "./errors.js";
-import { MAX_ITEMS, listed, text } from "./guard.js";
+import { MAX_ITEMS, fields, isWellFormed, listed, text } from "./guard.js";
 import type { SkillFile } from "./routing-types.js";
 import type { ReadTools } from "./tool-sources.js";
 import type { JsonObject } from "./types.js";
@@ -20,16 +20,16 @@ export function readSkills(skills: unknown, options: unknown): ReadTools {
   if (!list) throw refused("expected a list of skills", "", "files as { path, text }");
   if (list.length > MAX_ITEMS) throw new ContextWeaverError("TOO_LARGE", `more than ${MAX_ITEMS} skills`);
   for (const [index, given] of list.entries()) {
-    const at = `/${index}`;
-    reading.each({ index, path: at }, () => readSkill(given, { index, path: at }, reading));
+    const place = { index, path: `/${index}` };
+    reading.each(place, () => readSkill(given, place, reading));
   }
   return reading.done;
 }
 
 function readSkill(given: unknown, place: { readonly index: number; readonly path: string }, reading: Reading): void {
   const at = place.path;
-  const { path: file, text: content } = (typeof given === "object" && given !== null ? given : {}) as Partial<Record<keyof SkillFile, unknown>>;
-  if (typeof file !== "string") throw refused("expected the path of the file", `${at}/path`);
+  const { path: file, text: content } = fields(given, at) as Partial<Record<keyof SkillFile, unknown>>;
+  if (typeof file !== "string" || !isWellFormed(file)) throw refused("expected the path of the file", `${at}/path`);
   const front = frontOf(text(content, `${at}/text`), `${at}/text`);
   const name = stringOf(front.fields.get("name"));
   const description = stringOf(front.fields.get("description"));

@@ -406,11 +406,29 @@ const ROWS = {
     () => cw.Catalog.fromJSON(`{"${NAME}`),
     () => cw.Catalog.fromJSON({ items: [{ id: NAME }] }),
   ),
+  "Catalog.fromAgentCard": (_, cw) => each(
+    () => cw.Catalog.fromAgentCard([{ name: NAME, skills: [{ [NAME]: SECRET }], url: `https://${SECRET}@example.com?${NAME}` }, { name: NAME }, { [NAME]: SECRET }, SECRET]).findings(),
+    () => cw.Catalog.fromAgentCard({ [NAME]: SECRET }, { on_invalid: "raise" }),
+    () => cw.Catalog.fromAgentCard(SECRET),
+    () => cw.Catalog.fromAgentCard([], { [NAME]: SECRET }),
+  ),
   "Catalog.fromMcp": (_, cw) => each(
     () => cw.Catalog.fromMcp([mcpTool("deploy"), { name: NAME, inputSchema: SECRET }, { name: 7, note: SECRET }, mcpTool("deploy")]).findings(),
     () => cw.Catalog.fromMcp([{ name: NAME, inputSchema: SECRET }], { on_invalid: "raise" }),
     () => cw.Catalog.fromMcp({ [NAME]: SECRET }),
     () => cw.Catalog.fromMcp({ error: { code: 1, message: SECRET } }),
+  ),
+  "Catalog.fromOpenApi": (_, cw) => each(
+    () => cw.Catalog.fromOpenApi({ openapi: "3.1.0", paths: { [`/${NAME}`]: { get: { operationId: NAME, parameters: [{ name: NAME, in: "path" }, { name: NAME, in: "query", schema: { $ref: SECRET } }], requestBody: { content: { [NAME]: {}, x: SECRET } } }, put: SECRET, post: { operationId: NAME, servers: [{ url: `https://${SECRET}@example.com` }] } } } }).findings(),
+    () => cw.Catalog.fromOpenApi({ openapi: "3.1.0", paths: { [`/${NAME}`]: SECRET } }, { on_invalid: "raise" }),
+    () => cw.Catalog.fromOpenApi({ openapi: SECRET }),
+    () => cw.Catalog.fromOpenApi(SECRET),
+    () => cw.Catalog.fromOpenApi({ [NAME]: SECRET }),
+  ),
+  "Catalog.fromSkills": (_, cw) => each(
+    () => cw.Catalog.fromSkills([{ path: `${NAME}/SKILL.md`, text: `---\nname: ${NAME}\ndescription: "${SECRET}\n${NAME}: x\n---` }, { path: NAME, text: SECRET }, { [NAME]: SECRET }, SECRET]).findings(),
+    () => cw.Catalog.fromSkills([{ path: NAME, text: SECRET }], { on_invalid: "raise" }),
+    () => cw.Catalog.fromSkills({ [NAME]: SECRET }),
   ),
   "Catalog.register": ({ catalog, tools }) => each(
     () => catalog.register(tools[2]),

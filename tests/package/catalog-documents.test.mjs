@@ -1,10 +1,11 @@
 // Catalogs of what people have: documents of OpenAPI, skills, agent cards. They come from strangers, so that some of these are hostile.
 import assert from "node:assert/strict";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Ajv from "ajv/dist/2020.js";
-import { project } from "./harness.mjs";
+import { project, run } from "./harness.mjs";
 
 const folder = await project("catalog-documents", { "entry.mjs": `export { Catalog, ContextWeaverError, Router } from "contextweaver";` });
 const { Catalog, ContextWeaverError, Router } = await import(pathToFileURL(join(folder, "entry.mjs")));
@@ -286,7 +287,7 @@ test("skills: what is not as the format says", () => {
   const catalog = Catalog.fromSkills(given);
   assert.deepEqual(catalog.items().map(({ id }) => id), ["skill:Refunds!", "skill:refunds", "skill:refunds#2", "skill:refunds#3", "skill:refunds#4"]);
   const left = catalog.findings().filter(({ index }) => index !== undefined);
-  assert.deepEqual(left.map(({ index, path }) => [index, path]), [[5, "/5/text"], [6, "/6/text"], [7, "/7/text"], [8, "/8/text"], [9, "/9/text"], [10, "/10/path"], [11, "/11/text"], [12, "/12/path"]]);
+  assert.deepEqual(left.map(({ index, path }) => [index, path]), [[5, "/5/text"], [6, "/6/text"], [7, "/7/text"], [8, "/8/text"], [9, "/9/text"], [10, "/10/path"], [11, "/11/text"], [12, "/12"]]);
   assert.ok(left.every(({ code, severity }) => code === "skill-invalid" && severity === "error"));
   const noted = catalog.findings().filter(({ index }) => index === undefined).map(({ code, item_id }) => `${item_id} ${code}`);
   for (const one of ["skill:Refunds! skill-name", "skill:Refunds! skill-folder", "skill:refunds skill-description", "skill:refunds#2 skill-field", "skill:refunds#2 skill-line", "skill:refunds#2 skill-duplicate", "skill:refunds#3 skill-yaml", "skill:refunds#4 skill-quote"]) {
@@ -387,4 +388,51 @@ test("agent cards: what is missing is told", () => {
   refuses(() => Catalog.fromAgentCard(given, { on_invalid: "raise" }), "MISSING_FIELD", "/1/name");
   for (const wrong of [null, undefined, 7]) refuses(() => Catalog.fromAgentCard(wrong), "INVALID_INPUT", "");
   assert.equal(Catalog.fromAgentCard({ name: "漢字", description: "x", url: "https://a.example.com", skills: [] }).items()[0].name, "漢字");
+});
+
+test("the program reads the same", async () => {
+  const write = async (path, content) => {
+    await mkdir(join(folder, path, ".."), { recursive: true });
+    await writeFile(join(folder, path), typeof content === "string" ? content : JSON.stringify(content));
+  };
+  await write("shop.json", shop());
+  await write("card.json", CARDS["1.0"]);
+  await write("cards.json", [CARDS["0.3"]]);
+  await write("shop.yaml", "openapi: 3.1.0\npaths: {}\n");
+  await write("skills/refunds/SKILL.md", skill("name: refunds\ndescription: Use when a customer wants money back.").text);
+  await write("skills/more/reports/SKILL.md", skill("name: sales\ndescription: Make a report of sales.").text);
+  await write("skills/more/broken/SKILL.md", "no front");
+  await write("skills/refunds/references/SKILL.md", skill("name: inner\ndescription: Of the skill itself.").text);
+  await write("skills/node_modules/x/SKILL.md", skill("name: other\ndescription: Of somebody else.").text);
+  await mkdir(join(folder, "empty"), { recursive: true });
+  await symlink("..", join(folder, "skills", "more", "up")).catch(() => undefined);
+  const cli = (...args) => run(join(folder, "node_modules", ".bin", "contextweaver"), args, { cwd: folder, check: false });
+  const ids = async (...args) => JSON.parse((await cli("route", ...args, "--json")).stdout).candidate_ids;
+
+  assert.deepEqual((await ids("shop.json", "cancel the order"))[0], "openapi:DELETE /orders/{id}");
+  assert.deepEqual(await ids("card.json", "fastest way between places"), ["agent:route_planner"]);
+  assert.deepEqual(await ids("cards.json", "fastest way between places"), ["agent:route_planner"]);
+  assert.deepEqual(await ids("skills/", "money back for a customer"), ["skill:refunds"]);
+  assert.deepEqual(await ids("skills/refunds/SKILL.md", "money back"), ["skill:refunds"]);
+  assert.deepEqual(await ids("shop.json", "skills/", "money back for a customer", "--top", "1"), ["skill:skills/refunds"]);
+
+  const { code, stdout } = await cli("lint", "shop.json", "skills", "--json");
+  const found = JSON.parse(stdout).map((finding) => `${finding.file ?? ""} ${finding.code} ${finding.item_id}`.trim());
+  for (const one of ["shop.json openapi-cycle openapi:shop/create order", "skills skill-invalid", "skills skill-folder skill:skills/sales"]) assert.ok(found.includes(one), `${one} in ${found.join(", ")}`);
+  assert.equal(code, 1, "a skill could not be read");
+  const skills = JSON.parse((await cli("convert", "tools", "skills")).stdout);
+  assert.deepEqual(skills.items.map(({ id }) => id), ["skill:refunds", "skill:sales"], "neither a skill's own files nor those of others");
+
+  const converted = JSON.parse((await cli("convert", "tools", "shop.json", "--server", "shop")).stdout);
+  assert.deepEqual(converted.items.map(({ id }) => id), Catalog.fromOpenApi(shop(), { server: "shop" }).items().map(({ id }) => id));
+  for (const [args, message] of [
+    [["lint", "shop.yaml"], /YAML.*yq/],
+    [["lint", "empty"], /no SKILL\.md/],
+    [["convert", "tools", "shop.json", "--id-form", "name"], /ids have one form/],
+    [["lint", "nowhere"], /cannot read nowhere: ENOENT/],
+  ]) {
+    const refused = await cli(...args);
+    assert.equal(refused.code, 2, args.join(" "));
+    assert.match(refused.stderr, message);
+  }
 });
