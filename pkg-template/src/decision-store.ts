@@ -69,8 +69,8 @@ export class DecisionStore {
   ): Promise<DecisionToolResult>;
   async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
-    const answer = this.#session.ask<DecisionToolResult>("call_tool", `${given}${caller(options)}`);
-    return this.#told({ tool: name }, answer, ({ isError }) => (isError ? "tool_error" : undefined));
+    const more = caller(options);
+    return this.#told({ tool: name }, () => this.#session.ask<DecisionToolResult>("call_tool", `${given}${more}`), outcomeOf);
   }
 
   /**
@@ -79,9 +79,10 @@ export class DecisionStore {
    */
   async handleRpc(message: unknown, options?: CallDecisionToolOptions): Promise<JsonRpcResponse | null> {
     const given = typeof message === "string" ? `"text":${encode(broken(message))}` : `"message":${encode(message)}`;
-    const answer = this.#session.ask<JsonRpcResponse | null>("handle_rpc", `${given}${caller(options)}`);
+    const more = caller(options);
+    const ask = (): Promise<JsonRpcResponse | null> => this.#session.ask("handle_rpc", `${given}${more}`);
     const call = this.#session.hears("call") ? toolCallOf(message) : undefined;
-    return call ? this.#told(call, answer, failureOf) : answer;
+    return call ? this.#told(call, ask, outcomeOfRpc) : ask();
   }
 
   /**
@@ -149,21 +150,20 @@ export class DecisionStore {
     this.#session.free();
   }
 
-  /** Waits for the answer of a tool, and tells who listens. */
-  async #told<T>({ tool, rpc }: Pick<DecisionCall, "tool" | "rpc">, answer: Promise<T>, failed: (answered: T) => string | undefined): Promise<T> {
-    if (!this.#session.hears("call")) return answer;
+  /** Runs a tool, and tells who listens. */
+  async #told<T>(call: Pick<DecisionCall, "tool" | "rpc">, run: () => Promise<T>, outcome: (answered: T) => Outcome): Promise<T> {
+    if (!this.#session.hears("call")) return run();
     const began = performance.now();
-    let error_type: string | undefined;
+    let ended: Outcome = { error_type: "_OTHER" };
     try {
-      const answered = await answer;
-      error_type = failed(answered);
+      const answered = await run();
+      ended = outcome(answered);
       return answered;
     } catch (error) {
-      error_type = ContextWeaverError.is(error) ? error.code : "_OTHER";
+      if (ContextWeaverError.is(error)) ended = { error_type: error.code };
       throw error;
     } finally {
-      const duration_ms = performance.now() - began;
-      const event: DecisionCall = { tool: this.#nameOf(tool), ...(error_type !== undefined && { error_type }), duration_ms, ...(rpc && { rpc }) };
+      const event: DecisionCall = { ...call, tool: this.#nameOf(call.tool), ...ended, duration_ms: performance.now() - began };
       this.#session.tell([{ kind: "call", event }]);
     }
   }
@@ -194,9 +194,17 @@ function toolCallOf(message: unknown): Pick<DecisionCall, "tool" | "rpc"> | unde
   }
 }
 
-function failureOf(response: JsonRpcResponse | null): string | undefined {
-  if (response?.error) return String(response.error.code);
-  return response?.result?.["isError"] === true ? "tool_error" : undefined;
+/** What came of a call. */
+type Outcome = Pick<DecisionCall, "error_type" | "found">;
+
+function outcomeOf({ isError, structuredContent }: { readonly isError?: unknown; readonly structuredContent?: unknown }): Outcome {
+  if (isError === true) return { error_type: "tool_error" };
+  const { decisions, relevantDecisions = decisions } = Object(structuredContent) as { readonly decisions?: unknown; readonly relevantDecisions?: unknown };
+  return Array.isArray(relevantDecisions) ? { found: relevantDecisions.length } : {};
+}
+
+function outcomeOfRpc(response: JsonRpcResponse | null): Outcome {
+  return response?.error ? { error_type: String(response.error.code) } : outcomeOf(response?.result ?? {});
 }
 
 /** Who calls, as more fields of an argument. */

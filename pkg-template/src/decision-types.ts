@@ -131,6 +131,8 @@ export interface DecisionCall {
   /** `tool_error` for a result with `isError`, the code of an error of JSON-RPC, or that of a thrown one. */
   readonly error_type?: string;
   readonly duration_ms: number;
+  /** Number of the decisions that a search returned; absent where nothing was searched. */
+  readonly found?: number;
   /** What is known of the message that it came in. */
   readonly rpc?: {
     readonly protocol_version?: string;

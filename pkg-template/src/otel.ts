@@ -255,7 +255,7 @@ const MEMORY: Readonly<Record<DecisionChange["type"], string>> = {
 };
 
 /**
- * Makes the listeners of a `DecisionStore`: of each change a span of the operation on memory, `create_memory` and the like, of each
+ * Makes the listeners of a `DecisionStore`: of each change and search a span of the operation on memory, such as `create_memory`, of each
  * call of a tool a span `execute_tool <name>`, or `tools/call <name>` where it came as a message of MCP, of each check of an action
  * a span `contextweaver.guardrail_check`. With `api`, the caller's context in `_meta` is the parent of `tools/call`.
  *
@@ -266,12 +266,13 @@ const MEMORY: Readonly<Record<DecisionChange["type"], string>> = {
 export function otelDecisions<Context>(tracer: OtelTracer, options: OtelDecisionOptions<Context> = {}): OtelDecisionListeners {
   const { meter, content = false, store_id, api } = options;
   const toolSeconds = meter && metricsOf(meter).toolSeconds;
+  const ofStore = store_id === undefined ? {} : { "gen_ai.memory.store.id": store_id };
   return {
     on_change({ type, id }) {
       const operation = MEMORY[type];
       const attributes = {
         "gen_ai.operation.name": operation,
-        ...(store_id !== undefined && { "gen_ai.memory.store.id": store_id }),
+        ...ofStore,
         ...(id !== undefined && { "gen_ai.memory.record.count": 1 }),
         ...(content && id !== undefined && { "gen_ai.memory.record.id": id }),
       };
@@ -286,18 +287,23 @@ export function otelDecisions<Context>(tracer: OtelTracer, options: OtelDecision
       };
       tracer.startSpan("contextweaver.guardrail_check", { kind: INTERNAL, attributes }).end();
     },
-    on_call({ tool, error_type, duration_ms, rpc }: DecisionCall) {
+    on_call({ tool, error_type, duration_ms, found, rpc }: DecisionCall) {
+      const startTime = Date.now() - duration_ms;
       const attributes = {
         "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": tool,
         ...(rpc ? ofMcp("tools/call", rpc.protocol_version) : { "gen_ai.tool.type": "function" }),
         ...(error_type !== undefined && { "error.type": error_type }),
       };
-      const how = { kind: rpc ? SERVER : INTERNAL, startTime: Date.now() - duration_ms, attributes };
+      const how = { kind: rpc ? SERVER : INTERNAL, startTime, attributes };
       const parent = api && rpc && extractTraceContext(api, rpc.meta);
       const span = tracer.startSpan(rpc ? `tools/call ${tool}` : `execute_tool ${tool}`, how, parent);
       if (error_type !== undefined) span.setStatus({ code: ERROR });
       span.end();
+      if (found !== undefined) {
+        const searched = { "gen_ai.operation.name": "search_memory", ...ofStore, "gen_ai.memory.record.count": found };
+        tracer.startSpan("search_memory", { kind: INTERNAL, startTime, attributes: searched }, parent).end();
+      }
       toolSeconds?.record(duration_ms / 1000, { "gen_ai.tool.name": tool, ...(error_type !== undefined && { "error.type": error_type }) });
     },
   };

@@ -271,10 +271,14 @@ test("changes of decisions are operations on a memory", async () => {
   const logged = await store.callTool("log_decision", { decision: "Use a queue", confidence: 0.8, category: "architecture", stakes: "low" });
   const { id } = logged.structuredContent;
   await store.callTool("update_decision", { id, context: "as measured" });
+  const { structuredContent } = await store.callTool("query_decisions", { query: "queue" });
   const copy = new DecisionStore(otelDecisions(tracer));
   copy.import(store.export());
+  const [search] = spans().filter(({ name }) => name === "search_memory");
+  assert.deepEqual(search.attributes, { "gen_ai.operation.name": "search_memory", "gen_ai.memory.store.id": "team", "gen_ai.memory.record.count": structuredContent.decisions.length });
+  assert.ok(structuredContent.decisions.length > 0);
   const memory = spans().map(({ name, attributes }) => [name, attributes["gen_ai.memory.store.id"]]).filter(([name]) => name.endsWith("_memory"));
-  assert.deepEqual(memory, [["create_memory", "team"], ["update_memory", "team"], ["upsert_memory", undefined]]);
+  assert.deepEqual(memory, [["create_memory", "team"], ["update_memory", "team"], ["search_memory", "team"], ["upsert_memory", undefined]]);
 });
 
 test("metrics count the same", () => {
