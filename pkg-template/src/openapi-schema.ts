@@ -14,6 +14,9 @@ const TEXT_STEP = 64;
 /** Keys on the way down and references together: arguments may have 64 levels with what stands above them. */
 const MAX_DEPTH = 56;
 
+/** References below each other that are written out: where a schema is too large with all of them, fewer leave its upper part whole. */
+const REFERENCES = [MAX_DEPTH, 6, 4, 3, 2, 1];
+
 /** Keys whose values are no schemas: data, and lists of names. */
 const DATA = ["enum", "const", "default", "required", "type"];
 /** Keys whose values are lists of schemas. */
@@ -56,6 +59,8 @@ export class SchemaReader {
   #place = "";
   #left = DOCUMENT_STEPS;
   #steps = 0;
+  #isOut = false;
+  #most = MAX_DEPTH;
   #findings = new Map<string, Told>();
 
   /** `isOld`: version 3.0, whose schemas are a dialect of their own. */
@@ -86,7 +91,14 @@ export class SchemaReader {
   /** Reads a schema, which stands at a path, as JSON Schema. */
   read(schema: unknown, path: string): JsonObject {
     this.#place = path;
-    return this.#schema(schema as JsonValue);
+    const steps = this.#steps;
+    let read: JsonObject = {};
+    for (const most of REFERENCES) {
+      [this.#most, this.#isOut, this.#steps] = [most, false, Math.min(steps, this.#left)];
+      read = this.#schema(schema as JsonValue);
+      if (!this.#isOut) break;
+    }
+    return read;
   }
 
   #find(code: string, message: string): void {
@@ -98,8 +110,8 @@ export class SchemaReader {
   #take(steps: number): boolean {
     if (this.#steps < steps) {
       this.#left -= this.#steps;
-      this.#steps = 0;
-      this.#find("openapi-schema-cut", "the arguments are too large; the rest of them may be anything");
+      [this.#steps, this.#isOut] = [0, true];
+      this.#find("openapi-schema-cut", "the arguments are too large; what is deepest in them may be anything");
       return false;
     }
     this.#steps -= steps;
@@ -127,7 +139,7 @@ export class SchemaReader {
       return {};
     }
     if (this.#trail.length + this.#open.length > MAX_DEPTH) {
-      this.#find("openapi-schema-cut", "the arguments are nested too deep; the rest of them may be anything");
+      this.#find("openapi-schema-cut", "the arguments are nested too deep; what is deepest in them may be anything");
       return {};
     }
     if (!this.#take(1)) return {};
@@ -145,8 +157,10 @@ export class SchemaReader {
       this.#find("openapi-ref", "the reference leads to nothing in the document; nothing is fetched, and the argument may be anything");
       return more;
     }
-    if (this.#open.includes(name)) {
-      this.#find("openapi-cycle", "the schema contains itself; below the first time it may be anything");
+    const isCycle = this.#open.includes(name);
+    if (isCycle || this.#open.length >= this.#most) {
+      if (isCycle) this.#find("openapi-cycle", "the schema contains itself; below the first time it may be anything");
+      else this.#find("openapi-schema-cut", "the arguments are too large; what is deepest in them may be anything");
       const type = recordOf(target)?.["type"];
       return { ...(typeof type === "string" && { type }), ...more };
     }

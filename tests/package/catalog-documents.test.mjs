@@ -203,6 +203,18 @@ test("OpenAPI: names are callable, and ids are one each", () => {
   }
 });
 
+test("OpenAPI: of arguments that are too large the upper part is whole", () => {
+  const level = (at) => ({ type: "object", properties: Object.fromEntries(["a", "b", "c", "d", "e"].map((key) => [key, { $ref: `#/components/schemas/S${at + 1}` }])) });
+  const schemas = { ...Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`S${at}`, level(at)])), S12: { type: "string" } };
+  const schema = { type: "object", properties: { deep: { $ref: "#/components/schemas/S0" }, last: { type: "string" } } };
+  const catalog = Catalog.fromOpenApi({ openapi: "3.1.0", components: { schemas }, paths: { "/a": { post: { operationId: "a", requestBody: { content: { "application/json": { schema } } } } } } });
+  assert.deepEqual(findingsOf(catalog).map(([code]) => code), ["openapi-schema-cut"]);
+  const { properties } = catalog.get("openapi:a").args_schema.properties.body;
+  assert.deepEqual(properties.last, { type: "string" });
+  assert.deepEqual(Object.keys(properties.deep.properties), ["a", "b", "c", "d", "e"]);
+  assert.deepEqual(Object.keys(properties.deep.properties.e.properties), ["a", "b", "c", "d", "e"], "the last as the first");
+});
+
 test("OpenAPI: hostile documents cost bounded work", () => {
   const began = performance.now();
   // Each level refers to the next twice, so that they stand for 2^60 schemas.
