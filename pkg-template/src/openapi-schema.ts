@@ -6,7 +6,7 @@ import { token } from "./guard.js";
 import type { JsonObject, JsonValue } from "./types.js";
 
 /** Steps of one tool: values of its schemas with references resolved, long texts counting more. */
-const TOOL_STEPS = 8_000;
+const TOOL_STEPS = 10_000;
 /** Steps of a document: these, and what references to other parts make it say again. */
 const DOCUMENT_STEPS = 1_000_000;
 /** Characters of text that count as a step. */
@@ -201,7 +201,7 @@ export class SchemaReader {
   #list(schemas: readonly JsonValue[]): JsonObject[] {
     const read: JsonObject[] = [];
     for (const [at, schema] of schemas.entries()) {
-      if (this.#steps === 0) break;
+      if (!this.#take(1)) break;
       read.push(this.#below(`${at}`, schema));
     }
     return read;
@@ -210,7 +210,7 @@ export class SchemaReader {
   #byName(key: string, schemas: JsonObject, hidden: Set<string>): JsonObject {
     const read: Record<string, JsonValue> = {};
     for (const [name, schema] of Object.entries(schemas)) {
-      if (!this.#take(Math.floor(name.length / TEXT_STEP)) || this.#steps === 0 || schema === undefined) break;
+      if (schema === undefined || !this.#take(1 + Math.floor(name.length / TEXT_STEP))) break;
       // A request has no such field: the server makes it.
       if (key === "properties" && recordOf(schema)?.["readOnly"] === true) hidden.add(name);
       else set(read, name, this.#below(name, schema));
