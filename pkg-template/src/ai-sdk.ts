@@ -13,7 +13,7 @@ export type AiSdkTools = Readonly<Record<string, object>>;
 
 /** A tool that the loop adds. */
 export interface AiSdkAddedTool<Input> extends AiSdkTool {
-  readonly execute: (input: Input) => Promise<string>;
+  readonly execute: (input: Input, options?: { readonly toolCallId?: string }) => Promise<string>;
 }
 
 /** The tools that the loop adds. An alias, as only these are sets of tools to the compiler. */
@@ -83,8 +83,8 @@ export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOp
   /** The call whose cost was taken last. */
   let paid: object | undefined;
   const added: AiSdkAddedTools = {
-    drilldown: addedTool(drilldownOffer(), async (input) => loop.drilldown(input)),
-    find_tools: addedTool(FIND_TOOLS, async (input) => loop.findTools(input)),
+    drilldown: addedTool(drilldownOffer(), async (input, options) => loop.drilldown(input, options?.toolCallId)),
+    find_tools: addedTool(FIND_TOOLS, async (input, options) => loop.findTools(input, options?.toolCallId)),
   };
   return {
     tools: { ...tools, ...added },
@@ -140,7 +140,7 @@ function withoutSystem(messages: readonly AiSdkModelMessage[]): { messages: AiSd
   return { messages: messages.filter((message) => !isSystem(message)), ...(system.length > 0 && { system: system.join("\n\n") }) };
 }
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input) => Promise<string>): AiSdkAddedTool<Input> {
+function addedTool<Input>({ description, schema }: DescribedTool, execute: AiSdkAddedTool<Input>["execute"]): AiSdkAddedTool<Input> {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 

@@ -14,7 +14,7 @@ export interface AnthropicAddedTool {
   name: string;
   description: string;
   input_schema: { type: "object"; [keyword: string]: unknown };
-  run: (input: unknown) => Promise<string>;
+  run: (input: unknown, context?: { readonly toolUse?: { readonly id?: string } }) => Promise<string>;
   parse: (input: unknown) => unknown;
 }
 
@@ -96,7 +96,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
   const fitting = new Fitting(loop, tools, cache);
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),
-    run: async (input) => loop.answer(tool.name, input) as string,
+    run: async (input, context) => loop.answer(tool.name, input, context?.toolUse?.id) as string,
     parse: (input) => input,
   });
   return {
@@ -104,7 +104,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer({ type, id, name, input }) {
-      const content = type === "tool_use" ? loop.answer(String(name), input) : undefined;
+      const content = type === "tool_use" ? loop.answer(String(name), input, String(id)) : undefined;
       return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
     },
     serve: <Client extends AnthropicClient>(client: Client) => {

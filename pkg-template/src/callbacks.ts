@@ -22,7 +22,7 @@ export type Need =
   | { readonly kind: "extract"; readonly item: unknown; readonly text: string }
   | { readonly kind: "redact"; readonly hook: string; readonly item: unknown };
 
-const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "context_built"];
+const HOOKS = ["firewall_triggered", "items_excluded", "budget_exceeded", "context_built", "build_failed", "tool_executed"];
 const PLUGINS = [["summarizer", "summarize"], ["extractor", "extract"]] as const;
 const LEVELS = ["public", "internal", "confidential", "restricted"];
 
@@ -105,6 +105,11 @@ export class Callbacks {
   itemScores(phase: unknown, query: unknown): object | undefined {
     const scores = this.#functions.get("item_scores");
     return scores && ask("item_scores function", scores, [{ phase, query: query ?? "" }], isObject, "scores by item id");
+  }
+
+  /** Whether a hook is to be told of something. */
+  hears(hook: HookEvent["hook"]): boolean {
+    return this.#hooks.has(hook);
   }
 
   /** Tells the hooks what happened; returns a warning for each that failed. */

@@ -12,14 +12,19 @@ import type {
   CatalogDiff,
   CatalogFinding,
   CatalogOptions,
+  DocumentOptions,
   LintOptions,
   McpCatalogOptions,
   NamespaceCount,
   RoutingImpact,
   RoutingImpactOptions,
+  SkillFile,
   ToolPins,
   ToolSourceOptions,
 } from "./routing-types.js";
+import { readAgentCards } from "./agent-card.js";
+import { readOpenApi } from "./openapi-tools.js";
+import { readSkills } from "./skill-files.js";
 import { readTools } from "./tool-sources.js";
 import type { ReadTools, ToolSource } from "./tool-sources.js";
 import type { CatalogInput, CatalogJson, SelectableItem, StoredTool } from "./types.js";
@@ -145,8 +150,60 @@ export class Catalog {
     return Catalog.#from("openai", tools, options);
   }
 
+  /**
+   * Makes a catalog of a document of OpenAPI 3.0 or 3.1, or its JSON text: each operation is a tool, `openapi:<operationId>`, or
+   * `openapi:<METHOD> <path>` where it has none. Parameters and the body, as `body`, become one schema of arguments without references.
+   * `metadata.openapi` says where each argument goes, and names method, path, servers and schemes of security; what a scheme sets is no
+   * argument. Methods that change nothing are `read_only`, deletions `destructive`.
+   *
+   * Nothing is fetched. What is left out or cut, such as a schema that contains itself, is told by {@link Catalog.findings}; paths
+   * there lead through the document.
+   *
+   * @example
+   * ```ts
+   * const catalog = Catalog.fromOpenApi(await (await fetch("https://example.com/openapi.json")).json());
+   * const { candidate_ids } = new Router(catalog).route("refund an order");
+   * ```
+   */
+  static fromOpenApi(document: object | string, options?: DocumentOptions): Catalog {
+    return Catalog.#of(readOpenApi(document, options), options);
+  }
+
+  /**
+   * Makes a catalog of skills of agents, each a `SKILL.md` with its name and description in front: items `skill:<name>` of the kind
+   * `skill`. `metadata.skill.path` says where the instructions are, which are not part of the catalog. What is not as the format says
+   * is told by {@link Catalog.findings}.
+   *
+   * @example
+   * ```ts
+   * const text = "---\nname: refunds\ndescription: Use when a customer wants money back.\n---\nFirst, ...";
+   * const catalog = Catalog.fromSkills([{ path: "skills/refunds/SKILL.md", text }]);
+   * ```
+   */
+  static fromSkills(skills: readonly SkillFile[], options?: DocumentOptions): Catalog {
+    return Catalog.#of(readSkills(skills, options), options);
+  }
+
+  /**
+   * Makes a catalog of agents by their A2A agent cards, of version 0.3 or 1.0: items `agent:<name>` of the kind `agent`, found by what
+   * their skills say, too. `metadata.a2a` has the skills, where the agent is reached, and the names of what it asks for access. Nothing
+   * is fetched, and signatures are not checked.
+   *
+   * @example
+   * ```ts
+   * const card = await (await fetch("https://agent.example.com/.well-known/agent-card.json")).json();
+   * const catalog = Catalog.fromAgentCard(card);
+   * ```
+   */
+  static fromAgentCard(card: object | readonly object[], options?: DocumentOptions): Catalog {
+    return Catalog.#of(readAgentCards(card, options), options);
+  }
+
   static #from(source: ToolSource, given: unknown, options: ToolSourceOptions | undefined): Catalog {
-    const read = readTools(source, given, options);
+    return Catalog.#of(readTools(source, given, options), options);
+  }
+
+  static #of(read: ReadTools, options: ToolSourceOptions | DocumentOptions | undefined): Catalog {
     try {
       const catalog = new Catalog(read.items, { on_invalid: options?.on_invalid ?? "report" });
       catalog.#read = read;

@@ -4,6 +4,7 @@ import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
 import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, unknownField } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
+import type { ToolExecuted } from "./hook-types.js";
 import type { McpResultInput } from "./mcp-result-types.js";
 import type {
   BuildMessagesOptions,
@@ -63,6 +64,7 @@ import type {
   JsonObject,
   JsonValue,
   Jsonable,
+  Phase,
   Selector,
   Slice,
   StoredItem,
@@ -375,6 +377,18 @@ export class ContextManager {
     return this.#session.run<Inspection>("inspect", encode(options, "", SNAPSHOT)).value;
   }
 
+  /** Tells the hooks that an adapter ran a tool of its own; what to say is asked only where one listens. @internal */
+  tellTool(executed: () => Omit<ToolExecuted, "hook">): void {
+    const { callbacks } = this.#session;
+    if (!callbacks.hears("tool_executed")) return;
+    try {
+      this.#session.tell([{ hook: "tool_executed", ...executed() }]);
+    } catch {
+      // What cannot be told, such as arguments that no JSON can hold, is no reason not to answer.
+      callbacks.hookErrors += 1;
+    }
+  }
+
   /** Counters since the manager was made. */
   stats(): ManagerStats {
     const { value } = this.#session.run<Omit<ManagerStats, "hook_errors">>("stats", "{}");
@@ -398,10 +412,24 @@ export class ContextManager {
   #build<T>(op: string, options: unknown, warn: (built: T, warnings: readonly string[]) => T): T {
     const args = fields(options);
     args["item_scores"] ??= this.#session.ask(() => this.#session.callbacks.itemScores(args["phase"], args["query"]));
-    const { value, warnings } = this.#session.run<T>(op, encode(args));
-    return warn(value, warnings);
+    const began = performance.now();
+    try {
+      const { value, warnings } = this.#session.run<T>(op, encode(args));
+      return warn(value, warnings);
+    } catch (error) {
+      this.#tellFailure(error, op === "build_call" ? "call" : args["phase"], performance.now() - began);
+      throw error;
+    }
+  }
+
+  #tellFailure(error: unknown, phase: unknown, duration_ms: number): void {
+    if (!ContextWeaverError.is(error)) return;
+    const known = PHASES.find((one) => one === phase);
+    this.#session.tell([{ hook: "build_failed", ...(known && { phase: known }), error_type: error.code, duration_ms }]);
   }
 }
+
+const PHASES: readonly Phase[] = ["route", "call", "interpret", "answer"];
 
 function withWarnings(pack: ContextPack, warnings: readonly string[]): ContextPack {
   return warnings.length === 0 ? pack : { ...pack, warnings: [...(pack.warnings ?? []), ...warnings] };

@@ -18,7 +18,7 @@ type Need = { readonly kind: "id" } | { readonly kind: "embed"; readonly texts: 
 
 /** Something the caller may listen to. */
 interface StoreEvent {
-  readonly kind: "change" | "guardrail_check";
+  readonly kind: keyof typeof LISTENERS;
   readonly event: unknown;
 }
 
@@ -44,7 +44,10 @@ interface Running {
 /** What is no failure of the embedder, whoever was at work. */
 const FATAL: readonly string[] = ["DISPOSED", "POISONED", "INTERNAL", "REENTRANT"];
 
-const FUNCTIONS = ["clock", "new_id", "embed", "on_change", "on_guardrail_check"];
+const FUNCTIONS = ["clock", "new_id", "embed", "on_change", "on_guardrail_check", "on_call"];
+
+/** Who hears of what. */
+const LISTENERS = { change: "on_change", guardrail_check: "on_guardrail_check", call: "on_call" } as const;
 
 /** What stores with these options have in common. */
 const kindOf = (options: string): Kind<DecisionsGlue> => ({
@@ -89,7 +92,7 @@ export class DecisionSession {
     const answer = this.#invoke(name, args);
     if (answer.need) throw new ContextWeaverError("INTERNAL", "the operation asked for something");
     if (changes) this.#record(name, args, []);
-    this.#tell(answer.events);
+    this.tell(answer.events);
     return answer.done as T;
   }
 
@@ -106,7 +109,7 @@ export class DecisionSession {
       const answer = this.#invoke(name, args);
       if (!answer.need) {
         this.#record(name, args, vectors);
-        this.#tell(answer.events);
+        this.tell(answer.events);
         return answer.done as T;
       }
       for (const need of answer.need) {
@@ -117,6 +120,11 @@ export class DecisionSession {
     throw new ContextWeaverError("CALLBACK_FAILED", `the operation asked ${MAX_ROUNDS} times and got nothing it could use`, {
       hint: "new_id must return ids that no decision has",
     });
+  }
+
+  /** Whether anybody listens. */
+  hears(kind: keyof typeof LISTENERS): boolean {
+    return this.#functions.has(LISTENERS[kind]);
   }
 
   /** The time in milliseconds. */
@@ -193,12 +201,12 @@ export class DecisionSession {
   }
 
   /** Listeners may use the store; what their own calls cause is not told, or two could keep each other busy. */
-  #tell(events: readonly StoreEvent[] | undefined): void {
+  tell(events: readonly StoreEvent[] | undefined): void {
     if (!events || this.#telling) return;
     this.#telling = true;
     try {
       for (const { kind, event } of events) {
-        const fn = this.#functions.get(kind === "change" ? "on_change" : "on_guardrail_check");
+        const fn = this.#functions.get(LISTENERS[kind]);
         try {
           if (fn) isPromise(fn(event), () => undefined);
         } catch {

@@ -2,6 +2,7 @@
 import { DecisionSession } from "./decision-session.js";
 import type {
   CallDecisionToolOptions,
+  DecisionCall,
   DecisionContext,
   DecisionContextOptions,
   DecisionFiles,
@@ -68,7 +69,8 @@ export class DecisionStore {
   ): Promise<DecisionToolResult>;
   async callTool(name: string, args?: unknown, options?: CallDecisionToolOptions): Promise<DecisionToolResult> {
     const given = `"name":${encode(text(name, "/name"))},"arguments":${encode(args ?? {}, "/arguments")}`;
-    return this.#session.ask("call_tool", `${given}${caller(options)}`);
+    const more = caller(options);
+    return this.#told({ tool: name }, () => this.#session.ask<DecisionToolResult>("call_tool", `${given}${more}`), outcomeOf);
   }
 
   /**
@@ -77,7 +79,10 @@ export class DecisionStore {
    */
   async handleRpc(message: unknown, options?: CallDecisionToolOptions): Promise<JsonRpcResponse | null> {
     const given = typeof message === "string" ? `"text":${encode(broken(message))}` : `"message":${encode(message)}`;
-    return this.#session.ask("handle_rpc", `${given}${caller(options)}`);
+    const more = caller(options);
+    const ask = (): Promise<JsonRpcResponse | null> => this.#session.ask("handle_rpc", `${given}${more}`);
+    const call = this.#session.hears("call") ? toolCallOf(message) : undefined;
+    return call ? this.#told(call, ask, outcomeOfRpc) : ask();
   }
 
   /**
@@ -144,6 +149,62 @@ export class DecisionStore {
   free(): void {
     this.#session.free();
   }
+
+  /** Runs a tool, and tells who listens. */
+  async #told<T>(call: Pick<DecisionCall, "tool" | "rpc">, run: () => Promise<T>, outcome: (answered: T) => Outcome): Promise<T> {
+    if (!this.#session.hears("call")) return run();
+    const began = performance.now();
+    let ended: Outcome = { error_type: "_OTHER" };
+    try {
+      const answered = await run();
+      ended = outcome(answered);
+      return answered;
+    } catch (error) {
+      if (ContextWeaverError.is(error)) ended = { error_type: error.code };
+      throw error;
+    } finally {
+      const event: DecisionCall = { ...call, tool: this.#nameOf(call.tool), ...ended, duration_ms: performance.now() - began };
+      this.#session.tell([{ kind: "call", event }]);
+    }
+  }
+
+  /** A name that is no tool's may be anything, and is not told. */
+  #nameOf(tool: string): string {
+    try {
+      return this.listTools().some(({ name }) => name === tool) ? tool : "_OTHER";
+    } catch {
+      return "_OTHER"; // the store was freed meanwhile
+    }
+  }
+}
+
+const VERSION_KEY = "io.modelcontextprotocol/protocolVersion";
+
+/** The call of a tool that a message is, if it is one. */
+function toolCallOf(message: unknown): Pick<DecisionCall, "tool" | "rpc"> | undefined {
+  try {
+    const { method, params } = (typeof message === "string" ? JSON.parse(message) : message) as { readonly method?: unknown; readonly params?: unknown };
+    if (method !== "tools/call") return undefined;
+    const { name, _meta: meta } = Object(params) as { readonly name?: unknown; readonly _meta?: unknown };
+    const version: unknown = Object(meta)[VERSION_KEY];
+    const protocol_version = typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) ? version : undefined;
+    return { tool: String(name), rpc: { ...(protocol_version !== undefined && { protocol_version }), ...(meta !== undefined && { meta }) } };
+  } catch {
+    return undefined; // the engine says what is wrong with it
+  }
+}
+
+/** What came of a call. */
+type Outcome = Pick<DecisionCall, "error_type" | "found">;
+
+function outcomeOf({ isError, structuredContent }: { readonly isError?: unknown; readonly structuredContent?: unknown }): Outcome {
+  if (isError === true) return { error_type: "tool_error" };
+  const { decisions, relevantDecisions = decisions } = Object(structuredContent) as { readonly decisions?: unknown; readonly relevantDecisions?: unknown };
+  return Array.isArray(relevantDecisions) ? { found: relevantDecisions.length } : {};
+}
+
+function outcomeOfRpc(response: JsonRpcResponse | null): Outcome {
+  return response?.error ? { error_type: String(response.error.code) } : outcomeOf(response?.result ?? {});
 }
 
 /** Who calls, as more fields of an argument. */

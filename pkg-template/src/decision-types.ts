@@ -69,6 +69,8 @@ export interface DecisionStoreOptions {
   readonly on_change?: (event: DecisionChange) => void;
   /** Hears of every check of an action; what it throws is ignored. */
   readonly on_guardrail_check?: (event: GuardrailCheck) => void;
+  /** Hears of every call of a tool, after it; what it throws is ignored. */
+  readonly on_call?: (event: DecisionCall) => void;
 }
 
 /** How much a store takes. What is beyond is refused. */
@@ -120,6 +122,23 @@ export interface GuardrailCheck {
   readonly violations: readonly string[];
   /** Number of rules. */
   readonly evaluated: number;
+}
+
+/** A tool was called. Neither its arguments nor its answer are told. */
+export interface DecisionCall {
+  /** Name of the tool; `_OTHER` when there is no such tool. */
+  readonly tool: string;
+  /** `tool_error` for a result with `isError`, the code of an error of JSON-RPC, or that of a thrown one. */
+  readonly error_type?: string;
+  readonly duration_ms: number;
+  /** Number of the decisions that a search returned; absent where nothing was searched. */
+  readonly found?: number;
+  /** What is known of the message that it came in. */
+  readonly rpc?: {
+    readonly protocol_version?: string;
+    /** The `_meta` of the request, as the client wrote it. */
+    readonly meta?: unknown;
+  };
 }
 
 /** Who calls a tool, as the host knows it. It counts more than what the arguments say. */

@@ -85,8 +85,8 @@ let isMasking = false;
 /** No credential is shorter; what is written in errors of this package hardly ever has such a word. */
 const LONG_WORD = /[^\s/:`'"]{16,}/;
 
-/** Masks the credentials that somebody took for the name of a field. */
-function masked(text: string): string {
+/** Masks the credentials that somebody took for the name of a field. @internal */
+export function masked(text: string): string {
   // A masker that fails makes an error, too.
   if (isMasking || !LONG_WORD.test(text)) return text;
   isMasking = true;

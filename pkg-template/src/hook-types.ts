@@ -1,5 +1,5 @@
 // The functions that are told what happened, and what they are told.
-import type { Phase } from "./types.js";
+import type { BuildStats, Phase, PrefixReport } from "./types.js";
 
 /**
  * Functions told what happened, after the operation has completed. One that throws does not disturb the operation:
@@ -14,6 +14,10 @@ export interface Hooks {
   readonly budget_exceeded?: (event: BudgetExceeded) => void;
   /** A build is complete. */
   readonly context_built?: (event: ContextBuilt) => void;
+  /** A build threw. */
+  readonly build_failed?: (event: BuildFailed) => void;
+  /** An adapter ran one of the tools that it adds. */
+  readonly tool_executed?: (event: ToolExecuted) => void;
 }
 
 export interface FirewallTriggered {
@@ -39,7 +43,38 @@ export interface BudgetExceeded {
 export interface ContextBuilt {
   readonly hook: "context_built";
   readonly phase: Phase;
+  /** The record that the pack has. */
+  readonly stats: BuildStats;
+  /** Tokens of what is sent: of the messages, where messages were built. */
+  readonly tokens: number;
+  /** In append mode. */
+  readonly prefix?: PrefixReport;
+  readonly duration_ms: number;
+}
+
+export interface BuildFailed {
+  readonly hook: "build_failed";
+  /** Absent when the phase itself was wrong. */
+  readonly phase?: Phase;
+  /** The code of the error, such as `BUDGET_EXCEEDED`. */
+  readonly error_type: string;
+  readonly duration_ms: number;
+}
+
+export interface ToolExecuted {
+  readonly hook: "tool_executed";
+  /** `drilldown` or `find_tools`. */
+  readonly name: string;
+  /** The id that the model gave to the call, where the framework tells it. */
+  readonly call_id?: string;
+  /** What the model said, as JSON; credentials are masked. */
+  readonly arguments: string;
+  /** What the model was answered. */
+  readonly result: string;
+  /** The code of the error that the model was told. */
+  readonly error_type?: string;
+  readonly duration_ms: number;
 }
 
 /** What a hook is told. */
-export type HookEvent = FirewallTriggered | ItemsExcluded | BudgetExceeded | ContextBuilt;
+export type HookEvent = FirewallTriggered | ItemsExcluded | BudgetExceeded | ContextBuilt | BuildFailed | ToolExecuted;

@@ -14,7 +14,7 @@ export interface AgentAddedTool {
   description: string;
   parameters: { type: "object"; properties: Record<string, object>; required: string[]; additionalProperties: false };
   strict: boolean;
-  invoke: (context: unknown, input: string) => Promise<string>;
+  invoke: (context: unknown, input: string, details?: { readonly toolCall?: { readonly callId?: string } }) => Promise<string>;
   needsApproval: () => Promise<boolean>;
   isEnabled: () => Promise<boolean>;
 }
@@ -168,7 +168,7 @@ function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop
     description,
     parameters: schema as unknown as AgentAddedTool["parameters"],
     strict: false,
-    invoke: async (_, input) => loop.answer(name, input) as string,
+    invoke: async (_, input, details) => loop.answer(name, input, details?.toolCall?.callId) as string,
     needsApproval: async () => false,
     isEnabled: async () => true,
   };

@@ -272,11 +272,11 @@ function namesOf(value: unknown): string[] {
 function answer(loop: AgentLoop, call: OpenAiChatCall | OpenAiResponsesCall): OpenAiToolMessage | OpenAiCallOutput | undefined {
   if (call.type === "function") {
     const { id, function: called } = call as OpenAiChatCall;
-    const content = called && loop.answer(called.name, called.arguments);
+    const content = called && loop.answer(called.name, called.arguments, id);
     return content === undefined ? undefined : { role: "tool", tool_call_id: id, content };
   }
   const { type, call_id: id, name, arguments: given } = call as OpenAiResponsesCall;
-  const output = type === "function_call" ? loop.answer(String(name), given) : undefined;
+  const output = type === "function_call" ? loop.answer(String(name), given, String(id)) : undefined;
   return output === undefined ? undefined : { type: "function_call_output", call_id: String(id), output };
 }
 

@@ -26,6 +26,21 @@ export interface ToolSourceOptions extends SchemaConverters {
   readonly on_invalid?: "raise" | "report";
 }
 
+/** How a document is read that describes tools, agents or skills. */
+export interface DocumentOptions {
+  /** A name for where they are from: it becomes the namespace, and part of the ids. */
+  readonly server?: string;
+  /** What becomes of what cannot be read: an error, or it is left out and told by `findings()`. Default: `report`. */
+  readonly on_invalid?: "raise" | "report";
+}
+
+/** A `SKILL.md`. */
+export interface SkillFile {
+  /** Where it was read; its folder should be named as the skill. */
+  readonly path: string;
+  readonly text: string;
+}
+
 /** A namespace and how many tools it has, those of namespaces below it not counted. */
 export interface NamespaceCount {
   readonly namespace: string;

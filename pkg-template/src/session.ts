@@ -9,6 +9,7 @@ import type { Kind } from "./engine-object.js";
 import { encode, utf8 } from "./guard.js";
 import type { HookEvent } from "./hook-types.js";
 import type { Entry } from "./replay-log.js";
+import type { ContextPack } from "./types.js";
 
 const MAX_ROUNDS = 64;
 
@@ -114,6 +115,7 @@ export class Session {
   run<T>(name: string, args: string, options: RunOptions<T> = {}): Outcome<T> {
     const operation: Operation = { name, args, bytes: options.bytes, result: options.result };
     const given: string[] = [];
+    const began = performance.now();
     try {
       const time = this.#tellTime();
       const { done, events } = this.#loop(operation, given, options.functions);
@@ -124,7 +126,7 @@ export class Session {
       } else if (options.uses !== undefined) {
         this.#recordUse(time, options.uses);
       }
-      return { value: done as T, warnings: this.#tell(events) };
+      return { value: done as T, warnings: this.tell(events.map((event) => withRecord(event, done, began))) };
     } catch (error) {
       dropPrefix(error, options.prefix ?? "");
       throw error;
@@ -217,7 +219,7 @@ export class Session {
   }
 
   /** Hooks may use the manager; what their own calls cause is not told, or two hooks could keep each other busy. */
-  #tell(events: readonly HookEvent[]): readonly string[] {
+  tell(events: readonly HookEvent[]): readonly string[] {
     if (this.#telling || events.length === 0) return [];
     this.#telling = true;
     try {
@@ -244,6 +246,22 @@ export class Session {
   #record(time: Operation | undefined, operation: Operation, answers: readonly string[]): void {
     this.#object.record(entryOf(time, operation, answers));
   }
+}
+
+/** What a build returns, as far as hooks are told of it. */
+interface Built extends Pick<ContextPack, "stats" | "prefix"> {
+  /** Messages have the pack beside them. */
+  readonly pack?: Built;
+  readonly tokens?: number;
+}
+
+/** Adds the record of a build to what the engine says of it. */
+function withRecord(event: HookEvent, done: unknown, began: number): HookEvent {
+  if (event.hook !== "context_built") return event;
+  const built = done as Built;
+  const { stats, prefix } = built.pack ?? built;
+  const tokens = built.tokens ?? stats.prompt_tokens ?? 0;
+  return { ...event, stats, tokens, ...(prefix && { prefix }), duration_ms: performance.now() - began };
 }
 
 /**

@@ -129,7 +129,7 @@ const session = [
 async function worldOf(cw) {
   const heard = [];
   const hear = (event) => void heard.push(event);
-  const hooks = { firewall_triggered: hear, items_excluded: hear, budget_exceeded: hear, context_built: hear };
+  const hooks = { firewall_triggered: hear, items_excluded: hear, budget_exceeded: hear, context_built: hear, build_failed: hear, tool_executed: hear };
   const manager = new cw.ContextManager({ hooks, clock: () => 1_700_000_000_000 });
   manager.ingestAll([item("u1"), item(`${NAME}i`), withheld("w1"), item("d1", { kind: "plan_state", text: `Decision: ${text("we chose")}. TODO: ${text("open")}` })]);
   manager.ingest(item("k1", { kind: "tool_call", text: `deploy({"key":"${SECRET}"})` }));
@@ -357,6 +357,8 @@ const ROWS = {
     );
   },
   "ContextManager.stats": ({ manager }) => manager.stats(),
+  // For adapters, which mask what the model said.
+  "ContextManager.tellTool": ({ manager }) => manager.tellTool(() => ({ name: "drilldown", arguments: "{}", result: "", duration_ms: 0 })),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),
   "ContextManager.events.get": ({ manager }) => each(() => manager.events.get(`${NAME}x`)),
@@ -421,6 +423,12 @@ const ROWS = {
     () => cw.Catalog.fromLangChain({ [NAME]: SECRET }),
     () => cw.Catalog.fromLangChain([], { on_invalid: SECRET }),
   ),
+  "Catalog.fromAgentCard": (_, cw) => each(
+    () => cw.Catalog.fromAgentCard([{ name: NAME, skills: [{ [NAME]: SECRET }], url: `https://${SECRET}@example.com?${NAME}` }, { name: NAME }, { [NAME]: SECRET }, SECRET]).findings(),
+    () => cw.Catalog.fromAgentCard({ [NAME]: SECRET }, { on_invalid: "raise" }),
+    () => cw.Catalog.fromAgentCard(SECRET),
+    () => cw.Catalog.fromAgentCard([], { [NAME]: SECRET }),
+  ),
   "Catalog.fromMcp": (_, cw) => each(
     () => cw.Catalog.fromMcp([mcpTool("deploy"), { name: NAME, inputSchema: SECRET }, { name: 7, note: SECRET }, mcpTool("deploy")]).findings(),
     () => cw.Catalog.fromMcp([{ name: NAME, inputSchema: SECRET }], { on_invalid: "raise" }),
@@ -431,6 +439,18 @@ const ROWS = {
     () => cw.Catalog.fromOpenAI([{ type: "function", name: NAME, parameters: SECRET }, { type: SECRET, name: NAME }, { type: "function", function: { name: NAME, description: 7, note: SECRET } }]).findings(),
     () => cw.Catalog.fromOpenAI([{ type: "function", name: NAME, parameters: SECRET }], { on_invalid: "raise" }),
     () => cw.Catalog.fromOpenAI(SECRET),
+  ),
+  "Catalog.fromOpenApi": (_, cw) => each(
+    () => cw.Catalog.fromOpenApi({ openapi: "3.1.0", paths: { [`/${NAME}`]: { get: { operationId: NAME, parameters: [{ name: NAME, in: "path" }, { name: NAME, in: "query", schema: { $ref: SECRET } }], requestBody: { content: { [NAME]: {}, x: SECRET } } }, put: SECRET, post: { operationId: NAME, servers: [{ url: `https://${SECRET}@example.com` }] } } } }).findings(),
+    () => cw.Catalog.fromOpenApi({ openapi: "3.1.0", paths: { [`/${NAME}`]: SECRET } }, { on_invalid: "raise" }),
+    () => cw.Catalog.fromOpenApi({ openapi: SECRET }),
+    () => cw.Catalog.fromOpenApi(SECRET),
+    () => cw.Catalog.fromOpenApi({ [NAME]: SECRET }),
+  ),
+  "Catalog.fromSkills": (_, cw) => each(
+    () => cw.Catalog.fromSkills([{ path: `${NAME}/SKILL.md`, text: `---\nname: ${NAME}\ndescription: "${SECRET}\n${NAME}: x\n---` }, { path: NAME, text: SECRET }, { [NAME]: SECRET }, SECRET]).findings(),
+    () => cw.Catalog.fromSkills([{ path: NAME, text: SECRET }], { on_invalid: "raise" }),
+    () => cw.Catalog.fromSkills({ [NAME]: SECRET }),
   ),
   "Catalog.register": ({ catalog, tools }) => each(
     () => catalog.register(tools[2]),

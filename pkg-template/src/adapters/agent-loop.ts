@@ -1,6 +1,6 @@
 // What all adapters do before a call of a model: bring the log in line with the conversation, choose tools, compile. An adapter
 // translates. By its own name the package is imported with the modules that fit the runtime.
-import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, renderCards } from "contextweaver";
+import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, redactSecrets, renderCards } from "contextweaver";
 import type {
   BuiltMessages,
   ContextManagerOptions,
@@ -86,6 +86,13 @@ export interface DrilldownInput {
   readonly handle: string;
   readonly selector: Selector;
   readonly max_tokens?: number;
+}
+
+/** A call of a tool that is added. */
+interface AddedCall {
+  readonly name: string;
+  readonly input: object;
+  readonly call_id: string | undefined;
 }
 
 /** A tool with the tokens of its definition. */
@@ -235,18 +242,24 @@ export class AgentLoop {
 
   /**
    * Answers a call of one of the two tools that are added; undefined for every other. `given` is what the model said: an object,
-   * or the JSON of one.
+   * or the JSON of one; `call_id` is what it called the call.
    */
-  answer(name: string, given: unknown): string | undefined {
+  answer(name: string, given: unknown, call_id?: string): string | undefined {
     if (name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name) return undefined;
     const input = argumentsOf(given);
-    if (!input) return "INVALID_INPUT: the arguments are no JSON object";
-    return name === FIND_TOOLS.name ? this.findTools(input as unknown as FindToolsInput) : this.drilldown(input as unknown as DrilldownInput);
+    if (!input) {
+      return this.#run({ name, input: {}, call_id }, () => {
+        throw new ContextWeaverError("INVALID_INPUT", "the arguments are no JSON object");
+      });
+    }
+    if (name === FIND_TOOLS.name) return this.findTools(input as unknown as FindToolsInput, call_id);
+    return this.drilldown(input as unknown as DrilldownInput, call_id);
   }
 
-  /** Answers a call of the drilldown tool. What is wrong with it is told to the model, which can do better. */
-  drilldown({ handle, selector, max_tokens = PART_TOKENS }: DrilldownInput): string {
-    return this.#told(() => {
+  /** Answers a call of the drilldown tool. */
+  drilldown(input: DrilldownInput, call_id?: string): string {
+    const { handle, selector, max_tokens = PART_TOKENS } = input;
+    return this.#run({ name: this.#drilldown.tool.name, input, call_id }, () => {
       const slice = this.manager.drilldown(handle, selector, { max_tokens: Math.min(max_tokens, PART_TOKENS) });
       const { text, unit, start, end, total, next } = slice;
       const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
@@ -255,8 +268,9 @@ export class AgentLoop {
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
-  findTools({ query }: FindToolsInput): string {
-    return this.#told(() => {
+  findTools(input: FindToolsInput, call_id?: string): string {
+    const { query } = input;
+    return this.#run({ name: FIND_TOOLS.name, input, call_id }, () => {
       const router = this.#router;
       if (!router) return "All tools are offered already.";
       const route = router.route(query, { top_k: Math.min(this.#maxTools, 8) });
@@ -318,12 +332,28 @@ export class AgentLoop {
     return this.#turn.names;
   }
 
-  #told(run: () => string): string {
+  /** Runs a tool that is added. What is wrong with its arguments is told to the model, which can do better. */
+  #run({ name, input, call_id }: AddedCall, run: () => string): string {
+    const began = performance.now();
+    const tell = (result: string, error_type?: string): void =>
+      this.manager.tellTool(() => ({
+        name,
+        ...(call_id !== undefined && { call_id }),
+        arguments: redactSecrets(JSON.stringify(input)),
+        result,
+        ...(error_type !== undefined && { error_type }),
+        duration_ms: performance.now() - began,
+      }));
     try {
-      return run();
+      const result = run();
+      tell(result);
+      return result;
     } catch (error) {
       if (!ContextWeaverError.is(error)) throw error;
-      return `${error.code}: ${error.message}${error.hint ? ` (${error.hint})` : ""}`;
+      const { code, message, hint } = error;
+      const result = `${code}: ${message}${hint ? ` (${hint})` : ""}`;
+      tell(result, code);
+      return result;
     }
   }
 }

@@ -83,7 +83,7 @@ async function tools(file: string, values: Values): Promise<string> {
     ...(form === undefined ? {} : { id_form: form }),
   });
   tellSkipped(read.skipped);
-  for (const { index, item_id: id, code, message, evidence } of read.catalog.findings()) {
+  for (const { index, item_id: id, code, message, evidence } of [...read.noted, ...read.catalog.findings()]) {
     if (index === undefined) tell(file, { code, message: evidence ? `${message} (${evidence})` : message, path: id });
   }
   if (to === "catalog") return `${safeJson(read.catalog)}\n`;

@@ -20,7 +20,7 @@ export async function lint({ files, values }: CommandLine): Promise<Printed> {
   if (pins !== undefined && values["pin"]) throw new UsageError("--pin and --pinned exclude each other");
   if (pins === "-" && files.includes("-")) throw new UsageError("standard input can be read once");
   const options: LintOptions = pins === undefined ? {} : { pinned: (await readJson(pins)) as ToolPins };
-  const { catalog, skipped } = await readTools(files);
+  const { catalog, skipped, noted } = await readTools(files);
   if (values["pin"]) {
     tellSkipped(skipped);
     return { text: `${safeJson(catalog.pin())}\n`, code: 0 };
@@ -28,7 +28,7 @@ export async function lint({ files, values }: CommandLine): Promise<Printed> {
   // What was left out is known by file already.
   const others = catalog.lint(options).filter(({ index }) => index === undefined);
   const findings: FileFinding[] = SEVERITIES.flatMap(([name]) =>
-    [...skipped, ...others].filter(({ severity }) => severity === name),
+    [...skipped, ...noted, ...others].filter(({ severity }) => severity === name),
   );
   const code = findings.some(({ severity }) => severity === "error") ? 1 : 0;
   if (values["json"]) return { text: `${safeJson(findings)}\n`, code };
@@ -58,5 +58,6 @@ function report(findings: readonly FileFinding[], size: number, paint: Paint): s
 }
 
 function placeOf({ item_id: id, file, index }: CatalogFinding & FileFinding): string {
-  return id ? safe(id).replace(/\s+/g, " ") : `${cell(file ?? "", 40)}: ${(index ?? 0) + 1}`;
+  if (id) return safe(id).replace(/\s+/g, " ");
+  return index === undefined ? cell(file ?? "", 40) : `${cell(file ?? "", 40)}: ${index + 1}`;
 }

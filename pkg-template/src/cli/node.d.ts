@@ -3,6 +3,8 @@
 
 declare module "node:fs" {
   export function readFileSync(path: string | URL): Uint8Array<ArrayBuffer>;
+  export function statSync(path: string, options: { throwIfNoEntry: false }): { isDirectory(): boolean } | undefined;
+  export function readdirSync(path: string, options: { withFileTypes: true }): { readonly name: string; isFile(): boolean; isDirectory(): boolean }[];
   export function mkdirSync(path: string, options: { recursive: boolean }): void;
   export function writeFileSync(path: string | number, data: Uint8Array | string, options?: { flag: "wx" }): void;
   export function openSync(path: string, flags: "w", mode: number): number;

@@ -74,8 +74,8 @@ const HELP: Readonly<Record<string, string>> = {
   diff: `Options of diff
   --check               exit with 1 when something changed
 `,
-  convert: `convert tools: what a server answered to tools/list becomes a catalog
-  --server <name>       the server, which becomes the namespace (default: guessed from the names)
+  convert: `convert tools: what a server answered to tools/list, or another list of tools, becomes a catalog
+  --server <name>       the server, which becomes the namespace (default: guessed from the names, or none)
   --id-form <form>      name or canonical (default: name)
   --to <form>           catalog, or definitions for openai-chat, openai-responses, anthropic, gemini or ai-sdk
                         (default: catalog)
@@ -98,7 +98,8 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
 };
 
 /** Where tools come from, for the commands that read them. */
-const TOOL_LISTS = `Lists of tools are what a server answered to tools/list, or catalogs. Of several files each is a server by its name.
+const TOOL_LISTS = `Lists of tools are what a server answered to tools/list, catalogs, OpenAPI documents, A2A agent cards, all as JSON, or a folder
+with skills (SKILL.md). Of several files each is a server by its name.
 `;
 const EXIT_CODES = `Exit codes: 0 done, 1 it cannot be done, or lint, a check or a guardrail has found something, 2 bad usage or bad input.
 `;

@@ -1,7 +1,10 @@
-// Reads tools: catalogs, and what MCP servers answered to `tools/list`. A tool that cannot be used is left out and told.
+// Reads tools: catalogs, what MCP servers answered to `tools/list`, and documents that describe tools. A tool that cannot be used is
+// left out and told.
 import process from "node:process";
 import { Catalog, ContextWeaverError } from "../api.js";
 import type { CatalogFinding, McpCatalogOptions, SelectableItem } from "../api.js";
+import { documentOf, refuseYaml, skillsAt } from "./documents.js";
+import type { DocumentReader } from "./documents.js";
 import { UsageError } from "./options.js";
 import { cell } from "./print.js";
 import { nameOf, readText } from "./session.js";
@@ -15,6 +18,8 @@ export type FileFinding = CatalogFinding & { readonly file?: string };
 export interface Tools {
   readonly catalog: Catalog;
   readonly skipped: readonly FileFinding[];
+  /** What is to be said of documents beside that. */
+  readonly noted: readonly FileFinding[];
 }
 
 /**
@@ -24,10 +29,13 @@ export interface Tools {
 export async function readTools(files: readonly string[], asked?: McpCatalogOptions): Promise<Tools> {
   if (files.filter((file) => file === "-").length > 1) throw new UsageError("standard input can be read once");
   const skipped: FileFinding[] = [];
+  const noted: FileFinding[] = [];
   const items: SelectableItem[] = [];
   const origins: { file: string; index: number }[] = [];
   for (const file of files) {
-    const part = await readFile(file, files.length > 1 ? serverOf(file) : undefined, asked);
+    const { catalog: part, isDocument } = await readFile(file, files.length > 1 ? serverOf(file) : undefined, asked);
+    const told = isDocument ? part.findings().filter(({ index }) => index === undefined) : [];
+    noted.push(...told.map((finding) => ({ ...finding, file: nameOf(file) })));
     skipped.push(...leftOut(part).map((finding) => ({ ...finding, file: nameOf(file) })));
     for (const [index, item] of part.items().entries()) {
       items.push(item);
@@ -38,7 +46,7 @@ export async function readTools(files: readonly string[], asked?: McpCatalogOpti
   const catalog = new Catalog(items, { on_invalid: "report" });
   // A finding of the whole counts through all files.
   const between = leftOut(catalog).map((finding) => ({ ...finding, ...origins[finding.index ?? -1] }));
-  return { catalog, skipped: [...skipped, ...between] };
+  return { catalog, skipped: [...skipped, ...between], noted };
 }
 
 /** Says on stderr which tools were left out. */
@@ -58,25 +66,44 @@ export async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
+    refuseYaml(file, text);
     // Not the runtime's own sentence: it quotes the text.
     throw new UsageError(`${nameOf(file)} is not valid JSON`, "input");
   }
 }
 
-async function readFile(file: string, server?: string, asked?: McpCatalogOptions): Promise<Catalog> {
+async function readFile(file: string, server?: string, asked?: McpCatalogOptions): Promise<{ catalog: Catalog; isDocument: boolean }> {
+  const named = { ...(server === undefined ? {} : { server }), ...asked };
+  const skills = await skillsAt(file);
+  if (skills) return { catalog: ofDocument(file, skills, named), isDocument: true };
   const json = await readJson(file);
   if (json === null) throw new UsageError(`${nameOf(file)} has no list of tools: it is null`, "input");
-  try {
+  const document = documentOf(json);
+  if (document) return { catalog: ofDocument(file, document, named), isDocument: true };
+  const catalog = withName(file, () => {
     const items = itemsOf(json);
     if (items !== undefined && Object.keys(asked ?? {}).length > 0) {
       throw new UsageError(`${nameOf(file)} is a catalog: what its tools are named is settled`, "input");
     }
-    if (items !== undefined) return new Catalog(items, { on_invalid: "report" });
-    return Catalog.fromMcp(json, { ...(server === undefined ? {} : { server }), ...asked });
+    return items === undefined ? Catalog.fromMcp(json, named) : new Catalog(items, { on_invalid: "report" });
+  });
+  return { catalog, isDocument: false };
+}
+
+function ofDocument(file: string, read: DocumentReader, { id_form, server }: McpCatalogOptions): Catalog {
+  if (id_form !== undefined) throw new UsageError(`${nameOf(file)} is no answer of a server: ids have one form`, "input");
+  return withName(file, () => read(server === undefined ? {} : { server }));
+}
+
+/** Says which file an error is about. */
+function withName<T>(file: string, run: () => T): T {
+  try {
+    return run();
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
     const at = error.path ? ` at ${error.path}` : "";
-    throw new UsageError(`${nameOf(file)} has no list of tools: ${error.code}${at}: ${error.message}`, "input");
+    const hint = error.hint ? ` (${error.hint})` : "";
+    throw new UsageError(`${nameOf(file)} has no list of tools: ${error.code}${at}: ${error.message}${hint}`, "input");
   }
 }
 
@@ -92,6 +119,6 @@ function leftOut(catalog: Catalog): CatalogFinding[] {
 }
 
 function serverOf(file: string): string {
-  const name = file === "-" ? "stdin" : (/[^/\\]+$/.exec(file)?.[0] ?? file);
+  const name = file === "-" ? "stdin" : (/([^/\\]+)[/\\]*$/.exec(file)?.[1] ?? file);
   return name.replace(/(.)\.json$/i, "$1");
 }

@@ -3,7 +3,9 @@ import * as aiSdk from "contextweaver/ai-sdk";
 import * as anthropic from "contextweaver/anthropic";
 import * as openai from "contextweaver/openai";
 import * as agents from "contextweaver/openai-agents";
-import type { ContextManager } from "contextweaver";
+import { executeTool, otel } from "contextweaver/otel";
+import type { OtelTracer } from "contextweaver/otel";
+import { ContextManager } from "contextweaver";
 
 const budget_tokens = 16_000;
 export const managers: ContextManager[] = [
@@ -13,3 +15,7 @@ export const managers: ContextManager[] = [
   agents.contextWeaver({ budget_tokens }).manager,
 ];
 export const results: (anthropic.AnthropicToolResult | undefined)[] = [anthropic.contextWeaver({ tools: [], budget_tokens }).answer({ type: "text" })];
+
+declare const tracer: OtelTracer;
+export const traced = new ContextManager({ hooks: otel(tracer) });
+export const run: Promise<string> = executeTool(tracer, { name: "add" }, () => "3");

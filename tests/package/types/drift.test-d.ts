@@ -35,6 +35,7 @@ import type {
   ConsolidateOptions,
   Consolidation,
   ContextBudget,
+  ContextBuilt,
   ContextItem,
   ContextManagerOptions,
   ContextPack,
@@ -131,6 +132,9 @@ import type {
   ViewSpecInput,
 } from "contextweaver";
 import type { AnswerKeys, Inputs, Records } from "./generated.js";
+
+/** Hooks that the facade tells what the engine does not know of. */
+type OfFacade = "build_failed" | "tool_executed";
 
 type Primitive = string | number | boolean | null | undefined;
 
@@ -241,7 +245,8 @@ export const records: { readonly [Name in keyof Records]: true } = {
   Episode: same<Records["Episode"], StoredEpisode>(),
   EpisodeCluster: same<Records["EpisodeCluster"], Consolidation["clusters"][number]>(),
   ErrorCode: same<Records["ErrorCode"], ErrorCode>(),
-  Event: same<Records["Event"], HookEvent>(),
+  // The facade adds the record of a build, and tells of failures and of the tools of adapters by itself.
+  Event: same<Records["Event"], Exclude<HookEvent, { readonly hook: "context_built" | OfFacade }> | Pick<ContextBuilt, "hook" | "phase">>(),
   Explanation: same<Records["Explanation"], Explanation>(),
   Fact: same<Records["Fact"], StoredFact>(),
   FirewallStats: same<Records["FirewallStats"], FirewallStats>(),
@@ -338,7 +343,7 @@ export const options: readonly true[] = [
   fits<SelectableItem["kind"], Records["SelectableItem"]["kind"]>(),
   same<keyof Records["CompatWeights"], Exclude<keyof ReferenceScoring, "method">>(),
   same<keyof NonNullable<Records["CompatWeights"]["phase_overrides"]>, Phase>(),
-  same<Records["Event"]["hook"], keyof Hooks>(),
+  same<Records["Event"]["hook"], Exclude<keyof Hooks, OfFacade>>(),
 ];
 
 /** Answers without a record: their fields; what the fields hold are records or plain numbers and strings. */
