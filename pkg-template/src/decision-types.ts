@@ -2,9 +2,13 @@
 // camel case, stored records in snake case.
 import type { JsonObject, JsonValue } from "./types.js";
 
+/** What a decision is about. */
 export type DecisionCategory = "architecture" | "process" | "integration" | "tooling" | "security" | (string & {});
+/** What depends on a decision. */
 export type DecisionStakes = "low" | "medium" | "high" | "critical";
+/** What became of a decision. */
 export type DecisionOutcome = "success" | "partial" | "failure" | "abandoned";
+/** What a reason rests on. */
 export type ReasonType =
   | "authority"
   | "analogy"
@@ -14,7 +18,9 @@ export type ReasonType =
   | "empirical"
   | "elimination"
   | "constraint";
+/** How one decision is related to another. */
 export type DecisionEdgeType = "relates_to" | "supersedes" | "depends_on";
+/** Whether decisions are found by meaning, by words, or by both. */
 export type RetrievalMode = "hybrid" | "semantic" | "keyword";
 
 /** How a store is made. The functions are called while a tool waits for them, and must not call the store. */

@@ -20,18 +20,21 @@ export interface Hooks {
   readonly tool_executed?: (event: ToolExecuted) => void;
 }
 
+/** A result was kept out of prompts. */
 export interface FirewallTriggered {
   readonly hook: "firewall_triggered";
   readonly item_id: string;
   readonly reason: string;
 }
 
+/** Items were dropped from a prompt. */
 export interface ItemsExcluded {
   readonly hook: "items_excluded";
   readonly item_ids: readonly string[];
   readonly reason: string;
 }
 
+/** Items were dropped for the token budget. */
 export interface BudgetExceeded {
   readonly hook: "budget_exceeded";
   /** Tokens asked for. */
@@ -40,6 +43,7 @@ export interface BudgetExceeded {
   readonly limit: number;
 }
 
+/** A prompt was built. */
 export interface ContextBuilt {
   readonly hook: "context_built";
   readonly phase: Phase;
@@ -52,6 +56,7 @@ export interface ContextBuilt {
   readonly duration_ms: number;
 }
 
+/** A prompt could not be built. */
 export interface BuildFailed {
   readonly hook: "build_failed";
   /** Absent when the phase itself was wrong. */
@@ -61,6 +66,7 @@ export interface BuildFailed {
   readonly duration_ms: number;
 }
 
+/** A tool that an adapter adds was run. */
 export interface ToolExecuted {
   readonly hook: "tool_executed";
   /** `drilldown` or `find_tools`. */

@@ -299,8 +299,10 @@ export type ToolChoice =
   | { readonly tool_id: string; readonly router: Router; readonly tool?: undefined }
   | { readonly tool_id: string; readonly catalog: Catalog; readonly tool?: undefined };
 
+/** What to say of a tool, and what is known of its arguments. */
 export type HydrateOptions = ToolChoice & ArgumentOptions;
 
+/** Arguments that are known already. */
 export interface ArgumentOptions {
   /** Arguments known so far. Default: none, and none are looked for. */
   readonly arguments?: JsonObject;
@@ -358,6 +360,7 @@ export interface BuildOptions {
 /** What to build for filling in a tool's arguments. */
 export type BuildCallOptions = ToolChoice & CallPromptOptions;
 
+/** How to compile the prompt for filling in a tool's arguments. */
 export interface CallPromptOptions extends Omit<BuildOptions, "phase"> {
   /** Replaces the tool's own; empty removes it. */
   readonly schema?: JsonObject;
@@ -381,6 +384,7 @@ export interface BuildRouteOptions extends Omit<BuildOptions, "phase"> {
   readonly cards?: CardOptions;
 }
 
+/** How much to read of an artifact, and whether it becomes an item. */
 export interface DrilldownOptions {
   /** Put the text into the log as an item. Default: false. */
   readonly inject?: boolean;
@@ -390,11 +394,13 @@ export interface DrilldownOptions {
   readonly max_tokens?: number;
 }
 
+/** How much a handoff may say. */
 export interface HandoffOptions {
   /** Default: 1500. */
   readonly budget_tokens?: number;
 }
 
+/** How facts that sessions have in common are found. */
 export interface ConsolidateOptions {
   readonly policy?: {
     /** Default: 3. */
@@ -414,6 +420,7 @@ export interface ConsolidateOptions {
   readonly apply?: boolean;
 }
 
+/** Which memories are chosen, and for what. */
 export interface SelectMemoryOptions {
   readonly entries: readonly MemoryEntry[];
   readonly phase: Phase;
@@ -426,6 +433,7 @@ export interface SelectMemoryOptions {
   readonly ingest?: boolean;
 }
 
+/** What a report on a prompt is made of. */
 export interface InspectOptions {
   readonly pack: ContextPack;
   readonly explanation?: Explanation;

@@ -423,6 +423,7 @@ export interface ChoiceGraphJson {
 /** What a schema of an answer is written for: plain, a response format, a tool, a part of generation settings. */
 export type SchemaProvider = "json_schema" | "openai" | "anthropic" | "gemini";
 
+/** How the schema of a choice among tools is written. */
 export interface SelectionSchemaOptions {
   /** Default: `json_schema`. */
   readonly provider?: SchemaProvider;
@@ -432,6 +433,7 @@ export interface SelectionSchemaOptions {
   readonly schema_name?: string;
 }
 
+/** How a choice of a model is checked. */
 export interface SelectionOptions {
   /** Whether an answer that is not exact may be repaired. Default: true. */
   readonly repair?: boolean;
@@ -456,6 +458,7 @@ export interface SelectionResult {
 /** Who tools are written for. */
 export type ToolProvider = "openai-chat" | "openai-responses" | "anthropic" | "gemini" | "ai-sdk";
 
+/** How tools are written for a provider. */
 export interface ToolsForOptions {
   /** OpenAI: hold the model to the schema, which takes fewer keywords and no optional properties. Default: false. */
   readonly strict?: boolean;
@@ -486,6 +489,7 @@ export interface RouteExplanation {
   readonly markdown: string;
 }
 
+/** How tools that others wrote are evened out. */
 export interface NormalizeOptions {
   /** Whether a blank or repeated id is an error. Default: false. */
   readonly strict?: boolean;
@@ -527,6 +531,7 @@ export interface CapabilityDiff {
   readonly has_changes: boolean;
 }
 
+/** How the routes before and after a change of tools are compared. */
 export interface RoutingImpactOptions {
   readonly probes?: readonly { readonly query: string; readonly expected?: string | null }[];
   /** Tools a route returns. Default: 5. */
