@@ -261,9 +261,9 @@ test("OpenAI Agents: items of every kind arrive as they are", async () => {
   const { input: masked } = requests[2];
   assert.ok(!JSON.stringify(masked).includes(secret));
   assert.equal(PROVIDER_RULES["openai-responses"]({ messages: getInputItems(masked) }), undefined);
-  assert.deepEqual(masked.map(({ type, role = type }) => role), ["user", "user", "assistant", "user", "function_call", "function_call_result"]);
-  assert.deepEqual(masked[1].content, [{ type: "input_image", image: { id: "file_2" }, detail: "low" }]);
-  assert.deepEqual(masked[2].content.map(({ type }) => type), ["output_text"]);
+  assert.deepEqual(masked.map(({ type, role = type }) => role), ["user", "assistant", "user", "function_call", "function_call_result"]);
+  assert.deepEqual(masked[0].content[1], { type: "input_image", image: { id: "file_2" }, detail: "low" });
+  assert.deepEqual(masked[1].content.map(({ type }) => type), ["output_text"]);
   assert.deepEqual(textsOf(masked).filter((one) => /REDACTED/.test(one)).length, 5);
   masking.free();
 });
