@@ -12,8 +12,8 @@ use crate::report::{Counts, Report, skipped_in_tap};
 use crate::run::{self, Step};
 use crate::setup;
 
-/// Files that run at a time: two more than the cores of CI machines, since a file also waits, for a page or for a program.
-const LANES: usize = 4;
+/// Files that run at a time: one more than the cores of CI machines, since a file also waits, for a page or for a program.
+const LANES: usize = 3;
 
 /// The files that take longest, so that they begin first and no lane works alone at the end: each runs the shared
 /// cases several times, drives a browser, or starts a compiler or a program per test. The others take seconds.
