@@ -1,6 +1,6 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -192,11 +192,6 @@ function nameOf(tool: unknown, at: number): string {
   }
   if (typeof called === "string") return called;
   throw new ContextWeaverError("INVALID_INPUT", "expected a tool with a name", { path: `/tools/${at}` });
-}
-
-function listOf(value: unknown, path: string): readonly object[] {
-  if (Array.isArray(value)) return value as readonly object[];
-  throw new ContextWeaverError(value === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list", { path });
 }
 
 /** What the user asked last, and the tools that were called since. */

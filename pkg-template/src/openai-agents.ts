@@ -1,8 +1,8 @@
 // `contextweaver/openai-agents`: the run loop of OpenAI's Agents SDK. It imports no SDK.
 import { AgentItems } from "./adapters/agent-items.js";
-import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
-import { ContextWeaverError, countTokens } from "contextweaver";
+import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
@@ -76,9 +76,6 @@ export function contextWeaver(options: AgentLoopOptions): AgentContextWeaver {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the provider puts around the instructions, and around each handoff. */
-const FRAME_TOKENS = 4;
-
 class Fitting {
   readonly #loop: AgentLoop;
   /** The tools of the agent whose turn it is, as JSON. */
@@ -103,7 +100,7 @@ class Fitting {
     const { built, tools: names } = this.#loop.step("openai-responses", items.translated, {
       query,
       called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
-      reserved_tokens: beside.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0),
+      reserved_tokens: framedTokens(beside),
     });
     return {
       ...request,

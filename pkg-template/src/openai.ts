@@ -1,8 +1,8 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
-import { ContextWeaverError, countTokens } from "contextweaver";
+import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
@@ -183,7 +183,7 @@ class Fitting {
     const messages = conversationOf(rest[api.field], api);
     const { query, called } = lastTurn(messages);
     const instructions = api === RESPONSES ? rest["instructions"] : undefined;
-    const reserved_tokens = typeof instructions === "string" ? countTokens(instructions) + FRAME_TOKENS : 0;
+    const reserved_tokens = framedTokens(typeof instructions === "string" ? [instructions] : []);
     const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], reserved_tokens });
     const tools = names.map((name) => {
       const { isFunction, definition, given } = this.#known.get(name) as KnownTool;
@@ -199,19 +199,11 @@ class Fitting {
   }
 }
 
-/** What the provider puts around the instructions. */
-const FRAME_TOKENS = 4;
-
 /** Reads the conversation of params. */
 function conversationOf(given: unknown, { field }: Api): readonly object[] {
   if (field === "input" && typeof given === "string") return [{ role: "user", content: given }];
   if (given === undefined) throw new ContextWeaverError("MISSING_FIELD", "expected `messages` of chat completions or `input` of responses");
   return listOf(given, `/${field}`);
-}
-
-function listOf(value: unknown, path: string): readonly object[] {
-  if (Array.isArray(value)) return value as readonly object[];
-  throw new ContextWeaverError("INVALID_INPUT", "expected a list", { path });
 }
 
 /** Reads a tool of either kind of calls. */

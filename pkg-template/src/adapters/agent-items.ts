@@ -1,4 +1,5 @@
 // Items of OpenAI's Agents SDK as items of OpenAI's Responses, which they are near to, and back.
+import { encodeBase64 } from "../base64.js";
 import type { OpenAiResponsesItem } from "contextweaver";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -94,13 +95,7 @@ function addressOf(given: unknown, inline: "image_url" | "file_data", fallback: 
   const file = id ?? fileId;
   if (file !== undefined) return { file_id: file };
   if (url !== undefined) return { [inline === "image_url" ? "image_url" : "file_url"]: url };
-  return { [inline]: `data:${String(mediaType ?? fallback)};base64,${typeof data === "string" ? data : base64Of(data as Uint8Array)}` };
-}
-
-function base64Of(bytes: Uint8Array): string {
-  let binary = "";
-  for (const byte of bytes) binary += String.fromCharCode(byte);
-  return btoa(binary);
+  return { [inline]: `data:${String(mediaType ?? fallback)};base64,${typeof data === "string" ? data : encodeBase64(new Uint8Array(data as Uint8Array))}` };
 }
 
 function outputOf(output: unknown): unknown {

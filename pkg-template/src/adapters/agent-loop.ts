@@ -114,7 +114,7 @@ const MAX_TOOLS = 16;
 /** Least and most tokens of a model for one of the estimator that are believed. */
 const LEAST_SHARE = 0.4;
 const MOST_SHARE = 2.5;
-/** What providers put around a definition. */
+/** What providers put around a definition, or a text beside the messages. */
 const FRAME_TOKENS = 4;
 
 /** The tool by which a model looks for tools that it was not offered. */
@@ -398,5 +398,16 @@ function argumentsOf(given: unknown): JsonObject | undefined {
 /** Counts the tokens of a definition as it is sent. */
 function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
   const { name, description, schema, definition = { name, description, schema } } = tool;
-  return { tool, tokens: countTokens(JSON.stringify(definition)) + FRAME_TOKENS };
+  return { tool, tokens: framedTokens([JSON.stringify(definition)]) };
+}
+
+/** Counts the tokens of texts that stand beside the messages, each with what is put around it. */
+export function framedTokens(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0);
+}
+
+/** Reads a list of what the caller gave. */
+export function listOf(value: unknown, path: string): readonly object[] {
+  if (Array.isArray(value)) return value as readonly object[];
+  throw new ContextWeaverError(value === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list", { path });
 }
