@@ -126,7 +126,7 @@ pub fn check_overflow(
 /// Names instructions at the head of the log that are not in the prompt as a whole: the model is not told what it is for.
 pub fn cut_instructions(build: &BuildState, prompt: &StructuredPrompt) -> Vec<String> {
     let items = build.items();
-    let head = build.rows.iter().take_while(|row| items[row.at].kind == ItemKind::Policy && row.redacted.is_none());
+    let head = build.instructions().iter().take_while(|row| row.redacted.is_none());
     head.filter_map(|row| {
         let (id, tokens) = (quote(&items[row.at].id), row.quarters / 4);
         let shown = prompt.entries.iter().find(|entry| entry.at == row.at).map(|entry| entry.rendering.form);

@@ -6,7 +6,7 @@ use crate::compile::render::renderer::Renderer;
 use crate::compile::select::plan::{CandidateRow, Planner};
 use crate::compile::select::units::{SelectionUnit, UnitSelector};
 use crate::request::BuildRequest;
-use contextweaver_model::{ContextItem, ScoreParts, Sensitivity, Stage};
+use contextweaver_model::{ContextItem, ItemKind, ScoreParts, Sensitivity, Stage};
 
 /// An item that left before selection.
 #[derive(Debug, Clone)]
@@ -68,6 +68,13 @@ impl<'a> BuildState<'a> {
         // A prompt that is to grow needs its room for what comes.
         let fills = !options.append;
         UnitSelector { rows: &self.rows, units: &self.units, planner, limit, policy: &options.policy, fills }
+    }
+
+    /// Returns the rows of the instructions that the log begins with.
+    pub fn instructions(&self) -> &[CandidateRow] {
+        let items = self.items();
+        let count = self.rows.iter().take_while(|row| items[row.at].kind == ItemKind::Policy).count();
+        &self.rows[..count]
     }
 
     /// Returns the items of the log.

@@ -55,9 +55,9 @@ pub const INSTRUCTIONS: &str = "instructions";
 
 /// What the log begins with tells the model what it is for: a turn less is worth less than an agent that has forgotten it.
 fn pin_instructions(state: &mut BuildState) {
-    let items = state.items();
-    for row in state.rows.iter().take_while(|row| items[row.at].kind == ItemKind::Policy) {
-        state.units[row.unit].pinned.get_or_insert(INSTRUCTIONS);
+    for index in 0..state.instructions().len() {
+        let unit = state.rows[index].unit;
+        state.units[unit].pinned.get_or_insert(INSTRUCTIONS);
     }
 }
 

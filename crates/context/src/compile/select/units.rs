@@ -134,9 +134,12 @@ impl UnitSelector<'_> {
         let mut pinned: Vec<usize> =
             (0..self.units.len()).filter(|index| self.units[*index].pinned.is_some()).collect();
         let whole: u64 = pinned.iter().filter(|unit| instructions(unit)).map(|unit| self.units[*unit].quarters).sum();
-        let others = pinned.iter().filter(|unit| !instructions(unit));
-        let least: u64 = others.map(|unit| self.plan(*unit, SqueezeLevel::Stub).1).sum();
-        if whole > (self.limit as f64 * INSTRUCTIONS_SHARE) as u64 || whole + least > self.limit {
+        let least = || -> u64 {
+            let others = pinned.iter().filter(|unit| !instructions(unit));
+            others.map(|unit| self.plan(*unit, SqueezeLevel::Stub).1).sum()
+        };
+        let share = (self.limit as f64 * INSTRUCTIONS_SHARE) as u64;
+        if whole > 0 && (whole > share || whole + least() > self.limit) {
             pinned.retain(|unit| !instructions(unit));
         }
         let mut plans: Vec<(Vec<PlannedPart>, u64)> =
