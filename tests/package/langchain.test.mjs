@@ -11,35 +11,24 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStrategy } from "langchain";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
+import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
 const folder = await project("langchain", { "entry.mjs": `export * from "contextweaver/langchain"; export { ContextManager, ContextWeaverError, countTokens } from "contextweaver";` });
 const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
 
-const BUDGET = 8_000;
-const STEPS = 60;
 const LIMIT = { recursionLimit: 1_000 };
-const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
-const QUESTION = "Read the export of the orders. I will ask about one of them.";
 
-/** 900 orders, none like another and none that stands out. */
-const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: `parcel ${(n * 7919) % 10007}` }));
-/** What stands in the row of order 4711, and nowhere else. */
-const ANSWER = "parcel 6475";
-const FIND_ROW = { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] };
+/** The schemas that are of Zod; the others are JSON Schema. */
+const SCHEMAS = { export_orders: z.object({ since: z.string().optional() }), take_picture: z.object({}) };
+const picture = [{ type: "text", text: "the desk" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } }];
 
-/** 200 tools, of which a few are of use. */
-function manyTools() {
-  const executed = [];
-  const many = Array.from({ length: 198 }, (_, n) => {
-    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
-    const name = `${area}_${verb}_${n}`;
-    return tool(async () => (executed.push(name), { done: n }), { name, description: `${verb} the ${area} records of group ${n}`, schema: { type: "object", properties: { group: { type: "integer" } } } });
-  });
-  const exported = tool(async () => (executed.push("export_orders"), orders()), { name: "export_orders", description: "Read the export of all orders with their status", schema: z.object({ since: z.string().optional() }) });
-  const picture = tool(async () => [{ type: "text", text: "the desk" }, { type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE}` } }], { name: "take_picture", description: "Take a picture of the order desk", schema: z.object({}) });
-  return { tools: [...many, exported, picture], executed };
+/** The tools of the session as the framework has them. */
+function sdkTools() {
+  const { tools, executed } = manyTools();
+  const made = tools.map(({ name, description, schema, run }) => tool(async () => (name === "take_picture" ? (run(), picture) : run()), { name, description, schema: SCHEMAS[name] ?? schema }));
+  return { tools: made, executed };
 }
 
 /** A model that says what `next` says to what it is asked. */
@@ -76,14 +65,6 @@ const call = (id, name, args) => ({ type: "tool_call", id, name, args });
 const asks = (...tool_calls) => ({ content: "", tool_calls });
 const says = (content) => ({ content });
 
-/** Texts of what a model is sent. */
-function textsOf(value, found = []) {
-  if (typeof value === "string") found.push(value.includes(PICTURE) ? "" : value);
-  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
-  else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) textsOf(one, found);
-  return found;
-}
-
 const sentTexts = (messages) => textsOf(messages.map(({ content, tool_calls = [], tool_call_id = "" }) => [content, tool_call_id, tool_calls.map(({ id, name, args }) => [id, name, JSON.stringify(args)])]));
 const definition = ({ name, description, schema, function: inner }) => JSON.stringify(inner ?? { name, description, schema: schema && toJsonSchema(schema) });
 
@@ -103,33 +84,13 @@ function accepts({ messages, tools, settings = {} }, budget = BUDGET) {
   assert.ok(tokens <= budget, `${tokens} tokens`);
 }
 
-/** A model that reads the export first, works for long, and then needs what stood in the export. */
-function script() {
-  let step = 0;
+/** The session as a model of the framework. */
+function scripted() {
+  const next = script();
   return (options) => {
     accepts(options);
-    const at = step++;
-    const offered = new Set(options.tools.map(({ name }) => name));
-    const uses = (...calls) => {
-      for (const { name } of calls) assert.ok(offered.has(name), `${name} is not offered at step ${at}: ${[...offered]}`);
-      return asks(...calls);
-    };
-    if (at === 0) return uses(call("c0", "export_orders", {}));
-    if (at === 1) return uses(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
-    if (at === 2) assert.ok(JSON.stringify(options.messages).includes(PICTURE), "the picture did not arrive");
-    if (at < STEPS - 2) {
-      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
-      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
-      return uses(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
-    }
-    const text = sentTexts(options.messages).join("\n");
-    if (at === STEPS - 2) {
-      assert.ok(!text.includes(ANSWER), "the row is not hidden");
-      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
-      return uses(call("last", "drilldown", { handle, selector: FIND_ROW }));
-    }
-    assert.ok(text.includes(ANSWER), "the answer was not found");
-    return says(ANSWER);
+    const { text, calls = [] } = next({ sent: [sentTexts(options.messages), options.messages.map(({ content }) => content)], offered: options.tools.map(({ name }) => name) });
+    return text === undefined ? asks(...calls.map(({ id, name, input }) => call(id, name, input))) : says(text);
   };
 }
 
@@ -152,23 +113,18 @@ const thread = (thread_id) => ({ configurable: { thread_id } });
 
 for (const [name, run] of Object.entries(HOW)) {
   test(`LangChain, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
-    const { tools, executed } = manyTools();
+    const { tools, executed } = sdkTools();
     const steps = [];
     const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
-    const agent = createAgent({ model: new ScriptedModel(script()), tools, middleware: [cw], systemPrompt: "Be brief." });
+    const agent = createAgent({ model: new ScriptedModel(scripted()), tools, middleware: [cw], systemPrompt: "Be brief." });
     const { messages } = await run(agent, { messages: [user(QUESTION)] }, thread("t"));
     assert.equal(messages.at(-1).text, ANSWER);
     assert.equal(steps.length, STEPS);
-    assert.equal(executed.filter((name) => name === "export_orders").length, 1);
     for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     // Nothing was said twice, and nothing is lost: in the log as in the state of the graph.
-    const manager = cw.manager("t");
-    assert.equal(JSON.parse(Buffer.from(manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
-    const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
-    assert.equal(manager.events.count({ kinds: ["tool_call"] }), calls);
-    assert.equal(manager.events.count({ kinds: ["tool_result"] }), calls);
-    assert.equal(messages.length, 1 + STEPS + calls);
+    holdsTheSession(cw.manager("t"), executed);
+    assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
     cw.free();
   });
@@ -341,7 +297,7 @@ test("LangChain: a log that had to give way while a call waited is read from the
 });
 
 test("LangChain: a tool that is demanded is offered, whatever the query brings", async () => {
-  const { tools } = manyTools();
+  const { tools } = sdkTools();
   let offered;
   const model = new ScriptedModel(({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
   const demand = { name: "demand", wrapModelCall: (request, handler) => handler({ ...request, toolChoice: { type: "function", function: { name: "take_picture" } } }) };
@@ -417,7 +373,7 @@ test("LangChain: results and answers of which the conversation has no class", as
 
 test("LangChain: tools that the provider runs are always offered, and lists that look like blocks are data", async () => {
   const hosted = { type: "web_search_20260101", name: "web_search" };
-  const { tools } = manyTools();
+  const { tools } = sdkTools();
   const got = await sent([new HumanMessage("Read the orders.")], { tools: [...tools, hosted], always: ["take_picture"] });
   const names = got.tools.map(({ name }) => name);
   for (const name of ["web_search", "take_picture", "export_orders", "find_tools"]) assert.ok(names.includes(name), `${names}`);

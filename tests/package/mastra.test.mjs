@@ -11,6 +11,7 @@ import { createTool } from "@mastra/core/tools";
 import * as test7 from "ai/test";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
+import { ANSWER, BUDGET, FIND_ROW, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -19,46 +20,24 @@ const { ContextManager, ContextWeaverError, contextWeaver, countTokens } = await
 
 /** The versions of the interface of models that the framework speaks. */
 const MODELS = { 3: { ...test6, Model: test6.MockLanguageModelV3 }, 4: { ...test7, Model: test7.MockLanguageModelV4 } };
-const BUDGET = 8_000;
-const STEPS = 60;
 const USAGE = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 20, text: 20, reasoning: undefined },
 };
-const PICTURE = Buffer.alloc(3_000, 7).toString("base64");
-const QUESTION = "Read the export of the orders. I will ask about one of them.";
 
-/** 900 orders, none like another and none that stands out. */
-const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + n, customer: `C-${n % 37}`, status: ["paid", "failed", "open"][n % 3], note: `parcel ${(n * 7919) % 10007}` }));
-/** What stands in the row of order 4711, and nowhere else. */
-const ANSWER = "parcel 6475";
-const FIND_ROW = { type: "rows", where: [{ column: "id", op: "=", value: 4711 }] };
+/** What the model is shown of the tool that takes a picture. */
+const shown = () => ({ type: "content", value: [{ type: "text", text: "the desk" }, { type: "media", mediaType: "image/png", data: PICTURE }] });
+/** The schemas that are of Zod alone. */
+const SCHEMAS = { export_orders: z.object({}), take_picture: z.object({}) };
 
-/** 200 tools, of which a few are of use. */
-function manyTools() {
-  const executed = [];
-  const many = Array.from({ length: 198 }, (_, n) => {
-    const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
-    const id = `${area}_${verb}_${n}`;
-    return [id, createTool({ id, description: `${verb} the ${area} records of group ${n}`, inputSchema: z.object({ group: z.number() }), execute: async () => (executed.push(id), { done: n }) })];
+/** The tools of the session as the framework has them. */
+function sdkTools() {
+  const { tools, executed } = manyTools();
+  const made = tools.map(({ name, description, run }) => {
+    const inputSchema = SCHEMAS[name] ?? z.object({ group: z.number() });
+    return [name, createTool({ id: name, description, inputSchema, execute: async () => run(), ...(name === "take_picture" && { execute: async () => (run(), { taken: true }), toModelOutput: shown }) })];
   });
-  const export_orders = createTool({ id: "export_orders", description: "Read the export of all orders with their status", inputSchema: z.object({}), execute: async () => (executed.push("export_orders"), orders()) });
-  const take_picture = createTool({
-    id: "take_picture",
-    description: "Take a picture of the order desk",
-    inputSchema: z.object({}),
-    execute: async () => ({ taken: true }),
-    toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, { type: "media", mediaType: "image/png", data: PICTURE }] }),
-  });
-  return { tools: { ...Object.fromEntries(many), export_orders, take_picture }, executed };
-}
-
-/** Texts of a prompt as the provider gets them. */
-function textsOf(value, found = []) {
-  if (typeof value === "string") found.push(value === PICTURE ? "" : value);
-  else if (Array.isArray(value)) for (const one of value) textsOf(one, found);
-  else if (typeof value === "object" && value !== null) for (const [key, one] of Object.entries(value)) if (key !== "providerOptions") textsOf(one, found);
-  return found;
+  return { tools: Object.fromEntries(made), executed };
 }
 
 /** What every provider wants, within the budget. */
@@ -66,7 +45,7 @@ function accepts({ prompt, tools = [], responseFormat }) {
   assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
   for (const { role, content } of prompt) assert.ok(role === "system" ? typeof content === "string" : Array.isArray(content), `content of ${role}`);
   const schema = responseFormat?.schema ? [JSON.stringify(responseFormat.schema)] : [];
-  const sent = textsOf(prompt).concat(schema, tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
+  const sent = textsOf(prompt, ["providerOptions"]).concat(schema, tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
   const tokens = sent.reduce((sum, text) => sum + countTokens(text), 0);
   assert.ok(tokens <= BUDGET, `${tokens} tokens`);
 }
@@ -75,33 +54,13 @@ const call = (toolCallId, toolName, input) => ({ type: "tool-call", toolCallId, 
 const said = (...content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
 const says = (text) => said({ type: "text", text });
 
-/** A model that reads the export first, works for long, and then needs what stood in the export. */
-function script() {
-  let step = 0;
+/** The session as a model of the framework. */
+function scripted() {
+  const next = script();
   return (options) => {
     accepts(options);
-    const at = step++;
-    const offered = new Set((options.tools ?? []).map(({ name }) => name));
-    const asks = (...calls) => {
-      for (const { toolName } of calls) assert.ok(offered.has(toolName), `${toolName} is not offered at step ${at}: ${[...offered]}`);
-      return said(...calls);
-    };
-    if (at === 0) return asks(call("c0", "export_orders", {}));
-    if (at === 1) return asks(call("c1", "take_picture", {}), call("c1b", "find_tools", { query: "rename calendar records" }));
-    if (at === 2) assert.ok(JSON.stringify(options.prompt).includes(PICTURE), "the picture did not arrive");
-    if (at < STEPS - 2) {
-      const found = [...offered].filter((name) => name.startsWith("calendar_rename"));
-      assert.ok(found.length > 0, `what was found is not offered at step ${at}`);
-      return asks(call(`c${at}`, found[0], { group: at }), call(`c${at}b`, found[0], { group: -at }));
-    }
-    const text = textsOf(options.prompt).join("\n");
-    if (at === STEPS - 2) {
-      assert.ok(!text.includes(ANSWER), "the row is not hidden");
-      const [, handle] = /drilldown (artifact:result:c0) /.exec(text) ?? assert.fail(`no way to the export:\n${text.slice(0, 3_000)}`);
-      return asks(call("last", "drilldown", { handle, selector: FIND_ROW }));
-    }
-    assert.ok(text.includes(ANSWER), "the answer was not found");
-    return says(ANSWER);
+    const { text, calls = [] } = next({ sent: options.prompt, offered: (options.tools ?? []).map(({ name }) => name) });
+    return text === undefined ? said(...calls.map(({ id, name, input }) => call(id, name, input))) : says(text);
   };
 }
 
@@ -136,24 +95,19 @@ const memoryOf = (thread) => ({ thread, resource: "user" });
 for (const version of Object.keys(MODELS)) {
   for (const [name, run] of Object.entries(HOW)) {
     test(`Mastra, ${name}, models of version ${version}: 60 steps, 200 tools, large results and a picture`, async () => {
-      const { tools, executed } = manyTools();
+      const { tools, executed } = sdkTools();
       const steps = [];
       const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
       const memory = new MockMemory();
-      const agent = agentOf({ model: modelOf(version, script()), tools, cw, memory });
+      const agent = agentOf({ model: modelOf(version, scripted()), tools, cw, memory });
       const { text } = await run(agent, QUESTION, { maxSteps: STEPS, memory: memoryOf("t") });
       assert.equal(text, ANSWER);
       assert.equal(steps.length, STEPS);
-      assert.equal(executed.filter((name) => name === "export_orders").length, 1);
       for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
       assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
       assert.deepEqual(steps.flatMap(({ synced }) => synced.superseded), []);
       // Nothing was said twice, and nothing is lost: in the log as in the memory.
-      const manager = cw.manager("t");
-      assert.equal(JSON.parse(Buffer.from(manager.artifacts.bytes("artifact:result:c0")).toString()).length, 900);
-      const calls = 1 + 2 + 2 * (STEPS - 4) + 1;
-      assert.equal(manager.events.count({ kinds: ["tool_call"] }), calls);
-      assert.equal(manager.events.count({ kinds: ["tool_result"] }), calls);
+      holdsTheSession(cw.manager("t"), executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
       cw.free();
@@ -166,7 +120,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const asked = [];
     const model = modelOf(4, (options) => {
       accepts(options);
-      asked.push(textsOf(options.prompt).join("\n"));
+      asked.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
       return says(`answer ${asked.length}`);
     });
     const cw = contextWeaver({ budget_tokens: BUDGET });
@@ -185,7 +139,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const turns = [said(call("f", "fail", {})), said(call("h", "hang", {}))];
     const model = modelOf(4, (options) => {
       accepts(options);
-      texts.push(textsOf(options.prompt).join("\n"));
+      texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
       return turns[texts.length - 1] ?? says("done");
     });
     const cw = contextWeaver({ budget_tokens: BUDGET });
@@ -203,7 +157,7 @@ for (const [name, run] of Object.entries(HOW)) {
     const read = createTool({ id: "read", description: "Read the orders", inputSchema: z.object({ of: z.string() }), execute: async ({ of }) => orders().map((order) => ({ ...order, note: `${of} ${order.note}` })) });
     const model = modelOf(4, (options) => {
       accepts(options);
-      texts.push(textsOf(options.prompt).join("\n"));
+      texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
       const { role, content } = options.prompt.at(-1);
       if (role === "tool") return says("read");
       const [{ text }] = content;
@@ -249,7 +203,7 @@ test("Mastra: a tool that is demanded is offered, whatever the query brings", as
   let offered;
   const model = modelOf(4, ({ tools }) => ((offered = tools.map(({ name }) => name)), says("done")));
   const cw = contextWeaver({ budget_tokens: BUDGET, max_tools: 2 });
-  await agentOf({ model, tools: manyTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
+  await agentOf({ model, tools: sdkTools().tools, cw }).generate("Archive the mail of group 4.", { toolChoice: { type: "tool", toolName: "take_picture" } });
   assert.ok(offered.includes("take_picture") && offered.length < 5, `${offered}`);
   cw.free();
 });
@@ -260,7 +214,7 @@ test("Mastra: calls that wait for an approval, granted and declined", async () =
   const texts = [];
   const model = modelOf(4, (options) => {
     accepts(options);
-    texts.push(textsOf(options.prompt).join("\n"));
+    texts.push(textsOf(options.prompt, ["providerOptions"]).join("\n"));
     return [said(call("p1", "pay", { to: "Ada" })), said(call("p2", "pay", { to: "Mallory" }))][texts.length - 1] ?? says("done");
   });
   const cw = contextWeaver({ budget_tokens: BUDGET });
