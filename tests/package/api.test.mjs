@@ -97,10 +97,9 @@ async function results(file) {
 function main(file, name) {
   return `
 import * as cw from "contextweaver";
-import { assert } from "./assert.mjs";
-import { runHostileCases } from "./hostile.mjs";
+import { assert, runAll } from "./assert.mjs";
 import { ${name} as list } from "./${file}";
-const results = await runHostileCases(cw, assert, list);
+const results = await runAll(list, cw, assert);
 // Late failures of asynchronous functions must have been caught as well.
 await new Promise((later) => setTimeout(later, 20));
 console.log(JSON.stringify(results));

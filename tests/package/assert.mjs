@@ -27,6 +27,20 @@ function deepEqual(a, b) {
   return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && deepEqual(a[key], b[key]));
 }
 
+/** Runs `{ name: async (...given) => … }` and reports each case: a failure in one does not hide the others. */
+export async function runAll(cases, ...given) {
+  const results = [];
+  for (const [name, run] of Object.entries(cases)) {
+    try {
+      await run(...given);
+      results.push({ name, ok: true });
+    } catch (error) {
+      results.push({ name, ok: false, error: `${error?.stack ?? error}` });
+    }
+  }
+  return results;
+}
+
 /** Like node:assert/strict, reduced to what the cases need. */
 export const assert = {
   ok(value, message) {

@@ -1,5 +1,6 @@
 // The cases every runtime must pass: one list, run identically in Node, workerd, Chromium, Deno, Bun and in bundles.
 // Only the language itself may be used here: no file, no request, no runtime's own names.
+import { runAll } from "./assert.mjs";
 import { behaviourCases } from "./behaviour.mjs";
 import { catalogCases } from "./catalog.mjs";
 import { compatCases } from "./compat.mjs";
@@ -34,19 +35,5 @@ const cases = {
   ...hostileCases,
 };
 
-/**
- * Runs all cases on the imported package and reports each: a failure in one does not hide the others.
- * `expected` carries what only the caller can know, such as the version in package.json.
- */
-export async function runCases(cw, assert, expected) {
-  const results = [];
-  for (const [name, run] of Object.entries(cases)) {
-    try {
-      await run(cw, assert, expected);
-      results.push({ name, ok: true });
-    } catch (error) {
-      results.push({ name, ok: false, error: `${error?.stack ?? error}` });
-    }
-  }
-  return results;
-}
+/** Runs all cases on the imported package. `expected` has what only the caller can know, such as the version in package.json. */
+export const runCases = (cw, assert, expected) => runAll(cases, cw, assert, expected);

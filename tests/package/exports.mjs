@@ -1,4 +1,5 @@
 // The exports of the modules below the facade: handles, JSON text and bytes in and out. Only the language itself may be used.
+import { runAll } from "./assert.mjs";
 import { newest } from "./instances.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -108,14 +109,5 @@ export const exportCases = {
 export async function runExportCases(dist, assert, expected) {
   await import(`${dist}/index.js`);
   const { context: core, routing } = await import(`${dist}/engines.js`);
-  const results = [];
-  for (const [name, run] of Object.entries(exportCases)) {
-    try {
-      run({ core, routing }, assert, expected);
-      results.push({ name, ok: true });
-    } catch (error) {
-      results.push({ name, ok: false, error: String(error?.stack ?? error) });
-    }
-  }
-  return results;
+  return runAll(exportCases, { core, routing }, assert, expected);
 }

@@ -18,9 +18,9 @@ test("Node, require()", async (t) => {
 
 test("Node, slim entry", async (t) => {
   const folder = await project("node-slim", {
-    "sync.mjs": slim(`cw.initSync({ agent, routing, decisions }); cw.initSync({ agent, decisions });`),
-    "async.mjs": slim(`await cw.init({ agent: WebAssembly.compile(agent), routing, decisions }); await cw.init({ agent });`),
-    "response.mjs": slim(`
+    "sync.mjs": slim(ALL, `cw.initSync({ agent, routing, decisions }); cw.initSync({ agent, decisions });`),
+    "async.mjs": slim(SOME, `await cw.init({ agent: WebAssembly.compile(agent), routing, decisions }); await cw.init({ agent });`),
+    "response.mjs": slim(SOME, `
       const response = (bytes) => new Response(bytes, { headers: { "content-type": "application/wasm" } });
       await cw.init({ agent: response(agent), routing: Promise.resolve(response(routing)), decisions });`),
   });
@@ -46,14 +46,22 @@ test("Node, the command line program", async () => {
   assert.ok(stdout.includes(expected.version), stdout);
 });
 
-/** Refuses use before init with a clear error, starts as `init` says, then runs the cases. */
-function slim(init) {
+const ALL = `import { runCases } from "./cases.mjs";`;
+/** Of each module a part: however they were started, they are the same. */
+const SOME = `
+import { behaviourCases } from "./behaviour.mjs";
+import { decisionCases } from "./decisions.mjs";
+import { routingCases } from "./routing.mjs";
+const runCases = (...given) => runAll({ ...behaviourCases, ...routingCases, ...decisionCases }, ...given);`;
+
+/** Refuses use before init with a clear error, starts as `init` says, then runs the cases that `cases` imports. */
+function slim(cases, init) {
   return `
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import * as cw from "contextweaver/slim";
-import { runCases } from "./cases.mjs";
-import { assert } from "./assert.mjs";
+import { assert, runAll } from "./assert.mjs";
+${cases}
 const { resolve } = createRequire(import.meta.url);
 const read = async (name) => new Uint8Array(await readFile(resolve("contextweaver/" + name)));
 const [agent, routing, decisions] = [await read("agent_bg.wasm"), await read("routing_bg.wasm"), await read("decisions_bg.wasm")];

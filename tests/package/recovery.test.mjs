@@ -12,16 +12,7 @@ import "./instances.mjs";
 import * as cw from "./node_modules/contextweaver/dist/index.js";
 import { context as core, decisions, routing } from "./node_modules/contextweaver/dist/engines.js";
 import { runCases } from "./cases.mjs";
-import { assert } from "./assert.mjs";
+import { assert, runAll } from "./assert.mjs";
 import { recoveryCases } from "./recovery-cases.mjs";
-const results = [];
-for (const [name, run] of Object.entries(recoveryCases)) {
-  try {
-    await run(cw, assert, { core, decisions, routing });
-    results.push({ name, ok: true });
-  } catch (error) {
-    results.push({ name, ok: false, error: String(error?.stack ?? error) });
-  }
-}
-console.log(JSON.stringify([...results, ...(await runCases(cw, assert, ${JSON.stringify(expected)}))]));
+console.log(JSON.stringify([...(await runAll(recoveryCases, cw, assert, { core, decisions, routing })), ...(await runCases(cw, assert, ${JSON.stringify(expected)}))]));
 `;
