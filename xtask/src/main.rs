@@ -31,7 +31,9 @@ usage: cargo xtask <command>
   build [--www]                  build the npm package into pkg/ and print its sizes; with --www also the page, to be
                                  put on any static host
   serve [--port N] [--no-build]  serve the page on localhost
-  fuzz <target> [seconds]        look for bytes that break a promise, for 60 seconds; targets are folders of fuzz/seeds
+  fuzz [target ...] [--minutes N]
+                                 look for bytes that break a promise, a minute for each target; targets are folders of
+                                 fuzz/seeds, all when none is named
   bench context [--sets <dir>] [--json]
                                  measure the context engine on evaluation sets
   bench build [--python <program>] [--json]

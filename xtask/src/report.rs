@@ -148,6 +148,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Puts what another report has behind what this one has.
+    pub fn add(&mut self, other: Self) {
+        self.stages.extend(other.stages);
+    }
+
     /// Records a stage that ran.
     pub fn ran(&mut self, name: &str, counts: Counts, time: Duration, skipped: Vec<String>) {
         for reason in &skipped {

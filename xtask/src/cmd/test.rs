@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::build;
 use super::package_tests::{self, Equipment};
@@ -60,19 +60,14 @@ pub fn main(args: &[String]) -> Outcome<ExitCode> {
         quick(&dirs, &mut report)?;
         return Ok(report.finish(started.elapsed()));
     }
-    let (installed, built) = thread::scope(|scope| {
-        // Installing waits for the network, and the linker of a module uses one core, as the last test of a crate does: all
-        // run beside the native tests.
-        let package = scope.spawn(|| {
-            let installed = Installed::prepare(&dirs);
-            let started = Instant::now();
-            let built = installed.tools().and_then(|()| build::build_and_measure(&dirs));
-            (installed, (built, started.elapsed()))
-        });
+    thread::scope(|scope| {
+        // Installing waits for the network, the linker of a module uses one core, and so does the last test of a crate:
+        // whatever is about the package runs beside the native tests.
+        let package = scope.spawn(|| package(&dirs, extent));
         native(&dirs, extent, &["--workspace".to_owned()], &mut report);
-        package.join().map_err(|_| Failure::new("the set-up thread panicked"))
+        report.add(package.join().map_err(|_| Failure::new("the thread of the package panicked"))??);
+        Ok::<(), Failure>(())
     })?;
-    after_native(&dirs, extent, &installed, built, &mut report)?;
     Ok(report.finish(started.elapsed()))
 }
 
@@ -139,24 +134,22 @@ fn native(dirs: &Dirs, extent: Extent, packages: &[String], report: &mut Report)
     cargo_stage(dirs, report, "native", "cargo-test", &mut command);
 }
 
-fn after_native(
-    dirs: &Dirs,
-    extent: Extent,
-    installed: &Installed,
-    (built, time): (Outcome<Package>, Duration),
-    report: &mut Report,
-) -> Outcome<()> {
-    match &built {
+/// Builds the package and runs its tests.
+fn package(dirs: &Dirs, extent: Extent) -> Outcome<Report> {
+    let mut report = Report::default();
+    let installed = Installed::prepare(dirs);
+    let started = Instant::now();
+    match installed.tools().and_then(|()| build::build_and_measure(dirs)) {
         Ok(package) => {
-            report.ran("build and size limits", Counts::ONE_PASSED, time, Vec::new());
-            package_stages(dirs, extent, package, installed, report)
+            report.ran("build and size limits", Counts::ONE_PASSED, started.elapsed(), Vec::new());
+            package_stages(dirs, extent, &package, &installed, &mut report)?;
         }
         Err(failure) => {
-            report.broke("build and size limits", failure, time);
+            report.broke("build and size limits", &failure, started.elapsed());
             report.skipped("package", "the build failed");
-            Ok(())
         }
     }
+    Ok(report)
 }
 
 fn package_stages(
