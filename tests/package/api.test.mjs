@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import test from "node:test";
-import { here, project, report, run } from "./harness.mjs";
+import { expected, here, project, report, run } from "./harness.mjs";
 
 /** Names of the groups of cases, with the file and the export of each. */
 const GROUPS = {
@@ -91,7 +91,9 @@ test("the slim entry works with one of the modules and names the other", async (
 
 async function results(file) {
   // A rejection that nobody handles would end the process: that is part of what is tested.
-  return (await run("node", ["--unhandled-rejections=strict", file], { cwd: folder })).stdout;
+  const { stdout, stderr } = await run("node", ["--unhandled-rejections=strict", file], { cwd: folder });
+  assert.equal(stderr, "");
+  return stdout;
 }
 
 function main(file, name) {
@@ -99,7 +101,7 @@ function main(file, name) {
 import * as cw from "contextweaver";
 import { assert, runAll } from "./assert.mjs";
 import { ${name} as list } from "./${file}";
-const results = await runAll(list, cw, assert);
+const results = await runAll(list, cw, assert, ${JSON.stringify({ ...expected, tools: 20_000 })});
 // Late failures of asynchronous functions must have been caught as well.
 await new Promise((later) => setTimeout(later, 20));
 console.log(JSON.stringify(results));

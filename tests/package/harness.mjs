@@ -161,15 +161,13 @@ async function recordedCases(area) {
 }
 
 /** A module that runs the cases on the package and prints the results as JSON. */
-export const printCasesAs = (expected) => `
+export const printCases = `
 import * as cw from "contextweaver";
 import { runCases } from "./cases.mjs";
 import { assert } from "./assert.mjs";
 // No top-level await: it has no form in a CommonJS bundle.
 runCases(cw, assert, ${JSON.stringify(expected)}).then((results) => console.log(JSON.stringify(results)));
 `;
-
-export const printCases = printCasesAs(expected);
 
 /** The same for a CommonJS project. */
 export const printCasesFromRequire = `

@@ -1,15 +1,8 @@
-// Node: import, require, the slim entry and the command line program.
+// Node: require, the slim entry and the command line program; what is imported is in api.test.mjs.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
-import { expected, printCasesAs, printCasesFromRequire, project, report, run } from "./harness.mjs";
-
-test("Node, import", async (t) => {
-  const folder = await project("node-esm", { "main.mjs": printCasesAs({ ...expected, tools: 20_000 }) });
-  const { stdout, stderr } = await run("node", ["main.mjs"], { cwd: folder });
-  assert.equal(stderr, "");
-  await report(t, stdout);
-});
+import { expected, printCasesFromRequire, project, report, run } from "./harness.mjs";
 
 test("Node, require()", async (t) => {
   const folder = await project("node-cjs", { "main.cjs": printCasesFromRequire }, { type: "commonjs" });

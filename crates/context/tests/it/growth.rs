@@ -79,15 +79,15 @@ fn long_chains_and_wide_families_are_no_trap() {
 
 #[test]
 fn a_result_of_many_distinct_keys_is_no_trap() {
-    // Searching all keys for each line takes a quarter of an hour here.
-    let keys = 750_000;
+    // Searching all keys for each line takes minutes here.
+    let keys = 250_000;
     let mut lines: Vec<String> = (0..keys).map(|n| format!("k{n}=0")).collect();
     lines.push("k0=last".into());
     let text = lines.join("\n");
     let found = facts(&text);
     assert_eq!(found.len(), keys);
     // A repeated key keeps its first place and takes its last value.
-    assert_eq!((found[0].as_str(), found[keys - 1].as_str()), ("k0: last", "k749999: 0"));
+    assert_eq!((found[0].as_str(), found[keys - 1].as_str()), ("k0: last", "k249999: 0"));
     // What of it stands beside a digest shares the digest's room.
     let mut manager = ContextManager::new(ManagerOptions::default());
     let ingested = support::ingest_result(&mut manager, "call", &text).unwrap();
