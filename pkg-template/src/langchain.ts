@@ -32,10 +32,12 @@ export interface LangChainToolCall {
 export interface LangChainToolConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly state?: unknown;
+  readonly toolCall?: { readonly id?: string };
 }
 
 /** What the framework tells `wrapModelCall`, as far as it is needed. */
 export interface LangChainModelRequest {
+  readonly model?: object;
   readonly messages: readonly object[];
   readonly systemMessage: object;
   readonly tools: readonly object[];
@@ -84,6 +86,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
     tools: added,
     async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
       const { messages, systemMessage, state, runtime } = request;
+      const model = modelName(request.model);
       const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
       const own = new Set<object>(added);
       const tools = request.tools.filter((tool) => !own.has(tool));
@@ -94,13 +97,16 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const { built, tools: names } = loop.step(FORMAT, read.messages, { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens });
+      const turn = { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens, model };
+      const { built, tools: names } = loop.step(FORMAT, read.messages, turn);
       const offers = new Set(names);
-      return handler({
+      const answer = await handler({
         ...request,
         ...written(built.messages, read, kept.translator, systemMessage),
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
       });
+      loop.observe(model, inputTokens(answer));
+      return answer;
     },
     manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
     free: () => conversations.free(),
@@ -155,6 +161,28 @@ function written(built: readonly AiSdkModelMessage[], read: ReadConversation, tr
 function demanded(choice: unknown): string[] {
   const { function: inner, name } = (choice ?? {}) as { readonly function?: { readonly name?: unknown }; readonly name?: unknown };
   return [inner?.name, name].filter((one) => typeof one === "string");
+}
+
+/** The name of a model, also of one that is configured, or bound to settings; without one, that of its class. */
+function modelName(given: unknown): string {
+  const { model, modelName: name, _defaultConfig: config, bound, getName } = (given ?? {}) as {
+    readonly model?: unknown;
+    readonly modelName?: unknown;
+    readonly _defaultConfig?: { readonly model?: unknown };
+    readonly bound?: unknown;
+    readonly getName?: () => unknown;
+  };
+  const known = [model, name, config?.model].find((one) => typeof one === "string" && one !== "");
+  if (known === undefined && typeof bound === "object" && bound !== null) return modelName(bound);
+  return String(known ?? getName?.call(given) ?? "model");
+}
+
+/** Reads what a call cost; a structured answer has the message of the model among others. */
+function inputTokens(answer: unknown): unknown {
+  const { usage_metadata: usage, messages } = (answer ?? {}) as { readonly usage_metadata?: { readonly input_tokens?: unknown }; readonly messages?: unknown };
+  if (usage) return usage.input_tokens;
+  const [first] = Array.isArray(messages) ? (messages as unknown[]) : [];
+  return first === undefined ? undefined : inputTokens(first);
 }
 
 /** Counts the tokens of what the answer is to look like, which goes to the provider as a schema or as a tool. */

@@ -11,7 +11,7 @@ import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStrategy } from "langchain";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
-import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -49,10 +49,11 @@ class ScriptedModel extends BaseChatModel {
     return { generations: [{ text: "", message }] };
   }
   async *_streamResponseChunks(messages, _, run) {
-    const { content, tool_calls = [] } = await this.next({ messages, tools: this.offered, settings: this.settings });
+    const { content, tool_calls = [], usage_metadata } = await this.next({ messages, tools: this.offered, settings: this.settings });
     const pieces = [
       ...(typeof content === "string" ? [...content].map((letter) => ({ content: letter })) : [{ content }]),
       ...tool_calls.flatMap(({ id, name, args }, index) => [{ content: "", tool_call_chunks: [{ id, name, args: "", index }] }, { content: "", tool_call_chunks: [{ args: JSON.stringify(args), index }] }]),
+      ...(usage_metadata ? [{ content: "", usage_metadata }] : []),
     ];
     for (const piece of pieces) {
       yield new ChatGenerationChunk({ text: typeof piece.content === "string" ? piece.content : "", message: new AIMessageChunk(piece) });
@@ -127,6 +128,23 @@ for (const [name, run] of Object.entries(HOW)) {
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
     cw.free();
+  });
+
+  test(`LangChain, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const model = new ScriptedModel(({ messages, tools }) => {
+        const { cost, call: wanted, text } = next([...sentTexts(messages), ...tools.map(definition)]);
+        const usage_metadata = { input_tokens: cost, output_tokens: 1, total_tokens: cost + 1 };
+        return { ...(wanted ? asks(call(wanted.id, wanted.name, wanted.input)) : says(text)), usage_metadata };
+      });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const read = tool(async ({ page: n }) => page(n), READ);
+      await run(createAgent({ model, tools: [read], middleware: [cw] }), { messages: [user("Read all pages.")] }, thread("t"));
+      holdsTheCost({ costs, steps, calibrate, model: "ScriptedModel" });
+      cw.free();
+    }
   });
 
   test(`LangChain, ${name}: a conversation of several runs, edited and trimmed`, async () => {

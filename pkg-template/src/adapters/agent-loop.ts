@@ -160,6 +160,7 @@ export class AgentLoop {
     this.#isOwn = !(manager instanceof ContextManager);
     this.manager = manager instanceof ContextManager ? manager : new ContextManager(manager);
     this.#options = options;
+    if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
 
   /** Takes the tools that there are; no two may have one name, and none that of the two that are added. */
@@ -208,7 +209,7 @@ export class AgentLoop {
     messages: readonly unknown[],
     { query, called, system, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
-    const factor = this.#factors.get(model ?? "") ?? 1;
+    const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = chosen ?? this.choose(query, called, false, factor);
@@ -238,6 +239,11 @@ export class AgentLoop {
     if (share < LEAST_SHARE || share > MOST_SHARE) return;
     const { factor } = this.manager.observeUsage({ model, estimated, actual: actual as number });
     if (this.#calibrates) this.#factors.set(model, factor);
+  }
+
+  /** Tokens of a model for one of the estimator, by what its calls cost; 1 where none is known. */
+  factorOf(model: string | undefined): number {
+    return this.#factors.get(model ?? "") ?? 1;
   }
 
   /**
@@ -404,6 +410,12 @@ function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
 /** Counts the tokens of texts that stand beside the messages, each with what is put around it. */
 export function framedTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0);
+}
+
+/** Reads what an answer of an SDK says of its cost. */
+export function usageOf(answer: unknown): Readonly<Record<string, unknown>> {
+  if (typeof answer === "object" && answer !== null) return ((answer as { readonly usage?: unknown }).usage ?? {}) as Readonly<Record<string, unknown>>;
+  throw new ContextWeaverError("INVALID_INPUT", "expected an answer", { hint: "the object that the SDK returned, as it is" });
 }
 
 /** Reads a list of what the caller gave. */
