@@ -1,6 +1,6 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
@@ -57,6 +57,16 @@ export type AnthropicToolResult = {
   content: string;
 };
 
+/** An answer of the model, as far as it says what it cost. */
+export interface AnthropicAnswer {
+  /** In tokens of the model; those of the cache stand beside the others. */
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly cache_creation_input_tokens?: number | null;
+    readonly cache_read_input_tokens?: number | null;
+  };
+}
+
 /** A client of the SDK, as far as it is served. */
 export interface AnthropicClient {
   readonly middleware: readonly unknown[];
@@ -76,7 +86,14 @@ export interface AnthropicContextWeaver<Tool extends object> {
   fit<Params extends AnthropicParams>(params: Params): Params;
   /** Answers a call of one of the two tools that are added; undefined for every other block. */
   answer(block: AnthropicCall): AnthropicToolResult | undefined;
-  /** A copy of a client, each of whose calls of a model is fitted: for what calls it for you, such as the tool runner. */
+  /**
+   * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
+   * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
+   *
+   * Errors: `INVALID_INPUT` for what is no answer.
+   */
+  observe(answer: AnthropicAnswer): void;
+  /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as the tool runner. */
   serve<Client extends AnthropicClient>(client: Client): Client;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
@@ -107,6 +124,7 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
       const content = type === "tool_use" ? loop.answer(String(name), input, String(id)) : undefined;
       return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
     },
+    observe: (answer) => fitting.observe(answer),
     serve: <Client extends AnthropicClient>(client: Client) => {
       const { middleware } = client;
       return client.withOptions({ middleware: [...middleware, middlewareOf(fitting)] as never[] }) as Client;
@@ -123,6 +141,10 @@ class Fitting {
   readonly #definitions: ReadonlyMap<string, Definition>;
   readonly #added: ReadonlyMap<string, Definition>;
   readonly #marks: CacheMarks;
+  /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
+  #model = "model";
+  /** Calls that were fitted. */
+  calls = 0;
 
   constructor(loop: AgentLoop, tools: readonly object[], cache: boolean | undefined) {
     const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
@@ -155,8 +177,11 @@ class Fitting {
     const { type, name } = (choice ?? {}) as Definition;
     const forced = type === "tool" ? [String(name)] : [];
     let sent: Sent = { messages: [], tools: [] };
+    this.#model = String(rest["model"] ?? "model");
+    this.calls += 1;
     this.#loop.step("anthropic", messages, {
       query,
+      model: this.#model,
       called: [...called, ...forced],
       system,
       translated: ({ built, tools: names }) => {
@@ -174,6 +199,11 @@ class Fitting {
       // A choice among no tools is refused.
       ...(sent.tools.length > 0 && { tools: sent.tools, ...(choice !== undefined && { tool_choice: choice }) }),
     } as Params;
+  }
+
+  observe(answer: unknown): void {
+    const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf(answer);
+    this.#loop.observe(this.#model, typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined);
   }
 }
 
@@ -214,10 +244,32 @@ interface AnthropicRequest {
   readonly body?: unknown;
 }
 
-/** Fits each call of a model that a client makes. */
+/** What the SDK's middleware reads an answer by, which its client reads, too. */
+interface AnthropicReader {
+  parse(answer: unknown): Promise<unknown>;
+}
+
+/** Fits each call of a model that a client makes, and takes what it cost. */
 function middlewareOf(fitting: Fitting) {
-  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>): Promise<Answer> => {
-    const isCall = new URL(request.url).pathname.endsWith("/v1/messages") && typeof request.body === "string";
-    return next(isCall ? { ...request, body: JSON.stringify(fitting.fit(JSON.parse(request.body as string) as AnthropicParams)) } : request);
+  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>, reader?: AnthropicReader): Promise<Answer> => {
+    if (!new URL(request.url).pathname.endsWith("/v1/messages") || typeof request.body !== "string") return next(request);
+    const params = JSON.parse(request.body) as AnthropicParams & { readonly stream?: unknown };
+    const fitted = { ...request, body: JSON.stringify(fitting.fit(params)) };
+    const { calls } = fitting;
+    const answer = await next(fitted);
+    if (!reader || !(answer as { readonly ok?: boolean }).ok) return answer;
+    const read = await reader.parse(answer);
+    if (params.stream !== true) fitting.observe(read);
+    // What breaks a stream is told to whoever reads the client's own.
+    else observeStart(read as AsyncIterable<unknown>, (start) => calls === fitting.calls && fitting.observe(start)).catch(() => undefined);
+    return answer;
   };
+}
+
+/** Reads a stream up to what its call cost, which stands at the beginning. */
+async function observeStart(events: AsyncIterable<unknown>, take: (start: unknown) => void): Promise<void> {
+  for await (const event of events) {
+    const { type, message } = event as { readonly type?: unknown; readonly message?: unknown };
+    if (type === "message_start") return take(message);
+  }
 }

@@ -1,6 +1,6 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
@@ -77,6 +77,11 @@ export type OpenAiCallOutput = {
   output: string;
 };
 
+/** An answer of the model, as far as it says what it cost, in tokens of the model: of chat completions or of responses. */
+export interface OpenAiAnswer {
+  readonly usage?: { readonly prompt_tokens?: number; readonly input_tokens?: number } | null;
+}
+
 /** A client of the SDK, as far as it is served. */
 export interface OpenAiClient {
   readonly chat: { readonly completions: object };
@@ -98,7 +103,14 @@ export interface OpenAiContextWeaver<Tool extends object> {
   /** Answers a call of one of the two tools that are added; undefined for every other call or item. */
   answer(call: OpenAiChatCall): OpenAiToolMessage | undefined;
   answer(item: OpenAiResponsesCall): OpenAiCallOutput | undefined;
-  /** A copy of a client, each of whose calls of a model is fitted: for what calls it for you, such as `runTools`. */
+  /**
+   * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
+   * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
+   *
+   * Errors: `INVALID_INPUT` for what is no answer.
+   */
+  observe(answer: OpenAiAnswer): void;
+  /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as `runTools`. */
   serve<Client extends OpenAiClient>(client: Client): Client;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
@@ -120,6 +132,7 @@ export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>)
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
+    observe: (answer) => fitting.observe(answer),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
     free: () => loop.free(),
   };
@@ -162,6 +175,10 @@ interface KnownTool extends OfferedTool {
 class Fitting {
   readonly #loop: AgentLoop;
   readonly #known: ReadonlyMap<string, KnownTool>;
+  /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
+  #model = "model";
+  /** Calls that were fitted. */
+  calls = 0;
 
   constructor(loop: AgentLoop, tools: readonly object[]) {
     const known = tools.map(knownTool);
@@ -184,7 +201,10 @@ class Fitting {
     const { query, called } = lastTurn(messages);
     const instructions = api === RESPONSES ? rest["instructions"] : undefined;
     const reserved_tokens = framedTokens(typeof instructions === "string" ? [instructions] : []);
-    const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], reserved_tokens });
+    this.#model = String(rest["model"] ?? "model");
+    this.calls += 1;
+    const turn = { query, called: [...called, ...namesOf(choice)], reserved_tokens, model: this.#model };
+    const { built, tools: names } = this.#loop.step(api.format, messages, turn);
     const tools = names.map((name) => {
       const { isFunction, definition, given } = this.#known.get(name) as KnownTool;
       if (given?.api === api) return given.tool;
@@ -196,6 +216,11 @@ class Fitting {
       // What is said of tools where there are none is refused.
       ...(tools.length > 0 && { tools, ...(choice !== undefined && { tool_choice: choice }), ...(parallel !== undefined && { parallel_tool_calls: parallel }) }),
     } as Params;
+  }
+
+  observe(answer: unknown): void {
+    const { prompt_tokens: chat, input_tokens: tokens = chat } = usageOf(answer);
+    this.#loop.observe(this.#model, tokens);
   }
 }
 
@@ -284,12 +309,44 @@ interface Resource {
   create: (params: object, options?: unknown) => unknown;
 }
 
-/** Copies a client and fits what the copy sends. */
+/** What the SDK promises: an answer that is read when somebody wants it. */
+interface OpenAiPromise {
+  _thenUnwrap?: (change: (answer: object) => object) => unknown;
+}
+
+/** Takes what a call cost from what the SDK makes of its answer, once that is read. */
+function observed(promise: unknown, fitting: Fitting): unknown {
+  const { calls } = fitting;
+  const take = (answer: unknown): void => {
+    if (calls === fitting.calls) fitting.observe(answer);
+  };
+  const read = (answer: object): object => {
+    if (!(Symbol.asyncIterator in answer)) take(answer);
+    else observeEvents(answer as AsyncIterable<object>, take);
+    return answer;
+  };
+  return (promise as OpenAiPromise)._thenUnwrap?.(read) ?? promise;
+}
+
+/** Lets whoever reads a stream pass on what its call cost. */
+function observeEvents(stream: AsyncIterable<object>, take: (answer: unknown) => void): void {
+  const events = stream[Symbol.asyncIterator].bind(stream);
+  stream[Symbol.asyncIterator] = async function* () {
+    for await (const event of { [Symbol.asyncIterator]: events }) {
+      const { usage, type, response } = event as { readonly usage?: unknown; readonly type?: unknown; readonly response?: unknown };
+      if (type === "response.completed") take(response);
+      else if (usage) take(event);
+      yield event;
+    }
+  };
+}
+
+/** Copies a client, fits what the copy sends, and takes what it cost. */
 function served<Client extends OpenAiClient>(client: Client, fitting: Fitting): Client {
   const copy = client.withOptions({}) as Client;
   for (const resource of [copy.chat.completions, copy.responses] as Resource[]) {
     const create = resource.create.bind(resource);
-    resource.create = (params, options) => create(fitting.fit(params), options);
+    resource.create = (params, options) => observed(create(fitting.fit(params), options), fitting);
   }
   return copy;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -37,10 +37,11 @@ function accepts(body) {
   assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
 }
 
-/** What a model says, as the server sends it. */
-function answered(content, isStream) {
+/** What a model says, as the server sends it; of what was asked the half is in the cache. */
+function answered(content, isStream, tokens = 10) {
   const end = { stop_reason: content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn", stop_sequence: null };
-  const usage = { input_tokens: 10, output_tokens: 20 };
+  const cached = Math.floor(tokens / 4);
+  const usage = { input_tokens: tokens - 2 * cached, cache_creation_input_tokens: cached, cache_read_input_tokens: cached, output_tokens: 20 };
   const message = { id: "msg_1", type: "message", role: "assistant", model: PARAMS.model, content, ...end, usage };
   if (!isStream) return Response.json(message);
   const events = [{ type: "message_start", message: { ...message, content: [], stop_reason: null } }];
@@ -58,7 +59,8 @@ function clientOf(next) {
     assert.match(String(url), /\/v1\/messages(\?|$)/);
     const request = JSON.parse(body);
     accepts(request);
-    return answered(next(request), request.stream === true);
+    const { content, tokens } = [next(request)].flatMap((said) => (Array.isArray(said) ? { content: said } : said))[0];
+    return answered(content, request.stream === true, tokens);
   };
   return new Anthropic({ apiKey: "none", fetch, maxRetries: 0 });
 }
@@ -87,6 +89,7 @@ async function loop(cw, tools, params, ask) {
   const messages = [...params.messages];
   for (;;) {
     const message = await ask(cw.fit({ ...params, messages }));
+    cw.observe(message);
     const calls = message.content.filter(({ type }) => type === "tool_use");
     if (calls.length === 0) return message;
     const mine = async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) });
@@ -124,6 +127,41 @@ for (const [name, run] of Object.entries(HOW)) {
     });
   }
 }
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Anthropic, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const client = clientOf(({ messages, tools = [] }) => {
+        const { cost, call: wanted, text: said } = next([...textsOf(messages), ...tools.map((tool) => JSON.stringify(tool))]);
+        return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)], tokens: cost };
+      });
+      const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async ({ page: n }) => page(n), parse: (input) => input }];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: "Read all pages." }] });
+      // By the name of the request, whatever the answer says.
+      holdsTheCost({ costs, steps, calibrate, model: PARAMS.model });
+      cw.free();
+    }
+  });
+}
+
+test("Anthropic: what is no cost of the last call is passed over, and what is no answer is refused", () => {
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const fit = () => cw.fit({ ...PARAMS, messages: [{ role: "user", content: "word ".repeat(400) }] });
+  cw.observe({ usage: { input_tokens: 500 } });
+  for (const usage of [undefined, null, {}, { input_tokens: "500" }, { input_tokens: 1 }, { input_tokens: 9_000 }]) {
+    fit();
+    cw.observe({ usage });
+  }
+  assert.doesNotMatch(JSON.stringify(cw.manager), /claude/);
+  for (const answer of [undefined, null, "answer"]) assert.throws(() => cw.observe(answer), (error) => (assert.equal(error.code, "INVALID_INPUT"), ContextWeaverError.is(error)));
+  fit();
+  cw.observe({ usage: { input_tokens: 500, cache_read_input_tokens: null } });
+  assert.match(JSON.stringify(cw.manager), /claude/);
+  cw.free();
+});
 
 /** The end is marked, so that the next call finds it, and so is what the call before has written, unless it was left out. */
 function assertCached(bodies, marks, at) {

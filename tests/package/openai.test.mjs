@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -30,14 +30,15 @@ const APIS = {
     callsOf: ([{ tool_calls: calls = [] }]) => calls,
     result: (call, content) => ({ role: "tool", tool_call_id: call.id, content: typeof content === "string" ? content : "the desk" }),
     textOf: ([{ content }]) => content,
-    answered(said, isStream) {
+    answered(said, isStream, tokens = 1) {
       const [message] = said;
       const whole = { id: "chat_1", created: 1, model: MODEL.model };
       const reason = message.tool_calls ? "tool_calls" : "stop";
-      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } });
       const deltas = [{ role: "assistant", content: message.content }, ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] }))];
       const chunk = (delta, finish_reason = null) => ({ ...whole, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
-      return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason)], true);
+      const cost = { ...chunk({}), choices: [], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } };
+      return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason), cost], true);
     },
   },
   responses: {
@@ -51,8 +52,9 @@ const APIS = {
     callsOf: (items) => items.filter(({ type }) => type === "function_call"),
     result: (call, output) => ({ type: "function_call_output", call_id: call.call_id, output }),
     textOf: ([{ content }]) => content[0].text,
-    answered(output, isStream) {
-      const response = { id: "resp_1", object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
+    answered(output, isStream, tokens = 1) {
+      const usage = { input_tokens: tokens, output_tokens: 1, total_tokens: tokens + 1, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
+      const response = { id: "resp_1", usage, object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
       if (!isStream) return Response.json(response);
       const items = output.flatMap((item, output_index) => ["added", "done"].map((event) => ({ type: `response.output_item.${event}`, output_index, item })));
       const all = [{ type: "response.created", response: { ...response, output: [] } }, ...items, { type: "response.completed", response }];
@@ -84,7 +86,8 @@ function clientOf(next) {
     const api = path === "responses" ? APIS.responses : APIS.chat;
     const request = JSON.parse(body);
     accepts(request, api);
-    return api.answered(api.said(next(request, api)), request.stream === true);
+    const said = next(request, api);
+    return api.answered(api.said(said), request.stream === true, said.tokens);
   };
   return new OpenAI({ apiKey: "none", fetch, maxRetries: 0 });
 }
@@ -104,32 +107,34 @@ function sdkTools(api) {
   return { tools: given, run, executed };
 }
 
-/** A loop as a user writes it. */
+/** A loop as a user writes it, of an answer and what it is of. */
 async function loop(api, cw, run, params, ask) {
   const said = [...params[api.field]];
   for (;;) {
-    const answer = await ask(cw.fit({ ...params, [api.field]: said }));
+    const [answer, whole] = await ask(cw.fit({ ...params, [api.field]: said }));
+    cw.observe?.(whole);
     const calls = api.callsOf(answer);
     if (calls.length === 0) return api.textOf(answer);
-    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name]()));
+    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name](JSON.parse(functionOf(call).arguments))));
     said.push(...answer, ...results);
   }
 }
 
+const whole = (answer) => [answer.output ?? [answer.choices[0].message], answer];
 const runTools = (client, cw, params, more) => cw.serve(client).chat.completions.runTools({ ...params, ...more, tools: cw.tools }, { maxChatCompletions: STEPS + 5 });
 const HOW = {
-  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [(await client.chat.completions.create(fitted)).choices[0].message]) },
-  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [await client.chat.completions.stream(fitted).finalMessage()]) },
+  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.create(fitted))) },
+  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.stream(fitted).finalChatCompletion())) },
   runTools: { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params).finalContent() },
   "runTools, streaming": { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params, { stream: true }).finalContent() },
-  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => (await client.responses.create(fitted)).output) },
+  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => whole(await client.responses.create(fitted))) },
   "responses.create, streaming": {
     api: APIS.responses,
     run: (client, cw, run, params) =>
       loop(APIS.responses, cw, run, params, async (fitted) => {
-        let output;
-        for await (const event of await client.responses.create({ ...fitted, stream: true })) if (event.type === "response.completed") ({ output } = event.response);
-        return output;
+        let response;
+        for await (const event of await client.responses.create({ ...fitted, stream: true })) if (event.type === "response.completed") ({ response } = event);
+        return whole(response);
       }),
   },
   "responses.stream of a client that is served": {
@@ -137,7 +142,7 @@ const HOW = {
     run: (client, cw, run, { input, ...params }) => {
       // The params are fitted by the client, so that they are whole in the loop.
       const own = cw.serve(client);
-      return loop(APIS.responses, { fit: (whole) => whole, answer: cw.answer }, run, { ...params, input }, async (whole) => (await own.responses.stream(whole).finalResponse()).output);
+      return loop(APIS.responses, { fit: (all) => all, answer: cw.answer }, run, { ...params, input }, async (all) => whole(await own.responses.stream(all).finalResponse()));
     },
   },
 };
@@ -154,6 +159,25 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     holdsTheSession(cw.manager, executed);
     cw.free();
+  });
+}
+
+for (const [name, { api, run }] of Object.entries(HOW)) {
+  test(`OpenAI, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const client = clientOf((body) => {
+        const { cost, call, text } = next([...textsOf(body[api.field]), ...(body.tools ?? []).map((tool) => JSON.stringify(tool))]);
+        return { tokens: cost, ...(call ? { calls: [call] } : { text }) };
+      });
+      const { name: called, description, schema: parameters } = READ;
+      const read = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async ({ page: n }) => page(n) }) });
+      const cw = contextWeaver({ tools: [read], budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      await run(client, cw, { read: ({ page: n }) => page(n) }, { ...api.params, [api.field]: [user("Read all pages.")] });
+      holdsTheCost({ costs, steps, calibrate, model: MODEL.model });
+      cw.free();
+    }
   });
 }
 

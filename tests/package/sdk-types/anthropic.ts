@@ -15,6 +15,7 @@ export async function loop(messages: Anthropic.MessageParam[]): Promise<Anthropi
   const cw = contextWeaver({ tools, budget_tokens: 16_000, always: ["read"] });
   for (;;) {
     const message = await client.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, system: "Be brief.", tool_choice: { type: "auto" }, messages }));
+    cw.observe(message);
     const calls = message.content.filter((block) => block.type === "tool_use");
     if (calls.length === 0) return message;
     const results = await Promise.all(calls.map(async (call) => cw.answer(call) ?? (await mine(call))));
@@ -41,6 +42,10 @@ const runnable = [betaTool({ name: "read", description: "Read a file", inputSche
 const served = contextWeaver({ tools: runnable, budget_tokens: 16_000 });
 export const runner = served.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: served.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
 
+declare const betaMessage: Anthropic.Beta.BetaMessage;
+served.observe(betaMessage);
+// @ts-expect-error params are no answer
+served.observe(params);
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({ tools });
 // @ts-expect-error there are no messages
