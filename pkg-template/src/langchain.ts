@@ -25,6 +25,7 @@ export type LangChainAddedTool = {
 
 /** A call of a tool. */
 export interface LangChainToolCall {
+  readonly id?: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +33,6 @@ export interface LangChainToolCall {
 export interface LangChainToolConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly state?: unknown;
-  readonly toolCall?: { readonly id?: string };
 }
 
 /** What the framework tells `wrapModelCall`, as far as it is needed. */
@@ -78,8 +78,8 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput)),
-    addedTool(FIND_TOOLS, async ({ args }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput)),
+    addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput, id)),
+    addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
   ];
   return Object.assign({ [BRAND]: true } as object, {
     name: "contextweaver",

@@ -111,8 +111,8 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         return present;
       };
       const added = {
-        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput) => served().drilldown(input)),
-        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput) => served().findTools(input)),
+        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldown(input, call?.toolCallId)),
+        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
     },
@@ -192,7 +192,12 @@ function modelId(model: object | undefined): string | undefined {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input) => Promise<string>) {
+/** What the framework tells a tool of its call. */
+interface MastraToolCall {
+  readonly toolCallId?: string;
+}
+
+function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input, call?: MastraToolCall) => Promise<string>) {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 

@@ -116,7 +116,9 @@ for (const [name, run] of Object.entries(HOW)) {
   test(`LangChain, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
     const { tools, executed } = sdkTools();
     const steps = [];
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const called = [];
+    const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
     const agent = createAgent({ model: new ScriptedModel(scripted()), tools, middleware: [cw], systemPrompt: "Be brief." });
     const { messages } = await run(agent, { messages: [user(QUESTION)] }, thread("t"));
     assert.equal(messages.at(-1).text, ANSWER);
@@ -127,6 +129,7 @@ for (const [name, run] of Object.entries(HOW)) {
     holdsTheSession(cw.manager("t"), executed);
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
+    assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
     cw.free();
   });
 

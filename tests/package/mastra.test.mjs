@@ -97,7 +97,9 @@ for (const version of Object.keys(MODELS)) {
     test(`Mastra, ${name}, models of version ${version}: 60 steps, 200 tools, large results and a picture`, async () => {
       const { tools, executed } = sdkTools();
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const called = [];
+      const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
       const memory = new MockMemory();
       const agent = agentOf({ model: modelOf(version, scripted()), tools, cw, memory });
       const { text } = await run(agent, QUESTION, { maxSteps: STEPS, memory: memoryOf("t") });
@@ -110,6 +112,7 @@ for (const version of Object.keys(MODELS)) {
       holdsTheSession(cw.manager("t"), executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
+      assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
       cw.free();
     });
   }
