@@ -22,10 +22,10 @@ export const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + 
 
 const object = (properties) => ({ type: "object", properties });
 
-/** 200 tools, of which a few are of use: what they are, and what they return. The one that takes a picture returns its data. */
-export function manyTools() {
+/** Tools, of which a few are of use: what they are, and what they return. The one that takes a picture returns its data. */
+export function manyTools(count = 200) {
   const executed = [];
-  const tools = Array.from({ length: 198 }, (_, n) => {
+  const tools = Array.from({ length: count - 2 }, (_, n) => {
     const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
     return { name: `${area}_${verb}_${n}`, description: `${verb} the ${area} records of group ${n}`, schema: object({ group: { type: "integer" } }), returns: () => ({ done: n }) };
   });

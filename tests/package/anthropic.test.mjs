@@ -29,13 +29,21 @@ function accepts(body) {
   const { messages, system = "", tools = [], tool_choice } = body;
   assert.equal(body.thread, undefined);
   assert.ok(tools.length > 0 || (body.tools === undefined && tool_choice === undefined), "a choice among no tools");
-  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse", "defer_loading"].includes(key)), []);
-  const sent = textsOf([messages, system], ["cache_control"]).concat(tools.map((tool) => JSON.stringify(tool)));
+  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse"].includes(key)), []);
+  // What is deferred costs nothing, until it is found.
+  const isDeferred = tools.some(({ defer_loading: deferred }) => deferred);
+  assert.ok(!isDeferred || tools.some(({ name, defer_loading: deferred }) => name === "find_tools" && deferred === undefined), "all is deferred");
+  assert.ok(tools.every(({ defer_loading: deferred, cache_control: mark }) => deferred === undefined || (deferred === true && mark === undefined)));
+  const loaded = [...tools.filter(({ defer_loading: deferred }) => !deferred), ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`))];
+  const sent = textsOf([messages, system], ["cache_control"]).concat(loaded.map((tool) => JSON.stringify(tool)));
   withinBudget(sent, countTokens);
   const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
   assert.ok(marks.length <= 4, "too many marks");
   assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
 }
+
+/** The tools that results refer to, each as often as it is. */
+const referencesOf = (messages) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).flatMap(({ type, content }) => (type === "tool_result" && Array.isArray(content) ? content : [])).flatMap(({ type, tool_name: name }) => (type === "tool_reference" ? [name] : []));
 
 /** What a model says, as the server sends it; of what was asked the half is in the cache. */
 function answered(content, isStream, tokens = 10) {
@@ -65,18 +73,21 @@ function clientOf(next) {
   return new Anthropic({ apiKey: "none", fetch, maxRetries: 0 });
 }
 
+/** The tools that a model can call. */
+const offeredBy = ({ messages, tools = [] }) => [...tools.filter(({ defer_loading: deferred }) => !deferred).map(({ name }) => name), ...referencesOf(messages)];
+
 /** The session as the server plays it. */
 function scripted() {
   const next = script();
-  return ({ messages, tools = [] }) => {
-    const { text: said, calls = [] } = next({ sent: messages, offered: tools.map(({ name }) => name) });
+  return (body) => {
+    const { text: said, calls = [] } = next({ sent: body.messages, offered: offeredBy(body) });
     return said === undefined ? calls.map(({ id, name, input }) => call(id, name, input)) : [text(said)];
   };
 }
 
 /** The tools of the session as the SDK's tool runner takes them. */
-function sdkTools() {
-  const { tools, executed } = manyTools();
+function sdkTools(count) {
+  const { tools, executed } = manyTools(count);
   const picture = [text("the desk"), { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } }];
   const contentOf = (name, value) => (name === "take_picture" ? picture : JSON.stringify(value));
   return { executed, tools: tools.map(({ name, description, schema, run }) => ({ name, description, input_schema: schema, run: async () => contentOf(name, run()), parse: (input) => input })) };
@@ -123,6 +134,37 @@ for (const [name, run] of Object.entries(HOW)) {
       const marked = bodies.map((body) => blocksOf(body).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])));
       if (!append) assert.deepEqual(marked.flat(), []);
       else for (const [at, marks] of marked.entries()) assertCached(bodies, marks, at);
+      cw.free();
+    });
+  }
+}
+
+for (const [name, run] of Object.entries(HOW)) {
+  for (const append of [false, true]) {
+    test(`Anthropic, ${name}${append ? ", append mode" : ""}: 2,000 tools that the provider defers`, async () => {
+      const { tools, executed } = sdkTools(2_000);
+      const steps = [];
+      const lists = new Set();
+      const always = ["export_orders", "take_picture"];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, always, tool_search: true, manager: { append }, onStep: (step) => steps.push(step) });
+      const next = scripted();
+      const found = new Set();
+      const client = clientOf((body) => {
+        lists.add(JSON.stringify(body.tools));
+        for (const one of referencesOf(body.messages)) found.add(one);
+        return next(body);
+      });
+      const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
+      assert.equal(textOf(message), ANSWER);
+      assert.equal(steps.length, STEPS);
+      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      holdsTheSession(cw.manager, executed);
+      // The list that the provider caches is the same in every call, byte for byte.
+      assert.equal(lists.size, 1);
+      assert.equal(JSON.parse([...lists][0]).length, 2_002);
+      assert.equal(found.size, 5);
+      assert.ok(executed.filter((one) => found.has(one)).length > 100);
       cw.free();
     });
   }
@@ -226,6 +268,87 @@ test("Anthropic: what a tool throws is a result, and a run may be aborted and ta
   cw.free();
 });
 
+test("Anthropic: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Paints the ${["door", "roof", "wall", "gate"][n % 4]} number ${n}`, input_schema: { type: "object" } }));
+  const manager = new ContextManager();
+  const warnings = [];
+  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => warnings.push(...step.warnings) };
+  const cw = contextWeaver(options);
+  const searched = (id, content) => [{ role: "assistant", content: [call(id, "find_tools", { query: "paint the roof" })] }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] }];
+  const answer = cw.answer(call("s1", "find_tools", { query: "paint the roof number 9" }));
+  assert.deepEqual([answer.type, answer.tool_use_id, answer.content.length], ["tool_result", "s1", 5]);
+  assert.ok(answer.content.every(({ type, tool_name: name }) => type === "tool_reference" && tools.some((tool) => tool.name === name)));
+  const names = answer.content.map(({ tool_name: name }) => name);
+  const messages = [{ role: "user", content: "Paint the house." }, ...searched("s1", answer.content), { role: "assistant", content: "It is painted." }, { role: "user", content: "And the garden?" }];
+  const fit = (given, by = cw) => {
+    const before = JSON.stringify(given);
+    const fitted = by.fit({ ...PARAMS, messages: given });
+    assert.equal(JSON.stringify(given), before);
+    accepts(fitted);
+    return fitted;
+  };
+  const first = fit(messages);
+  assert.deepEqual(referencesOf(first.messages), names);
+  assert.deepEqual(referencesOf(fit(messages).messages), names);
+  // The log says it in words, which other providers are told, too.
+  assert.ok(manager.build({ phase: "answer", query: "", budget_tokens: BUDGET }).prompt.includes(`Found: ${names.join(", ")}`));
+  // What the host forgets is in the log.
+  assert.deepEqual(referencesOf(fit(messages.slice(3)).messages), names);
+  // What is edited loads what it names now; a tool that there is not, nothing.
+  const edited = [messages[0], ...searched("s1", [{ type: "tool_reference", tool_name: "tool_7" }, { type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
+  assert.deepEqual(referencesOf(fit(edited).messages), ["tool_7"]);
+  const gone = [messages[0], ...searched("s2", [{ type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
+  assert.deepEqual(referencesOf(fit(gone).messages), []);
+  assert.match(JSON.stringify(fit(gone).messages), /Found: gone/);
+  // A log of another day, and one whose tools are all loaded again.
+  const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
+  assert.deepEqual(referencesOf(fit(messages, next).messages), names);
+  const plain = contextWeaver({ tools, budget_tokens: BUDGET });
+  assert.deepEqual(referencesOf(fit(messages, plain).messages), []);
+  for (const one of [next, plain, cw]) one.free();
+  assert.deepEqual(warnings, []);
+  manager.free();
+});
+
+test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const steps = [];
+  const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 2_000, tool_search: true, cache: true, onStep: (step) => steps.push(step) };
+  const cw = contextWeaver(options);
+  assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits.");
+  assert.match(cw.answer(call("n", "find_tools", 7)).content, /^INVALID_INPUT/);
+  assert.match(cw.answer(call("n", "find_tools", {})).content, /^(INVALID_INPUT|MISSING_FIELD)/);
+  const search = (id, query) => {
+    const block = call(id, "find_tools", { query });
+    return [{ role: "assistant", content: [block] }, { role: "user", content: [cw.answer(block)] }];
+  };
+  const messages = [{ role: "user", content: "Work." }, ...search("a", "paint"), ...search("n", "zzzz"), ...search("b", "dig")];
+  const fitted = cw.fit({ ...PARAMS, messages });
+  accepts(fitted);
+  const [newest, oldest] = [messages[6], messages[2]].map(({ content: [{ content }] }) => content.map(({ tool_name: name }) => name));
+  const loaded = referencesOf(fitted.messages);
+  // The newest have room before the others, as many as half of the budget holds.
+  assert.deepEqual(loaded, newest.slice(0, loaded.length));
+  assert.ok(loaded.length > 0 && loaded.length < 5);
+  assert.match(JSON.stringify(fitted.messages), new RegExp(`Found: ${oldest.join(", ")}. What is not loaded, find again.`));
+  const [{ built, tool_tokens, tools: offered, warnings }] = steps;
+  assert.ok(built.tokens + tool_tokens <= 2_000 && tool_tokens <= 1_000);
+  assert.ok(loaded.every((name) => offered.includes(name)));
+  const missing = [...newest.slice(loaded.length), ...oldest];
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [...missing.map((name) => ["TOOL_LEFT_OUT", `/tools/${name}`]), ["CACHE_CONTROL_LEFT_OUT", "/tools/0"]]);
+  // Marks are at what is cached.
+  assert.deepEqual(fitted.tools.filter(({ cache_control: mark }) => mark).map(({ name }) => name), ["find_tools"]);
+  // One that must be called is loaded in that call.
+  const forced = cw.fit({ ...PARAMS, messages: messages.slice(0, 1), tool_choice: { type: "tool", name: "tool_5" } });
+  accepts(forced);
+  assert.equal(forced.tools.find(({ name }) => name === "tool_5").defer_loading, undefined);
+  cw.free();
+  // With few tools none is deferred.
+  const few = contextWeaver({ tools: tools.slice(0, 3), budget_tokens: BUDGET, tool_search: true });
+  assert.deepEqual(few.fit({ ...PARAMS, messages: messages.slice(0, 1) }).tools, tools.slice(0, 3));
+  few.free();
+});
+
 test("Anthropic: the marks of the caller stay, and move without an edit of the conversation", () => {
   const steps = [];
   const LONG = { type: "ephemeral", ttl: "1h" };
@@ -293,6 +416,7 @@ test("Anthropic: what cannot be is said before the model is asked", async () => 
     [{ tools: [{ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" }], budget_tokens: 8_000 }, "UNSUPPORTED", "/tools/0"],
     [{ tools: [one], budget_tokens: 8_000, always: ["two"] }, "NOT_FOUND", "/always"],
     [{ tools: [], budget_tokens: 8_000, cache: "yes" }, "INVALID_INPUT", "/cache"],
+    [{ tools: [], budget_tokens: 8_000, tool_search: "yes" }, "INVALID_INPUT", "/tool_search"],
     [{ tools: [], budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
   ]) {
     refuses(() => contextWeaver(options), code, path);

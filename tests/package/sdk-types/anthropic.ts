@@ -46,6 +46,11 @@ declare const betaMessage: Anthropic.Beta.BetaMessage;
 served.observe(betaMessage);
 // @ts-expect-error params are no answer
 served.observe(params);
+// Tools that the provider defers.
+const searching = contextWeaver({ tools: runnable, budget_tokens: 16_000, tool_search: true });
+export const deferring = searching.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: searching.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
+export const loads: Anthropic.ToolResultBlockParam | undefined = searching.answer({ type: "tool_use", id: "a", name: "find_tools", input: { query: "read" } });
+
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({ tools });
 // @ts-expect-error there are no messages
