@@ -36,6 +36,15 @@ export async function respond(input: ResponseInputItem[]): Promise<string> {
   }
 }
 
+// Searches of the provider's.
+export async function search(input: ResponseInputItem[]): Promise<void> {
+  const searching = contextWeaver({ tools: responsesTools, budget_tokens: 16_000, tool_search: true });
+  const { output } = await client.responses.create(searching.fit({ model: "gpt-5", input }));
+  for (const item of output) {
+    if (item.type === "tool_search_call") input.push(item, ...[searching.answer(item)].filter((one) => one !== undefined));
+  }
+}
+
 const cw = contextWeaver({ tools: responsesTools, budget_tokens: 16_000 });
 declare const params: OpenAI.Responses.ResponseCreateParamsNonStreaming;
 declare const streaming: OpenAI.Responses.ResponseCreateParamsStreaming;
