@@ -149,7 +149,9 @@ for (const [name, run] of Object.entries(HOW)) {
       const cw = contextWeaver({ tools, budget_tokens: BUDGET, always, tool_search: true, manager: { append }, onStep: (step) => steps.push(step) });
       const next = scripted();
       const found = new Set();
+      const bodies = [];
       const client = clientOf((body) => {
+        bodies.push(body);
         lists.add(JSON.stringify(body.tools));
         for (const one of referencesOf(body.messages)) found.add(one);
         return next(body);
@@ -163,6 +165,7 @@ for (const [name, run] of Object.entries(HOW)) {
       // The list that the provider caches is the same in every call, byte for byte.
       assert.equal(lists.size, 1);
       assert.equal(JSON.parse([...lists][0]).length, 2_002);
+      for (const [at, body] of append ? bodies.entries() : []) assertCached(bodies, blocksOf(body).flatMap(({ cache_control: mark }, place) => (mark ? [place] : [])), at);
       assert.equal(found.size, 5);
       assert.ok(executed.filter((one) => found.has(one)).length > 100);
       cw.free();
@@ -300,6 +303,9 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
   const gone = [messages[0], ...searched("s2", [{ type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
   assert.deepEqual(referencesOf(fit(gone).messages), []);
   assert.match(JSON.stringify(fit(gone).messages), /Found: gone/);
+  // The same found twice is loaded where it stands, once at least.
+  const again = [...messages, ...searched("s3", answer.content), { role: "assistant", content: "Yes." }, { role: "user", content: "Which?" }];
+  assert.deepEqual(new Set(referencesOf(fit(again).messages)), new Set(names));
   // A log of another day, and one whose tools are all loaded again.
   const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
   assert.deepEqual(referencesOf(fit(messages, next).messages), names);
@@ -309,6 +315,32 @@ test("Anthropic: what a search found is loaded where it stands, in a conversatio
   assert.deepEqual(warnings, []);
   manager.free();
 });
+
+for (const append of [false, true]) {
+  test(`Anthropic: searches without end${append ? ", append mode" : ""}: what was found last is loaded`, () => {
+    const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
+    const tools = Array.from({ length: 400 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true, manager: { append } });
+    const messages = [{ role: "user", content: "Do everything." }];
+    const loaded = [];
+    for (let at = 0; at < 40; at += 1) {
+      const block = call(`s${at}`, "find_tools", { query: `${jobs[at % 8]} ${at}` });
+      const answer = cw.answer(block);
+      const [{ tool_name: first }] = answer.content;
+      messages.push({ role: "assistant", content: [block] }, { role: "user", content: [answer] });
+      const fitted = cw.fit({ ...PARAMS, messages });
+      accepts(fitted);
+      const references = referencesOf(fitted.messages);
+      assert.deepEqual(references.slice(-5), answer.content.map(({ tool_name: name }) => name), `step ${at}`);
+      loaded.push(references.length);
+      messages.push({ role: "assistant", content: [call(`c${at}`, first, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] });
+      accepts(cw.fit({ ...PARAMS, messages }));
+    }
+    // There is room for many, and not for all.
+    assert.ok(Math.max(...loaded) >= 15 && loaded.at(-1) < 200, `${loaded}`);
+    cw.free();
+  });
+}
 
 test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
   const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
