@@ -202,8 +202,9 @@ interface KnownTool extends OfferedTool {
 class Fitting {
   readonly #loop: AgentLoop;
   readonly #known: ReadonlyMap<string, KnownTool>;
-  /** What the provider's search has loaded, where it is used. */
+  /** What the provider's search has loaded, where it is used, and the tools that are sent in any case. */
   readonly #found: FoundTools | undefined;
+  readonly #standing: ReadonlySet<string>;
   /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
   #model = "model";
   /** Calls that were fitted. */
@@ -215,8 +216,8 @@ class Fitting {
     const added = [drilldownOffer(), FIND_TOOLS].map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
     this.#loop = loop;
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
-    const { standing } = loop;
-    const deferred = known.map(({ name }) => name).filter((name) => !standing.has(name));
+    this.#standing = loop.standing;
+    const deferred = known.map(({ name }) => name).filter((name) => !this.#standing.has(name));
     this.#found = searches && deferred.length > 0 ? new FoundTools(loop, new Set(deferred)) : undefined;
   }
 
@@ -240,9 +241,9 @@ class Fitting {
     this.calls += 1;
     const forced = namesOf(choice).filter((name) => this.#known.has(name));
     const chosen = this.#found?.choose(found, forced, this.#model);
-    const turn = { query, called: [...called, ...namesOf(choice)], reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
+    const turn = { query, called: [...called, ...forced], reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
     const { built, tools: names } = this.#loop.step(api.format, messages, turn);
-    const isSent = (name: string): boolean => !this.#found || this.#loop.standing.has(name) || forced.includes(name);
+    const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
     const tools = names.filter(isSent).map((name) => this.#sent(name, api));
     return {
       ...rest,
