@@ -9,6 +9,7 @@ import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStrategy } from "langchain";
+import { ConfigurableModel } from "langchain/chat_models/universal";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
 import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
@@ -296,6 +297,29 @@ async function sent(messages, { tools = [], budget = BUDGET, steps = [], ...opti
   cw.free();
   return got[0];
 }
+
+test("LangChain: a call is known by the name of its model, and what it cost is read of any answer", async () => {
+  const named = Object.assign(new ScriptedModel(() => says("")), { model: "gpt-5" });
+  const configurable = new ConfigurableModel({ defaultConfig: { model: "claude-opus-4-5" }, configurableFields: "any" });
+  const usage_metadata = { input_tokens: 500, output_tokens: 1, total_tokens: 501 };
+  const message = new AIMessage({ content: "yes", usage_metadata });
+  for (const [model, name] of [
+    [named, "gpt-5"],
+    [named.withConfig({ tags: ["a"] }), "gpt-5"],
+    [Object.assign(new ScriptedModel(() => says("")), { modelName: "gpt-4" }), "gpt-4"],
+    [configurable, "claude-opus-4-5"],
+    [new ScriptedModel(() => says("")), "ScriptedModel"],
+  ]) {
+    for (const [answer, isPaid] of [[message, true], [{ structuredResponse: {}, messages: [message, new AIMessage("done")] }, true], [new AIMessage("yes"), false], [new Command({ update: {} }), false]]) {
+      const cw = contextWeaver({ budget_tokens: BUDGET });
+      const messages = [new HumanMessage({ id: "m", content: "word ".repeat(400) })];
+      const request = { model, messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: thread("t") };
+      assert.equal(await cw.wrapModelCall(request, () => answer), answer);
+      assert.equal(JSON.stringify(cw.manager("t")).includes(`"${name}"`), isPaid, name);
+      cw.free();
+    }
+  }
+});
 
 test("LangChain: a log that had to give way while a call waited is read from the state", async () => {
   const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });
