@@ -208,6 +208,28 @@ test("Anthropic: what is no cost of the last call is passed over, and what is no
   cw.free();
 });
 
+test("Anthropic: a client that is served answers as it would: errors, responses, streams that are left", async () => {
+  const answers = [
+    () => Response.json({ type: "error", error: { type: "invalid_request_error", message: "no such model" } }, { status: 400 }),
+    () => answered([text("whole")], false, 60),
+    () => answered([text("left")], true, 60),
+    () => new Response("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n", { headers: { "content-type": "text/event-stream" } }),
+  ];
+  const plain = new Anthropic({ apiKey: "none", fetch: async () => answers.shift()(), maxRetries: 0 });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const client = cw.serve(plain);
+  const params = { ...PARAMS, messages: [{ role: "user", content: "word ".repeat(50) }] };
+  await assert.rejects(client.messages.create(params), /no such model/);
+  const { data, response } = await client.messages.create(params).withResponse();
+  assert.deepEqual([data.content, response.status], [[text("whole")], 200]);
+  for await (const { type } of await client.messages.create({ ...params, stream: true })) if (type === "message_start") break;
+  const busy = async () => { for await (const _ of await client.messages.create({ ...params, stream: true })) void _; };
+  await assert.rejects(busy(), /busy/);
+  // Of the answer that was whole and of the stream that was left it took the cost.
+  assert.equal(JSON.parse(JSON.stringify(cw.manager)).calibration[PARAMS.model].length, 2);
+  cw.free();
+});
+
 /** The end is marked, so that the next call finds it, and so is what the call before has written, unless it was left out. */
 function assertCached(bodies, marks, at) {
   const bare = (body) => blocksOf(body).map(({ cache_control: _, ...block }) => JSON.stringify(block));

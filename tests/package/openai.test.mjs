@@ -368,6 +368,28 @@ for (const [name, api] of Object.entries(APIS)) {
   });
 }
 
+test("OpenAI: a client that is served answers as it would: responses, streams that are left and streams in two", async () => {
+  const said = APIS.chat.said({ text: "hello" });
+  const client = new OpenAI({ apiKey: "none", fetch: async (_, { body }) => APIS.chat.answered(said, JSON.parse(body).stream === true, 60), maxRetries: 0 });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const { completions } = cw.serve(client).chat;
+  const params = { ...MODEL, messages: [user("word ".repeat(50))] };
+  const raw = await completions.create(params).asResponse();
+  assert.equal((await raw.json()).choices[0].message.content, "hello");
+  assert.doesNotMatch(JSON.stringify(cw.manager), /gpt-5/);
+  const { data, response } = await completions.create(params).withResponse();
+  assert.deepEqual([data.choices[0].message.content, response.status], ["hello", 200]);
+  assert.match(JSON.stringify(cw.manager), /gpt-5/);
+  const stream = () => completions.create({ ...params, stream: true });
+  for await (const _ of await stream()) break;
+  const texts = [];
+  for (const half of (await stream()).tee()) for await (const { choices } of half) texts.push(choices[0]?.delta.content ?? "");
+  assert.equal(texts.join(""), "hellohello");
+  const lines = await new Response((await stream()).toReadableStream()).text();
+  assert.match(lines, /hello/);
+  cw.free();
+});
+
 test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
   const controller = new AbortController();
   const tool = (name, run) => APIS.chat.tool({ name, description: name, parameters: { type: "object" }, parse: JSON.parse, function: run });
