@@ -1,11 +1,12 @@
 // `contextweaver/anthropic`: params of Anthropic's SDK, fitted before they are sent, in a loop of your own or the SDK's tool
 // runner. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
 import { CacheMarks } from "./adapters/cache-marks.js";
 import type { Sent } from "./adapters/cache-marks.js";
+import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
-import type { ContextManager, JsonObject } from "contextweaver";
+import type { ContextManager, JsonObject, MessageWarning } from "contextweaver";
 
 export type { AgentLoopOptions, AgentLoopStep };
 
@@ -14,7 +15,7 @@ export interface AnthropicAddedTool {
   name: string;
   description: string;
   input_schema: { type: "object"; [keyword: string]: unknown };
-  run: (input: unknown, context?: { readonly toolUse?: { readonly id?: string } }) => Promise<string>;
+  run: (input: unknown, context?: { readonly toolUse?: { readonly id?: string } }) => Promise<string | AnthropicToolReference[]>;
   parse: (input: unknown) => unknown;
 }
 
@@ -22,7 +23,7 @@ export interface AnthropicAddedTool {
 export interface AnthropicOptions<Tool extends object> extends AgentLoopOptions {
   /**
    * All tools there are, as `messages.create` or the tool runner takes them: thousands cost nothing until a query needs them.
-   * Those that are offered are loaded: `defer_loading` is not sent.
+   * Those that are offered are loaded: `defer_loading` of yours is not sent.
    */
   readonly tools: readonly Tool[];
   /**
@@ -30,6 +31,12 @@ export interface AnthropicOptions<Tool extends object> extends AgentLoopOptions 
    * end. Yours stay, and there are never more than the four that are allowed. Default: in append mode.
    */
   readonly cache?: boolean;
+  /**
+   * Defers all tools but those of `always` and those that the provider runs, and answers `find_tools` by references, at most 5: the
+   * list of tools is the same in every call, so that the provider's cache of the prompt holds, and a tool costs its definition where
+   * it was found. With no more tools than `max_tools` none is deferred. Default: false.
+   */
+  readonly tool_search?: boolean;
 }
 
 /** What `messages.create` takes, as far as it is fitted. */
@@ -50,12 +57,28 @@ export interface AnthropicCall {
   readonly input?: unknown;
 }
 
-/** The answer to a call. */
+/** What loads a tool that is deferred. */
+export type AnthropicToolReference = {
+  type: "tool_reference";
+  tool_name: string;
+};
+
+/** The answer to a call; references where `tool_search` found something. */
 export type AnthropicToolResult = {
   type: "tool_result";
   tool_use_id: string;
-  content: string;
+  content: string | AnthropicToolReference[];
 };
+
+/** An answer of the model, as far as it says what it cost. */
+export interface AnthropicAnswer {
+  /** In tokens of the model; those of the cache stand beside the others. */
+  readonly usage: {
+    readonly input_tokens: number;
+    readonly cache_creation_input_tokens?: number | null;
+    readonly cache_read_input_tokens?: number | null;
+  };
+}
 
 /** A client of the SDK, as far as it is served. */
 export interface AnthropicClient {
@@ -76,7 +99,14 @@ export interface AnthropicContextWeaver<Tool extends object> {
   fit<Params extends AnthropicParams>(params: Params): Params;
   /** Answers a call of one of the two tools that are added; undefined for every other block. */
   answer(block: AnthropicCall): AnthropicToolResult | undefined;
-  /** A copy of a client, each of whose calls of a model is fitted: for what calls it for you, such as the tool runner. */
+  /**
+   * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
+   * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
+   *
+   * Errors: `INVALID_INPUT` for what is no answer.
+   */
+  observe(answer: AnthropicAnswer): void;
+  /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as the tool runner. */
   serve<Client extends AnthropicClient>(client: Client): Client;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
@@ -86,17 +116,18 @@ export interface AnthropicContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: AnthropicOptions<Tool>): AnthropicContextWeaver<Tool> {
-  const { tools, cache, ...rest } = options;
+  const { tools, cache, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as messages.create takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
   if (cache !== undefined && typeof cache !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/cache" });
+  if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest);
-  const fitting = new Fitting(loop, tools, cache);
+  const fitting = new Fitting(loop, tools, { cache, searches });
   const added = (tool: DescribedTool): AnthropicAddedTool => ({
     ...definitionOf(tool),
-    run: async (input, context) => loop.answer(tool.name, input, context?.toolUse?.id) as string,
+    run: async (input, context) => fitting.answer(tool.name, input, context?.toolUse?.id) as string | AnthropicToolReference[],
     parse: (input) => input,
   });
   return {
@@ -104,9 +135,10 @@ export function contextWeaver<Tool extends object>(options: AnthropicOptions<Too
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
     answer({ type, id, name, input }) {
-      const content = type === "tool_use" ? loop.answer(String(name), input, String(id)) : undefined;
+      const content = type === "tool_use" ? fitting.answer(String(name), input, String(id)) : undefined;
       return content === undefined ? undefined : { type: "tool_result", tool_use_id: String(id), content };
     },
+    observe: (answer) => fitting.observe(answer),
     serve: <Client extends AnthropicClient>(client: Client) => {
       const { middleware } = client;
       return client.withOptions({ middleware: [...middleware, middlewareOf(fitting)] as never[] }) as Client;
@@ -123,8 +155,14 @@ class Fitting {
   readonly #definitions: ReadonlyMap<string, Definition>;
   readonly #added: ReadonlyMap<string, Definition>;
   readonly #marks: CacheMarks;
+  /** Where tools are deferred: what is loaded of them, and the list that is sent each time. */
+  readonly #search: { readonly found: FoundTools; readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] } | undefined;
+  /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
+  #model = "model";
+  /** Calls that were fitted. */
+  calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[], cache: boolean | undefined) {
+  constructor(loop: AgentLoop, tools: readonly object[], { cache, searches }: { readonly cache: boolean | undefined; readonly searches: boolean }) {
     const known = tools.map((tool, at): OfferedTool & { readonly definition: Definition } => {
       const { defer_loading: _, ...definition } = tool as Definition;
       const { description, input_schema: schema } = definition;
@@ -140,6 +178,10 @@ class Fitting {
     this.#definitions = new Map(known.map(({ name, definition }) => [name, definition]));
     this.#added = new Map([drilldownOffer(), FIND_TOOLS].map((tool) => [tool.name, definitionOf(tool)]));
     this.#marks = new CacheMarks(cache);
+    const { standing } = loop;
+    const names = known.map(({ name }) => name).filter((name) => !standing.has(name));
+    const list = [...this.#definitions.values(), ...this.#added.values()];
+    this.#search = searches && names.length > 0 ? { found: new FoundTools(loop, new Set(names)), ...deferred(list, standing) } : undefined;
   }
 
   fit<Params extends AnthropicParams>(params: Params): Params {
@@ -150,21 +192,29 @@ class Fitting {
       throw new ContextWeaverError("UNSUPPORTED", "a thread is held by the provider, and only what is new is sent", init);
     }
     if (all !== undefined) this.#loop.checkTools(listOf(all, "/tools").map(nameOf));
-    const { messages, system } = this.#marks.take(listOf(given, "/messages"), instructions);
+    const marked = this.#marks.take(listOf(given, "/messages"), instructions);
+    const { system } = marked;
+    const { messages, found } = withoutReferences(marked.messages);
     const { query, called } = lastTurn(messages);
     const { type, name } = (choice ?? {}) as Definition;
     const forced = type === "tool" ? [String(name)] : [];
     let sent: Sent = { messages: [], tools: [] };
+    this.#model = String(rest["model"] ?? "model");
+    this.calls += 1;
+    const chosen = this.#search?.found.choose(found, forced, this.#model);
     this.#loop.step("anthropic", messages, {
       query,
+      model: this.#model,
       called: [...called, ...forced],
       system,
+      ...(chosen && { chosen }),
       translated: ({ built, tools: names }) => {
-        const tools = names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition);
-        const compiled = { messages: built.messages, system: built.system, tools };
-        const { warnings, ...marked } = this.#marks.put(compiled, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
-        sent = marked;
-        return warnings;
+        const compiled = this.#search
+          ? { messages: withReferences(built.messages, this.#search.found), tools: this.#search.list.map((tool) => (forced.includes(String(tool["name"])) ? loaded(tool) : tool)) }
+          : { messages: built.messages, tools: names.map((one) => (this.#definitions.get(one) ?? this.#added.get(one)) as Definition) };
+        const { warnings, ...marks } = this.#marks.put({ ...compiled, system: built.system }, { isAppendOnly: built.pack.prefix !== undefined, automatic: rest["cache_control"] });
+        sent = marks;
+        return [...(this.#search?.warnings ?? []), ...warnings];
       },
     });
     return {
@@ -175,6 +225,82 @@ class Fitting {
       ...(sent.tools.length > 0 && { tools: sent.tools, ...(choice !== undefined && { tool_choice: choice }) }),
     } as Params;
   }
+
+  /** Answers a call of a tool that is added, by references where tools are deferred. */
+  answer(name: string, input: unknown, id: string | undefined): string | AnthropicToolReference[] | undefined {
+    if (!this.#search || name !== FIND_TOOLS.name) return this.#loop.answer(name, input, id);
+    const { names, text } = this.#loop.search(input, id, MOST_FOUND, foundText);
+    return names.length === 0 ? text : names.map(referenceTo);
+  }
+
+  observe(answer: unknown): void {
+    const { input_tokens: read, cache_creation_input_tokens: written, cache_read_input_tokens: cached } = usageOf(answer);
+    this.#loop.observe(this.#model, typeof read === "number" ? read + Number(written ?? 0) + Number(cached ?? 0) : undefined);
+  }
+}
+
+function referenceTo(name: string): AnthropicToolReference {
+  return { type: "tool_reference", tool_name: name };
+}
+
+/** Defers all tools but those that stand. What is deferred takes no mark of the cache. */
+function deferred(tools: readonly Definition[], standing: ReadonlySet<string>): { readonly list: readonly Definition[]; readonly warnings: readonly MessageWarning[] } {
+  const warnings: MessageWarning[] = [];
+  const list = tools.map((tool, at) => {
+    if (standing.has(nameOf(tool, at))) return tool;
+    const { cache_control: mark, ...definition } = tool;
+    if (mark != null) warnings.push({ code: "CACHE_CONTROL_LEFT_OUT", message: "a tool that is deferred takes no cache_control", path: `/tools/${at}` });
+    return { ...definition, defer_loading: true };
+  });
+  return { list, warnings };
+}
+
+function loaded({ defer_loading: _, ...tool }: Definition): Definition {
+  return tool;
+}
+
+/** Reads results that are references as texts, which the log can hold. */
+function withoutReferences(messages: readonly object[]): { readonly messages: readonly object[]; readonly found: ReadonlyMap<string, readonly string[]> } {
+  const found = new Map<string, readonly string[]>();
+  const list = changedResults(messages, (block) => {
+    const { content, tool_use_id: id } = block;
+    const references = Array.isArray(content) ? (content as Definition[]) : [];
+    if (references.length === 0 || references.some(({ type }) => type !== "tool_reference")) return block;
+    const names = references.map(({ tool_name: name }) => String(name));
+    found.set(String(id), names);
+    return { ...block, content: foundText(names) };
+  });
+  return { messages: list, found };
+}
+
+/** Writes results as references where what they load has room. */
+function withReferences(messages: readonly object[], found: FoundTools): readonly object[] {
+  const texts = new Map<string, unknown>();
+  changedResults(messages, (block) => {
+    texts.set(String(block["tool_use_id"]), textOf(block["content"]));
+    return block;
+  });
+  const names = found.sent(texts);
+  return changedResults(messages, (block) => {
+    const references = names.get(String(block["tool_use_id"]))?.map(referenceTo);
+    return references ? { ...block, content: references } : block;
+  });
+}
+
+/** The text of a result that is one. */
+function textOf(content: unknown): unknown {
+  const [block, ...more] = Array.isArray(content) ? (content as Definition[]) : [{ text: content }];
+  return more.length === 0 ? block?.["text"] : undefined;
+}
+
+/** Changes results in messages; those without are left as they are. */
+function changedResults(messages: readonly object[], change: (block: Definition) => Definition): readonly object[] {
+  return messages.map((message) => {
+    const { content } = message as Definition;
+    if (!Array.isArray(content)) return message;
+    const blocks = (content as Definition[]).map((block) => (block["type"] === "tool_result" ? change(block) : block));
+    return blocks.some((block, at) => block !== content[at]) ? { ...message, content: blocks } : message;
+  });
 }
 
 /** A definition that the provider is sent. */
@@ -214,10 +340,32 @@ interface AnthropicRequest {
   readonly body?: unknown;
 }
 
-/** Fits each call of a model that a client makes. */
+/** What the SDK's middleware reads an answer by, which its client reads, too. */
+interface AnthropicReader {
+  parse(answer: unknown): Promise<unknown>;
+}
+
+/** Fits each call of a model that a client makes, and takes what it cost. */
 function middlewareOf(fitting: Fitting) {
-  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>): Promise<Answer> => {
-    const isCall = new URL(request.url).pathname.endsWith("/v1/messages") && typeof request.body === "string";
-    return next(isCall ? { ...request, body: JSON.stringify(fitting.fit(JSON.parse(request.body as string) as AnthropicParams)) } : request);
+  return async <Request extends AnthropicRequest, Answer>(request: Request, next: (request: Request) => Promise<Answer>, reader?: AnthropicReader): Promise<Answer> => {
+    if (!new URL(request.url).pathname.endsWith("/v1/messages") || typeof request.body !== "string") return next(request);
+    const params = JSON.parse(request.body) as AnthropicParams & { readonly stream?: unknown };
+    const fitted = { ...request, body: JSON.stringify(fitting.fit(params)) };
+    const { calls } = fitting;
+    const answer = await next(fitted);
+    if (!reader || !(answer as { readonly ok?: boolean }).ok) return answer;
+    const read = await reader.parse(answer);
+    if (params.stream !== true) fitting.observe(read);
+    // What breaks a stream is told to whoever reads the client's own.
+    else observeStart(read as AsyncIterable<unknown>, (start) => calls === fitting.calls && fitting.observe(start)).catch(() => undefined);
+    return answer;
   };
+}
+
+/** Reads a stream up to what its call cost, which stands at the beginning. */
+async function observeStart(events: AsyncIterable<unknown>, take: (start: unknown) => void): Promise<void> {
+  for await (const event of events) {
+    const { type, message } = event as { readonly type?: unknown; readonly message?: unknown };
+    if (type === "message_start") return take(message);
+  }
 }

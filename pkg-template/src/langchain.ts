@@ -25,6 +25,7 @@ export type LangChainAddedTool = {
 
 /** A call of a tool. */
 export interface LangChainToolCall {
+  readonly id?: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
@@ -36,6 +37,7 @@ export interface LangChainToolConfig {
 
 /** What the framework tells `wrapModelCall`, as far as it is needed. */
 export interface LangChainModelRequest {
+  readonly model?: object;
   readonly messages: readonly object[];
   readonly systemMessage: object;
   readonly tools: readonly object[];
@@ -76,14 +78,15 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
   const conversations = new Conversations<Kept>(options && rest, () => ({ translator: new LangChainMessages() }));
   if (toJsonSchema !== undefined && typeof toJsonSchema !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/toJsonSchema" });
   const added: LangChainAddedTool[] = [
-    addedTool(drilldownOffer(), async ({ args }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput)),
-    addedTool(FIND_TOOLS, async ({ args }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput)),
+    addedTool(drilldownOffer(), async ({ args, id }, config) => conversationOfTool(conversations, config).loop.drilldown(args as unknown as DrilldownInput, id)),
+    addedTool(FIND_TOOLS, async ({ args, id }, config) => conversationOfTool(conversations, config).loop.findTools(args as unknown as FindToolsInput, id)),
   ];
   return Object.assign({ [BRAND]: true } as object, {
     name: "contextweaver",
     tools: added,
     async wrapModelCall<Request extends LangChainModelRequest, Answer>(request: Request, handler: (request: Request) => Answer | Promise<Answer>) {
       const { messages, systemMessage, state, runtime } = request;
+      const model = modelName(request.model);
       const { loop, kept } = conversations.of(keyOf(runtime.configurable, state.messages));
       const own = new Set<object>(added);
       const tools = request.tools.filter((tool) => !own.has(tool));
@@ -94,13 +97,16 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const read = kept.translator.read(messages, systemMessage);
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
-      const { built, tools: names } = loop.step(FORMAT, read.messages, { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens });
+      const turn = { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens, model };
+      const { built, tools: names } = loop.step(FORMAT, read.messages, turn);
       const offers = new Set(names);
-      return handler({
+      const answer = await handler({
         ...request,
         ...written(built.messages, read, kept.translator, systemMessage),
         tools: request.tools.filter((tool) => offers.has(nameOf(tool))),
       });
+      loop.observe(model, inputTokens(answer));
+      return answer;
     },
     manager: (conversation: string) => conversations.get(conversation)?.loop.manager,
     free: () => conversations.free(),
@@ -155,6 +161,28 @@ function written(built: readonly AiSdkModelMessage[], read: ReadConversation, tr
 function demanded(choice: unknown): string[] {
   const { function: inner, name } = (choice ?? {}) as { readonly function?: { readonly name?: unknown }; readonly name?: unknown };
   return [inner?.name, name].filter((one) => typeof one === "string");
+}
+
+/** The name of a model, also of one that is configured, or bound to settings; without one, that of its class. */
+function modelName(given: unknown): string {
+  const { model, modelName: name, _defaultConfig: config, bound, getName } = (given ?? {}) as {
+    readonly model?: unknown;
+    readonly modelName?: unknown;
+    readonly _defaultConfig?: { readonly model?: unknown };
+    readonly bound?: unknown;
+    readonly getName?: () => unknown;
+  };
+  const known = [model, name, config?.model].find((one) => typeof one === "string" && one !== "");
+  if (known === undefined && typeof bound === "object" && bound !== null) return modelName(bound);
+  return String(known ?? getName?.call(given) ?? "model");
+}
+
+/** Reads what a call cost; a structured answer has the message of the model among others. */
+function inputTokens(answer: unknown): unknown {
+  const { usage_metadata: usage, messages } = (answer ?? {}) as { readonly usage_metadata?: { readonly input_tokens?: unknown }; readonly messages?: unknown };
+  if (usage) return usage.input_tokens;
+  const [first] = Array.isArray(messages) ? (messages as unknown[]) : [];
+  return first === undefined ? undefined : inputTokens(first);
 }
 
 /** Counts the tokens of what the answer is to look like, which goes to the provider as a schema or as a tool. */

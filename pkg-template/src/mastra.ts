@@ -24,6 +24,9 @@ export interface MastraStepInput {
   readonly toolChoice?: unknown;
   readonly structuredOutput?: unknown;
   readonly requestContext?: object;
+  readonly model?: object;
+  /** What was called before in this run, with what it cost. */
+  readonly steps?: readonly { readonly usage?: { readonly inputTokens?: unknown } }[];
   /** Goes from one method to the next. */
   readonly state: Record<string, unknown>;
 }
@@ -62,6 +65,10 @@ const FILLER_TOKENS = 8;
 /** What a step's first method leaves for the second. */
 interface StepState {
   readonly key: string;
+  /** Calls of the run whose cost was taken. */
+  readonly paid: number;
+  /** The model that was called. */
+  readonly model?: string | undefined;
   readonly chosen?: ChosenTools;
   readonly reserved_tokens?: number;
   /** What went wrong: of what the first method throws the framework tells the message alone. */
@@ -88,10 +95,14 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
   return {
     id: "contextweaver",
     processInputStep(input) {
-      const { messages, messageList, tools = {}, requestContext, state } = input;
+      const { messages, messageList, tools = {}, requestContext, steps = [], state } = input;
       const key = keyOf(requestContext, messages);
-      const step = stepOf(conversations.of(key), input);
-      state[STATE] = { key, ...step } satisfies StepState;
+      const conversation = conversations.of(key);
+      const { paid = 0, model } = (state[STATE] ?? {}) as Partial<StepState>;
+      // A step that is tried again is told of the same calls.
+      if (model !== undefined && steps.length > paid) conversation.loop.observe(model, steps.at(-1)?.usage?.inputTokens);
+      const step = stepOf(conversation, input);
+      state[STATE] = { key, paid: steps.length, ...step } satisfies StepState;
       // A log that had to give way while a tool ran is read again.
       const served = (): AgentLoop => {
         const isNew = conversations.get(key) === undefined;
@@ -100,8 +111,8 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
         return present;
       };
       const added = {
-        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput) => served().drilldown(input)),
-        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput) => served().findTools(input)),
+        drilldown: addedTool(drilldownOffer(), async (input: DrilldownInput, call) => served().drilldown(input, call?.toolCallId)),
+        find_tools: addedTool(FIND_TOOLS, async (input: FindToolsInput, call) => served().findTools(input, call?.toolCallId)),
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
     },
@@ -110,12 +121,15 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       if (!step) throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", { hint: "put the processor itself among the agent's inputProcessors" });
       const { key, error, chosen, reserved_tokens = 0 } = step;
       if (error) throw error;
+      const called = modelId(model);
+      state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const messages = said.map(modelMessage);
       const { built } = conversations.of(key).loop.step(FORMAT, messages, {
         ...lastTurn(messages),
         ...(chosen && { chosen }),
         reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),
+        model: called,
       });
       const { specificationVersion } = model as { readonly specificationVersion?: unknown };
       const written = built.messages.map((message) => promptMessage(message as unknown as Fields, specificationVersion));
@@ -131,8 +145,8 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
 /** Chooses the tools of a step. */
 function stepOf(
   { loop, kept }: ServedConversation<Kept>,
-  { tools = {}, activeTools, toolChoice, structuredOutput, messageList }: MastraStepInput,
-): Omit<StepState, "key"> {
+  { tools = {}, activeTools, toolChoice, structuredOutput, messageList, model }: MastraStepInput,
+): Pick<StepState, "chosen" | "reserved_tokens" | "error"> {
   try {
     const active = Object.fromEntries(Object.entries(tools).filter(([name]) => activeTools?.includes(name) ?? true));
     if (kept.tools === undefined || !isSameSet(kept.tools, active)) {
@@ -141,7 +155,8 @@ function stepOf(
     }
     const messages = messageList.get.all.aiV5.model() as readonly Fields[];
     const { query, called } = lastTurn(messages);
-    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], messages.some(({ role }) => role === "tool"));
+    const hasResults = messages.some(({ role }) => role === "tool");
+    const chosen = loop.choose(query, [...called, ...demanded(toolChoice)], hasResults, loop.factorOf(modelId(model)));
     return { chosen, reserved_tokens: formatTokens(structuredOutput) };
   } catch (error) {
     if (!ContextWeaverError.is(error)) throw error;
@@ -169,9 +184,20 @@ function keyOf(context: object | undefined, messages: MastraStepInput["messages"
   return typeof thread?.id === "string" ? thread.id : `message:${String(messages[0]?.id)}`;
 }
 
+/** The name of a model, as far as it has one. */
+function modelId(model: object | undefined): string | undefined {
+  const { modelId: id } = (model ?? {}) as { readonly modelId?: unknown };
+  return typeof id === "string" ? id : undefined;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
-function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input) => Promise<string>) {
+/** What the framework tells a tool of its call. */
+interface MastraToolCall {
+  readonly toolCallId?: string;
+}
+
+function addedTool<Input>({ description, schema }: DescribedTool, execute: (input: Input, call?: MastraToolCall) => Promise<string>) {
   return { description, inputSchema: aiSdkSchema(schema), execute };
 }
 

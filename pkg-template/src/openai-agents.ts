@@ -85,7 +85,7 @@ class Fitting {
     this.#loop = loop;
   }
 
-  fit<Request extends AgentModelRequest>(request: Request): Request {
+  fit<Request extends AgentModelRequest>(request: Request, model: string): Request {
     const { input, tools, handoffs, systemInstructions, modelSettings } = request;
     const held = (["previousResponseId", "conversationId"] as const).find((field) => request[field] !== undefined);
     if (held !== undefined) {
@@ -101,6 +101,7 @@ class Fitting {
       query,
       called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
       reserved_tokens: framedTokens(beside),
+      model,
     });
     return {
       ...request,
@@ -109,6 +110,12 @@ class Fitting {
       // A choice among no tools is refused.
       modelSettings: names.length + handoffs.length > 0 ? modelSettings : settings,
     };
+  }
+
+  /** Takes what the call of the last request cost. */
+  observe(model: string, answer: unknown): void {
+    const { usage } = (answer ?? {}) as { readonly usage?: { readonly inputTokens?: unknown } };
+    this.#loop.observe(model, usage?.inputTokens);
   }
 
   /** Takes the tools of an agent, by name. */
@@ -171,19 +178,33 @@ function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop
   };
 }
 
-/** Fits what a model is asked; all else it is and does is its own. */
-function servedModel<Model extends AgentModel>(model: Model, fitting: Fitting): Model {
+/** Fits what a model is asked, and takes what it cost; all else it is and does is its own. */
+function servedModel<Model extends AgentModel>(model: Model, fitting: Fitting, name = modelName(model)): Model {
   const asked = {
-    getResponse: async (request: AgentModelRequest) => model.getResponse(fitting.fit(request) as never),
+    async getResponse(request: AgentModelRequest) {
+      const answer = await model.getResponse(fitting.fit(request, name) as never);
+      fitting.observe(name, answer);
+      return answer;
+    },
     async *getStreamedResponse(request: AgentModelRequest) {
-      yield* model.getStreamedResponse(fitting.fit(request) as never);
+      for await (const event of model.getStreamedResponse(fitting.fit(request, name) as never)) {
+        const { type, response } = (event ?? {}) as { readonly type?: unknown; readonly response?: unknown };
+        if (type === "response_done") fitting.observe(name, response);
+        yield event;
+      }
     },
   };
   return replaced(model, asked);
 }
 
+/** The name of a model, which no interface of the SDK tells; without one, that of its class. */
+function modelName(model: object): string {
+  const { model: name, _model: inner = name } = model as { readonly model?: unknown; readonly _model?: unknown };
+  return typeof inner === "string" && inner !== "" ? inner : model.constructor.name || "model";
+}
+
 function servedProvider<Provider extends AgentModelProvider>(provider: Provider, fitting: Fitting): Provider {
-  const getModel = async (name?: string): Promise<unknown> => servedModel((await provider.getModel(name)) as AgentModel, fitting);
+  const getModel = async (name?: string): Promise<unknown> => servedModel((await provider.getModel(name)) as AgentModel, fitting, name);
   return replaced(provider, { getModel });
 }
 

@@ -1,7 +1,8 @@
 // `contextweaver/openai`: params of OpenAI's SDK, of chat completions and of responses, fitted before they are sent, in a loop of
 // your own or by `runTools`. It imports no SDK.
-import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf } from "./adapters/agent-loop.js";
+import { AgentLoop, FIND_TOOLS, drilldownOffer, framedTokens, listOf, usageOf } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, OfferedTool } from "./adapters/agent-loop.js";
+import { FoundTools, MOST_FOUND, foundText } from "./adapters/tool-search.js";
 import { ContextWeaverError } from "contextweaver";
 import type { ContextManager, JsonObject } from "contextweaver";
 
@@ -23,9 +24,15 @@ export interface OpenAiAddedTool {
 export interface OpenAiOptions<Tool extends object> extends AgentLoopOptions {
   /**
    * All tools there are, as chat completions, responses or `runTools` take them: thousands cost nothing until a query needs them.
-   * Those that are offered are loaded: `defer_loading` is not sent.
+   * Those that are offered are loaded: `defer_loading` of yours is not sent.
    */
   readonly tools: readonly Tool[];
+  /**
+   * Sends the functions of `always` alone and `tool_search` in place of `find_tools`, and answers it by the definitions that it found,
+   * at most 5: the list of tools is the same in every call, so that the provider's cache of the prompt holds, and a tool costs its
+   * definition where it was found. With no more tools than `max_tools` all are sent. For responses. Default: false.
+   */
+  readonly tool_search?: boolean;
 }
 
 /** What either takes of tools. */
@@ -77,6 +84,30 @@ export type OpenAiCallOutput = {
   output: string;
 };
 
+/** A function that a search has found. */
+export type OpenAiFoundTool = {
+  type: "function";
+  name: string;
+  description?: string | null;
+  parameters: { [key: string]: unknown } | null;
+  strict: boolean | null;
+  defer_loading: true;
+};
+
+/** The answer to a search for tools. */
+export type OpenAiToolSearchOutput = {
+  type: "tool_search_output";
+  call_id: string;
+  execution: "client";
+  status: "completed";
+  tools: OpenAiFoundTool[];
+};
+
+/** An answer of the model, as far as it says what it cost, in tokens of the model: of chat completions or of responses. */
+export interface OpenAiAnswer {
+  readonly usage?: { readonly prompt_tokens?: number; readonly input_tokens?: number } | null;
+}
+
 /** A client of the SDK, as far as it is served. */
 export interface OpenAiClient {
   readonly chat: { readonly completions: object };
@@ -97,8 +128,15 @@ export interface OpenAiContextWeaver<Tool extends object> {
   fit<Params extends OpenAiChatParams | OpenAiResponsesParams>(params: Params): Params;
   /** Answers a call of one of the two tools that are added; undefined for every other call or item. */
   answer(call: OpenAiChatCall): OpenAiToolMessage | undefined;
-  answer(item: OpenAiResponsesCall): OpenAiCallOutput | undefined;
-  /** A copy of a client, each of whose calls of a model is fitted: for what calls it for you, such as `runTools`. */
+  answer(item: OpenAiResponsesCall): OpenAiCallOutput | OpenAiToolSearchOutput | undefined;
+  /**
+   * Takes the answer to the params that were fitted last, so that the next calls keep to the budget in tokens of their model.
+   * What cannot be a count of what was sent is passed over. `calibrate: false` of the manager's options leaves all at the estimate.
+   *
+   * Errors: `INVALID_INPUT` for what is no answer.
+   */
+  observe(answer: OpenAiAnswer): void;
+  /** A copy of a client, each of whose calls of a model is fitted and observed: for what calls it for you, such as `runTools`. */
   serve<Client extends OpenAiClient>(client: Client): Client;
   /** The log, with all that was ever said and every byte of every result. */
   readonly manager: ContextManager;
@@ -108,18 +146,20 @@ export interface OpenAiContextWeaver<Tool extends object> {
 
 /** Serves one conversation. Take another one for another conversation. */
 export function contextWeaver<Tool extends object>(options: OpenAiOptions<Tool>): OpenAiContextWeaver<Tool> {
-  const { tools, ...rest } = options;
+  const { tools, tool_search: searches = false, ...rest } = options;
   if (!Array.isArray(tools)) {
     const init = { path: "/tools", hint: "tools as the SDK takes them; [] for none" };
     throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a list of tools", init);
   }
+  if (typeof searches !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/tool_search" });
   const loop = new AgentLoop(rest);
-  const fitting = new Fitting(loop, tools);
+  const fitting = new Fitting(loop, tools, searches);
   return {
     tools: [...(tools as Tool[]), runnable(drilldownOffer(), loop), runnable(FIND_TOOLS, loop)],
     manager: loop.manager,
     fit: (params) => fitting.fit(params),
-    answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
+    answer: ((call: OpenAiChatCall | OpenAiResponsesCall) => fitting.search(call) ?? answer(loop, call)) as OpenAiContextWeaver<Tool>["answer"],
+    observe: (answer) => fitting.observe(answer),
     serve: <Client extends OpenAiClient>(client: Client) => served(client, fitting),
     free: () => loop.free(),
   };
@@ -162,13 +202,23 @@ interface KnownTool extends OfferedTool {
 class Fitting {
   readonly #loop: AgentLoop;
   readonly #known: ReadonlyMap<string, KnownTool>;
+  /** What the provider's search has loaded, where it is used, and the tools that are sent in any case. */
+  readonly #found: FoundTools | undefined;
+  readonly #standing: ReadonlySet<string>;
+  /** The model that was asked last, by the name that the caller knows it by: its answers may tell another. */
+  #model = "model";
+  /** Calls that were fitted. */
+  calls = 0;
 
-  constructor(loop: AgentLoop, tools: readonly object[]) {
+  constructor(loop: AgentLoop, tools: readonly object[], searches: boolean) {
     const known = tools.map(knownTool);
     loop.setTools(known);
     const added = [drilldownOffer(), FIND_TOOLS].map((tool): KnownTool => ({ ...tool, definition: definitionOf(tool), isFunction: true }));
     this.#loop = loop;
     this.#known = new Map([...known, ...added].map((tool) => [tool.name, tool]));
+    this.#standing = loop.standing;
+    const deferred = known.map(({ name }) => name).filter((name) => !this.#standing.has(name));
+    this.#found = searches && deferred.length > 0 ? new FoundTools(loop, new Set(deferred)) : undefined;
   }
 
   fit<Params extends object>(params: Params): Params {
@@ -180,22 +230,67 @@ class Fitting {
       throw new ContextWeaverError("UNSUPPORTED", "the provider holds the conversation, of which nothing can be left out", init);
     }
     if (all !== undefined) this.#loop.checkTools(listOf(all, "/tools").map((tool, at) => knownTool(tool, at).name));
-    const messages = conversationOf(rest[api.field], api);
+    if (api === CHAT && this.#found) {
+      throw new ContextWeaverError("UNSUPPORTED", "chat completions have no tool_search", { path: "/messages", hint: "leave tool_search out: find_tools is added" });
+    }
+    const { messages, found } = withoutSearches(conversationOf(rest[api.field], api));
     const { query, called } = lastTurn(messages);
     const instructions = api === RESPONSES ? rest["instructions"] : undefined;
     const reserved_tokens = framedTokens(typeof instructions === "string" ? [instructions] : []);
-    const { built, tools: names } = this.#loop.step(api.format, messages, { query, called: [...called, ...namesOf(choice)], reserved_tokens });
-    const tools = names.map((name) => {
-      const { isFunction, definition, given } = this.#known.get(name) as KnownTool;
-      if (given?.api === api) return given.tool;
-      return isFunction ? api.toolOf(definition) : definition;
-    });
+    this.#model = String(rest["model"] ?? "model");
+    this.calls += 1;
+    const forced = namesOf(choice).filter((name) => this.#known.has(name));
+    const chosen = this.#found?.choose(found, forced, this.#model);
+    const turn = { query, called: [...called, ...forced], reserved_tokens, model: this.#model, ...(chosen && { chosen }) };
+    const { built, tools: names } = this.#loop.step(api.format, messages, turn);
+    const isSent = (name: string): boolean => !this.#found || this.#standing.has(name) || forced.includes(name);
+    const tools = names.filter(isSent).map((name) => this.#sent(name, api));
     return {
       ...rest,
-      [api.field]: built.messages,
+      [api.field]: this.#found ? this.#withSearches(built.messages, this.#found) : built.messages,
       // What is said of tools where there are none is refused.
       ...(tools.length > 0 && { tools, ...(choice !== undefined && { tool_choice: choice }), ...(parallel !== undefined && { parallel_tool_calls: parallel }) }),
     } as Params;
+  }
+
+  /** Answers a search of the provider's; undefined for every other call. */
+  search(call: OpenAiChatCall | OpenAiResponsesCall): OpenAiToolSearchOutput | undefined {
+    const { type, call_id: id, arguments: given } = call as OpenAiResponsesCall;
+    if (type !== "tool_search_call" || typeof id !== "string") return undefined;
+    const { names } = this.#loop.search(given, id, MOST_FOUND, foundText);
+    return this.#output(id, names);
+  }
+
+  /** Writes a tool as it is sent. */
+  #sent(name: string, api: Api): object {
+    const { isFunction, definition, given, description, schema } = this.#known.get(name) as KnownTool;
+    if (this.#found && name === FIND_TOOLS.name) return { type: "tool_search", execution: "client", description, parameters: schema };
+    if (given?.api === api) return given.tool;
+    return isFunction ? api.toolOf(definition) : definition;
+  }
+
+  #output(id: string, names: readonly string[]): OpenAiToolSearchOutput {
+    const tools = names.map((name) => ({ ...RESPONSES.toolOf((this.#known.get(name) as KnownTool).definition), defer_loading: true }));
+    return { type: "tool_search_output", call_id: id, execution: "client", status: "completed", tools: tools as unknown as OpenAiFoundTool[] };
+  }
+
+  /** Writes searches as the provider has them, with the definitions for which there is room. */
+  #withSearches(items: readonly object[], found: FoundTools): readonly object[] {
+    const list = items as readonly Fields[];
+    const isSearch = ({ type, name }: Fields): boolean => type === "function_call" && name === FIND_TOOLS.name;
+    const searches = new Set(list.filter(isSearch).map(({ call_id: id }) => String(id)));
+    const outputs = list.filter(({ type, call_id: id }) => type === "function_call_output" && searches.has(String(id)));
+    const names = found.sent(new Map(outputs.map(({ call_id: id, output }) => [String(id), output])));
+    return list.map((item) => {
+      const { name: _, call_id: call, arguments: given, ...rest } = item;
+      if (isSearch(item)) return { ...rest, type: "tool_search_call", call_id: call, execution: "client", arguments: JSON.parse(String(given)) as unknown, status: "completed" };
+      return outputs.includes(item) ? this.#output(String(call), names.get(String(call)) ?? []) : item;
+    });
+  }
+
+  observe(answer: unknown): void {
+    const { prompt_tokens: chat, input_tokens: tokens = chat } = usageOf(answer);
+    this.#loop.observe(this.#model, tokens);
   }
 }
 
@@ -204,6 +299,25 @@ function conversationOf(given: unknown, { field }: Api): readonly object[] {
   if (field === "input" && typeof given === "string") return [{ role: "user", content: given }];
   if (given === undefined) throw new ContextWeaverError("MISSING_FIELD", "expected `messages` of chat completions or `input` of responses");
   return listOf(given, `/${field}`);
+}
+
+/** Reads searches of the provider's as calls of a function with a text as result, which the log can hold and keep together. */
+function withoutSearches(items: readonly object[]): { readonly messages: readonly object[]; readonly found: ReadonlyMap<string, readonly string[]> } {
+  const found = new Map<string, readonly string[]>();
+  const messages = items.map((item) => {
+    const { type, id: own, execution, call_id: id, arguments: given, tools } = item as Fields;
+    // One that the provider itself has run is a matter of its own.
+    if (execution !== "client" || typeof id !== "string") return item;
+    if (type === "tool_search_call") {
+      const words = typeof given === "string" ? given : JSON.stringify(given ?? {});
+      return { type: "function_call", ...(own != null && { id: own }), call_id: id, name: FIND_TOOLS.name, arguments: words };
+    }
+    if (type !== "tool_search_output") return item;
+    const names = ((tools ?? []) as Fields[]).map(({ name }) => String(name));
+    found.set(id, names);
+    return { type: "function_call_output", call_id: id, output: names.length > 0 ? foundText(names) : "No tool fits." };
+  });
+  return { messages, found };
 }
 
 /** Reads a tool of either kind of calls. */
@@ -284,12 +398,44 @@ interface Resource {
   create: (params: object, options?: unknown) => unknown;
 }
 
-/** Copies a client and fits what the copy sends. */
+/** What the SDK promises: an answer that is read when somebody wants it. */
+interface OpenAiPromise {
+  _thenUnwrap?: (change: (answer: object) => object) => unknown;
+}
+
+/** Takes what a call cost from what the SDK makes of its answer, once that is read. */
+function observed(promise: unknown, fitting: Fitting): unknown {
+  const { calls } = fitting;
+  const take = (answer: unknown): void => {
+    if (calls === fitting.calls) fitting.observe(answer);
+  };
+  const read = (answer: object): object => {
+    if (!(Symbol.asyncIterator in answer)) take(answer);
+    else observeEvents(answer as AsyncIterable<object>, take);
+    return answer;
+  };
+  return (promise as OpenAiPromise)._thenUnwrap?.(read) ?? promise;
+}
+
+/** Lets whoever reads a stream pass on what its call cost. */
+function observeEvents(stream: AsyncIterable<object>, take: (answer: unknown) => void): void {
+  const events = stream[Symbol.asyncIterator].bind(stream);
+  stream[Symbol.asyncIterator] = async function* () {
+    for await (const event of { [Symbol.asyncIterator]: events }) {
+      const { usage, type, response } = event as { readonly usage?: unknown; readonly type?: unknown; readonly response?: unknown };
+      if (type === "response.completed") take(response);
+      else if (usage) take(event);
+      yield event;
+    }
+  };
+}
+
+/** Copies a client, fits what the copy sends, and takes what it cost. */
 function served<Client extends OpenAiClient>(client: Client, fitting: Fitting): Client {
   const copy = client.withOptions({}) as Client;
   for (const resource of [copy.chat.completions, copy.responses] as Resource[]) {
     const create = resource.create.bind(resource);
-    resource.create = (params, options) => create(fitting.fit(params), options);
+    resource.create = (params, options) => observed(create(fitting.fit(params), options), fitting);
   }
   return copy;
 }

@@ -22,10 +22,10 @@ export const orders = () => Array.from({ length: 900 }, (_, n) => ({ id: 4000 + 
 
 const object = (properties) => ({ type: "object", properties });
 
-/** 200 tools, of which a few are of use: what they are, and what they return. The one that takes a picture returns its data. */
-export function manyTools() {
+/** Tools, of which a few are of use: what they are, and what they return. The one that takes a picture returns its data. */
+export function manyTools(count = 200) {
   const executed = [];
-  const tools = Array.from({ length: 198 }, (_, n) => {
+  const tools = Array.from({ length: count - 2 }, (_, n) => {
     const [area, verb] = [["billing", "calendar", "crm", "deploy", "mail", "storage"][n % 6], ["archive", "count", "list", "move", "rename"][n % 5]];
     return { name: `${area}_${verb}_${n}`, description: `${verb} the ${area} records of group ${n}`, schema: object({ group: { type: "integer" } }), returns: () => ({ done: n }) };
   });
@@ -79,6 +79,46 @@ export function script({ picture = true } = {}) {
     assert.ok(text.includes(ANSWER), "the answer was not found");
     return { text: ANSWER };
   };
+}
+
+/** Calls of a session in which each answer reads a page, and the last is an answer. */
+export const PAGES = 12;
+export const READ = { name: "read", description: "Read a page", schema: object({ page: { type: "integer" } }) };
+const WORDS = "order carrier customer warehouse paid late north letter morning refund window shipped account balance garden harbour".split(" ");
+const page = (n) => Array.from({ length: 200 }, (_, at) => `page ${n}: the ${WORDS[(at * 7 + n) % 16]} of the ${WORDS[(at * 5 + n * 3) % 16]} waits for a ${WORDS[(at * n) % 16]}`).join("\n");
+
+/**
+ * A model whose calls cost 1.3 times what is estimated, in a loop whose results fill the budget: `next` takes the texts that it is
+ * sent and says what it wants and what the call cost.
+ */
+export function costly(countTokens) {
+  const costs = [];
+  return {
+    costs,
+    page,
+    next: (texts) => {
+      const cost = Math.round(1.3 * texts.reduce((sum, text) => sum + countTokens(text), 0));
+      costs.push(cost);
+      const at = costs.length;
+      return { cost, ...(at <= PAGES ? { call: { id: `r${at}`, name: READ.name, input: { page: at } } } : { text: "done" }) };
+    },
+  };
+}
+
+/** Whether the budget holds by what calls cost, once ten were told of, and by the estimate where that is asked for. */
+export function holdsTheCost({ costs, steps, calibrate, model, seen = PAGES }) {
+  assert.equal(costs.length, PAGES + 1);
+  const late = costs.slice(10);
+  const { stats } = steps.at(-1).built.pack;
+  if (!calibrate) {
+    assert.ok(late.some((tokens) => tokens > BUDGET), `${costs}`);
+    assert.equal(stats.calibration, undefined);
+    for (const { built, tool_tokens } of steps.slice(-3)) assert.ok(built.pack.stats.budget_tokens >= BUDGET - tool_tokens - 8);
+    return;
+  }
+  assert.ok(late.every((tokens) => tokens <= BUDGET && tokens > 0.75 * BUDGET), `${costs}`);
+  assert.deepEqual([stats.calibration.model, stats.calibration.observations], [model, seen]);
+  for (const { built, tool_tokens } of steps.slice(-3)) assert.ok((built.tokens + tool_tokens) * built.pack.stats.calibration.factor <= BUDGET + 2);
 }
 
 /** What is true of the log once the session is over: nothing was said twice, and nothing is lost. */

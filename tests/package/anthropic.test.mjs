@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import Anthropic from "@anthropic-ai/sdk";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -29,18 +29,27 @@ function accepts(body) {
   const { messages, system = "", tools = [], tool_choice } = body;
   assert.equal(body.thread, undefined);
   assert.ok(tools.length > 0 || (body.tools === undefined && tool_choice === undefined), "a choice among no tools");
-  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse", "defer_loading"].includes(key)), []);
-  const sent = textsOf([messages, system], ["cache_control"]).concat(tools.map((tool) => JSON.stringify(tool)));
+  for (const tool of tools) assert.deepEqual(Object.keys(tool).filter((key) => ["run", "parse"].includes(key)), []);
+  // What is deferred costs nothing, until it is found.
+  const isDeferred = tools.some(({ defer_loading: deferred }) => deferred);
+  assert.ok(!isDeferred || tools.some(({ name, defer_loading: deferred }) => name === "find_tools" && deferred === undefined), "all is deferred");
+  assert.ok(tools.every(({ defer_loading: deferred, cache_control: mark }) => deferred === undefined || (deferred === true && mark === undefined)));
+  const loaded = [...tools.filter(({ defer_loading: deferred }) => !deferred), ...referencesOf(messages).map((name) => tools.find((tool) => tool.name === name) ?? assert.fail(`${name} is not there`))];
+  const sent = textsOf([messages, system], ["cache_control"]).concat(loaded.map((tool) => JSON.stringify(tool)));
   withinBudget(sent, countTokens);
   const marks = [...blocksOf(body).flatMap(({ cache_control: mark }) => mark ?? []), ...(body.cache_control ? [body.cache_control] : [])];
   assert.ok(marks.length <= 4, "too many marks");
   assert.ok(marks.every(({ ttl }, at) => ttl !== "1h" || marks.slice(0, at).every((before) => before.ttl === "1h")), "a long mark after a short one");
 }
 
-/** What a model says, as the server sends it. */
-function answered(content, isStream) {
+/** The tools that results refer to, each as often as it is. */
+const referencesOf = (messages) => messages.flatMap(({ content }) => (Array.isArray(content) ? content : [])).flatMap(({ type, content }) => (type === "tool_result" && Array.isArray(content) ? content : [])).flatMap(({ type, tool_name: name }) => (type === "tool_reference" ? [name] : []));
+
+/** What a model says, as the server sends it; of what was asked the half is in the cache. */
+function answered(content, isStream, tokens = 10) {
   const end = { stop_reason: content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn", stop_sequence: null };
-  const usage = { input_tokens: 10, output_tokens: 20 };
+  const cached = Math.floor(tokens / 4);
+  const usage = { input_tokens: tokens - 2 * cached, cache_creation_input_tokens: cached, cache_read_input_tokens: cached, output_tokens: 20 };
   const message = { id: "msg_1", type: "message", role: "assistant", model: PARAMS.model, content, ...end, usage };
   if (!isStream) return Response.json(message);
   const events = [{ type: "message_start", message: { ...message, content: [], stop_reason: null } }];
@@ -58,23 +67,27 @@ function clientOf(next) {
     assert.match(String(url), /\/v1\/messages(\?|$)/);
     const request = JSON.parse(body);
     accepts(request);
-    return answered(next(request), request.stream === true);
+    const { content, tokens } = [next(request)].flatMap((said) => (Array.isArray(said) ? { content: said } : said))[0];
+    return answered(content, request.stream === true, tokens);
   };
   return new Anthropic({ apiKey: "none", fetch, maxRetries: 0 });
 }
 
+/** The tools that a model can call. */
+const offeredBy = ({ messages, tools = [] }) => [...tools.filter(({ defer_loading: deferred }) => !deferred).map(({ name }) => name), ...referencesOf(messages)];
+
 /** The session as the server plays it. */
 function scripted() {
   const next = script();
-  return ({ messages, tools = [] }) => {
-    const { text: said, calls = [] } = next({ sent: messages, offered: tools.map(({ name }) => name) });
+  return (body) => {
+    const { text: said, calls = [] } = next({ sent: body.messages, offered: offeredBy(body) });
     return said === undefined ? calls.map(({ id, name, input }) => call(id, name, input)) : [text(said)];
   };
 }
 
 /** The tools of the session as the SDK's tool runner takes them. */
-function sdkTools() {
-  const { tools, executed } = manyTools();
+function sdkTools(count) {
+  const { tools, executed } = manyTools(count);
   const picture = [text("the desk"), { type: "image", source: { type: "base64", media_type: "image/png", data: PICTURE } }];
   const contentOf = (name, value) => (name === "take_picture" ? picture : JSON.stringify(value));
   return { executed, tools: tools.map(({ name, description, schema, run }) => ({ name, description, input_schema: schema, run: async () => contentOf(name, run()), parse: (input) => input })) };
@@ -87,6 +100,7 @@ async function loop(cw, tools, params, ask) {
   const messages = [...params.messages];
   for (;;) {
     const message = await ask(cw.fit({ ...params, messages }));
+    cw.observe(message);
     const calls = message.content.filter(({ type }) => type === "tool_use");
     if (calls.length === 0) return message;
     const mine = async ({ id, name, input }) => ({ type: "tool_result", tool_use_id: id, content: await tools.find((tool) => tool.name === name).run(input) });
@@ -124,6 +138,97 @@ for (const [name, run] of Object.entries(HOW)) {
     });
   }
 }
+
+for (const [name, run] of Object.entries(HOW)) {
+  for (const append of name === "messages.create" ? [false, true] : [false]) {
+    test(`Anthropic, ${name}${append ? ", append mode" : ""}: 2,000 tools that the provider defers`, async () => {
+      const { tools, executed } = sdkTools(2_000);
+      const steps = [];
+      const lists = new Set();
+      const always = ["export_orders", "take_picture"];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, always, tool_search: true, manager: { append }, onStep: (step) => steps.push(step) });
+      const next = scripted();
+      const found = new Set();
+      const bodies = [];
+      const client = clientOf((body) => {
+        bodies.push(body);
+        lists.add(JSON.stringify(body.tools));
+        for (const one of referencesOf(body.messages)) found.add(one);
+        return next(body);
+      });
+      const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
+      assert.equal(textOf(message), ANSWER);
+      assert.equal(steps.length, STEPS);
+      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+      holdsTheSession(cw.manager, executed);
+      // The list that the provider caches is the same in every call, byte for byte.
+      assert.equal(lists.size, 1);
+      assert.equal(JSON.parse([...lists][0]).length, 2_002);
+      for (const [at, body] of append ? bodies.entries() : []) assertCached(bodies, blocksOf(body).flatMap(({ cache_control: mark }, place) => (mark ? [place] : [])), at);
+      assert.equal(found.size, 5);
+      assert.ok(executed.filter((one) => found.has(one)).length > 100);
+      cw.free();
+    });
+  }
+}
+
+for (const [name, run] of Object.entries(HOW)) {
+  test(`Anthropic, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const client = clientOf(({ messages, tools = [] }) => {
+        const { cost, call: wanted, text: said } = next([...textsOf(messages), ...tools.map((tool) => JSON.stringify(tool))]);
+        return { content: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)], tokens: cost };
+      });
+      const tools = [{ name: READ.name, description: READ.description, input_schema: READ.schema, run: async ({ page: n }) => page(n), parse: (input) => input }];
+      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      await run(client, cw, tools, { ...PARAMS, messages: [{ role: "user", content: "Read all pages." }] });
+      // By the name of the request, whatever the answer says.
+      holdsTheCost({ costs, steps, calibrate, model: PARAMS.model });
+      cw.free();
+    }
+  });
+}
+
+test("Anthropic: what is no cost of the last call is passed over, and what is no answer is refused", () => {
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const fit = () => cw.fit({ ...PARAMS, messages: [{ role: "user", content: "word ".repeat(400) }] });
+  cw.observe({ usage: { input_tokens: 500 } });
+  for (const usage of [undefined, null, {}, { input_tokens: "500" }, { input_tokens: 1 }, { input_tokens: 9_000 }]) {
+    fit();
+    cw.observe({ usage });
+  }
+  assert.doesNotMatch(JSON.stringify(cw.manager), /claude/);
+  for (const answer of [undefined, null, "answer"]) assert.throws(() => cw.observe(answer), (error) => (assert.equal(error.code, "INVALID_INPUT"), ContextWeaverError.is(error)));
+  fit();
+  cw.observe({ usage: { input_tokens: 500, cache_read_input_tokens: null } });
+  assert.match(JSON.stringify(cw.manager), /claude/);
+  cw.free();
+});
+
+test("Anthropic: a client that is served answers as it would: errors, responses, streams that are left", async () => {
+  const answers = [
+    () => Response.json({ type: "error", error: { type: "invalid_request_error", message: "no such model" } }, { status: 400 }),
+    () => answered([text("whole")], false, 60),
+    () => answered([text("left")], true, 60),
+    () => new Response("event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}\n\n", { headers: { "content-type": "text/event-stream" } }),
+  ];
+  const plain = new Anthropic({ apiKey: "none", fetch: async () => answers.shift()(), maxRetries: 0 });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const client = cw.serve(plain);
+  const params = { ...PARAMS, messages: [{ role: "user", content: "word ".repeat(50) }] };
+  await assert.rejects(client.messages.create(params), /no such model/);
+  const { data, response } = await client.messages.create(params).withResponse();
+  assert.deepEqual([data.content, response.status], [[text("whole")], 200]);
+  for await (const { type } of await client.messages.create({ ...params, stream: true })) if (type === "message_start") break;
+  const busy = async () => { for await (const _ of await client.messages.create({ ...params, stream: true })) void _; };
+  await assert.rejects(busy(), /busy/);
+  // Of the answer that was whole and of the stream that was left it took the cost.
+  assert.equal(JSON.parse(JSON.stringify(cw.manager)).calibration[PARAMS.model].length, 2);
+  cw.free();
+});
 
 /** The end is marked, so that the next call finds it, and so is what the call before has written, unless it was left out. */
 function assertCached(bodies, marks, at) {
@@ -186,6 +291,116 @@ test("Anthropic: what a tool throws is a result, and a run may be aborted and ta
   assert.equal(textOf(await client.messages.create(cw.fit({ ...PARAMS, messages: left }))), "done");
   assert.notDeepEqual(warnings, []);
   cw.free();
+});
+
+test("Anthropic: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Paints the ${["door", "roof", "wall", "gate"][n % 4]} number ${n}`, input_schema: { type: "object" } }));
+  const manager = new ContextManager();
+  const warnings = [];
+  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => warnings.push(...step.warnings) };
+  const cw = contextWeaver(options);
+  const searched = (id, content) => [{ role: "assistant", content: [call(id, "find_tools", { query: "paint the roof" })] }, { role: "user", content: [{ type: "tool_result", tool_use_id: id, content }] }];
+  const answer = cw.answer(call("s1", "find_tools", { query: "paint the roof number 9" }));
+  assert.deepEqual([answer.type, answer.tool_use_id, answer.content.length], ["tool_result", "s1", 5]);
+  assert.ok(answer.content.every(({ type, tool_name: name }) => type === "tool_reference" && tools.some((tool) => tool.name === name)));
+  const names = answer.content.map(({ tool_name: name }) => name);
+  const messages = [{ role: "user", content: "Paint the house." }, ...searched("s1", answer.content), { role: "assistant", content: "It is painted." }, { role: "user", content: "And the garden?" }];
+  const fit = (given, by = cw) => {
+    const before = JSON.stringify(given);
+    const fitted = by.fit({ ...PARAMS, messages: given });
+    assert.equal(JSON.stringify(given), before);
+    accepts(fitted);
+    return fitted;
+  };
+  const first = fit(messages);
+  assert.deepEqual(referencesOf(first.messages), names);
+  assert.deepEqual(referencesOf(fit(messages).messages), names);
+  // The log says it in words, which other providers are told, too.
+  assert.ok(manager.build({ phase: "answer", query: "", budget_tokens: BUDGET }).prompt.includes(`Found: ${names.join(", ")}`));
+  // What the host forgets is in the log.
+  assert.deepEqual(referencesOf(fit(messages.slice(3)).messages), names);
+  // What is edited loads what it names now; a tool that there is not, nothing.
+  const edited = [messages[0], ...searched("s1", [{ type: "tool_reference", tool_name: "tool_7" }, { type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
+  assert.deepEqual(referencesOf(fit(edited).messages), ["tool_7"]);
+  const gone = [messages[0], ...searched("s2", [{ type: "tool_reference", tool_name: "gone" }]), ...messages.slice(3)];
+  assert.deepEqual(referencesOf(fit(gone).messages), []);
+  assert.match(JSON.stringify(fit(gone).messages), /Found: gone/);
+  // The same found twice is loaded where it stands, once at least.
+  const again = [...messages, ...searched("s3", answer.content), { role: "assistant", content: "Yes." }, { role: "user", content: "Which?" }];
+  assert.deepEqual(new Set(referencesOf(fit(again).messages)), new Set(names));
+  // A log of another day, and one whose tools are all loaded again.
+  const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
+  assert.deepEqual(referencesOf(fit(messages, next).messages), names);
+  const plain = contextWeaver({ tools, budget_tokens: BUDGET });
+  assert.deepEqual(referencesOf(fit(messages, plain).messages), []);
+  for (const one of [next, plain, cw]) one.free();
+  assert.deepEqual(warnings, []);
+  manager.free();
+});
+
+for (const append of [false, true]) {
+  test(`Anthropic: searches without end${append ? ", append mode" : ""}: what was found last is loaded`, () => {
+    const jobs = ["paint", "dig", "cook", "sing", "weld", "sew", "plough", "print"];
+    const tools = Array.from({ length: 400 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${jobs[n % 8]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true, manager: { append } });
+    const messages = [{ role: "user", content: "Do everything." }];
+    const loaded = [];
+    for (let at = 0; at < 40; at += 1) {
+      const block = call(`s${at}`, "find_tools", { query: `${jobs[at % 8]} ${at}` });
+      const answer = cw.answer(block);
+      const [{ tool_name: first }] = answer.content;
+      messages.push({ role: "assistant", content: [block] }, { role: "user", content: [answer] });
+      const fitted = cw.fit({ ...PARAMS, messages });
+      accepts(fitted);
+      const references = referencesOf(fitted.messages);
+      assert.deepEqual(references.slice(-5), answer.content.map(({ tool_name: name }) => name), `step ${at}`);
+      loaded.push(references.length);
+      messages.push({ role: "assistant", content: [call(`c${at}`, first, {})] }, { role: "user", content: [{ type: "tool_result", tool_use_id: `c${at}`, content: `done ${at}: ${"fine ".repeat(60)}` }] });
+      accepts(cw.fit({ ...PARAMS, messages }));
+    }
+    // There is room for many, and not for all.
+    assert.ok(Math.max(...loaded) >= 15 && loaded.at(-1) < 200, `${loaded}`);
+    cw.free();
+  });
+}
+
+test("Anthropic: a search that finds nothing, or for whose tools there is no room", () => {
+  const tools = Array.from({ length: 40 }, (_, n) => ({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, input_schema: { type: "object" } }));
+  const steps = [];
+  const options = { tools: [{ ...tools[0], cache_control: MARK }, ...tools.slice(1)], budget_tokens: 2_000, tool_search: true, cache: true, onStep: (step) => steps.push(step) };
+  const cw = contextWeaver(options);
+  assert.equal(cw.answer(call("n", "find_tools", { query: "zzzz" })).content, "No tool fits.");
+  assert.match(cw.answer(call("n", "find_tools", 7)).content, /^INVALID_INPUT/);
+  assert.match(cw.answer(call("n", "find_tools", {})).content, /^(INVALID_INPUT|MISSING_FIELD)/);
+  const search = (id, query) => {
+    const block = call(id, "find_tools", { query });
+    return [{ role: "assistant", content: [block] }, { role: "user", content: [cw.answer(block)] }];
+  };
+  const messages = [{ role: "user", content: "Work." }, ...search("a", "paint"), ...search("n", "zzzz"), ...search("b", "dig")];
+  const fitted = cw.fit({ ...PARAMS, messages });
+  accepts(fitted);
+  const [newest, oldest] = [messages[6], messages[2]].map(({ content: [{ content }] }) => content.map(({ tool_name: name }) => name));
+  const loaded = referencesOf(fitted.messages);
+  // The newest have room before the others, as many as half of the budget holds.
+  assert.deepEqual(loaded, newest.slice(0, loaded.length));
+  assert.ok(loaded.length > 0 && loaded.length < 5);
+  assert.match(JSON.stringify(fitted.messages), new RegExp(`Found: ${oldest.join(", ")}. What is not loaded, find again.`));
+  const [{ built, tool_tokens, tools: offered, warnings }] = steps;
+  assert.ok(built.tokens + tool_tokens <= 2_000 && tool_tokens <= 1_000);
+  assert.ok(loaded.every((name) => offered.includes(name)));
+  const missing = [...newest.slice(loaded.length), ...oldest];
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [...missing.map((name) => ["TOOL_LEFT_OUT", `/tools/${name}`]), ["CACHE_CONTROL_LEFT_OUT", "/tools/0"]]);
+  // Marks are at what is cached.
+  assert.deepEqual(fitted.tools.filter(({ cache_control: mark }) => mark).map(({ name }) => name), ["find_tools"]);
+  // One that must be called is loaded in that call.
+  const forced = cw.fit({ ...PARAMS, messages: messages.slice(0, 1), tool_choice: { type: "tool", name: "tool_5" } });
+  accepts(forced);
+  assert.equal(forced.tools.find(({ name }) => name === "tool_5").defer_loading, undefined);
+  cw.free();
+  // With few tools none is deferred.
+  const few = contextWeaver({ tools: tools.slice(0, 3), budget_tokens: BUDGET, tool_search: true });
+  assert.deepEqual(few.fit({ ...PARAMS, messages: messages.slice(0, 1) }).tools, tools.slice(0, 3));
+  few.free();
 });
 
 test("Anthropic: the marks of the caller stay, and move without an edit of the conversation", () => {
@@ -255,6 +470,7 @@ test("Anthropic: what cannot be is said before the model is asked", async () => 
     [{ tools: [{ type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" }], budget_tokens: 8_000 }, "UNSUPPORTED", "/tools/0"],
     [{ tools: [one], budget_tokens: 8_000, always: ["two"] }, "NOT_FOUND", "/always"],
     [{ tools: [], budget_tokens: 8_000, cache: "yes" }, "INVALID_INPUT", "/cache"],
+    [{ tools: [], budget_tokens: 8_000, tool_search: "yes" }, "INVALID_INPUT", "/tool_search"],
     [{ tools: [], budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
   ]) {
     refuses(() => contextWeaver(options), code, path);

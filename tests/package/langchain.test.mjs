@@ -9,9 +9,10 @@ import { ChatGenerationChunk } from "@langchain/core/outputs";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { createAgent, humanInTheLoopMiddleware, providerStrategy, tool, toolStrategy } from "langchain";
+import { ConfigurableModel } from "langchain/chat_models/universal";
 import { z } from "zod";
 import { z as z3 } from "zod/v3";
-import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, CALLS, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -49,10 +50,11 @@ class ScriptedModel extends BaseChatModel {
     return { generations: [{ text: "", message }] };
   }
   async *_streamResponseChunks(messages, _, run) {
-    const { content, tool_calls = [] } = await this.next({ messages, tools: this.offered, settings: this.settings });
+    const { content, tool_calls = [], usage_metadata } = await this.next({ messages, tools: this.offered, settings: this.settings });
     const pieces = [
       ...(typeof content === "string" ? [...content].map((letter) => ({ content: letter })) : [{ content }]),
       ...tool_calls.flatMap(({ id, name, args }, index) => [{ content: "", tool_call_chunks: [{ id, name, args: "", index }] }, { content: "", tool_call_chunks: [{ args: JSON.stringify(args), index }] }]),
+      ...(usage_metadata ? [{ content: "", usage_metadata }] : []),
     ];
     for (const piece of pieces) {
       yield new ChatGenerationChunk({ text: typeof piece.content === "string" ? piece.content : "", message: new AIMessageChunk(piece) });
@@ -115,7 +117,9 @@ for (const [name, run] of Object.entries(HOW)) {
   test(`LangChain, ${name}: 60 steps, 200 tools, large results and a picture`, async () => {
     const { tools, executed } = sdkTools();
     const steps = [];
-    const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+    const called = [];
+    const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
+    const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
     const agent = createAgent({ model: new ScriptedModel(scripted()), tools, middleware: [cw], systemPrompt: "Be brief." });
     const { messages } = await run(agent, { messages: [user(QUESTION)] }, thread("t"));
     assert.equal(messages.at(-1).text, ANSWER);
@@ -126,7 +130,25 @@ for (const [name, run] of Object.entries(HOW)) {
     holdsTheSession(cw.manager("t"), executed);
     assert.equal(messages.length, 1 + STEPS + CALLS);
     assert.equal(JSON.parse(messages[2].content).length, 900);
+    assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
     cw.free();
+  });
+
+  test(`LangChain, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const model = new ScriptedModel(({ messages, tools }) => {
+        const { cost, call: wanted, text } = next([...sentTexts(messages), ...tools.map(definition)]);
+        const usage_metadata = { input_tokens: cost, output_tokens: 1, total_tokens: cost + 1 };
+        return { ...(wanted ? asks(call(wanted.id, wanted.name, wanted.input)) : says(text)), usage_metadata };
+      });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const read = tool(async ({ page: n }) => page(n), READ);
+      await run(createAgent({ model, tools: [read], middleware: [cw] }), { messages: [user("Read all pages.")] }, thread("t"));
+      holdsTheCost({ costs, steps, calibrate, model: "ScriptedModel" });
+      cw.free();
+    }
   });
 
   test(`LangChain, ${name}: a conversation of several runs, edited and trimmed`, async () => {
@@ -275,6 +297,29 @@ async function sent(messages, { tools = [], budget = BUDGET, steps = [], ...opti
   cw.free();
   return got[0];
 }
+
+test("LangChain: a call is known by the name of its model, and what it cost is read of any answer", async () => {
+  const named = Object.assign(new ScriptedModel(() => says("")), { model: "gpt-5" });
+  const configurable = new ConfigurableModel({ defaultConfig: { model: "claude-opus-4-5" }, configurableFields: "any" });
+  const usage_metadata = { input_tokens: 500, output_tokens: 1, total_tokens: 501 };
+  const message = new AIMessage({ content: "yes", usage_metadata });
+  for (const [model, name] of [
+    [named, "gpt-5"],
+    [named.withConfig({ tags: ["a"] }), "gpt-5"],
+    [Object.assign(new ScriptedModel(() => says("")), { modelName: "gpt-4" }), "gpt-4"],
+    [configurable, "claude-opus-4-5"],
+    [new ScriptedModel(() => says("")), "ScriptedModel"],
+  ]) {
+    for (const [answer, isPaid] of [[message, true], [{ structuredResponse: {}, messages: [message, new AIMessage("done")] }, true], [new AIMessage("yes"), false], [new Command({ update: {} }), false]]) {
+      const cw = contextWeaver({ budget_tokens: BUDGET });
+      const messages = [new HumanMessage({ id: "m", content: "word ".repeat(400) })];
+      const request = { model, messages, systemMessage: new SystemMessage(""), tools: [], state: { messages }, runtime: thread("t") };
+      assert.equal(await cw.wrapModelCall(request, () => answer), answer);
+      assert.equal(JSON.stringify(cw.manager("t")).includes(`"${name}"`), isPaid, name);
+      cw.free();
+    }
+  }
+});
 
 test("LangChain: a log that had to give way while a call waited is read from the state", async () => {
   const read = tool(async () => orders(), { name: "read", description: "Read the orders", schema: z.object({}) });

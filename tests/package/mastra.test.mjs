@@ -11,7 +11,7 @@ import { createTool } from "@mastra/core/tools";
 import * as test7 from "ai/test";
 import * as test6 from "ai-6/test";
 import { z } from "zod";
-import { ANSWER, BUDGET, FIND_ROW, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, FIND_ROW, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, orders, script, textsOf } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -97,7 +97,9 @@ for (const version of Object.keys(MODELS)) {
     test(`Mastra, ${name}, models of version ${version}: 60 steps, 200 tools, large results and a picture`, async () => {
       const { tools, executed } = sdkTools();
       const steps = [];
-      const cw = contextWeaver({ budget_tokens: BUDGET, onStep: (step) => steps.push(step) });
+      const called = [];
+      const hooks = { tool_executed: ({ name: one, call_id }) => called.push([one, call_id]) };
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { hooks }, onStep: (step) => steps.push(step) });
       const memory = new MockMemory();
       const agent = agentOf({ model: modelOf(version, scripted()), tools, cw, memory });
       const { text } = await run(agent, QUESTION, { maxSteps: STEPS, memory: memoryOf("t") });
@@ -110,12 +112,30 @@ for (const version of Object.keys(MODELS)) {
       holdsTheSession(cw.manager("t"), executed);
       const { messages } = await memory.recall({ threadId: "t", resourceId: "user" });
       assert.ok(JSON.stringify(messages).includes(ANSWER));
+      assert.deepEqual(called, [["find_tools", "c1b"], ["drilldown", "last"]]);
       cw.free();
     });
   }
 }
 
 for (const [name, run] of Object.entries(HOW)) {
+  test(`Mastra, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const model = modelOf(4, ({ prompt, tools = [] }) => {
+        const { cost, call: wanted, text } = next([...textsOf(prompt, ["providerOptions"]), ...tools.map((one) => JSON.stringify(one))]);
+        const answer = wanted ? said(call(wanted.id, wanted.name, wanted.input)) : says(text);
+        return { ...answer, usage: { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: cost } } };
+      });
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const read = createTool({ id: "read", description: READ.description, inputSchema: z.object({ page: z.number() }), execute: async ({ page: n }) => page(n) });
+      await run(agentOf({ model, tools: { read }, cw }), "Read all pages.", { maxSteps: 20 });
+      holdsTheCost({ costs, steps, calibrate, model: model.modelId });
+      cw.free();
+    }
+  });
+
   test(`Mastra, ${name}: a conversation of several runs, trimmed`, async () => {
     const asked = [];
     const model = modelOf(4, (options) => {

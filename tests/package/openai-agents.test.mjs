@@ -5,7 +5,7 @@ import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { Agent, MemorySession, OpenAIProvider, Runner, Usage, handoff, setTracingDisabled, tool } from "@openai/agents";
 import OpenAI from "openai";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { here, project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -92,6 +92,31 @@ for (const [name, runs] of Object.entries(HOW)) {
       assert.equal(JSON.parse(output.text).length, 900);
     }
     cw.free();
+  });
+
+  test(`OpenAI Agents, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const answered = ({ input, tools }) => {
+        const { cost, call: wanted, text: said } = next([...textsOf(input), ...tools.map((one) => JSON.stringify(one))]);
+        return { usage: new Usage({ requests: 1, inputTokens: cost }), output: [wanted ? call(wanted.id, wanted.name, wanted.input) : text(said)] };
+      };
+      const model = {
+        getResponse: async (request) => answered(request),
+        async *getStreamedResponse(request) {
+          const { usage, output } = answered(request);
+          yield { type: "response_done", response: { id: "resp", usage: { inputTokens: usage.inputTokens, outputTokens: 1, totalTokens: 2 }, output } };
+        },
+      };
+      const cw = contextWeaver({ budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      const read = simple("read", async ({ page: n }) => page(n), { parameters: { ...schema, ...READ.schema } });
+      // By a provider, which knows the name of the model.
+      const runner = new Runner({ modelProvider: cw.serve({ getModel: () => model }), tracingDisabled: true });
+      await runs(new Agent({ name: "reader", model: "m-1", tools: cw.tools([read]) }), "Read all pages.", { maxTurns: 20 }, runner);
+      holdsTheCost({ costs, steps, calibrate, model: "m-1" });
+      cw.free();
+    }
   });
 
   test(`OpenAI Agents, ${name}: a conversation of several runs, edited and trimmed`, async () => {

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import OpenAI from "openai";
 import { zodFunction } from "openai/helpers/zod";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, PICTURE, QUESTION, READ, STEPS, costly, holdsTheCost, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
 import { project } from "./harness.mjs";
 import { PROVIDER_RULES } from "./provider-rules.mjs";
 
@@ -30,14 +30,15 @@ const APIS = {
     callsOf: ([{ tool_calls: calls = [] }]) => calls,
     result: (call, content) => ({ role: "tool", tool_call_id: call.id, content: typeof content === "string" ? content : "the desk" }),
     textOf: ([{ content }]) => content,
-    answered(said, isStream) {
+    answered(said, isStream, tokens = 1) {
       const [message] = said;
       const whole = { id: "chat_1", created: 1, model: MODEL.model };
       const reason = message.tool_calls ? "tool_calls" : "stop";
-      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 } });
+      if (!isStream) return Response.json({ ...whole, object: "chat.completion", choices: [{ index: 0, message, finish_reason: reason, logprobs: null }], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } });
       const deltas = [{ role: "assistant", content: message.content }, ...(message.tool_calls ?? []).map((call, index) => ({ tool_calls: [{ index, ...call }] }))];
       const chunk = (delta, finish_reason = null) => ({ ...whole, object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
-      return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason)], true);
+      const cost = { ...chunk({}), choices: [], usage: { prompt_tokens: tokens, completion_tokens: 1, total_tokens: tokens + 1 } };
+      return events([...deltas.map((delta) => chunk(delta)), chunk({}, reason), cost], true);
     },
   },
   responses: {
@@ -46,13 +47,14 @@ const APIS = {
     params: { ...MODEL, store: false },
     system: () => [],
     tool: (definition) => ({ type: "function", strict: false, ...definition }),
-    call: ({ id, name, input }) => ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input), status: "completed" }),
+    call: ({ id, name, input }) => name === "tool_search" ? { type: "tool_search_call", id: `ts_${id}`, call_id: id, execution: "client", arguments: input, status: "completed" } : ({ type: "function_call", id: `fc_${id}`, call_id: id, name, arguments: JSON.stringify(input), status: "completed" }),
     said: ({ text, calls = [] }) => [...(text === undefined ? [] : [{ type: "message", id: `msg_${text.length}`, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [], logprobs: [] }] }]), ...calls.map(APIS.responses.call)],
-    callsOf: (items) => items.filter(({ type }) => type === "function_call"),
+    callsOf: (items) => items.filter(({ type }) => type === "function_call" || type === "tool_search_call"),
     result: (call, output) => ({ type: "function_call_output", call_id: call.call_id, output }),
     textOf: ([{ content }]) => content[0].text,
-    answered(output, isStream) {
-      const response = { id: "resp_1", object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
+    answered(output, isStream, tokens = 1) {
+      const usage = { input_tokens: tokens, output_tokens: 1, total_tokens: tokens + 1, input_tokens_details: { cached_tokens: 0 }, output_tokens_details: { reasoning_tokens: 0 } };
+      const response = { id: "resp_1", usage, object: "response", created_at: 1, model: MODEL.model, status: "completed", output, error: null, incomplete_details: null, instructions: null, metadata: {}, tools: [], tool_choice: "auto", parallel_tool_calls: true, temperature: 1, top_p: 1 };
       if (!isStream) return Response.json(response);
       const items = output.flatMap((item, output_index) => ["added", "done"].map((event) => ({ type: `response.output_item.${event}`, output_index, item })));
       const all = [{ type: "response.created", response: { ...response, output: [] } }, ...items, { type: "response.completed", response }];
@@ -84,52 +86,64 @@ function clientOf(next) {
     const api = path === "responses" ? APIS.responses : APIS.chat;
     const request = JSON.parse(body);
     accepts(request, api);
-    return api.answered(api.said(next(request, api)), request.stream === true);
+    const said = next(request, api);
+    return api.answered(api.said(said), request.stream === true, said.tokens);
   };
   return new OpenAI({ apiKey: "none", fetch, maxRetries: 0 });
 }
 
+/** The functions that searches have loaded, each as often as it is. */
+const foundIn = (items) => items.flatMap(({ type, tools }) => (type === "tool_search_output" ? tools : []));
+
 /** The session as the server plays it. */
 function scripted(api) {
   const next = script({ picture: api === APIS.responses });
-  return (body) => next({ sent: body[api.field], offered: (body.tools ?? []).map((tool) => functionOf(tool).name) });
+  return (body) => {
+    const tools = [...(body.tools ?? []), ...(api === APIS.responses ? foundIn(body.input) : [])];
+    const offered = tools.map((tool) => (tool.type === "tool_search" ? "find_tools" : functionOf(tool).name));
+    const { calls, ...said } = next({ sent: body[api.field], offered });
+    const isSearch = ({ name }) => name === "find_tools" && tools.some(({ type }) => type === "tool_search");
+    return { ...said, ...(calls && { calls: calls.map((call) => (isSearch(call) ? { ...call, name: "tool_search" } : call)) }) };
+  };
 }
 
 /** The tools of the session as the SDK takes them, with what runs them, as `runTools` does. */
-function sdkTools(api) {
-  const { tools, executed } = manyTools();
+function sdkTools(api, count) {
+  const { tools, executed } = manyTools(count);
   const picture = [{ type: "input_text", text: "the desk" }, { type: "input_image", detail: "auto", image_url: `data:image/png;base64,${PICTURE}` }];
   const run = Object.fromEntries(tools.map((tool) => [tool.name, () => (tool.name === "take_picture" ? (tool.run(), picture) : JSON.stringify(tool.run()))]));
   const given = tools.map(({ name, description, schema: parameters }) => api.tool({ name, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async () => (name === "take_picture" ? (run[name](), "the desk") : run[name]()) }) }));
   return { tools: given, run, executed };
 }
 
-/** A loop as a user writes it. */
+/** A loop as a user writes it, of an answer and what it is of. */
 async function loop(api, cw, run, params, ask) {
   const said = [...params[api.field]];
   for (;;) {
-    const answer = await ask(cw.fit({ ...params, [api.field]: said }));
+    const [answer, whole] = await ask(cw.fit({ ...params, [api.field]: said }));
+    cw.observe?.(whole);
     const calls = api.callsOf(answer);
     if (calls.length === 0) return api.textOf(answer);
-    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name]()));
+    const results = calls.map((call) => cw.answer(call) ?? api.result(call, run[functionOf(call).name](JSON.parse(functionOf(call).arguments))));
     said.push(...answer, ...results);
   }
 }
 
+const whole = (answer) => [answer.output ?? [answer.choices[0].message], answer];
 const runTools = (client, cw, params, more) => cw.serve(client).chat.completions.runTools({ ...params, ...more, tools: cw.tools }, { maxChatCompletions: STEPS + 5 });
 const HOW = {
-  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [(await client.chat.completions.create(fitted)).choices[0].message]) },
-  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => [await client.chat.completions.stream(fitted).finalMessage()]) },
+  "chat.completions.create": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.create(fitted))) },
+  "chat.completions.stream": { api: APIS.chat, run: (client, cw, run, params) => loop(APIS.chat, cw, run, params, async (fitted) => whole(await client.chat.completions.stream(fitted).finalChatCompletion())) },
   runTools: { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params).finalContent() },
   "runTools, streaming": { api: APIS.chat, run: (client, cw, _, params) => runTools(client, cw, params, { stream: true }).finalContent() },
-  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => (await client.responses.create(fitted)).output) },
+  "responses.create": { api: APIS.responses, run: (client, cw, run, params) => loop(APIS.responses, cw, run, params, async (fitted) => whole(await client.responses.create(fitted))) },
   "responses.create, streaming": {
     api: APIS.responses,
     run: (client, cw, run, params) =>
       loop(APIS.responses, cw, run, params, async (fitted) => {
-        let output;
-        for await (const event of await client.responses.create({ ...fitted, stream: true })) if (event.type === "response.completed") ({ output } = event.response);
-        return output;
+        let response;
+        for await (const event of await client.responses.create({ ...fitted, stream: true })) if (event.type === "response.completed") ({ response } = event);
+        return whole(response);
       }),
   },
   "responses.stream of a client that is served": {
@@ -137,7 +151,7 @@ const HOW = {
     run: (client, cw, run, { input, ...params }) => {
       // The params are fitted by the client, so that they are whole in the loop.
       const own = cw.serve(client);
-      return loop(APIS.responses, { fit: (whole) => whole, answer: cw.answer }, run, { ...params, input }, async (whole) => (await own.responses.stream(whole).finalResponse()).output);
+      return loop(APIS.responses, { fit: (all) => all, answer: cw.answer }, run, { ...params, input }, async (all) => whole(await own.responses.stream(all).finalResponse()));
     },
   },
 };
@@ -154,6 +168,113 @@ for (const [name, { api, run }] of Object.entries(HOW)) {
     assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
     holdsTheSession(cw.manager, executed);
     cw.free();
+  });
+}
+
+for (const [name, { api, run }] of Object.entries(HOW).filter(([, how]) => how.api === APIS.responses)) {
+  test(`OpenAI, ${name}: 2,000 tools of which the provider searches those that are needed`, async () => {
+    const { tools, run: runs, executed } = sdkTools(api, 2_000);
+    const steps = [];
+    const lists = new Set();
+    const found = new Set();
+    const next = scripted(api);
+    const client = clientOf((body) => {
+      lists.add(JSON.stringify(body.tools));
+      for (const one of foundIn(body.input)) {
+        assert.equal(one.defer_loading, true);
+        found.add(one.name);
+      }
+      return next(body);
+    });
+    const cw = contextWeaver({ tools, budget_tokens: BUDGET, always: ["export_orders", "take_picture"], tool_search: true, onStep: (step) => steps.push(step) });
+    assert.equal(await run(client, cw, runs, { ...api.params, instructions: "Be brief.", input: [user(QUESTION)] }), ANSWER);
+    assert.equal(steps.length, STEPS);
+    for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+    assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+    holdsTheSession(cw.manager, executed);
+    // The list that the provider caches is the same in every call, byte for byte.
+    assert.deepEqual([...lists].map((list) => JSON.parse(list).map(({ name: one, type }) => one ?? type)), [["export_orders", "take_picture", "tool_search", "drilldown"]]);
+    assert.equal(found.size, 5);
+    assert.ok(executed.filter((one) => found.has(one)).length > 100);
+    cw.free();
+  });
+}
+
+test("OpenAI: what a search found is loaded where it stands, in a conversation that is edited, trimmed and taken up", () => {
+  const tools = Array.from({ length: 40 }, (_, n) => APIS.responses.tool({ name: `tool_${n}`, description: `Does ${["paint", "dig", "cook", "sing"][n % 4]} ${"well ".repeat(40)}${n}`, parameters: { type: "object" } }));
+  const manager = new ContextManager();
+  const steps = [];
+  const options = { tools, budget_tokens: BUDGET, tool_search: true, manager, onStep: (step) => steps.push(step) };
+  const cw = contextWeaver(options);
+  const search = (id, query, by = cw) => {
+    const item = APIS.responses.call({ id, name: "tool_search", input: { query } });
+    return [item, by.answer(item)];
+  };
+  const fit = (input, by = cw) => {
+    const before = JSON.stringify(input);
+    const fitted = by.fit({ ...MODEL, input });
+    assert.equal(JSON.stringify(input), before);
+    accepts(fitted, APIS.responses);
+    return fitted;
+  };
+  const namesOf = ({ input }) => foundIn(input).map(({ name }) => name);
+  const [item, output] = search("s1", "paint");
+  assert.deepEqual(output, { type: "tool_search_output", call_id: "s1", execution: "client", status: "completed", tools: output.tools });
+  for (const one of output.tools) assert.deepEqual(one, { ...tools.find(({ name }) => name === one.name), defer_loading: true });
+  const names = output.tools.map(({ name }) => name);
+  assert.equal(names.length, 5);
+  const input = [user("Paint the house."), item, output, { role: "assistant", content: "It is painted." }, user("And the garden?")];
+  const first = fit(input);
+  assert.deepEqual(first.input.slice(1, 3), [item, output]);
+  assert.deepEqual(first.tools.map(({ type, name }) => name ?? type), ["tool_search", "drilldown"]);
+  assert.ok(manager.build({ phase: "answer", query: "", budget_tokens: BUDGET }).prompt.includes(`Found: ${names.join(", ")}`));
+  // What the host forgets is in the log; what is edited loads what it names now; a tool that there is not, nothing.
+  assert.deepEqual(namesOf(fit(input.slice(3))), names);
+  assert.deepEqual(namesOf(fit([input[0], item, { ...output, tools: [output.tools[1], { ...output.tools[0], name: "gone" }] }, ...input.slice(3)])), [names[1]]);
+  // A search that finds nothing, one that is no search, and one that nobody answered.
+  assert.deepEqual(search("n", "zzzz")[1].tools, []);
+  assert.deepEqual(cw.answer({ type: "tool_search_call", call_id: "n", arguments: 7 }).tools, []);
+  assert.equal(cw.answer({ type: "tool_search_call", call_id: null, execution: "server", arguments: {} }), undefined);
+  assert.deepEqual(namesOf(fit([user("Dig."), ...search("z", "zzzz"), search("u", "dig")[0], user("Well?")])), []);
+  // A log of another day, and calls that search otherwise.
+  const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
+  assert.deepEqual(namesOf(fit(input, next)), names);
+  const plain = contextWeaver({ tools, budget_tokens: BUDGET });
+  assert.deepEqual(fit(input, plain).input.map(({ type = "message" }) => type), ["message", "function_call", "function_call_output", "message", "message"]);
+  // The newest have room before the others, as many as half of the budget holds; one that must be called is sent.
+  const narrow = contextWeaver({ tools, budget_tokens: 2_000, tool_search: true, onStep: (step) => steps.push(step) });
+  const two = [user("Work."), ...search("a", "paint", narrow), ...search("b", "dig", narrow)];
+  const fitted = fit(two, narrow);
+  const loaded = namesOf(fitted);
+  assert.deepEqual(loaded, two[4].tools.map(({ name }) => name).slice(0, loaded.length));
+  assert.ok(loaded.length > 0 && loaded.length < 5);
+  const { built, tool_tokens, warnings } = steps.at(-1);
+  assert.ok(built.tokens + tool_tokens <= 2_000 && tool_tokens <= 1_000);
+  assert.deepEqual(new Set(warnings.map(({ code }) => code)), new Set(["TOOL_LEFT_OUT"]));
+  const forced = narrow.fit({ ...MODEL, input: [user("Sing.")], tool_choice: { type: "function", name: "tool_3" } });
+  assert.deepEqual(forced.tools.map(({ type, name }) => name ?? type), ["tool_3", "tool_search", "drilldown"]);
+  assert.throws(() => narrow.fit({ ...MODEL, messages: [user("hi")] }), (error) => (assert.deepEqual([error.code, error.path], ["UNSUPPORTED", "/messages"]), true));
+  assert.throws(() => contextWeaver({ tools, budget_tokens: 2_000, tool_search: 1 }), (error) => (assert.deepEqual([error.code, error.path], ["INVALID_INPUT", "/tool_search"]), true));
+  for (const one of [cw, next, plain, narrow]) one.free();
+  manager.free();
+});
+
+for (const [name, { api, run }] of Object.entries(HOW)) {
+  test(`OpenAI, ${name}: what calls cost is what the budget is kept by`, async () => {
+    for (const calibrate of [true, false]) {
+      const { costs, next, page } = costly(countTokens);
+      const steps = [];
+      const client = clientOf((body) => {
+        const { cost, call, text } = next([...textsOf(body[api.field]), ...(body.tools ?? []).map((tool) => JSON.stringify(tool))]);
+        return { tokens: cost, ...(call ? { calls: [call] } : { text }) };
+      });
+      const { name: called, description, schema: parameters } = READ;
+      const read = api.tool({ name: called, description, parameters, ...(api === APIS.chat && { parse: JSON.parse, function: async ({ page: n }) => page(n) }) });
+      const cw = contextWeaver({ tools: [read], budget_tokens: BUDGET, manager: { calibrate }, onStep: (step) => steps.push(step) });
+      await run(client, cw, { read: ({ page: n }) => page(n) }, { ...api.params, [api.field]: [user("Read all pages.")] });
+      holdsTheCost({ costs, steps, calibrate, model: MODEL.model });
+      cw.free();
+    }
   });
 }
 
@@ -246,6 +367,28 @@ for (const [name, api] of Object.entries(APIS)) {
     manager.free();
   });
 }
+
+test("OpenAI: a client that is served answers as it would: responses, streams that are left and streams in two", async () => {
+  const said = APIS.chat.said({ text: "hello" });
+  const client = new OpenAI({ apiKey: "none", fetch: async (_, { body }) => APIS.chat.answered(said, JSON.parse(body).stream === true, 60), maxRetries: 0 });
+  const cw = contextWeaver({ tools: [], budget_tokens: BUDGET });
+  const { completions } = cw.serve(client).chat;
+  const params = { ...MODEL, messages: [user("word ".repeat(50))] };
+  const raw = await completions.create(params).asResponse();
+  assert.equal((await raw.json()).choices[0].message.content, "hello");
+  assert.doesNotMatch(JSON.stringify(cw.manager), /gpt-5/);
+  const { data, response } = await completions.create(params).withResponse();
+  assert.deepEqual([data.choices[0].message.content, response.status], ["hello", 200]);
+  assert.match(JSON.stringify(cw.manager), /gpt-5/);
+  const stream = () => completions.create({ ...params, stream: true });
+  for await (const _ of await stream()) break;
+  const texts = [];
+  for (const half of (await stream()).tee()) for await (const { choices } of half) texts.push(choices[0]?.delta.content ?? "");
+  assert.equal(texts.join(""), "hellohello");
+  const lines = await new Response((await stream()).toReadableStream()).text();
+  assert.match(lines, /hello/);
+  cw.free();
+});
 
 test("OpenAI, runTools: a tool that throws ends the run, an abort does, and the conversation goes on", async () => {
   const controller = new AbortController();

@@ -79,6 +79,13 @@ function openaiResponses({ messages }) {
     } else if (type === "function_call_output") {
       const wrong = first(pairs.result(message.call_id), message.output == null ? "no output" : undefined);
       if (wrong) return wrong;
+    } else if (type === "tool_search_call") {
+      const wrong = pairs.call(message.call_id, "tool_search", { namePattern: OPENAI_NAME });
+      if (wrong) return wrong;
+      if (message.execution !== "client" || !isRecord(message.arguments)) return `a search ${JSON.stringify(message)}`;
+    } else if (type === "tool_search_output") {
+      const wrong = first(pairs.result(message.call_id), message.execution === "client" && Array.isArray(message.tools) ? undefined : "a search without tools");
+      if (wrong) return wrong;
     } else if (type === "message") {
       if (isEmpty(message.content)) return `empty message of ${message.role}`;
       const late = message.role === "assistant" ? undefined : pairs.unanswered(`a message of ${message.role}`);

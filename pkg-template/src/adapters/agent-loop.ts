@@ -101,6 +101,18 @@ interface PricedTool<T extends OfferedTool = OfferedTool> {
   readonly tokens: number;
 }
 
+/** The tools of a step, and which of each list that was found are among them. */
+export interface LoadedTools {
+  readonly chosen: ChosenTools;
+  readonly loaded: readonly (readonly string[])[];
+}
+
+/** What a search found, and what it says. */
+export interface FoundNames {
+  readonly names: readonly string[];
+  readonly text: string;
+}
+
 /** The tools of a step, and those for which there was no room. */
 export interface ChosenTools {
   readonly names: readonly string[];
@@ -160,6 +172,7 @@ export class AgentLoop {
     this.#isOwn = !(manager instanceof ContextManager);
     this.manager = manager instanceof ContextManager ? manager : new ContextManager(manager);
     this.#options = options;
+    if (!(manager instanceof ContextManager)) this.#calibrates = manager?.calibrate ?? true;
   }
 
   /** Takes the tools that there are; no two may have one name, and none that of the two that are added. */
@@ -208,7 +221,7 @@ export class AgentLoop {
     messages: readonly unknown[],
     { query, called, system, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
   ): AgentLoopStep<F> {
-    const factor = this.#factors.get(model ?? "") ?? 1;
+    const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
     const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = chosen ?? this.choose(query, called, false, factor);
@@ -238,6 +251,11 @@ export class AgentLoop {
     if (share < LEAST_SHARE || share > MOST_SHARE) return;
     const { factor } = this.manager.observeUsage({ model, estimated, actual: actual as number });
     if (this.#calibrates) this.#factors.set(model, factor);
+  }
+
+  /** Tokens of a model for one of the estimator, by what its calls cost; 1 where none is known. */
+  factorOf(model: string | undefined): number {
+    return this.#factors.get(model ?? "") ?? 1;
   }
 
   /**
@@ -281,6 +299,50 @@ export class AgentLoop {
     });
   }
 
+  /** Answers a search of the provider's own: the names of what is found, and what the log says of it. */
+  search(given: unknown, call_id: string | undefined, most: number, say: (names: readonly string[]) => string): FoundNames {
+    const input = argumentsOf(given);
+    let names: readonly string[] = [];
+    const text = this.#run({ name: FIND_TOOLS.name, input: input ?? {}, call_id }, () => {
+      if (!input) throw new ContextWeaverError("INVALID_INPUT", "the arguments are no JSON object");
+      names = this.#router?.route((input as unknown as FindToolsInput).query, { top_k: most }).candidate_ids ?? [];
+      return names.length === 0 ? "No tool fits." : say(names);
+    });
+    return { names, text };
+  }
+
+  /** The tools that are loaded in every call where a provider loads the others as they are found, the two that are added among them. */
+  get standing(): ReadonlySet<string> {
+    if (!this.#router) return new Set([...this.#tools.keys(), this.#drilldown.tool.name]);
+    return new Set([...(this.#options.always ?? []), ...this.#unsaid(), FIND_TOOLS.name, this.#drilldown.tool.name]);
+  }
+
+  /**
+   * Chooses the tools of a step where those that stand are no matter of choice: then `demanded`, then what was `found`, as many as half
+   * of the budget has room for. `loaded` says which of each list.
+   */
+  load(demanded: readonly string[], found: readonly (readonly string[])[], model: string): LoadedTools {
+    const room = Math.floor(this.#options.budget_tokens / 2 / this.factorOf(model));
+    const offered = new Set([...this.standing, ...demanded]);
+    let tokens = [...offered].reduce((sum, name) => sum + this.#price(name), 0);
+    const loaded = found.map((names) =>
+      names.filter((name) => {
+        // Each place where a tool is loaded costs its definition.
+        const cost = this.#price(name);
+        if (tokens + cost > room) return false;
+        tokens += cost;
+        offered.add(name);
+        return true;
+      }),
+    );
+    const missing = new Set(found.flat().filter((name) => !offered.has(name)));
+    const left_out = [...missing].map((name) => {
+      const message = `the definition of ${name}, which was found, takes ${this.#price(name)} tokens, and ${Math.max(0, room - tokens)} are left for tools`;
+      return { code: "TOOL_LEFT_OUT", message, path: `/tools/${name}` };
+    });
+    return { chosen: { names: this.#inOrder(offered), tokens, left_out }, loaded };
+  }
+
   /** Gives the memory back: of the router, and of the log if it was made here. */
   free(): void {
     this.#router?.free();
@@ -317,17 +379,29 @@ export class AgentLoop {
       tokens += cost;
       offered.add(tool.name);
     }
-    const order = [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name];
-    return { names: order.filter((name) => offered.has(name)), tokens, left_out };
+    return { names: this.#inOrder(offered), tokens, left_out };
+  }
+
+  /** Tokens of the definition of a tool; of one that there is not any more, none. */
+  #price(name: string): number {
+    const added = [this.#drilldown, this.#findTools].find(({ tool }) => tool.name === name);
+    return (added ?? this.#tools.get(name))?.tokens ?? 0;
+  }
+
+  #inOrder(offered: ReadonlySet<string>): readonly string[] {
+    return [...this.#tools.keys(), FIND_TOOLS.name, this.#drilldown.tool.name].filter((name) => offered.has(name));
+  }
+
+  /** Tools whose provider says what they take: they are no matter of words, and always there. */
+  #unsaid(): readonly string[] {
+    return [...this.#tools].filter(([, { tool }]) => !tool.schema).map(([name]) => name);
   }
 
   #ofTurn(query: string): readonly string[] {
     if (!this.#router) return [...this.#tools.keys()];
     if (this.#turn?.key !== query) {
-      // Tools whose provider says what they take are no matter of words, and are always there.
-      const unsaid = [...this.#tools].filter(([, { tool }]) => !tool.schema).map(([name]) => name);
       const routed = query.trim() === "" ? [] : this.#router.route(query, { top_k: this.#maxTools }).candidate_ids;
-      this.#turn = { key: query, names: [...unsaid, ...routed] };
+      this.#turn = { key: query, names: [...this.#unsaid(), ...routed] };
     }
     return this.#turn.names;
   }
@@ -404,6 +478,12 @@ function priced<T extends OfferedTool>(tool: T): PricedTool<T> {
 /** Counts the tokens of texts that stand beside the messages, each with what is put around it. */
 export function framedTokens(texts: readonly string[]): number {
   return texts.reduce((sum, text) => sum + countTokens(text) + FRAME_TOKENS, 0);
+}
+
+/** Reads what an answer of an SDK says of its cost. */
+export function usageOf(answer: unknown): Readonly<Record<string, unknown>> {
+  if (typeof answer === "object" && answer !== null) return ((answer as { readonly usage?: unknown }).usage ?? {}) as Readonly<Record<string, unknown>>;
+  throw new ContextWeaverError("INVALID_INPUT", "expected an answer", { hint: "the object that the SDK returned, as it is" });
 }
 
 /** Reads a list of what the caller gave. */

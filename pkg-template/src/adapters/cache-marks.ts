@@ -93,7 +93,7 @@ export class CacheMarks {
     this.#before = now;
     let room = MOST_MARKS - all.flat().filter(isMarked).length - (automatic == null ? 0 : 1);
     const mark = (count: number): void => {
-      const at = places.slice(0, count).reduce((last, one, index) => (UNMARKED.includes(String(blockAt(one)["type"])) ? last : index), -1);
+      const at = places.slice(0, count).reduce((last, one, index) => (isUnmarked(blockAt(one)) ? last : index), -1);
       const place = places[at];
       if (room <= 0 || !place || isMarked(blockAt(place))) return;
       // What is kept for longer must come first.
@@ -114,6 +114,11 @@ type Place = readonly [list: number, at: number];
 
 function isMarked(block: unknown): boolean {
   return typeof block === "object" && block !== null && (block as Fields)["cache_control"] != null;
+}
+
+/** Whether a block takes no mark; a tool that is deferred is not there to be cached. */
+function isUnmarked({ type, defer_loading: deferred }: Fields): boolean {
+  return UNMARKED.includes(String(type)) || deferred === true;
 }
 
 function blocksOf(content: unknown): readonly Fields[] {

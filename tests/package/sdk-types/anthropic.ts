@@ -15,6 +15,7 @@ export async function loop(messages: Anthropic.MessageParam[]): Promise<Anthropi
   const cw = contextWeaver({ tools, budget_tokens: 16_000, always: ["read"] });
   for (;;) {
     const message = await client.messages.create(cw.fit({ model: "claude-opus-4-5", max_tokens: 1024, system: "Be brief.", tool_choice: { type: "auto" }, messages }));
+    cw.observe(message);
     const calls = message.content.filter((block) => block.type === "tool_use");
     if (calls.length === 0) return message;
     const results = await Promise.all(calls.map(async (call) => cw.answer(call) ?? (await mine(call))));
@@ -40,6 +41,15 @@ export const beta = client.beta.messages.create(cw.fit({ model: "claude-opus-4-5
 const runnable = [betaTool({ name: "read", description: "Read a file", inputSchema: { type: "object", properties: { path: { type: "string" } } }, run: ({ path }) => String(path) })];
 const served = contextWeaver({ tools: runnable, budget_tokens: 16_000 });
 export const runner = served.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: served.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
+
+declare const betaMessage: Anthropic.Beta.BetaMessage;
+served.observe(betaMessage);
+// @ts-expect-error params are no answer
+served.observe(params);
+// Tools that the provider defers.
+const searching = contextWeaver({ tools: runnable, budget_tokens: 16_000, tool_search: true });
+export const deferring = searching.serve(client).beta.messages.toolRunner({ model: "claude-opus-4-5", max_tokens: 1024, tools: searching.tools, messages: [{ role: "user", content: "Why?" }], thread: false });
+export const loads: Anthropic.ToolResultBlockParam | undefined = searching.answer({ type: "tool_use", id: "a", name: "find_tools", input: { query: "read" } });
 
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({ tools });

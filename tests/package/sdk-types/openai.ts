@@ -15,8 +15,9 @@ const responsesTools: Tool[] = [{ type: "function", name: "read", description: "
 export async function chat(messages: ChatCompletionMessageParam[]): Promise<string | null> {
   const cw = contextWeaver({ tools: chatTools, budget_tokens: 16_000, always: ["read"] });
   for (;;) {
-    const { choices } = await client.chat.completions.create(cw.fit({ model: "gpt-5", messages, tool_choice: "auto" }));
-    const message = choices[0]!.message;
+    const answer = await client.chat.completions.create(cw.fit({ model: "gpt-5", messages, tool_choice: "auto" }));
+    cw.observe(answer);
+    const message = answer.choices[0]!.message;
     const calls = (message.tool_calls ?? []).filter((call) => call.type === "function");
     if (calls.length === 0) return message.content;
     messages.push(message, ...(await Promise.all(calls.map(async (call) => cw.answer(call) ?? (await mine(call))))));
@@ -26,10 +27,21 @@ export async function chat(messages: ChatCompletionMessageParam[]): Promise<stri
 export async function respond(input: ResponseInputItem[]): Promise<string> {
   const cw = contextWeaver({ tools: responsesTools, budget_tokens: 16_000 });
   for (;;) {
-    const { output, output_text } = await client.responses.create(cw.fit({ model: "gpt-5", instructions: "Be brief.", input, store: false }));
+    const answer = await client.responses.create(cw.fit({ model: "gpt-5", instructions: "Be brief.", input, store: false }));
+    cw.observe(answer);
+    const { output, output_text } = answer;
     const calls = output.filter((item) => item.type === "function_call");
     if (calls.length === 0) return output_text;
     input.push(...toResponseInputItems(output), ...(await Promise.all(calls.map(async (call) => cw.answer(call) ?? (await mineToo(call))))));
+  }
+}
+
+// Searches of the provider's.
+export async function search(input: ResponseInputItem[]): Promise<void> {
+  const searching = contextWeaver({ tools: responsesTools, budget_tokens: 16_000, tool_search: true });
+  const { output } = await client.responses.create(searching.fit({ model: "gpt-5", input }));
+  for (const item of output) {
+    if (item.type === "tool_search_call") input.push(item, ...[searching.answer(item)].filter((one) => one !== undefined));
   }
 }
 
@@ -55,6 +67,8 @@ const runs = contextWeaver({ tools: runnable, budget_tokens: 16_000 });
 export const runner = runs.serve(client).chat.completions.runTools({ model: "gpt-5", tools: runs.tools, messages: [{ role: "user", content: "Why?" }] });
 export const streamed = runs.serve(client).chat.completions.runTools({ model: "gpt-5", stream: true, tools: runs.tools, messages: [{ role: "user", content: "Why?" }] });
 
+// @ts-expect-error a message says nothing of its cost
+cw.observe({ role: "assistant", content: "yes" });
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({ tools: chatTools });
 // @ts-expect-error there is no conversation
