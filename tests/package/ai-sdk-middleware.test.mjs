@@ -4,7 +4,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { ANSWER, BUDGET, FIND_ROW, LARGE, QUESTION, STEPS, holdsTheSession, orders, textsOf } from "./agent-session.mjs";
+import { ANSWER, BUDGET, FIND_ROW, LARGE, PICTURE, QUESTION, STEPS, holdsTheSession, orders, textsOf } from "./agent-session.mjs";
 import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
 
@@ -83,6 +83,24 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       middleware.free();
     });
 
+    test(`AI SDK ${version} as a middleware, ${name}: what the provider found, drew and cited stays beside what is read on`, async () => {
+      const search = { type: "tool-call", toolCallId: "s1", toolName: "search", input: "{}", providerExecuted: true, dynamic: true };
+      const found = { type: "tool-result", toolCallId: "s1", toolName: "search", result: { hits: ["a page"] }, providerExecuted: true, dynamic: true };
+      const drawn = { type: "file", mediaType: "image/png", data: version === "7" ? { type: "data", data: PICTURE } : PICTURE };
+      const source = { type: "source", sourceType: "url", id: "u1", url: "https://example.com/" };
+      const { asked, middleware, model } = wrapped([said([search, found, source, drawn, drilldown("d1")]), text(ANSWER), text("done")]);
+      const messages = history();
+      const { response } = await run(sdk, { model, messages });
+      const parts = asked[1].prompt.flatMap(({ content }) => content);
+      assert.ok(parts.some(({ type, toolName, output }) => type === "tool-result" && toolName === "search" && JSON.stringify(output).includes("a page")));
+      assert.ok(parts.some(({ type, toolName, providerExecuted }) => type === "tool-call" && toolName === "search" && providerExecuted === true));
+      assert.ok(JSON.stringify(parts).includes(PICTURE), "what was drawn is not there");
+      assert.ok(sent(asked[1]).includes(ANSWER));
+      await run(sdk, { model, messages: [...messages, ...response.messages, { role: "user", content: "And?" }] });
+      assert.ok(sent(asked[2]).includes("a page") && sent(asked[2]).includes(ANSWER));
+      middleware.free();
+    });
+
     test(`AI SDK ${version} as a middleware, ${name}: a call of an added tool beside one of yours waits for yours`, async () => {
       const ran = [];
       const tools = { note: sdk.tool({ description: "Note", inputSchema: z.object({ it: z.string() }), execute: async ({ it }) => (ran.push(it), `noted ${it}`) }) };
@@ -112,15 +130,17 @@ for (const [version, sdk] of Object.entries(SDKS)) {
       middleware.free();
     });
 
-    test(`AI SDK ${version} as a middleware, ${name}: what all rounds cost is told as the cost of the step`, async () => {
+    test(`AI SDK ${version} as a middleware, ${name}: what all rounds cost is told as the cost of the step, and each tells what tokens are`, async () => {
       const usage = { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: 1_000, cacheRead: 4 }, raw: { last: true } };
-      const { middleware, model } = wrapped([{ ...said([drilldown("d1")]), usage: { ...usage, raw: { last: false } } }, { ...text("done"), usage }]);
+      const rounds = [];
+      const { middleware, model } = wrapped([{ ...said([drilldown("d1")]), usage: { ...usage, raw: { last: false } } }, { ...text("done"), usage }], { onStep: (round) => rounds.push(round) });
       const steps = [];
       await run(sdk, { model, messages: history(), [version === "7" ? "onStepEnd" : "onStepFinish"]: (step) => steps.push(step) });
       assert.equal(steps.length, 1);
       assert.equal(steps[0].usage.inputTokens, 2_000);
       assert.equal(steps[0].usage.outputTokens, 40);
       assert.equal(steps[0].usage.inputTokenDetails.cacheReadTokens, 8);
+      assert.deepEqual(rounds.map(({ built }) => built.pack.stats.calibration?.observations), [undefined, 1]);
       middleware.free();
     });
 
@@ -165,6 +185,19 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     await reader.cancel();
     assert.equal(left.asked.length, 1);
     left.middleware.free();
+    // What goes wrong when it is asked again is told as what goes wrong at first.
+    const broken = wrapped([said([drilldown("d1")]), () => { throw new Error("overloaded"); }]);
+    const failures = [];
+    await sdk.streamText({ model: broken.model, messages: history(), maxRetries: 0, onError: ({ error }) => void failures.push(String(error)) }).consumeStream();
+    assert.deepEqual(failures, ["Error: overloaded"]);
+    await assert.rejects(sdk.generateText({ model: broken.model, messages: history(), maxRetries: 0 }), /overloaded/);
+    broken.middleware.free();
+    const controller = new AbortController();
+    const aborted = wrapped([said([drilldown("d1")]), ({ abortSignal }) => (controller.abort(), abortSignal.throwIfAborted())]);
+    const ended = [];
+    for await (const { type } of sdk.streamText({ model: aborted.model, messages: history(), abortSignal: controller.signal }).fullStream) ended.push(type);
+    assert.deepEqual([ended.includes("abort"), ended.includes("error")], [true, false], `${ended}`);
+    aborted.middleware.free();
   });
 
   test(`AI SDK ${version} as a middleware: a conversation that is edited and trimmed, and one whose call was aborted`, async () => {

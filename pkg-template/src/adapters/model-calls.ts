@@ -98,6 +98,10 @@ class ModelCall {
     this.#reserved_tokens = schema === undefined ? 0 : framedTokens([JSON.stringify(schema)]);
   }
 
+  get isAborted(): boolean {
+    return (this.#params["abortSignal"] as { readonly aborted: boolean } | undefined)?.aborted === true;
+  }
+
   /** What the model is asked next. */
   params(): Fields {
     const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#params;
@@ -216,7 +220,15 @@ function goingOn(call: ModelCall, first: Streamed, ask: () => Promise<Streamed>)
         if (finish) yield { ...finish, usage: call.usage };
         return;
       }
-      reader = (await ask()).stream.getReader();
+      try {
+        reader = (await ask()).stream.getReader();
+      } catch (error) {
+        // A call that is aborted ends as the SDK ends it; what else goes wrong is told as by a model.
+        if (call.isAborted) throw error;
+        yield { type: "error", error };
+        yield { ...finish, finishReason: { unified: "error", raw: undefined }, usage: call.usage };
+        return;
+      }
       if (isCancelled) return reader.cancel();
     }
   }
