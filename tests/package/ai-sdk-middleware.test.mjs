@@ -131,13 +131,13 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     });
 
     test(`AI SDK ${version} as a middleware, ${name}: what all rounds cost is told as the cost of the step, and each tells what tokens are`, async () => {
-      const usage = { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: 1_000, cacheRead: 4 }, raw: { last: true } };
+      const usage = { ...USAGE, inputTokens: { ...USAGE.inputTokens, total: 8_000, cacheRead: 4 }, raw: { last: true } };
       const rounds = [];
       const { middleware, model } = wrapped([{ ...said([drilldown("d1")]), usage: { ...usage, raw: { last: false } } }, { ...text("done"), usage }], { onStep: (round) => rounds.push(round) });
       const steps = [];
       await run(sdk, { model, messages: history(), [version === "7" ? "onStepEnd" : "onStepFinish"]: (step) => steps.push(step) });
       assert.equal(steps.length, 1);
-      assert.equal(steps[0].usage.inputTokens, 2_000);
+      assert.equal(steps[0].usage.inputTokens, 16_000);
       assert.equal(steps[0].usage.outputTokens, 40);
       assert.equal(steps[0].usage.inputTokenDetails.cacheReadTokens, 8);
       assert.deepEqual(rounds.map(({ built }) => built.pack.stats.calibration?.observations), [undefined, 1]);
