@@ -2,6 +2,8 @@
 import { AgentLoop, FIND_TOOLS, drilldownOffer } from "./adapters/agent-loop.js";
 import type { AgentLoopOptions, AgentLoopStep, DescribedTool, DrilldownInput, FindToolsInput, OfferedTool } from "./adapters/agent-loop.js";
 import { lastTurn } from "./adapters/last-turn.js";
+import { ModelCalls } from "./adapters/model-calls.js";
+import type { CalledModel } from "./adapters/model-calls.js";
 import { aiSdkSchema } from "./tool-set.js";
 import { ContextWeaverError } from "contextweaver";
 import type { AiSdkModelMessage, AiSdkTool, ContextManager, JsonObject } from "contextweaver";
@@ -62,6 +64,38 @@ export interface ContextWeaver<Tools extends AiSdkTools> {
   free(): void;
 }
 
+/** How the calls of a model are served, whose tools come with each call. */
+export interface MiddlewareOptions extends AgentLoopOptions {
+  readonly tools?: never;
+  /**
+   * How many times the model is asked again within one call, after it called `drilldown` or `find_tools`. The last time it is not
+   * offered these. Default: 8.
+   */
+  readonly max_rounds?: number;
+}
+
+/** What the SDK tells its middleware of a call, as far as it is needed. */
+export interface AiSdkModelCall<Params extends object> {
+  readonly params: Params;
+  /** A model of the SDK. */
+  readonly model: { readonly specificationVersion: string; readonly modelId: string };
+}
+
+/** What `wrapLanguageModel` takes as `middleware`. */
+export interface ContextWeaverMiddleware {
+  readonly specificationVersion: "v3";
+  readonly wrapGenerate: <Params extends object, Result extends object>(
+    call: AiSdkModelCall<Params> & { readonly doGenerate: () => PromiseLike<Result> },
+  ) => Promise<Result>;
+  readonly wrapStream: <Params extends object, Result extends object>(
+    call: AiSdkModelCall<Params> & { readonly doStream: () => PromiseLike<Result> },
+  ) => Promise<Result>;
+  /** The log, with all that was ever said and every byte of every result. */
+  readonly manager: ContextManager;
+  /** Gives the memory back. */
+  free(): void;
+}
+
 /**
  * Serves one conversation: in each step of the SDK's loop the log is brought in line with the messages, large results are
  * digested, tools are chosen, and what is sent keeps to the budget, by what the calls before cost as soon as one is known
@@ -71,12 +105,47 @@ export interface ContextWeaver<Tools extends AiSdkTools> {
  * Errors of `prepareStep`: `BUDGET_EXCEEDED` when the last message of the user does not fit, and those of
  * `ContextManager.syncMessages`.
  */
-export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
+export function contextWeaver<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools>;
+/**
+ * Serves one conversation as a middleware, which sees each call of the model and chooses among the tools of the call. Calls of
+ * `drilldown` and `find_tools` are answered in it, and the model is asked again; the SDK is told of them as of tools that the
+ * provider runs, so that they stand in its messages. A model is wrapped anew for each conversation.
+ *
+ * Errors of a call: those of `prepareStep`, and `DUPLICATE_ID` when a tool has the name of one of the two.
+ */
+export function contextWeaver(options: MiddlewareOptions): ContextWeaverMiddleware;
+export function contextWeaver(options: ContextWeaverOptions<AiSdkTools> | MiddlewareOptions): ContextWeaver<AiSdkTools> | ContextWeaverMiddleware {
+  return "tools" in options ? served(options as ContextWeaverOptions<AiSdkTools>) : middlewareOf(options);
+}
+
+/** How often a model is asked again that reads on in results, or looks for tools. */
+const MAX_ROUNDS = 8;
+
+function middlewareOf({ max_rounds = MAX_ROUNDS, ...options }: MiddlewareOptions): ContextWeaverMiddleware {
+  if (!Number.isInteger(max_rounds) || max_rounds < 1) throw new ContextWeaverError("INVALID_INPUT", "expected a whole number of rounds", { path: "/max_rounds" });
+  const loop = new AgentLoop(options);
+  const calls = new ModelCalls(loop, max_rounds);
+  const middleware: ContextWeaverMiddleware = {
+    specificationVersion: "v3",
+    wrapGenerate: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
+      (await calls.generate(params, model as CalledModel)) as Result,
+    wrapStream: async <Params extends object, Result extends object>({ params, model }: AiSdkModelCall<Params>) =>
+      (await calls.stream(params, model as CalledModel)) as Result,
+    manager: loop.manager,
+    free: () => loop.free(),
+  };
+  // Whoever forgot the tools would go on without them, and without this.
+  const get = (): never => refuseTools("MISSING_FIELD");
+  return Object.defineProperties(middleware, { tools: { get }, prepareStep: { get } });
+}
+
+function refuseTools(code: "MISSING_FIELD" | "INVALID_INPUT"): never {
+  throw new ContextWeaverError(code, "expected a set of tools", { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" });
+}
+
+function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>): ContextWeaver<Tools> {
   const { tools, ...rest } = options;
-  if (typeof tools !== "object" || tools === null) {
-    const init = { path: "/tools", hint: "tools as generateText takes them, by name; {} for none" };
-    throw new ContextWeaverError(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a set of tools", init);
-  }
+  if (typeof tools !== "object" || tools === null) refuseTools(tools === undefined ? "MISSING_FIELD" : "INVALID_INPUT");
   const loop = new AgentLoop(rest);
   const conversation = new Conversation();
   let ready: Promise<void> | undefined;

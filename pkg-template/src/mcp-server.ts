@@ -1,11 +1,13 @@
-// `contextweaver/mcp`: a decision store as a server of the Model Context Protocol. What is spoken is the engine's; the
-// official SDK brings the transports.
+// `contextweaver/mcp`: a decision store as a server of the Model Context Protocol, and clients whose results are digested. What is
+// spoken is the engine's; the official SDK brings the transports.
 import type { DecisionStore } from "./decision-store.js";
 import { ContextWeaverError } from "./errors.js";
 import { encode, fields, refuseUnknown, text } from "./guard.js";
 import { Access } from "./mcp-access.js";
 import type { AccessOptions, AccessRequest } from "./mcp-access.js";
 
+export { firewalled } from "./mcp-client.js";
+export type { FirewalledOptions, McpClient } from "./mcp-client.js";
 export type { AccessOptions };
 
 /** A transport of the official SDK, of either major version: messages as objects. */

@@ -3,79 +3,14 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import * as ai7 from "ai";
-import * as test7 from "ai/test";
-import * as ai6 from "ai-6";
-import * as test6 from "ai-6/test";
 import { z } from "zod";
-import { ANSWER, BUDGET, PICTURE, QUESTION, STEPS, holdsTheSession, manyTools, script, textsOf, withinBudget } from "./agent-session.mjs";
+import { ANSWER, BUDGET, QUESTION, STEPS, holdsTheSession, textsOf } from "./agent-session.mjs";
+import { HOW, SDKS, USAGE, call, modelOf, said, sdkTools, sessionWith } from "./ai-sdk-models.mjs";
 import { project } from "./harness.mjs";
-import { PROVIDER_RULES } from "./provider-rules.mjs";
 
 const folder = await project("ai-sdk", { "entry.mjs": `export * from "contextweaver/ai-sdk"; export { ContextWeaverError, countTokens } from "contextweaver";` });
 const { ContextWeaverError, contextWeaver, countTokens } = await import(pathToFileURL(join(folder, "entry.mjs")));
-
-/** What differs between the versions. */
-const SDKS = {
-  7: { ...ai7, Model: test7.MockLanguageModelV4, ...test7, stop: ai7.isStepCount, system: "instructions", picture: (data) => ({ type: "file", mediaType: "image/png", data: { type: "data", data } }) },
-  6: { ...ai6, Model: test6.MockLanguageModelV3, ...test6, stop: ai6.stepCountIs, system: "system", picture: (data) => ({ type: "image-data", mediaType: "image/png", data }) },
-};
-const USAGE = {
-  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 20, text: 20, reasoning: undefined },
-};
-/** The tools of the session as the SDK has them, one of them with a schema of Zod. */
-function sdkTools({ jsonSchema, tool, picture }) {
-  const { tools, executed } = manyTools();
-  const more = {
-    export_orders: { inputSchema: z.object({ since: z.string().optional() }) },
-    take_picture: { toModelOutput: () => ({ type: "content", value: [{ type: "text", text: "the desk" }, picture(PICTURE)] }) },
-  };
-  const entries = tools.map(({ name, description, schema, run }) => [name, tool({ description, inputSchema: jsonSchema(schema), execute: async () => run(), ...more[name] })]);
-  return { tools: Object.fromEntries(entries), executed };
-}
-
-/** What every provider wants, within the budget. */
-function accepts({ prompt, tools = [] }) {
-  assert.equal(PROVIDER_RULES["ai-sdk-model"]({ messages: prompt }), undefined);
-  const sent = textsOf(prompt, ["providerOptions"]).concat(tools.map(({ name, description, inputSchema }) => JSON.stringify({ name, description, inputSchema })));
-  withinBudget(sent, countTokens);
-}
-
-const call = (id, toolName, input) => ({ type: "tool-call", toolCallId: id, toolName, input: JSON.stringify(input) });
-const said = (content) => ({ content, finishReason: { unified: content.some(({ type }) => type === "tool-call") ? "tool-calls" : "stop", raw: undefined }, usage: USAGE, warnings: [] });
-
-/** The session as a model of the SDK. */
-function scripted() {
-  const next = script();
-  return (options) => {
-    accepts(options);
-    const { text, calls = [] } = next({ sent: options.prompt, offered: (options.tools ?? []).map(({ name }) => name) });
-    return said(text === undefined ? calls.map(({ id, name, input }) => call(id, name, input)) : [{ type: "text", text }]);
-  };
-}
-
-/** What a model says, as a stream. */
-function streamed({ convertArrayToReadableStream }, { content, finishReason, usage }) {
-  const parts = content.flatMap((part, at) =>
-    part.type === "text" ? [{ type: "text-start", id: `${at}` }, { type: "text-delta", id: `${at}`, delta: part.text }, { type: "text-end", id: `${at}` }] : [part],
-  );
-  return { stream: convertArrayToReadableStream([{ type: "stream-start", warnings: [] }, ...parts, { type: "finish", finishReason, usage }]) };
-}
-
-const HOW = {
-  generateText: async ({ generateText }, settings) => generateText(settings),
-  streamText: async ({ streamText }, settings) => {
-    const failures = [];
-    const result = streamText({ ...settings, onError: ({ error }) => void failures.push(error) });
-    await result.consumeStream();
-    assert.deepEqual(failures, []);
-    return { text: await result.text, response: await result.response };
-  },
-};
-
-/** A model that says what `next` says to what it is asked. */
-const modelOf = (sdk, next) => new sdk.Model({ doGenerate: async (options) => next(options), doStream: async (options) => streamed(sdk, next(options)) });
+const { accepts, scripted } = sessionWith(countTokens);
 
 for (const [version, sdk] of Object.entries(SDKS)) {
   for (const [name, run] of Object.entries(HOW)) {
@@ -222,7 +157,7 @@ for (const [version, sdk] of Object.entries(SDKS)) {
     for (const [options, code, path] of [
       [{ tools: {} }, "MISSING_FIELD", "/budget_tokens"],
       [{ tools: {}, budget_tokens: "8000" }, "INVALID_INPUT", "/budget_tokens"],
-      [{ budget_tokens: 8_000 }, "MISSING_FIELD", "/tools"],
+      [{ tools: undefined, budget_tokens: 8_000 }, "MISSING_FIELD", "/tools"],
       [{ tools: {}, budget_tokens: 8_000, budget: 1 }, "UNKNOWN_FIELD", "/budget"],
       [{ tools: {}, budget_tokens: 8_000, max_tools: 0 }, "INVALID_INPUT", "/max_tools"],
       [{ tools: {}, budget_tokens: 8_000, manager: { budget: { answer: -1 } } }, "OUT_OF_RANGE", "/budget/answer"],

@@ -39,6 +39,7 @@ async function first() {
     import("@modelcontextprotocol/sdk/types.js"),
   ]);
   const peer = (client, negotiated) => ({
+    client,
     negotiated,
     instructions: client.getInstructions(),
     server: client.getServerVersion(),
@@ -85,6 +86,7 @@ async function second() {
     import("@modelcontextprotocol/server/stdio"),
   ]);
   const peer = (client, close) => ({
+    client,
     negotiated: client.getNegotiatedProtocolVersion(),
     instructions: client.getInstructions(),
     server: client.getServerVersion(),

@@ -178,6 +178,9 @@ function aiSdkModel({ messages }) {
     if (role === "system" && typeof content !== "string") return "system is no text";
     for (const part of typeof content === "string" ? [] : content) {
       if (part.type === "text" && part.text === "") return `an empty text of ${role}`;
+      // What the provider ran is answered where it was called.
+      const answered = part.type === "tool-result" ? pairs.result(part.toolCallId) : undefined;
+      if (answered) return answered;
       if (part.type !== "tool-call") continue;
       const wrong = pairs.call(part.toolCallId, part.toolName, { namePattern: /^[\s\S]+$/ });
       if (wrong) return wrong;

@@ -9,9 +9,12 @@ import type {
   MessageWarning,
   Phase,
   SelectableItem,
-  Selector,
   SyncedMessages,
 } from "contextweaver";
+import { readOn } from "./read-on.js";
+import type { DrilldownInput } from "./read-on.js";
+
+export type { DrilldownInput };
 
 /** What an agent's loop needs to know, whatever it is written in. */
 export interface AgentLoopOptions {
@@ -81,13 +84,6 @@ export interface FindToolsInput {
   readonly query: string;
 }
 
-/** Arguments of `ContextManager.drilldown`. */
-export interface DrilldownInput {
-  readonly handle: string;
-  readonly selector: Selector;
-  readonly max_tokens?: number;
-}
-
 /** A call of a tool that is added. */
 interface AddedCall {
   readonly name: string;
@@ -120,8 +116,6 @@ export interface ChosenTools {
   readonly left_out: readonly MessageWarning[];
 }
 
-/** Tokens of a part that is read of a result: below the default gate of the firewall, so that it stays as it was read. */
-const PART_TOKENS = 400;
 const MAX_TOOLS = 16;
 /** Least and most tokens of a model for one of the estimator that are believed. */
 const LEAST_SHARE = 0.4;
@@ -276,13 +270,7 @@ export class AgentLoop {
 
   /** Answers a call of the drilldown tool. */
   drilldown(input: DrilldownInput, call_id?: string): string {
-    const { handle, selector, max_tokens = PART_TOKENS } = input;
-    return this.#run({ name: this.#drilldown.tool.name, input, call_id }, () => {
-      const slice = this.manager.drilldown(handle, selector, { max_tokens: Math.min(max_tokens, PART_TOKENS) });
-      const { text, unit, start, end, total, next } = slice;
-      const rest = next ? `; for the rest: ${JSON.stringify(next)}` : "";
-      return `${text}\n(${unit} ${start} to ${end} of ${total}${rest})`;
-    });
+    return this.#run({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input));
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */

@@ -7,6 +7,7 @@ import { decisions } from "./decisions.js";
 import { demo } from "./demo.js";
 import { diff } from "./diff.js";
 import { drilldown } from "./drilldown.js";
+import { init } from "./init.js";
 import { lint } from "./lint.js";
 import { USAGE, UsageError, parse, usageOf } from "./options.js";
 import type { CommandLine } from "./options.js";
@@ -48,6 +49,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return decisions(line);
     case "demo":
       return demo(line);
+    case "init":
+      return init(line);
     default:
       return build(line);
   }

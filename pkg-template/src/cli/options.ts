@@ -15,6 +15,7 @@ export class UsageError extends Error {
 
 /** What each command is called with. */
 const SYNOPSIS: Readonly<Record<string, string>> = {
+  init: `contextweaver init [options]                        a running example for the framework of this folder's project`,
   build: `contextweaver build <session.jsonl | -> [options]   one item per line, or a list; - reads standard input`,
   drilldown: `contextweaver drilldown <snapshot.json | -> [handle] [options]
                                                       artifacts of a snapshot, their views, or a part of one`,
@@ -32,6 +33,11 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
 
 /** What is said of the options of each command, as it stands below the synopsis. */
 const HELP: Readonly<Record<string, string>> = {
+  init: `Options of init; it writes contextweaver-example.mjs
+  --framework <name>    write for this one (default: what package.json has)
+  --list                print the frameworks there are
+  --force               write over a file that is there
+`,
   build: `Options of build
   --phase <phase>       route, call, interpret or answer (default: answer)
   --query <text>        what the prompt is about
@@ -117,7 +123,7 @@ Usage
 ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver <command> --help                      the help of a command alone
   contextweaver --help | --version
 `,
-  ...["build", "drilldown"].map((command) => HELP[command]),
+  ...["init", "build", "drilldown"].map((command) => HELP[command]),
   TOOL_LISTS,
   ...["route", "lint", "diff", "convert", "decisions"].map((command) => HELP[command]),
   `Options of all but demo, where --color is the only one\n${COMMON}`,
@@ -172,6 +178,9 @@ const OPTIONS = {
   store: { type: "string" },
   guardrails: { type: "string" },
   agent: { type: "string" },
+  framework: { type: "string" },
+  list: { type: "boolean" },
+  force: { type: "boolean" },
   help: { type: "boolean", short: "h" },
   version: { type: "boolean", short: "v" },
 } as const;
@@ -181,6 +190,7 @@ const OPTIONS_OF_LINT = { ...OPTIONS, pin: { type: "boolean" } } as const;
 
 /** Which options a command takes beside `color`, `help` and `version`. */
 const OF_COMMAND: Readonly<Record<string, string>> = {
+  init: "framework list force json",
   build: "phase query tag budget pin header footer profile append compat no-redact explain json",
   drilldown: "views lines rows search path head selector max-tokens json",
   route: "query top namespace exclude pin budget debug compat explain json",

@@ -1,5 +1,5 @@
 // Compiled, never run: the adapter in the loops of the AI SDK, without a cast.
-import { ToolLoopAgent, generateText, isStepCount, streamText, tool } from "ai";
+import { ToolLoopAgent, generateText, isStepCount, streamText, tool, wrapLanguageModel } from "ai";
 import type { LanguageModel } from "ai";
 import { contextWeaver } from "contextweaver/ai-sdk";
 import { z } from "zod";
@@ -21,3 +21,15 @@ export const lengths: Promise<readonly number[]> = answer.then(({ steps }) =>
 contextWeaver({ tools, budget_tokens: 16_000, always: ["write"] });
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({ tools });
+
+// As a middleware: the tools come with each call.
+declare const provided: Parameters<typeof wrapLanguageModel>[0]["model"];
+const middleware = contextWeaver({ budget_tokens: 16_000, max_rounds: 4, always: ["read"] });
+const wrapped = wrapLanguageModel({ model: provided, middleware });
+export const items: number = middleware.manager.stats().items;
+export const answered = generateText({ model: wrapped, tools, stopWhen: isStepCount(60), prompt: "Why?" });
+export const streamed = streamText({ model: wrapLanguageModel({ model: provided, middleware: [middleware] }), tools, prompt: "Why?" });
+// @ts-expect-error it has no tools of its own
+export const none = middleware.tools;
+// @ts-expect-error rounds are of the middleware: a loop has its stopWhen
+contextWeaver({ tools, budget_tokens: 16_000, max_rounds: 4 });

@@ -1,0 +1,232 @@
+// A client of the Model Context Protocol whose large results stay here: part of `contextweaver/mcp`.
+import { readOn } from "./adapters/read-on.js";
+import type { DrilldownInput } from "./adapters/read-on.js";
+import type { ContextManager } from "./context-manager.js";
+import { ContextWeaverError } from "./errors.js";
+import { fields, refuseUnknown } from "./guard.js";
+import { countTokens, drilldownTool, redactSecrets } from "./text.js";
+import type { JsonObject, Selector } from "./types.js";
+
+/** A client of `@modelcontextprotocol/sdk` 1.x or `@modelcontextprotocol/client` 2.x, as far as it is served. */
+export interface McpClient {
+  callTool(params: never, ...more: never[]): Promise<object>;
+  listTools(params?: never, ...more: never[]): Promise<object>;
+}
+
+/** How a client is served. */
+export interface FirewalledOptions {
+  /**
+   * The name by which results are read on in: offered by `listTools`, and answered here. `false` where another client of the same
+   * manager offers it. Default: `drilldown`.
+   */
+  readonly drilldown?: string | false;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type Method = (...args: unknown[]) => unknown;
+
+/** What is not shown as text, however small the text is: as many tokens as the firewall lets pass by default. */
+const GATE_TOKENS = 500;
+/** Under this key of `_meta` stands the handle of the raw text. */
+const HANDLE = "contextweaver/handle";
+
+/**
+ * Returns the client with its results digested: a call of a tool is logged with its result in the manager, which keeps all of it by
+ * handle, and whoever called gets what a prompt would show. Results that are small come back as they are. `listTools` adds the
+ * tool that reads on, and calls of it are answered without the server. Everything else is the client's.
+ *
+ * Of a result that is digested, pictures and sounds stay, and `isError`; text is one block. `structuredContent`, which the SDK has
+ * checked by then, is left out with a line that says where it is: it says the same again, in full. `_meta["contextweaver/handle"]`
+ * is the handle of the raw text.
+ *
+ * Errors: those of the client; `DUPLICATE_ID` of `listTools` when a tool of the server has the name of the one that is added;
+ * `QUOTA_EXCEEDED` when a result does not fit in the manager's artifacts. Options that are not as described are `UNKNOWN_FIELD` or
+ * `INVALID_INPUT` at once.
+ */
+export function firewalled<Client extends McpClient>(client: Client, manager: ContextManager, options?: FirewalledOptions): Client {
+  const { drilldown = "drilldown", ...others } = fields(options);
+  refuseUnknown(others, ["drilldown"]);
+  if (drilldown !== false && (typeof drilldown !== "string" || drilldown === "")) {
+    throw new ContextWeaverError("INVALID_INPUT", "expected a name, or false", { path: "/drilldown" });
+  }
+  for (const method of ["callTool", "listTools"] as const) {
+    if (typeof (client as unknown as Fields | null)?.[method] === "function") continue;
+    throw new ContextWeaverError("INVALID_INPUT", `expected a client with \`${method}\``, { path: "/client", hint: "a Client of the official SDK" });
+  }
+  if (typeof (manager as unknown as Fields | null)?.["ingestMcpResult"] !== "function") {
+    throw new ContextWeaverError("INVALID_INPUT", "expected a ContextManager", { path: "/manager" });
+  }
+  return wrapped(client, new Firewall(client as unknown as Fields, manager, drilldown).methods());
+}
+
+/** An object with some of its methods replaced. Its own run on itself, as what is private to it is not there for others. */
+function wrapped<T extends object>(target: T, replaced: Readonly<Record<string, unknown>>): T {
+  const bound = new WeakMap<Method, Method>();
+  return new Proxy(target, {
+    get(_, key) {
+      if (typeof key === "string" && Object.hasOwn(replaced, key)) return replaced[key];
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== "function" || key === "constructor") return value;
+      const method = value as Method;
+      if (!bound.has(method)) bound.set(method, method.bind(target) as Method);
+      return bound.get(method);
+    },
+    set: (_, key, value) => Reflect.set(target, key, value, target),
+  });
+}
+
+/** Calls of a manager so far, whichever client made them. */
+const calls = new WeakMap<ContextManager, number>();
+
+class Firewall {
+  readonly #client: Fields;
+  readonly #manager: ContextManager;
+  readonly #drilldown: string | false;
+
+  constructor(client: Fields, manager: ContextManager, drilldown: string | false) {
+    [this.#client, this.#manager, this.#drilldown] = [client, manager, drilldown];
+  }
+
+  methods(): Readonly<Record<string, unknown>> {
+    const { experimental } = this.#client as { readonly experimental?: { readonly tasks?: Fields } };
+    const tasks = experimental?.tasks;
+    return {
+      callTool: (params: Fields, ...more: unknown[]) => this.#call(params, more),
+      listTools: (...args: unknown[]) => this.#list(args),
+      ...(typeof tasks?.["callToolStream"] === "function" && {
+        experimental: wrapped(experimental as object, { tasks: wrapped(tasks, { callToolStream: (params: Fields, ...more: unknown[]) => this.#stream(tasks, params, more) }) }),
+      }),
+    };
+  }
+
+  async #call(params: Fields, more: readonly unknown[]): Promise<object> {
+    if (this.#isOwn(params)) return this.#read(params);
+    return this.#digested(params, (await (this.#client["callTool"] as Method).call(this.#client, params, ...more)) as Fields);
+  }
+
+  /** A call that runs as a task, which tells how it goes on before it tells its result. */
+  async *#stream(tasks: Fields, params: Fields, more: readonly unknown[]): AsyncGenerator<Fields, void, void> {
+    if (this.#isOwn(params)) {
+      yield { type: "result", result: this.#read(params) };
+      return;
+    }
+    for await (const message of (tasks["callToolStream"] as Method).call(tasks, params, ...more) as AsyncIterable<Fields>) {
+      yield message["type"] === "result" ? { ...message, result: this.#digested(params, message["result"] as Fields) } : message;
+    }
+  }
+
+  async #list(args: readonly unknown[]): Promise<object> {
+    const listed = (await (this.#client["listTools"] as Method).call(this.#client, ...args)) as Fields & { readonly tools: readonly Fields[] };
+    const name = this.#drilldown;
+    if (name === false) return listed;
+    if (listed.tools.some((tool) => tool["name"] === name)) {
+      const hint = "give another name: firewalled(client, manager, { drilldown: \"read_on\" })";
+      throw new ContextWeaverError("DUPLICATE_ID", `the server has a tool \`${name}\`, too`, { path: "/tools", hint });
+    }
+    // It stands at the end, and a page is not the end.
+    if (listed["nextCursor"] !== undefined) return listed;
+    const { description, args_schema: inputSchema } = drilldownTool();
+    return { ...listed, tools: [...listed.tools, { name, description, inputSchema, annotations: { readOnlyHint: true, openWorldHint: false } }] };
+  }
+
+  #isOwn({ name }: Fields): boolean {
+    return this.#drilldown !== false && name === this.#drilldown;
+  }
+
+  /** Answers a call of the tool that is added. What is wrong with its arguments is told to the model, which can do better. */
+  #read({ arguments: given }: Fields): object {
+    const began = performance.now();
+    const input = (given ?? {}) as DrilldownInput;
+    const answer = (result: string, error_type?: string): object => {
+      this.#manager.tellTool(() => ({
+        name: String(this.#drilldown),
+        arguments: redactSecrets(JSON.stringify(input)),
+        result,
+        ...(error_type !== undefined && { error_type }),
+        duration_ms: performance.now() - began,
+      }));
+      return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
+    };
+    try {
+      return answer(readOn(this.#manager, input));
+    } catch (error) {
+      if (!ContextWeaverError.is(error)) throw error;
+      const { code, message, hint } = error;
+      return answer(`${code}: ${message}${hint ? ` (${hint})` : ""}`, code);
+    }
+  }
+
+  /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
+  #digested({ name, arguments: given = {} }: Fields, result: Fields): Fields {
+    const { content, structuredContent } = result;
+    if (!Array.isArray(content)) return result;
+    const manager = this.#manager;
+    const tool_name = String(name);
+    const id = this.#nextId();
+    const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ?? {}) as Fields;
+    const metadata: JsonObject = typeof server === "string" ? { server } : {};
+    manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
+    const { item, envelope } = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    const blocks = content as readonly Fields[];
+    const handle = `artifact:result:${id}`;
+    const whole = new TextDecoder().decode(manager.artifacts.bytes(handle));
+    const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
+    const isShort = whole !== item.text || firewall !== undefined;
+    const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
+    const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
+    const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));
+    for (const { handle: other, label, media_type } of envelope.artifacts) {
+      if (isLeftOut && other.endsWith(":structured_content")) lines.push(`(${label}: ${this.#way(other)})`);
+      const at = Number(/:resource:(\d+)$/.exec(other)?.[1] ?? -1);
+      if (!isSame && typeof ((blocks[at]?.["resource"] ?? {}) as Fields)["blob"] === "string") lines.push(`(${label}, ${media_type}: ${other})`);
+    }
+    if (isSame && !isLeftOut) return result;
+    const kept = isSame ? blocks : [{ type: "text", text: item.text }, ...blocks.filter((block) => isMedia(block) && isForModel(block))];
+    const { structuredContent: _, _meta, ...rest } = result;
+    return {
+      ...rest,
+      content: lines.length > 0 ? withLines(kept, lines) : kept,
+      ...(structuredContent !== undefined && !isLeftOut && { structuredContent }),
+      _meta: { ...(_meta as Fields | undefined), [HANDLE]: handle },
+    };
+  }
+
+  #way(handle: string, selector?: Selector): string {
+    return `${this.#drilldown === false ? "drilldown" : this.#drilldown} ${handle}${selector ? ` ${JSON.stringify(selector)}` : ""}`;
+  }
+
+  /** A name for a call, which the protocol gives none; a log that was restored has some already. */
+  #nextId(): string {
+    let n = calls.get(this.#manager) ?? 0;
+    do n += 1;
+    while (this.#manager.artifacts.exists(`artifact:result:mcp-${n}`));
+    calls.set(this.#manager, n);
+    return `mcp-${n}`;
+  }
+}
+
+/** Puts lines below the first text, or below all where there is none. */
+function withLines(blocks: readonly Fields[], lines: readonly string[]): Fields[] {
+  const at = blocks.findIndex(({ type }) => type === "text");
+  if (at === -1) return [...blocks, { type: "text", text: lines.join("\n") }];
+  return blocks.map((block, index) => (index === at ? { ...block, text: [block["text"], ...lines].join("\n") } : block));
+}
+
+const isMedia = ({ type }: Fields): boolean => type === "image" || type === "audio";
+
+/** Whether the model may see a block: some are for the user alone. */
+function isForModel({ annotations }: Fields): boolean {
+  const { audience } = (annotations ?? {}) as Fields;
+  return !Array.isArray(audience) || audience.length === 0 || audience.includes("assistant");
+}
+
+/** Whether a block that is neither text nor picture is too much to be shown: bytes of a file, say. */
+function isBulky(block: Fields): boolean {
+  return block["type"] !== "text" && !isMedia(block) && isTooMuch(block);
+}
+
+/** Whether data is more than passes the gate, or has in it what may not. */
+function isTooMuch(data: unknown): boolean {
+  const text = JSON.stringify(data) ?? "";
+  return countTokens(text) > GATE_TOKENS || redactSecrets(text) !== text;
+}
