@@ -236,6 +236,28 @@ export class ContextManager {
     return this.#session.run<TokenCalibration>("observe_usage", encode(fields(usage)), { mutates: true }).value;
   }
 
+  /**
+   * Makes the vectors that are missing, by the option `embed`: of a query, and of the items of the log that are new. Builds for that
+   * query then know what items are about, whatever their words are. Returns how many texts were embedded; equal texts are
+   * embedded once, of each at most 8,192 characters. Secrets are masked; items that are `confidential`, or at or above a lower
+   * `sensitivity_floor`, are not shown to the model. Snapshots have no vectors.
+   *
+   * Errors: `MISSING_FIELD` without the option; `CALLBACK_FAILED` when the embedder fails or what it returns is of no use: builds
+   * go on with what was embedded before.
+   *
+   * ```ts
+   * const manager = new ContextManager({ embed: openai.embedding("text-embedding-3-small") });
+   * await manager.embedMissing(query);
+   * const pack = manager.build({ phase: "answer", query });
+   * ```
+   */
+  async embedMissing(query?: string): Promise<number> {
+    const { vectors } = this.#session;
+    if (!vectors) throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", { path: "/embed", hint: "new ContextManager({ embed })" });
+    if (query !== undefined) text(query, "/query");
+    return vectors.add(this.events.list({ since: vectors.seen }), query);
+  }
+
   /** Compiles the prompt of a phase. `stats.prompt_tokens` never exceeds the budget. */
   build(options: BuildOptions): ContextPack {
     return this.#pack("build", options);
@@ -412,10 +434,15 @@ export class ContextManager {
   #build<T>(op: string, options: unknown, warn: (built: T, warnings: readonly string[]) => T): T {
     const args = fields(options);
     args["item_scores"] ??= this.#session.ask(() => this.#session.callbacks.itemScores(args["phase"], args["query"]));
+    const { vectors } = this.#session;
+    const { query } = args;
+    const isAsked = vectors !== undefined && typeof query === "string" && query.trim() !== "";
+    const near = isAsked ? vectors.scores(query) : undefined;
+    if (near) args["item_scores"] = { ...near, ...fields(args["item_scores"]) };
     const began = performance.now();
     try {
       const { value, warnings } = this.#session.run<T>(op, encode(args));
-      return warn(value, warnings);
+      return warn(value, isAsked && !near ? [...warnings, NOT_EMBEDDED] : warnings);
     } catch (error) {
       this.#tellFailure(error, op === "build_call" ? "call" : args["phase"], performance.now() - began);
       throw error;
@@ -429,6 +456,7 @@ export class ContextManager {
   }
 }
 
+const NOT_EMBEDDED = "words alone were compared: await embedMissing(query) before the build";
 const PHASES: readonly Phase[] = ["route", "call", "interpret", "answer"];
 
 function withWarnings(pack: ContextPack, warnings: readonly string[]): ContextPack {

@@ -2,6 +2,7 @@
 import { isPromise } from "./callbacks.js";
 import { decisions } from "./engines.js";
 import type { DecisionsGlue } from "./engines.js";
+import { embedOf } from "./embedder.js";
 import { ContextWeaverError } from "./errors.js";
 import { EngineObject } from "./engine-object.js";
 import type { Kind } from "./engine-object.js";
@@ -72,14 +73,15 @@ export class DecisionSession {
     const own = fields(options);
     for (const name of FUNCTIONS) {
       if (own[name] === undefined) continue;
+      if (name === "embed") own[name] = embedOf(own[name], "/embed");
       if (typeof own[name] !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: `/${name}` });
       this.#functions.set(name, own[name] as Fn);
       delete own[name];
     }
     if (this.#functions.has("embed")) own["embedding_model"] ??= "custom";
     else if (own["embedding_model"] !== undefined) {
-      const hint = "embed: the function that makes the vectors";
-      throw new ContextWeaverError("MISSING_FIELD", "a model needs a function", { path: "/embedding_model", hint });
+      const hint = "embed: what makes the vectors";
+      throw new ContextWeaverError("MISSING_FIELD", "a model needs an embedder", { path: "/embedding_model", hint });
     }
     const settings = encode(own);
     const open = (glue: DecisionsGlue): number => glue.decisions_new(settings);

@@ -1,5 +1,6 @@
 // What goes into a decision store, and what comes out. Names are those of the tools: arguments in snake case, results in
 // camel case, stored records in snake case.
+import type { Embedder } from "./embedder.js";
 import type { JsonObject, JsonValue } from "./types.js";
 
 /** What a decision is about. */
@@ -30,7 +31,7 @@ export interface DecisionStoreOptions {
   /** Makes ids, 1 to 64 letters, digits and `_-`; one that is taken is asked for again. Default: 8 random hexadecimal digits. */
   readonly new_id?: () => string;
   /** Makes vectors of texts, all of one length. Default: hashed words and parts of words, in 256 dimensions. */
-  readonly embed?: (texts: readonly string[]) => EmbeddedTexts | PromiseLike<EmbeddedTexts>;
+  readonly embed?: Embedder;
   /** Name of the model of `embed`; a snapshot with vectors of another one is embedded anew. Default: `custom`. */
   readonly embedding_model?: string;
   /** Categories besides the five. */
@@ -93,8 +94,6 @@ export interface DecisionLimits {
   readonly steps?: number;
 }
 
-/** A vector for each text, in their order. */
-export type EmbeddedTexts = readonly (readonly number[] | Float32Array | Float64Array)[];
 
 /** When a kind of actions is closed, and for how long. */
 export interface CircuitBreaker {

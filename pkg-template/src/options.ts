@@ -1,5 +1,6 @@
 // What can be passed to a ContextManager. All fields are snake_case and optional; an unknown one is UNKNOWN_FIELD.
 import type { Catalog } from "./catalog.js";
+import type { Embedder } from "./embedder.js";
 import type { Hooks } from "./hook-types.js";
 import type { Router } from "./router.js";
 import type { CardOptions, RouteHistory, RouteOptions } from "./routing-types.js";
@@ -185,6 +186,13 @@ export interface ContextManagerOptions {
   readonly clock?: Clock;
   /** Asked once per build that brings no scores of its own. Default: none. */
   readonly item_scores?: ItemScores;
+  /**
+   * Makes vectors of texts. It is asked by {@link ContextManager.embedMissing}, never within a build; your `item_scores` come first.
+   * Default: none, words alone are compared.
+   */
+  readonly embed?: Embedder;
+  /** What the likeness of vectors counts beside the words, whose best score is 1; 0 to 1. Default: 0.15. */
+  readonly embedding_weight?: number;
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
   /**

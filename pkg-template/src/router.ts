@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { isPromise } from "./callbacks.js";
+import type { Vector } from "./embedder.js";
 import { sourceOf } from "./catalog.js";
 import { toolSet } from "./tool-set.js";
 import type { AiSdkToolSet } from "./tool-set.js";
@@ -30,7 +31,6 @@ import type {
   SelectionSchemaOptions,
   ToolProvider,
   ToolsForOptions,
-  Vector,
 } from "./routing-types.js";
 import type { HydrationResult, JsonObject, SelectableItem, StoredTool } from "./types.js";
 

@@ -1,4 +1,5 @@
 // What catalogs and routers take and return.
+import type { Vector } from "./embedder.js";
 import type { SchemaConverters } from "./tool-definition-types.js";
 import type { JsonObject, JsonValue, SelectableItem, StoredTool } from "./types.js";
 
@@ -112,9 +113,6 @@ export interface Lexicon {
   /** Turns of phrase and what they stand for: `{ "get rid of": "delete remove" }`. */
   readonly phrases?: Readonly<Record<string, string>>;
 }
-
-/** Numbers that say what a text is about, as an embedding model returns them. */
-export type Vector = readonly number[] | Float32Array | Float64Array;
 
 /** Settings of a router. */
 export interface RouterOptions {

@@ -6,8 +6,10 @@ import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError, dropPrefix } from "./errors.js";
 import { EngineObject } from "./engine-object.js";
 import type { Kind } from "./engine-object.js";
-import { encode, utf8 } from "./guard.js";
+import { encode, fields, utf8 } from "./guard.js";
 import type { HookEvent } from "./hook-types.js";
+import { vectorsOf } from "./item-vectors.js";
+import type { ItemVectors } from "./item-vectors.js";
 import type { Entry } from "./replay-log.js";
 import type { ContextPack } from "./types.js";
 
@@ -86,6 +88,8 @@ function kindOf(options: string, expires: boolean): Kind<ContextGlue> {
 /** @internal */
 export class Session {
   readonly callbacks: Callbacks;
+  /** What items are about, where there is a model that knows. */
+  readonly vectors: ItemVectors | undefined;
   readonly #object: EngineObject<ContextGlue>;
   readonly #append: boolean;
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
@@ -95,7 +99,9 @@ export class Session {
   #telling = false;
 
   constructor(options: unknown, snapshot?: string) {
-    this.callbacks = new Callbacks(options);
+    const own = fields(options);
+    this.vectors = vectorsOf(own);
+    this.callbacks = new Callbacks(own);
     const { json } = this.callbacks;
     const { append, limits } = JSON.parse(json) as Switches;
     this.#append = append === true;

@@ -19,6 +19,7 @@ const GROUPS = {
   "definitions of tools": ["tool-definition.mjs", "toolDefinitionCases"],
   "the compat mode": ["compat.mjs", "compatCases"],
   "the decision memory": ["decisions.mjs", "decisionCases"],
+  "vectors of items": ["embedding.mjs", "embeddingCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
   "every hostile value at every entry point": ["hostile-values.mjs", "exhaustiveCases"],
   canaries: ["canaries.mjs", "canaryCases"],

@@ -6,6 +6,7 @@ import { catalogCases } from "./catalog.mjs";
 import { compatCases } from "./compat.mjs";
 import { leakCases } from "./context-leaks.mjs";
 import { decisionCases } from "./decisions.mjs";
+import { embeddingCases } from "./embedding.mjs";
 import { hostileCases } from "./hostile.mjs";
 import { mcpCases } from "./mcp.mjs";
 import { messageCases } from "./messages.mjs";
@@ -32,6 +33,7 @@ const cases = {
   ...leakCases,
   ...toolDefinitionCases,
   ...decisionCases,
+  ...embeddingCases,
   ...hostileCases,
 };
 

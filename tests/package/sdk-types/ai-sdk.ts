@@ -1,6 +1,7 @@
 // Compiled, never run: the adapter in the loops of the AI SDK, without a cast.
 import { ToolLoopAgent, generateText, isStepCount, streamText, tool, wrapLanguageModel } from "ai";
-import type { LanguageModel } from "ai";
+import type { EmbeddingModel, LanguageModel } from "ai";
+import { ContextManager, DecisionStore } from "contextweaver";
 import { contextWeaver } from "contextweaver/ai-sdk";
 import { z } from "zod";
 
@@ -33,3 +34,8 @@ export const streamed = streamText({ model: wrapLanguageModel({ model: provided,
 export const none = middleware.tools;
 // @ts-expect-error rounds are of the middleware: a loop has its stopWhen
 contextWeaver({ tools, budget_tokens: 16_000, max_rounds: 4 });
+
+// An embedding model as it is.
+declare const embed: Exclude<EmbeddingModel, string>;
+export const near: Promise<number> = new ContextManager({ embed, embedding_weight: 0.3 }).embedMissing("why");
+export const decisions = new DecisionStore({ embed });

@@ -1,4 +1,5 @@
 // Compiled, never run: the adapter in the agents of LangChain, without a cast.
+import type { Embeddings } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { toJsonSchema } from "@langchain/core/utils/json_schema";
 import { MemorySaver } from "@langchain/langgraph";
@@ -28,3 +29,7 @@ contextWeaver({ budget_tokens: 16_000, manager: (thread) => new ContextManager({
 contextWeaver({ budget_tokens: 16_000, manager: new ContextManager() });
 // @ts-expect-error the budget is for the caller to say
 contextWeaver({});
+
+// An embedding model as it is.
+declare const embed: Embeddings;
+export const near: Promise<number> = new ContextManager({ embed }).embedMissing("why");

@@ -395,7 +395,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   // The facade keeps these functions for itself and says whether there are hooks.
   ContextManagerOptions: input<
     "ContextManagerOptions",
-    Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores"> & { readonly listens?: boolean }
+    Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores" | "embed" | "embedding_weight"> & { readonly listens?: boolean }
   >(),
   ContextPolicy: input<"ContextPolicy", ContextPolicy>(),
   // Handle and selector are arguments of their own.
