@@ -166,7 +166,7 @@ function served<Tools extends AiSdkTools>(options: ContextWeaverOptions<Tools>):
       // A step that is tried again is told of the same call.
       if (model !== undefined && last !== undefined && last !== paid) loop.observe(model, last.usage?.inputTokens);
       paid = last;
-      const compiled = loop.step("ai-sdk-model", messages, { ...lastTurn(messages), model });
+      const compiled = await loop.stepLater("ai-sdk-model", messages, { ...lastTurn(messages), model });
       const split = "initialInstructions" in step ? withoutSystem(compiled.built.messages) : { messages: compiled.built.messages };
       conversation.remember({ conversation: messages, messages: split.messages });
       return { ...split, activeTools: compiled.tools as ((keyof Tools & string) | keyof AiSdkAddedTools)[] };

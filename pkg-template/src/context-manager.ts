@@ -399,6 +399,11 @@ export class ContextManager {
     return this.#session.run<Inspection>("inspect", encode(options, "", SNAPSHOT)).value;
   }
 
+  /** Whether there is an embedder. @internal */
+  get embeds(): boolean {
+    return this.#session.vectors !== undefined;
+  }
+
   /** Tells the hooks that an adapter ran a tool of its own; what to say is asked only where one listens. @internal */
   tellTool(executed: () => Omit<ToolExecuted, "hook">): void {
     const { callbacks } = this.#session;

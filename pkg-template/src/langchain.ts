@@ -98,7 +98,7 @@ export function contextWeaver(options: LangChainOptions): LangChainMiddleware {
       const { query, called } = lastTurn(read.messages);
       const reserved_tokens = formatTokens(request.responseFormat, toJsonSchema);
       const turn = { query, called: [...called, ...demanded(request.toolChoice)], reserved_tokens, model };
-      const { built, tools: names } = loop.step(FORMAT, read.messages, turn);
+      const { built, tools: names } = await loop.stepLater(FORMAT, read.messages, turn);
       const offers = new Set(names);
       const answer = await handler({
         ...request,

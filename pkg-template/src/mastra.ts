@@ -52,7 +52,7 @@ export interface MastraProcessor {
   /** Chooses the tools of a step, and adds `drilldown` and `find_tools`. */
   readonly processInputStep: (input: MastraStepInput) => MastraStep;
   /** Compiles what is sent to the model. What the memory has stays whole. */
-  readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => { prompt: Prompt };
+  readonly processLLMRequest: <Prompt extends readonly object[]>(request: MastraRequest<Prompt>) => Promise<{ prompt: Prompt }>;
   /** The log of a conversation, by the id of its thread: all that was ever said and every byte of every result. None where it is not in memory. */
   readonly manager: (conversation: string) => ContextManager | undefined;
   /** Gives the memory back. */
@@ -118,7 +118,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       };
       return { tools: { ...tools, ...added }, activeTools: [...(step.chosen?.names ?? [])] };
     },
-    processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
+    async processLLMRequest<Prompt extends readonly object[]>({ prompt, model, state }: MastraRequest<Prompt>) {
       const step = state[STATE] as StepState | undefined;
       if (!step) throw new ContextWeaverError("UNSUPPORTED", "the step was not prepared", { hint: "put the processor itself among the agent's inputProcessors" });
       const { key, error, chosen, reserved_tokens = 0 } = step;
@@ -127,7 +127,7 @@ export function contextWeaver(options: ConversationsOptions): MastraProcessor {
       state[STATE] = { ...step, model: called } satisfies StepState;
       const { filler, said } = withoutFiller(prompt as readonly Fields[]);
       const messages = said.map(modelMessage);
-      const { built } = conversations.of(key).loop.step(FORMAT, messages, {
+      const { built } = await conversations.of(key).loop.stepLater(FORMAT, messages, {
         ...lastTurn(messages),
         ...(chosen && { chosen }),
         reserved_tokens: reserved_tokens + (filler ? FILLER_TOKENS : 0),

@@ -85,7 +85,7 @@ class Fitting {
     this.#loop = loop;
   }
 
-  fit<Request extends AgentModelRequest>(request: Request, model: string): Request {
+  async fit<Request extends AgentModelRequest>(request: Request, model: string): Promise<Request> {
     const { input, tools, handoffs, systemInstructions, modelSettings } = request;
     const held = (["previousResponseId", "conversationId"] as const).find((field) => request[field] !== undefined);
     if (held !== undefined) {
@@ -97,7 +97,7 @@ class Fitting {
     const { query, called } = lastTurn(items.translated);
     const { toolChoice, ...settings } = modelSettings as Fields;
     const beside = [...(systemInstructions === undefined ? [] : [systemInstructions]), ...handoffs.map((handoff) => JSON.stringify(handoff))];
-    const { built, tools: names } = this.#loop.step("openai-responses", items.translated, {
+    const { built, tools: names } = await this.#loop.stepLater("openai-responses", items.translated, {
       query,
       called: typeof toolChoice === "string" ? [...called, toolChoice] : called,
       reserved_tokens: framedTokens(beside),
@@ -182,12 +182,12 @@ function addedTool({ name, description, schema }: DescribedTool, loop: AgentLoop
 function servedModel<Model extends AgentModel>(model: Model, fitting: Fitting, name = modelName(model)): Model {
   const asked = {
     async getResponse(request: AgentModelRequest) {
-      const answer = await model.getResponse(fitting.fit(request, name) as never);
+      const answer = await model.getResponse((await fitting.fit(request, name)) as never);
       fitting.observe(name, answer);
       return answer;
     },
     async *getStreamedResponse(request: AgentModelRequest) {
-      for await (const event of model.getStreamedResponse(fitting.fit(request, name) as never)) {
+      for await (const event of model.getStreamedResponse((await fitting.fit(request, name)) as never)) {
         const { type, response } = (event ?? {}) as { readonly type?: unknown; readonly response?: unknown };
         if (type === "response_done") fitting.observe(name, response);
         yield event;

@@ -136,4 +136,20 @@ for (const name of Object.keys(ADAPTERS)) {
     const labels = (prompt) => prompt.split("\n").filter((line) => /^\[[A-Z]/.test(line));
     assert.deepEqual(labels(built.pack.prompt), labels(byHand(TURNS, TURNS.at(-1).user, built.pack.stats.budget_tokens)));
   });
+
+  test(`${name}: an embedder says what items are about`, async () => {
+    const asked = [];
+    const embed = async (texts) => (asked.push(...texts), texts.map((text) => [text.length, 1]));
+    for (const [given, codes] of [[embed, []], [async () => { throw new Error("no"); }, ["EMBEDDING_FAILED"]]]) {
+      const steps = [];
+      await ADAPTERS[name](contextWeaverOf(name), { budget_tokens: 4_000, manager: { embed: given }, onStep: (step) => steps.push(step) }, TURNS);
+      const [{ built, warnings }] = steps;
+      const isTold = (built.pack.warnings ?? []).some((one) => one.includes("embedMissing"));
+      // Where the loop is the caller's own, and nothing waits, the caller asks for the vectors.
+      const waits = !["anthropic", "openai"].includes(name.split(",")[0]);
+      assert.deepEqual(warnings.map(({ code }) => code), waits ? codes : []);
+      assert.equal(isTold, !waits || codes.length > 0);
+      assert.equal(asked.includes(TURNS.at(-1).user), waits);
+    }
+  });
 }

@@ -45,7 +45,10 @@ export interface AgentLoopStep<F extends MessageFormat = MessageFormat> {
   readonly tool_tokens: number;
   /** What of the conversation is new, and what was edited. */
   readonly synced: SyncedMessages;
-  /** What was repaired or left out, of the conversation as of the messages; a tool without room is `TOOL_LEFT_OUT`. */
+  /**
+   * What was repaired or left out, of the conversation as of the messages; a tool without room is `TOOL_LEFT_OUT`, vectors that did not come are
+   * `EMBEDDING_FAILED`.
+   */
   readonly warnings: readonly MessageWarning[];
 }
 
@@ -213,11 +216,37 @@ export class AgentLoop {
   step<F extends MessageFormat>(
     format: F,
     messages: readonly unknown[],
-    { query, called, system, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
+    turn: AgentLoopTurn<F>,
+  ): AgentLoopStep<F> {
+    return this.#compile(format, this.#sync(format, messages, turn), turn, []);
+  }
+
+  /** Does the same where it may take time: items that are new get their vectors first, where the manager has an embedder. */
+  async stepLater<F extends MessageFormat>(format: F, messages: readonly unknown[], turn: AgentLoopTurn<F>): Promise<AgentLoopStep<F>> {
+    const synced = this.#sync(format, messages, turn);
+    const warnings: MessageWarning[] = [];
+    try {
+      if (this.manager.embeds) await this.manager.embedMissing(turn.query);
+    } catch (error) {
+      if (!ContextWeaverError.is(error) || error.code !== "CALLBACK_FAILED") throw error;
+      // A prompt by words alone is better than none.
+      warnings.push({ code: "EMBEDDING_FAILED", message: error.message, path: "/manager/embed" });
+    }
+    return this.#compile(format, synced, turn, warnings);
+  }
+
+  #sync<F extends MessageFormat>(format: F, messages: readonly unknown[], { system }: AgentLoopTurn<F>): SyncedMessages {
+    return this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
+  }
+
+  #compile<F extends MessageFormat>(
+    format: F,
+    synced: SyncedMessages,
+    { query, called, reserved_tokens = 0, chosen, model, translated }: AgentLoopTurn<F>,
+    warnings: readonly MessageWarning[],
   ): AgentLoopStep<F> {
     const factor = this.factorOf(model);
     const { budget_tokens, phase = "answer", onStep } = this.#options;
-    const synced = this.manager.syncMessages(messages, format, system === undefined ? {} : { system });
     const { names, tokens, left_out } = chosen ?? this.choose(query, called, false, factor);
     const beside = tokens + reserved_tokens;
     const room = Math.max(0, budget_tokens - Math.ceil(beside * factor));
@@ -228,7 +257,7 @@ export class AgentLoop {
       this.#factors.clear();
     }
     const partial = { built, tools: names, tool_tokens: tokens, synced };
-    const step = { ...partial, warnings: [...synced.warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
+    const step = { ...partial, warnings: [...synced.warnings, ...warnings, ...left_out, ...built.warnings, ...(translated?.(partial) ?? [])] };
     onStep?.(step);
     return step;
   }

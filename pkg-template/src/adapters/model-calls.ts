@@ -48,7 +48,7 @@ export class ModelCalls {
     const content: Fields[] = [];
     const warnings = new Map<string, object>();
     for (;;) {
-      const said = (await model.doGenerate(call.params() as never)) as Generated;
+      const said = (await model.doGenerate((await call.params()) as never)) as Generated;
       const taken = call.take(said.content, said.usage);
       content.push(...taken.content, ...taken.results);
       for (const warning of said.warnings ?? []) warnings.set(JSON.stringify(warning), warning);
@@ -58,7 +58,7 @@ export class ModelCalls {
 
   async stream(params: object, model: CalledModel): Promise<object> {
     const call = this.#begun(params, model);
-    const ask = async (): Promise<Streamed> => (await model.doStream(call.params() as never)) as Streamed;
+    const ask = async (): Promise<Streamed> => (await model.doStream((await call.params()) as never)) as Streamed;
     const first = await ask();
     return { ...first, stream: goingOn(call, first, ask) };
   }
@@ -103,11 +103,11 @@ class ModelCall {
   }
 
   /** What the model is asked next. */
-  params(): Fields {
+  async params(): Promise<Fields> {
     const { prompt: _, tools = [], toolChoice: choice, ...rest } = this.#params;
     const { query, called } = lastTurn(this.#conversation);
     const { type, toolName } = (choice ?? {}) as Fields;
-    const { built, tools: names } = this.#loop.step("ai-sdk-model", this.#conversation, {
+    const { built, tools: names } = await this.#loop.stepLater("ai-sdk-model", this.#conversation, {
       query,
       called: type === "tool" ? [...called, String(toolName)] : called,
       reserved_tokens: this.#reserved_tokens,
