@@ -283,7 +283,7 @@ class Fitting {
     const names = found.sent(new Map(outputs.map(({ call_id: id, output }) => [String(id), output])));
     return list.map((item) => {
       const { name: _, call_id: call, arguments: given, ...rest } = item;
-      if (isSearch(item)) return { ...rest, type: "tool_search_call", call_id: call, execution: "client", arguments: JSON.parse(String(given)) as unknown, status: "completed" };
+      if (isSearch(item)) return { ...rest, type: "tool_search_call", call_id: call, execution: "client", arguments: dataOf(String(given)), status: "completed" };
       return outputs.includes(item) ? this.#output(String(call), names.get(String(call)) ?? []) : item;
     });
   }
@@ -318,6 +318,15 @@ function withoutSearches(items: readonly object[]): { readonly messages: readonl
     return { type: "function_call_output", call_id: id, output: names.length > 0 ? foundText(names) : "No tool fits." };
   });
   return { messages, found };
+}
+
+/** Reads arguments, which a model wrote; what is no JSON stays a text. */
+function dataOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Reads a tool of either kind of calls. */

@@ -236,6 +236,12 @@ test("OpenAI: what a search found is loaded where it stands, in a conversation t
   assert.deepEqual(cw.answer({ type: "tool_search_call", call_id: "n", arguments: 7 }).tools, []);
   assert.equal(cw.answer({ type: "tool_search_call", call_id: null, execution: "server", arguments: {} }), undefined);
   assert.deepEqual(namesOf(fit([user("Dig."), ...search("z", "zzzz"), search("u", "dig")[0], user("Well?")])), []);
+  // A model may write what is no JSON.
+  for (const given of ["no json {", '{"query": "pai', 7, ["a"]]) {
+    const odd = { ...item, call_id: "odd", id: "ts_odd", arguments: given };
+    const other = contextWeaver({ tools, budget_tokens: BUDGET, tool_search: true });
+    assert.deepEqual(other.fit({ ...MODEL, input: [user("Paint."), odd, other.answer(odd), user("Well?")] }).input[1].arguments, given);
+  }
   // A log of another day, and calls that search otherwise.
   const next = contextWeaver({ ...options, manager: ContextManager.fromJSON(JSON.stringify(manager)) });
   assert.deepEqual(namesOf(fit(input, next)), names);
