@@ -273,6 +273,7 @@ const ROWS = {
     () => manager.addFact({ key: NAME, value: SECRET }),
     () => manager.addFact({ key: "k", value: "v", [NAME]: 1 }),
   ),
+  "ContextManager.embeds": ({ manager }) => manager.embeds,
   "ContextManager.embedMissing": ({ manager }) => each(() => manager.embedMissing(SECRET), () => manager.embedMissing({ [NAME]: SECRET })),
   "ContextManager.observeUsage": ({ manager }) => each(
     () => manager.observeUsage({ model: NAME, estimated: SECRET, actual: 1 }),
