@@ -1,6 +1,6 @@
 //! From candidates to units: what enters and leaves together, what answers to what, and what must stay.
 
-use super::units::SelectionUnit;
+use super::units::{INSTRUCTIONS, SelectionUnit};
 use crate::compile::state::BuildState;
 use contextweaver_model::ItemKind;
 
@@ -49,9 +49,6 @@ fn link_parents(state: &mut BuildState) {
         }
     }
 }
-
-/// Why the instructions at the head of a log stay, as long as there is room for more than them.
-pub const INSTRUCTIONS: &str = "instructions";
 
 /// What the log begins with tells the model what it is for: a turn less is worth less than an agent that has forgotten it.
 fn pin_instructions(state: &mut BuildState) {

@@ -1,6 +1,5 @@
 //! The default selection: pins, a share for the newest, then units by score until the budget is used.
 
-use super::group::INSTRUCTIONS;
 use super::plan::{CandidateRow, MIN_GROWTH, PlannedPart, Planner, SqueezeLevel};
 use contextweaver_base::order::sort_by;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -10,6 +9,8 @@ use contextweaver_model::{ContextPolicy, ItemKind, RenderedAs};
 const RECENCY_SHARE: f64 = 0.2;
 /// Tokens below which trying further is not worth it.
 const REST_TOKENS: u64 = 10;
+/// Why the instructions at the head of a log stay, as long as there is room for more than them.
+pub const INSTRUCTIONS: &str = "instructions";
 /// Share of the budget up to which the instructions at the head of a log stay whole; beyond it they compete like other items.
 const INSTRUCTIONS_SHARE: f64 = 0.5;
 /// Share of the budget up to which pinned units show more of what was cut, before others are chosen.
