@@ -1,7 +1,9 @@
 // What every storage of sessions promises: one list of cases for all engines, in whatever runtime an engine needs.
 //
 // An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
-// remembered. `store()` is a SessionStore, and `blobs()` the number of blobs that are kept in all, where an engine has these.
+// remembered. `store()` is a SessionStore, `blobs()` the number of blobs that are kept in all, and `failing(id, steps)` opens a
+// session of which everything fails after so many steps of the engine, where an engine has these; `quick` is the same engine with
+// writes that do not wait for the disk.
 import { runAll } from "./assert.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -307,6 +309,46 @@ const cases = {
     await store.delete("a");
     await store.delete("nobody");
     assert.deepEqual((await store.sessions()).map(({ id }) => id), ["b"]);
+  },
+
+  async "what ends at any step is done or not, and the session goes on"(given, assert) {
+    const engine = given.quick ?? given;
+    if (!engine.failing) return;
+    const [kept, dropped, added] = await Promise.all(["kept", "dropped", "added"].map(blob));
+    const before = { first: 0, parts: ["1", "2"], blobs: [true, true, false] };
+    const changes = {
+      append: [(session) => session.append(2, ["3", "4"]), { ...before, parts: ["1", "2", "3", "4"] }],
+      compact: [(session) => session.compact(2, ["a", "b", "c"], [kept.hash]), { first: 2, parts: ["a", "b", "c"], blobs: [true, false, false] }],
+      putBlob: [(session) => session.putBlob(added.hash, added.data), { ...before, blobs: [true, true, true] }],
+      delete: [(session) => session.delete(), { first: 0, parts: [], blobs: [false, false, false] }],
+    };
+    for (const [method, [change, after]] of Object.entries(changes)) {
+      let isDone = false;
+      for (let steps = 0; !isDone; steps += 1) {
+        const id = `${method} ${steps}`;
+        await engine.session(id).append(0, before.parts);
+        for (const { hash, data } of [kept, dropped]) await engine.session(id).putBlob(hash, data);
+        const broken = await engine.failing(id, steps);
+        isDone = await change(broken).then(() => true, (error) => (assert.match(String(error.message), /out of order/), false));
+        const session = engine.other(id);
+        const now = { ...(await session.load()), blobs: await Promise.all([kept, dropped, added].map(async ({ hash }) => (await session.getBlob(hash)) !== undefined)) };
+        const what = `${method} after ${steps} steps: ${JSON.stringify(now)}`;
+        // Blobs that a compaction could not remove any more stay until the next one.
+        const isAfter = JSON.stringify(method === "compact" ? { ...now, blobs: after.blobs } : now) === JSON.stringify(after);
+        assert.ok(isAfter || (!isDone && JSON.stringify(now) === JSON.stringify(before)), what);
+        const next = now.first + now.parts.length;
+        await session.append(next, ["more"]);
+        await session.putBlob(added.hash, added.data);
+        await session.compact(next + 1, ["all"], [added.hash]);
+        assert.deepEqual(await engine.other(id).load(), { first: next + 1, parts: ["all"] }, what);
+        assert.deepEqual([...(await engine.other(id).getBlob(added.hash))], [...added.data], what);
+        // What a deletion leaves is left to the next.
+        if (engine.blobs && method !== "delete") assert.equal(await engine.blobs(), 1, what);
+        await session.delete();
+        if (engine.blobs) assert.equal(await engine.blobs(), 0, what);
+        assert.ok(steps < 200, `${method} takes no end`);
+      }
+    }
   },
 
   async "calls that nobody waits for keep their order"(engine, assert) {
