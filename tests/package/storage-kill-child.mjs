@@ -50,7 +50,9 @@ async function change({ id, session }, kept) {
     await session.append(next, parts);
     kept.parts.push(...named);
   } else if (roll < 0.8) {
-    const bytes = new Uint8Array(below(300_000)).map(() => below(256));
+    // Quickly made, so that the process is mostly writing.
+    const bytes = new Uint8Array(below(300_000)).fill(below(256));
+    bytes.set(Buffer.from(String(draw())).subarray(0, bytes.length));
     const name = await hash(bytes);
     say({ begin: n, id, method: "putBlob", blob: name });
     await session.putBlob(name, bytes);
