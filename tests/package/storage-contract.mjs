@@ -272,6 +272,31 @@ const cases = {
     await session.append(2, ["3"]);
   },
 
+  async "no error tells what was given: names and parts may have credentials"(engine, assert) {
+    const SECRET = "ghp_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ";
+    const session = engine.session(SECRET);
+    const { hash, data } = await blob(SECRET);
+    await session.append(0, [SECRET]);
+    for (const call of [
+      () => session.append(0, [SECRET]),
+      () => session.append(SECRET, [SECRET]),
+      () => session.append(1, SECRET),
+      () => session.append(1, [SECRET, { [SECRET]: SECRET }]),
+      () => session.append(1, [SECRET.repeat(MIB / 16)]),
+      () => session.append(1, [`${SECRET}\ud800`]),
+      () => session.compact(1, [SECRET], [SECRET]),
+      () => session.compact(1, [SECRET], SECRET),
+      () => session.putBlob(SECRET, data),
+      () => session.putBlob(hash, SECRET),
+      () => session.putBlob("0".repeat(64), data),
+      () => session.getBlob(SECRET),
+    ]) {
+      const { code, message, hint, path, details, cause } = await assert.rejects(call, () => true);
+      const said = JSON.stringify([code, message, hint, path, details, String(cause)]);
+      assert.ok(code && !said.includes(SECRET.slice(4, 14)), said);
+    }
+  },
+
   async "any name is a session of its own"(engine, assert) {
     for (const [at, id] of HOSTILE_IDS.entries()) await engine.session(id).append(0, [`part of ${at}`]);
     for (const [at, id] of HOSTILE_IDS.entries()) assert.deepEqual(await engine.other(id).load(), { first: 0, parts: [`part of ${at}`] }, id);
