@@ -42,6 +42,8 @@ const REMOVED = ".removed-";
 /** Bytes of the checksum of a line, as hexadecimal digits. */
 const CHECKSUM = 16;
 const NEWLINE = 10;
+/** Stands before what is added: a line that was cut short just before its end would otherwise become whole by the next one. */
+const BREAK = "~\n";
 
 /** The first line of a journal. */
 interface Header {
@@ -262,7 +264,7 @@ export class FileStore implements SessionStore {
       const journal = await this.#read(file, undefined);
       if (!journal.header) {
         const header: Header = { journal: crypto.randomUUID(), generation: 0, first: 0, id: session.id };
-        await write(file, await joined([header], "\n"));
+        await write(file, await joined([header], BREAK));
         await file.sync();
         session.journal = await this.#read(file, undefined);
       }
@@ -307,8 +309,7 @@ export class FileStore implements SessionStore {
 
   /** Adds a line, makes it durable, and sees whether it counts. */
   async #add(file: StorageFile, journal: Journal, line: Line): Promise<Journal> {
-    // What is there may end in the middle of a line.
-    await write(file, await joined([line], "\n"));
+    await write(file, await joined([line], BREAK));
     await file.sync();
     let isOurs = false;
     const after = await this.#read(file, journal, ({ by }) => {
