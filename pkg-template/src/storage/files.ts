@@ -39,11 +39,14 @@ const FIRST_LINE = 8 * 1024;
 const JOURNAL = "journal";
 const BLOBS = "blobs";
 const REMOVED = ".removed-";
-/** Bytes of the checksum of a line, as hexadecimal digits. */
-const CHECKSUM = 16;
+/** Hexadecimal digits of the checksum of a line. */
+const CHECKSUM = 8;
 const NEWLINE = 10;
 /** Stands before what is added: a line that was cut short just before its end would otherwise become whole by the next one. */
 const BREAK = "~\n";
+
+/** The checksum of zlib. */
+export type Crc32 = (bytes: Uint8Array) => number;
 
 /** The first line of a journal. */
 interface Header {
@@ -86,12 +89,13 @@ interface Opened {
 export class FileStore implements SessionStore {
   readonly #directory: string;
   readonly #fs: StorageFileSystem;
+  readonly #lines: Lines;
   readonly #writer = crypto.randomUUID();
-  #lines = 0;
+  #written = 0;
   readonly #opened = new Map<string, Opened>();
 
-  constructor(directory: string, fs: StorageFileSystem) {
-    [this.#directory, this.#fs] = [directory, fs];
+  constructor(directory: string, fs: StorageFileSystem, crc32: Crc32) {
+    [this.#directory, this.#fs, this.#lines] = [directory, fs, new Lines(crc32)];
   }
 
   session(id: string): SessionStorage {
@@ -202,7 +206,7 @@ export class FileStore implements SessionStore {
         try {
           const header = { journal: crypto.randomUUID(), generation, first, id };
           const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
-          await this.#writeFile(path, await joined([header, ...lines]));
+          await this.#writeFile(path, this.#lines.joined([header, ...lines]));
           await this.#syncFolder(folder);
           await this.#add(file, journal, { first, by: this.#by(), moved });
         } catch (error) {
@@ -264,7 +268,8 @@ export class FileStore implements SessionStore {
       const journal = await this.#read(file, undefined);
       if (!journal.header) {
         const header: Header = { journal: crypto.randomUUID(), generation: 0, first: 0, id: session.id };
-        await write(file, await joined([header], BREAK));
+        await write(file, this.#lines.joined([header], BREAK));
+        // For a session that has blobs alone: it would not be listed.
         await file.sync();
         session.journal = await this.#read(file, undefined);
       }
@@ -296,20 +301,19 @@ export class FileStore implements SessionStore {
       if (bytesRead === head.length && head.every((byte, at) => byte === known.head[at])) journal = { ...known };
     }
     const bytes = await readFrom(file, journal?.offset ?? 0);
+    let offset = 0;
     journal ??= { head: bytes.slice(0, HEAD), header: undefined, offset: 0, next: 0, moved: undefined };
-    let begin = 0;
-    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
-      const value = await valueOf(bytes.subarray(begin, end));
-      begin = end + 1;
+    for (const [value, end] of this.#lines.of(bytes)) {
       if (value) heed(journal, value, tell);
+      offset = end;
     }
-    journal.offset += begin;
+    journal.offset += offset;
     return journal;
   }
 
   /** Adds a line, makes it durable, and sees whether it counts. */
   async #add(file: StorageFile, journal: Journal, line: Line): Promise<Journal> {
-    await write(file, await joined([line], BREAK));
+    await write(file, this.#lines.joined([line], BREAK));
     await file.sync();
     let isOurs = false;
     const after = await this.#read(file, journal, ({ by }) => {
@@ -319,10 +323,12 @@ export class FileStore implements SessionStore {
     throw new ContextWeaverError("CONFLICT", "somebody else wrote at the same time", { path: "/first", hint: "load the session again", details: { next: after.next } });
   }
 
-  /** Gives the journal's name to the file that follows it. Whoever comes second finds it done. */
+  /**
+   * Gives the journal's name to the file that follows it. Whoever comes second finds it done, and whoever finds it undone after a
+   * failure of power does it again.
+   */
   async #take(folder: string, moved: string): Promise<void> {
     await unless("ENOENT", () => this.#fs.rename(`${folder}/${moved}`, `${folder}/${JOURNAL}`));
-    await this.#syncFolder(folder);
   }
 
   /** Removes what a compaction leaves behind: blobs that are not listed, and what was written for ones that did not come to an end. */
@@ -336,7 +342,7 @@ export class FileStore implements SessionStore {
   }
 
   async #describe(folder: string): Promise<StoredSession | undefined> {
-    const read = async (file: StorageFile) => ({ header: (await headerOf(file, FIRST_LINE)) ?? (await headerOf(file)), ...(await sizeAndTimeOf(file)) });
+    const read = async (file: StorageFile) => ({ header: this.#lines.headerOf(await readFrom(file, 0, FIRST_LINE)) ?? this.#lines.headerOf(await readFrom(file, 0)), ...(await sizeAndTimeOf(file)) });
     const { header, bytes, written_at } = await this.#opening(`${folder}/${JOURNAL}`, "r", read);
     if (!header) return undefined;
     let blob_bytes = 0;
@@ -384,8 +390,8 @@ export class FileStore implements SessionStore {
   }
 
   #by(): string {
-    this.#lines += 1;
-    return `${this.#writer}-${this.#lines}`;
+    this.#written += 1;
+    return `${this.#writer}-${this.#written}`;
   }
 }
 
@@ -393,7 +399,7 @@ export class FileStore implements SessionStore {
 function heed(journal: Journal, value: Header | Line, tell?: (line: Line) => void): void {
   if (journal.moved !== undefined) return;
   if (!journal.header) {
-    if (!("journal" in value)) return;
+    if (!("journal" in value)) throw damaged("its first line is missing", value.first);
     journal.header = value;
     journal.next = value.first;
     return;
@@ -412,35 +418,44 @@ function damaged(how: string, next: number): ContextWeaverError {
   return new ContextWeaverError("DECODE_FAILED", `the journal is damaged: ${how}`, { hint: "restore the session's folder from a copy", details: { next } });
 }
 
-/** Lines with their checksums. */
-async function joined(values: readonly (Header | Line)[], before = ""): Promise<Uint8Array> {
-  let text = before;
-  for (const value of values) {
-    const json = JSON.stringify(value);
-    text += `${(await sha256(utf8(json) as Uint8Array<ArrayBuffer>)).slice(0, CHECKSUM)} ${json}\n`;
-  }
-  return utf8(text);
-}
+const decoder = new TextDecoder();
 
-/** What a line says; nothing where it was cut short. */
-async function valueOf(line: Uint8Array<ArrayBuffer>): Promise<Header | Line | undefined> {
-  if (line.length <= CHECKSUM) return undefined;
-  const json = line.subarray(CHECKSUM + 1);
-  const checksum = new TextDecoder().decode(line.subarray(0, CHECKSUM));
-  if ((await sha256(json)).slice(0, CHECKSUM) !== checksum) return undefined;
-  return JSON.parse(new TextDecoder().decode(json)) as Header | Line;
-}
+/** The lines of journals: a checksum, a space, and JSON. */
+class Lines {
+  readonly #crc32: Crc32;
 
-/** The first line of a journal, looked for in its first bytes. */
-async function headerOf(file: StorageFile, length = Infinity): Promise<Header | undefined> {
-  const bytes = await readFrom(file, 0, length);
-  let begin = 0;
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
-    const value = await valueOf(bytes.subarray(begin, end));
-    if (value && "journal" in value) return value;
-    begin = end + 1;
+  constructor(crc32: Crc32) {
+    this.#crc32 = crc32;
   }
-  return undefined;
+
+  joined(values: readonly (Header | Line)[], before = ""): Uint8Array {
+    const lines = values.map((value) => {
+      const json = JSON.stringify(value);
+      return `${this.#checksum(utf8(json))} ${json}\n`;
+    });
+    return utf8(before + lines.join(""));
+  }
+
+  /** What each line says that has an end, with where it ends; nothing where it was cut short. */
+  *of(bytes: Uint8Array): Generator<readonly [Header | Line | undefined, number]> {
+    let begin = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
+      const json = bytes.subarray(begin + CHECKSUM + 1, Math.max(end, begin + CHECKSUM + 1));
+      const isWhole = json.length > 0 && decoder.decode(bytes.subarray(begin, begin + CHECKSUM)) === this.#checksum(json);
+      begin = end + 1;
+      yield [isWhole ? (JSON.parse(decoder.decode(json)) as Header | Line) : undefined, begin];
+    }
+  }
+
+  /** The first line of a journal, looked for in its first bytes. */
+  headerOf(bytes: Uint8Array): Header | undefined {
+    for (const [value] of this.of(bytes)) if (value && "journal" in value) return value;
+    return undefined;
+  }
+
+  #checksum(json: Uint8Array): string {
+    return this.#crc32(json).toString(16).padStart(CHECKSUM, "0");
+  }
 }
 
 async function sizeAndTimeOf(file: StorageFile): Promise<{ readonly bytes: number; readonly written_at: number }> {
