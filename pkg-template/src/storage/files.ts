@@ -81,6 +81,8 @@ interface Journal {
 interface Opened {
   readonly id: string;
   journal: Journal | undefined;
+  /** The journal whose name, and that of its folder, are on the disk. */
+  durable: string | undefined;
   /** Ends when the call before has ended. */
   last: Promise<unknown>;
 }
@@ -115,7 +117,7 @@ export class FileStore implements SessionStore {
     for (const name of await this.#names(this.#directory)) {
       if (name.startsWith(REMOVED)) continue;
       const folder = `${this.#directory}/${name}`;
-      const stored = await unless("ENOENT", () => this.#describe(folder));
+      const stored = await unless("ENOENT ENOTDIR", () => this.#describe(folder));
       if (stored) found.push(stored);
     }
     return found.sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -138,7 +140,7 @@ export class FileStore implements SessionStore {
 
   /** Runs a call on a session when those before it have ended. */
   #inTurn<T>(id: string, run: (session: Opened) => Promise<T>): Promise<T> {
-    const session = this.#opened.get(id) ?? { id, journal: undefined, last: Promise.resolve() };
+    const session = this.#opened.get(id) ?? { id, journal: undefined, durable: undefined, last: Promise.resolve() };
     this.#opened.set(id, session);
     const running = session.last.then(() => run(session));
     const ended: Promise<void> = running.then(
@@ -166,10 +168,9 @@ export class FileStore implements SessionStore {
     const journal = await unless("ENOENT", () =>
       this.#withJournal(folder, "r", async (file) => {
         parts = [];
-        const journal = await this.#read(file, undefined, (line) => {
+        return this.#read(file, undefined, (line) => {
           for (const part of line.parts ?? []) parts.push(part);
         });
-        return journal;
       }),
     );
     session.journal = journal;
@@ -195,32 +196,42 @@ export class FileStore implements SessionStore {
     return this.#inTurn(id, async (session) => {
       expectNext(first, (await this.#current(session))?.next ?? 0);
       const folder = await this.#begun(session);
-      let generation = 0;
+      const done: { header?: Header } = {};
       await this.#withJournal(folder, "a+", async (file) => {
+        if (done.header) return undefined;
         const journal = await this.#read(file, session.journal);
         if (journal.moved) return journal;
         expectNext(first, journal.next);
-        generation = (journal.header?.generation ?? 0) + 1;
-        const moved = `${generation}-${crypto.randomUUID()}.next`;
-        const path = `${folder}/${moved}`;
-        try {
-          const header = { journal: crypto.randomUUID(), generation, first, id };
-          const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
-          await this.#writeFile(path, this.#lines.joined([header, ...lines]));
-          await this.#syncFolder(folder);
-          await this.#add(file, journal, { first, by: this.#by(), moved });
-        } catch (error) {
-          // Where the line that names it does not count, and may not come to do so.
-          if (ContextWeaverError.is(error) && error.code === "CONFLICT") await this.#fs.rm(path, { recursive: true, force: true });
-          throw error;
-        }
-        await this.#take(folder, moved);
-        session.journal = undefined;
-        return undefined;
+        const generation = (journal.header?.generation ?? 0) + 1;
+        const following: Header = { journal: crypto.randomUUID(), generation, first, id };
+        const after = await this.#follow(folder, file, journal, following, parts);
+        done.header = following;
+        return after;
       });
+      [session.journal, session.durable] = [undefined, done.header?.journal];
       // From here on it is done; what cannot be removed is left to the next compaction.
-      await this.#clean(folder, generation, blobs).catch(() => {});
+      await this.#clean(folder, done.header?.generation ?? 0, blobs).catch(() => {});
     });
+  }
+
+  /** Writes a journal beside the one that is there, which ends by naming it. */
+  async #follow(folder: string, file: StorageFile, journal: Journal, header: Header, parts: readonly string[]): Promise<Journal> {
+    const { first, generation } = header;
+    const moved = `${generation}-${crypto.randomUUID()}.next`;
+    const path = `${folder}/${moved}`;
+    let isNamed = false;
+    try {
+      const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
+      await this.#writeFile(path, this.#lines.joined([header, ...lines]));
+      await this.#syncFolder(folder);
+      isNamed = true;
+      return await this.#add(file, journal, { first, by: this.#by(), moved });
+    } catch (error) {
+      // Where no line names it, or one that does not count; another may yet come to count.
+      const isUnused = !isNamed || (ContextWeaverError.is(error) && error.code === "CONFLICT");
+      if (isUnused) await this.#fs.rm(path, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   #put(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -260,7 +271,8 @@ export class FileStore implements SessionStore {
   /** The folder of a session, with a journal that says whose it is. */
   async #begun(session: Opened): Promise<string> {
     const folder = await this.#folder(session.id);
-    if (session.journal?.header) return folder;
+    const known = session.journal?.header?.journal;
+    if (known !== undefined && known === session.durable) return folder;
     const made = await this.#fs.mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
     if (made !== undefined) await this.#syncFolder(`${this.#directory}/..`);
     await this.#fs.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
@@ -275,8 +287,10 @@ export class FileStore implements SessionStore {
       }
       return journal;
     });
+    // Also where another process made them, which may not have come to this yet.
     await this.#syncFolder(folder);
     await this.#syncFolder(this.#directory);
+    session.durable = session.journal?.header?.journal;
     return folder;
   }
 
