@@ -1,12 +1,14 @@
 // Processes that are killed while they write to sessions: what they were told is done is there, byte for byte, and nothing by half.
+// And processes that write to one session at once.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import test from "node:test";
-import { has, long, modernNode, optionalProgram, project } from "./harness.mjs";
+import { has, long, modernNode, optionalProgram, project, run } from "./harness.mjs";
 import { random } from "./storage-contract.mjs";
 
 const KILLS = long ? 500 : 25;
@@ -14,7 +16,7 @@ const KILLS = long ? 500 : 25;
 const LIFE = 60;
 const SESSIONS = ["one", "two", "three"];
 
-const folder = await project("storage-kill", {}, { also: ["storage-kill-child.mjs"] });
+const folder = await project("storage-kill", {}, { also: ["storage-kill-child.mjs", "storage-race-child.mjs"] });
 const node = await modernNode();
 const bun = await optionalProgram("bun");
 const sqlite = node.path ? { ...node, kind: "node:sqlite", args: ["--no-warnings"] } : { ...bun, kind: "bun:sqlite", args: [] };
@@ -96,5 +98,21 @@ for (const [name, program] of [["files", { path: process.execPath, kind: "files"
     const place = await mkdtemp(join(tmpdir(), "contextweaver-kill-"));
     t.after(() => rm(place, { recursive: true }));
     await survives(t, program, program.kind === "files" ? place : join(place, "sessions.db"));
+  });
+
+  test(`${name}: of processes that write to one session at once each change is there once`, async (t) => {
+    if (!has(t, program.path, { missing: `${node.missing}, and ${bun.missing}`, optional: true })) return;
+    const folderOfTest = await mkdtemp(join(tmpdir(), "contextweaver-race-"));
+    t.after(() => rm(folderOfTest, { recursive: true }));
+    const place = program.kind === "files" ? folderOfTest : join(folderOfTest, "sessions.db");
+    const writer = async (name, count) => JSON.parse((await run(program.path, [...program.args, "storage-race-child.mjs", program.kind, place, name, String(count)], { cwd: folder })).stdout);
+    // The first makes the tables, or the folder.
+    const said = [await writer("a", 1), ...(await Promise.all(["b", "c", "d"].map((name) => writer(name, long ? 300 : 30))))];
+    const acknowledged = said.flatMap((one) => one.acknowledged);
+    const [last] = await killed(program, place, 1, { shared: [] }, 0);
+    const found = last.state.shared.parts;
+    const hashes = acknowledged.map((part) => createHash("sha256").update(part).digest("hex"));
+    assert.deepEqual([...found].sort(), hashes.sort());
+    t.diagnostic(`${acknowledged.length} changes, ${said.reduce((sum, { conflicts }) => sum + conflicts, 0)} conflicts`);
   });
 }
