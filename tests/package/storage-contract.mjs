@@ -3,7 +3,7 @@
 // An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
 // remembered. `store()` is a SessionStore, `blobs()` the number of blobs that are kept in all, and `failing(id, steps)` opens a
 // session of which everything fails after so many steps of the engine, where an engine has these; `quick` is the same engine with
-// writes that do not wait for the disk.
+// writes that do not wait for the disk, and `uploading(id)` opens a session whose uploads arrive when they are released.
 import { runAll } from "./assert.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -373,6 +373,35 @@ const cases = {
         if (engine.blobs) assert.equal(await engine.blobs(), 0, what);
         assert.ok(steps < 200, `${method} takes no end`);
       }
+    }
+  },
+
+  async "an upload that meets others is there, and nothing is left of it"(engine, assert) {
+    if (!engine.uploading) return;
+    const { hash, data } = await blob("met");
+    const meetings = {
+      "a compaction": (session) => session.compact(0, ["all"], []),
+      "another upload": (session) => session.putBlob(hash, data),
+      "a deletion": (session) => session.delete(),
+      "both": async (session) => {
+        await session.putBlob(hash, data);
+        await session.compact(0, ["all"], []);
+      },
+    };
+    for (const [id, meet] of Object.entries(meetings)) {
+      const { session, arrived, release } = engine.uploading(id);
+      const putting = session.putBlob(hash, data);
+      await arrived;
+      await meet(engine.session(id));
+      release();
+      await putting;
+      const { first, parts } = await session.load();
+      assert.deepEqual([...(await engine.other(id).getBlob(hash))], [...data], id);
+      await engine.session(id).compact(first + parts.length, [], [hash]);
+      assert.deepEqual([...(await engine.other(id).getBlob(hash))], [...data], id);
+      assert.equal(await engine.blobs(), 1, id);
+      await session.delete();
+      assert.equal(await engine.blobs(), 0, id);
     }
   },
 

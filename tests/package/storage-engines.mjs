@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import * as promises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { brokenBlobs, brokenDatabase, clockwork } from "./storage-faults.mjs";
+import { brokenBlobs, brokenDatabase, clockwork, slowed } from "./storage-faults.mjs";
 
 /** Statements of a store that is opened: its tables, its version, and the transaction around them. */
 const SETUP = 10;
@@ -67,12 +67,14 @@ export async function sqliteEngines({ sqliteStore }, driver, blobStore) {
       other: (id) => another.session(id),
       store: () => store,
       shares: !blobs,
+      blobs: async () => (blobs ? (await blobs.list("")).length : Number(databases[0].prepare("SELECT count(*) AS n FROM contextweaver_bytes").all()[0].n)),
       failing: (id, steps) => {
         // It is set up before it breaks.
         const step = clockwork(steps + SETUP);
         const broken = { ...options, configure: false, ...(blobs && { blobs: brokenBlobs(blobs, step, steps % 2 === 1) }) };
         return sqliteStore(brokenDatabase(databases[1], step), broken).session(id);
       },
+      ...(blobs && { uploading: (id) => slowed(blobs, (slow) => sqliteStore(databases[1], { ...options, blobs: slow }).session(id)) }),
       close: () => {
         for (const database of databases) database.close();
         rmSync(folder, { recursive: true });

@@ -45,3 +45,17 @@ export function mapBlobs() {
     list: async (prefix) => [...kept.keys()].filter((key) => key.startsWith(prefix)),
   };
 }
+
+/** A session over blobs whose first upload waits until it is released. */
+export function slowed(blobs, open) {
+  let arrive;
+  let release;
+  const arrived = new Promise((done) => (arrive = done));
+  const gate = new Promise((done) => (release = done));
+  const put = async (key, bytes) => {
+    arrive();
+    await gate;
+    await blobs.put(key, bytes);
+  };
+  return { session: open({ ...blobs, put }), arrived, release };
+}
