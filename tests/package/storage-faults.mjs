@@ -1,4 +1,4 @@
-// Parts of engines that stop at any step. Only the language itself may be used here: it runs in Workers, too.
+// Parts of engines that stop at any step, and one in memory. Only the language itself may be used here: it runs in Workers, too.
 
 /** What runs for so many steps, and then no more. */
 export function clockwork(steps) {
@@ -59,3 +59,10 @@ export function slowed(blobs, open) {
   };
   return { session: open({ ...blobs, put }), arrived, release };
 }
+
+/** Makes engines in memory. */
+export const memoryEngines = (memoryStore) => () => {
+  const store = memoryStore({ clock: Date.now });
+  const session = (id) => store.session(id);
+  return { session, other: session, store: () => store };
+};

@@ -1,9 +1,10 @@
 // A Worker whose Durable Objects each keep a session, and the cases that are run on them.
 import { DurableObject } from "cloudflare:workers";
 import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
+import { memoryStore } from "contextweaver/storage";
 import { assert } from "./assert.mjs";
 import { runStorageCases } from "./storage-contract.mjs";
-import { brokenBlobs, clockwork } from "./storage-faults.mjs";
+import { brokenBlobs, clockwork, memoryEngines } from "./storage-faults.mjs";
 
 /** Statements of a storage that is made: its tables, its version, and the transaction around them. */
 const SETUP = 9;
@@ -107,6 +108,7 @@ function open(env, evicts) {
 export default {
   async fetch(request, env) {
     const { pathname } = new URL(request.url);
+    if (pathname === "/memory") return Response.json(await runStorageCases(memoryEngines(memoryStore), assert));
     if (pathname === "/cases") return Response.json(await runStorageCases(() => open(env, false), assert));
     if (pathname === "/evicted") return Response.json(await runStorageCases(() => open(env, true), assert));
     // Many keys, which a listing returns in pages and R2 deletes in several calls.

@@ -7,34 +7,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { assert as plain } from "./assert.mjs";
 import { has, here, modernNode, optionalProgram, packageDir, project, report, run, runtimes } from "./harness.mjs";
-import { random, runStorageCases } from "./storage-contract.mjs";
+import { random } from "./storage-contract.mjs";
 import { bundleWorker } from "./workerd-bundle.mjs";
 
 const load = (file) => import(pathToFileURL(join(packageDir, "dist", file)));
-const { memoryStore } = await load("storage.js");
 const { fileStore } = await load("node.js");
 const { ContextWeaverError } = await load("errors.js");
-
-test("memory", async (t) => {
-  const open = () => {
-    const store = memoryStore({ clock: Date.now });
-    const session = (id) => store.session(id);
-    return { session, other: session, store: () => store };
-  };
-  await report(t, await runStorageCases(open, plain));
-});
 
 const folder = await project("storage", {
   "main.mjs": `
 import * as cw from "contextweaver/node";
+import { memoryStore } from "contextweaver/storage";
 import { assert } from "./assert.mjs";
 import { runStorageCases } from "./storage-contract.mjs";
 import { fileEngines, sqliteEngines } from "./storage-engines.mjs";
-import { mapBlobs } from "./storage-faults.mjs";
+import { mapBlobs, memoryEngines } from "./storage-faults.mjs";
 const [kind, driver, where] = process.argv.slice(2);
 const engines = {
+  memory: () => memoryEngines(memoryStore),
   files: () => fileEngines(cw),
 sqlite: () => sqliteEngines(cw, driver, where === "elsewhere" ? mapBlobs : undefined),
 };
@@ -63,9 +54,8 @@ function inRuntime(name, runtime, args) {
   });
 }
 
-inRuntime("files", "this Node", ["files"]);
-inRuntime("files", "Deno", ["files"]);
-inRuntime("files", "Bun", ["files"]);
+for (const runtime of ["this Node", "Deno", "Bun"]) inRuntime("memory", runtime, ["memory"]);
+for (const runtime of ["this Node", "Deno", "Bun"]) inRuntime("files", runtime, ["files"]);
 inRuntime("node:sqlite", "Node", ["sqlite", "node:sqlite"]);
 inRuntime("node:sqlite, blobs elsewhere", "Node", ["sqlite", "node:sqlite", "elsewhere"]);
 inRuntime("node:sqlite", "Deno", ["sqlite", "node:sqlite"]);
@@ -141,6 +131,7 @@ test("Durable Object and R2", async (t) => {
     assert.equal(response.status, 200, text);
     return text;
   };
+  await t.test("memory", async (t) => report(t, await get("/memory")));
   await t.test("the cases", async (t) => report(t, await get("/cases")));
   await t.test("the cases, evicted between calls", async (t) => report(t, await get("/evicted")));
   await t.test("rows are small, and listings whole", async () => {
