@@ -3,7 +3,7 @@
 // An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
 // remembered. `store()` is a SessionStore, `blobs()` the number of blobs that are kept in all, and `failing(id, steps)` opens a
 // session of which everything fails after so many steps of the engine, where an engine has these; `quick` is the same engine with
-// writes that do not wait for the disk, and `uploading(id)` opens a session whose uploads arrive when they are released.
+// writes that do not wait for the disk, and `slowed(id, method)` opens a session of whose blobs a method waits.
 import { runAll } from "./assert.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -377,7 +377,7 @@ const cases = {
   },
 
   async "an upload that meets others is there, and nothing is left of it"(engine, assert) {
-    if (!engine.uploading) return;
+    if (!engine.slowed) return;
     const { hash, data } = await blob("met");
     const meetings = {
       "a compaction": (session) => session.compact(0, ["all"], []),
@@ -389,7 +389,7 @@ const cases = {
       },
     };
     for (const [id, meet] of Object.entries(meetings)) {
-      const { session, arrived, release } = engine.uploading(id);
+      const { session, arrived, release } = engine.slowed(id, "put");
       const putting = session.putBlob(hash, data);
       await arrived;
       await meet(engine.session(id));
@@ -403,6 +403,30 @@ const cases = {
       await session.delete();
       assert.equal(await engine.blobs(), 0, id);
     }
+
+    // One that ends while its rest is being removed, which takes its time.
+    const upload = engine.slowed("s", "put");
+    const removal = engine.slowed("s", "delete");
+    const putting = upload.session.putBlob(hash, data);
+    await upload.arrived;
+    const compacting = removal.session.compact(0, ["all"], []);
+    await removal.arrived;
+    upload.release();
+    await putting;
+    removal.release();
+    await compacting;
+    assert.deepEqual([...(await engine.other("s").getBlob(hash))], [...data]);
+
+    // A compaction by the one who uploads leaves it alone.
+    const own = engine.slowed("own", "put");
+    const uploading = own.session.putBlob(hash, data);
+    await own.arrived;
+    await own.session.compact(0, [], []);
+    own.release();
+    await uploading;
+    assert.equal(own.calls(), 1);
+    for (const id of ["s", "own"]) await engine.session(id).delete();
+    assert.equal(await engine.blobs(), 0);
   },
 
   async "calls that nobody waits for keep their order"(engine, assert) {

@@ -74,7 +74,7 @@ export async function sqliteEngines({ sqliteStore }, driver, blobStore) {
         const broken = { ...options, configure: false, ...(blobs && { blobs: brokenBlobs(blobs, step, steps % 2 === 1) }) };
         return sqliteStore(brokenDatabase(databases[1], step), broken).session(id);
       },
-      ...(blobs && { uploading: (id) => slowed(blobs, (slow) => sqliteStore(databases[1], { ...options, blobs: slow }).session(id)) }),
+      ...(blobs && { slowed: (id, method) => slowed(blobs, method, (slow) => sqliteStore(databases[1], { ...options, blobs: slow }).session(id)) }),
       close: () => {
         for (const database of databases) database.close();
         rmSync(folder, { recursive: true });

@@ -46,18 +46,20 @@ export function mapBlobs() {
   };
 }
 
-/** A session over blobs whose first upload waits until it is released. */
-export function slowed(blobs, open) {
+/** A session over blobs of which a method waits until it is released. */
+export function slowed(blobs, method, open) {
   let arrive;
   let release;
+  let calls = 0;
   const arrived = new Promise((done) => (arrive = done));
   const gate = new Promise((done) => (release = done));
-  const put = async (key, bytes) => {
+  const slow = async (...args) => {
+    calls += 1;
     arrive();
     await gate;
-    await blobs.put(key, bytes);
+    await blobs[method](...args);
   };
-  return { session: open({ ...blobs, put }), arrived, release };
+  return { session: open({ ...blobs, [method]: slow }), arrived, release, calls: () => calls };
 }
 
 /** Makes engines in memory. */
