@@ -133,27 +133,11 @@ class Firewall {
     return this.#drilldown !== false && name === this.#drilldown;
   }
 
-  /** Answers a call of the tool that is added. What is wrong with its arguments is told to the model, which can do better. */
+  /** Answers a call of the tool that is added. */
   #read({ arguments: given }: Fields): object {
-    const began = performance.now();
     const input = (given ?? {}) as DrilldownInput;
-    const answer = (result: string, error_type?: string): object => {
-      this.#manager.tellTool(() => ({
-        name: String(this.#drilldown),
-        arguments: redactSecrets(JSON.stringify(input)),
-        result,
-        ...(error_type !== undefined && { error_type }),
-        duration_ms: performance.now() - began,
-      }));
-      return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
-    };
-    try {
-      return answer(readOn(this.#manager, input));
-    } catch (error) {
-      if (!ContextWeaverError.is(error)) throw error;
-      const { code, message, hint } = error;
-      return answer(`${code}: ${message}${hint ? ` (${hint})` : ""}`, code);
-    }
+    const { result, error_type } = this.#manager.runAdded({ name: String(this.#drilldown), input }, () => readOn(this.#manager, input));
+    return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }
 
   /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */

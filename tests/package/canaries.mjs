@@ -359,8 +359,10 @@ const ROWS = {
     );
   },
   "ContextManager.stats": ({ manager }) => manager.stats(),
-  // For adapters, which mask what the model said.
-  "ContextManager.tellTool": ({ manager }) => manager.tellTool(() => ({ name: "drilldown", arguments: "{}", result: "", duration_ms: 0 })),
+  "ContextManager.runAdded": ({ manager }) => each(
+    () => manager.runAdded({ name: "drilldown", input: { handle: SECRET } }, () => "done"),
+    () => manager.runAdded({ name: "drilldown", input: { handle: NAME } }, () => manager.drilldown(NAME, { type: SECRET }).text),
+  ),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),
   "ContextManager.events.get": ({ manager }) => each(() => manager.events.get(`${NAME}x`)),
