@@ -424,6 +424,11 @@ export class ContextManager {
     return answer;
   }
 
+  /** Makes changes of which all are made, or none. @internal */
+  whole<T>(change: () => T): T {
+    return this.#session.whole(change);
+  }
+
   /** Counters since the manager was made. */
   stats(): ManagerStats {
     const { value } = this.#session.run<Omit<ManagerStats, "hook_errors">>("stats", "{}");

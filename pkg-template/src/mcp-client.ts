@@ -149,13 +149,15 @@ class Firewall {
     const id = this.#nextId();
     const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ?? {}) as Fields;
     const metadata: JsonObject = typeof server === "string" ? { server } : {};
-    manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-    const { item, envelope } = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    const { item, envelope } = manager.whole(() => {
+      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
+      return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    });
     const blocks = content as readonly Fields[];
     const handle = `artifact:result:${id}`;
-    const whole = new TextDecoder().decode(manager.artifacts.bytes(handle));
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
-    const isShort = whole !== item.text || firewall !== undefined;
+    // What is not digested may still have been masked.
+    const isShort = firewall !== undefined || new TextDecoder().decode(manager.artifacts.bytes(handle)) !== item.text;
     const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
     const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
     const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));

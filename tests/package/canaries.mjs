@@ -363,6 +363,7 @@ const ROWS = {
     () => manager.runAdded({ name: "drilldown", input: { handle: SECRET } }, () => "done"),
     () => manager.runAdded({ name: "drilldown", input: { handle: NAME } }, () => manager.drilldown(NAME, { type: SECRET }).text),
   ),
+  "ContextManager.whole": ({ manager }) => each(() => manager.whole(() => (manager.ingest(item("x")), manager.ingest(item(NAME)))), () => manager.whole(() => manager.ingest(item(NAME)))),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),
   "ContextManager.events.get": ({ manager }) => each(() => manager.events.get(`${NAME}x`)),
