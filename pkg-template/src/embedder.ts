@@ -23,18 +23,11 @@ const BATCH = 100;
 /** Reads what a caller gave as one. @internal */
 export function embedOf(given: unknown, path: string): Embed {
   if (typeof given === "function") return given as Embed;
-  const model = (typeof given === "object" && given !== null ? given : {}) as { readonly [Name in "doEmbed" | "embedDocuments" | "ai" | "model"]?: unknown };
-  if (typeof model.doEmbed === "function") {
-    const { doEmbed } = given as { doEmbed(options: { values: string[] }): PromiseLike<{ embeddings: readonly Vector[] }> };
-    return async (texts) => (await doEmbed.call(given, { values: [...texts] })).embeddings;
-  }
-  if (typeof model.embedDocuments === "function") {
-    const { embedDocuments } = given as { embedDocuments(texts: string[]): Promise<readonly Vector[]> };
-    return (texts) => embedDocuments.call(given, [...texts]);
-  }
-  if (typeof (model.ai as { readonly run?: unknown } | undefined)?.run === "function" && typeof model.model === "string") {
-    const { ai, model: name } = given as { readonly ai: { run(model: string, input: object): Promise<{ data?: readonly Vector[] }> }; readonly model: string };
-    return async (texts) => (await ai.run(name, { text: [...texts] })).data ?? [];
+  const model = (typeof given === "object" && given !== null ? given : {}) as Exclude<Embedder, Embed>;
+  if ("doEmbed" in model && typeof model.doEmbed === "function") return async (texts) => (await model.doEmbed({ values: [...texts] })).embeddings;
+  if ("embedDocuments" in model && typeof model.embedDocuments === "function") return (texts) => model.embedDocuments([...texts]);
+  if ("ai" in model && typeof model.ai?.run === "function" && typeof model.model === "string") {
+    return async (texts) => ((await model.ai.run(model.model, { text: [...texts] })) as { readonly data?: readonly Vector[] }).data ?? [];
   }
   const hint = "a function, an embedding model of the AI SDK or of LangChain.js, or { ai, model } for Workers AI";
   throw new ContextWeaverError("INVALID_INPUT", "expected what makes vectors of texts", { path, hint });
