@@ -485,7 +485,7 @@ const ROWS = {
     () => new cw.Router(tools, { [NAME]: 1 }),
     () => new cw.Router([...tools, tools[2]]),
     () => new cw.Router(tools, { scorer: SECRET }),
-    () => new cw.Router(tools, { embed: () => SECRET }),
+    () => new cw.Router(tools, { embed: SECRET }),
     () => new cw.Router(tools, { graph: { root_id: NAME, nodes: {}, items: [NAME] } }),
   ),
   "Router.route": ({ router, tools }, cw) => each(
@@ -495,6 +495,11 @@ const ROWS = {
     () => new cw.Router(tools, { ambiguity_ratio: 0.01 }).route(`deploy ${NAME}`, { debug: true }),
     () => router.route("deploy", { history: { [NAME]: 1 } }),
     () => router.route("deploy", { query_embedding: SECRET }),
+  ),
+  "Router.embedMissing": ({ router, tools }, cw) => each(
+    () => new cw.Router(tools, { embed: () => SECRET }).embedMissing(SECRET),
+    () => new cw.Router(tools, { embed: () => { throw new Error(SECRET); } }).embedMissing({ [NAME]: SECRET }),
+    () => router.embedMissing(SECRET),
   ),
   "Router.cards": ({ router, route }) => each(
     () => router.cards(route),
