@@ -14,6 +14,8 @@ export const ERROR_CODES = [
   "OUT_OF_RANGE",
   /** An id is already taken. */
   "DUPLICATE_ID",
+  /** Somebody else wrote meanwhile: load again, then repeat what is still wanted. */
+  "CONFLICT",
   /** No item, tool, hook, profile or episode has this id. */
   "NOT_FOUND",
   /** A value refers to itself. */
@@ -40,6 +42,10 @@ export const ERROR_CODES = [
   "UNSUPPORTED",
   /** A snapshot was written by an incompatible version. */
   "SNAPSHOT_VERSION",
+  /** Parts of a journal are missing, or are not what was written. */
+  "JOURNAL_DAMAGED",
+  /** Somebody else wrote meanwhile: load again, then repeat what is still wanted. */
+  "CONFLICT",
   /** A function you supplied threw (`cause`), or returned a promise or another unusable value. */
   "CALLBACK_FAILED",
   /** A function you supplied called back into the manager that is waiting for its answer. */

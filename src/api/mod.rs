@@ -11,6 +11,7 @@ mod agent;
 mod compat;
 pub mod convert;
 pub mod decisions;
+pub mod journal;
 mod known;
 mod results;
 pub mod routing;
@@ -166,6 +167,17 @@ pub fn call(manager: &mut ContextManager, operation: &str, arguments: &str) -> R
         }
         "observe_usage" => done(&manager.observe_usage(&ObservedUsage::from_value(arguments)?)?),
         "snapshot" => done(&manager.snapshot()),
+        "keep_journal" => {
+            Fields::open(arguments, "")?.finish()?;
+            manager.keep_journal();
+            done(&json!({}))
+        }
+        "forget" => {
+            let mut fields = Fields::open(arguments, "")?;
+            let id = fields.string("item_id")?;
+            fields.finish()?;
+            done(&manager.forget(&id)?)
+        }
         "alive" => alive(manager, arguments),
         other => match results::call(manager, other, arguments) {
             Ok(answer) => answer,

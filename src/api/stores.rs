@@ -29,12 +29,14 @@ pub fn artifact_bytes(manager: &ContextManager, handle: &str) -> Result<Vec<u8>>
 
 /// The operations with their arguments; any other argument is an error.
 const OPERATIONS: &[(&str, &[&str])] = &[
+    ("artifact_absent", &["handle"]),
     ("artifact_delete", &["handle"]),
     ("artifact_exists", &["handle"]),
     ("artifact_pin", &["handle"]),
     ("artifact_ref", &["handle"]),
     ("artifact_unpin", &["handle"]),
     ("artifact_use", &["handle"]),
+    ("artifact_hashes", &[]),
     ("artifacts", &[]),
     ("clock", &["now", "expires"]),
     ("episode_delete", &["id"]),
@@ -117,8 +119,12 @@ fn artifacts(manager: &mut ContextManager, operation: &str, fields: &mut Fields)
     if operation == "artifacts" {
         return done(&One("artifacts", &manager.artifacts().list().collect::<Vec<_>>()));
     }
+    if operation == "artifact_hashes" {
+        return done(&One("hashes", &manager.artifacts().content_hashes()));
+    }
     let handle = fields.string("handle")?;
     match operation {
+        "artifact_absent" => return done(&One("artifact", &manager.artifacts().absent(&handle))),
         "artifact_ref" => return done(manager.artifacts().artifact_ref(&handle)?),
         "artifact_exists" => return done(&json!({ "exists": manager.artifacts().exists(&handle) })),
         // A use without the bytes, for a journal that must repeat the order of use. What was read may be an item.

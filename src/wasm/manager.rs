@@ -31,6 +31,35 @@ pub fn manager_snapshot(handle: u32) -> Answer<Vec<u8>> {
     handles::with(&MANAGERS, handle, |manager| api::manager_snapshot(manager))
 }
 
+/// Makes a manager of parts of a journal, a line each, and of the blobs that are there; returns a record with its handle.
+#[wasm_bindgen]
+#[allow(clippy::needless_pass_by_value, reason = "a list of JavaScript values has no borrowed form in wasm-bindgen")]
+pub fn manager_restore_journal(parts: &[u8], options: &str, hashes: &str, blobs: Vec<Uint8Array>) -> Answer<String> {
+    let blobs: Vec<Vec<u8>> = blobs.iter().map(Uint8Array::to_vec).collect();
+    let restored = text(parts).and_then(|parts| api::journal::restore(parts, options, hashes, &blobs));
+    let (manager, report) = restored.map_err(|error| thrown(&error))?;
+    let handle = handles::add(&MANAGERS, Ok(manager))?;
+    Ok(format!("{{\"handle\":{handle},\"report\":{report}}}"))
+}
+
+/// Returns what changed of a manager since a cursor, as lines.
+#[wasm_bindgen]
+pub fn manager_journal(handle: u32, arguments: &str) -> Answer<String> {
+    handles::with(&MANAGERS, handle, |manager| api::journal::export(manager, arguments))
+}
+
+/// Returns the bytes with a hash.
+#[wasm_bindgen]
+pub fn manager_blob(handle: u32, hash: &str) -> Answer<Vec<u8>> {
+    handles::with(&MANAGERS, handle, |manager| api::journal::blob(manager, hash))
+}
+
+/// Puts bytes back that are not in memory.
+#[wasm_bindgen]
+pub fn manager_reload_artifact(handle: u32, arguments: &str, bytes: &[u8]) -> Answer<String> {
+    handles::with(&MANAGERS, handle, |manager| api::journal::reload_artifact(manager, arguments, bytes))
+}
+
 /// Frees a manager; freeing twice does nothing.
 #[wasm_bindgen]
 pub fn manager_free(handle: u32) {

@@ -81,6 +81,19 @@ export async function optionalProgram(name) {
   return path && existsSync(path) ? { path } : { missing: `${name} is not installed for this platform` };
 }
 
+/** The folder of the optional runtimes, if they are installed. */
+export const runtimes = setting("RUNTIMES");
+
+/** A Node that has `node:sqlite`: the one that runs the tests, or the one among the optional runtimes; or why there is none. */
+export async function modernNode() {
+  const missing = "no Node 22.13 or later, which has node:sqlite";
+  const installed = runtimes && join(runtimes, "node_modules", `node-${process.platform}-${process.arch}`, "bin", "node");
+  for (const path of [process.execPath, installed]) {
+    if (path && existsSync(path) && (await run(path, ["-e", "require('node:sqlite')"], { check: false })).code === 0) return { path };
+  }
+  return { missing };
+}
+
 /** Bun's launcher is put in place by an install script, and none may run; its platform package has the program itself. */
 async function bunProgram(folder) {
   const scope = join(folder, "node_modules", "@oven");

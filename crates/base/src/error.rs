@@ -47,6 +47,10 @@ pub enum ErrorCode {
     Unsupported,
     /// A snapshot was written by an incompatible version.
     SnapshotVersion,
+    /// Parts of a journal are missing, or are not what was written.
+    JournalDamaged,
+    /// Somebody else has changed what was to be written.
+    Conflict,
     /// A function supplied by the caller threw or returned an unusable value.
     CallbackFailed,
     /// A function supplied by the caller called back into the object that is calling it.
@@ -84,6 +88,8 @@ impl ErrorCode {
         Self::DecodeFailed,
         Self::Unsupported,
         Self::SnapshotVersion,
+        Self::JournalDamaged,
+        Self::Conflict,
         Self::CallbackFailed,
         Self::Reentrant,
         Self::NoCandidates,
@@ -114,6 +120,8 @@ impl ErrorCode {
             Self::DecodeFailed => "DECODE_FAILED",
             Self::Unsupported => "UNSUPPORTED",
             Self::SnapshotVersion => "SNAPSHOT_VERSION",
+            Self::JournalDamaged => "JOURNAL_DAMAGED",
+            Self::Conflict => "CONFLICT",
             Self::CallbackFailed => "CALLBACK_FAILED",
             Self::Reentrant => "REENTRANT",
             Self::NoCandidates => "NO_CANDIDATES",

@@ -30,6 +30,14 @@ pub const MAX_STRING_BYTES: usize = 8 * 1024 * 1024;
 pub const MAX_INPUT_BYTES: usize = 32 * 1024 * 1024;
 /// Bytes of a snapshot: a full artifact store in base64, and the log.
 pub const MAX_SNAPSHOT_BYTES: usize = 256 * 1024 * 1024;
+/// Bytes of one part of a journal: about what a turn writes, and far below the 2 MB of a row in a Durable Object.
+pub const JOURNAL_PART_BYTES: usize = 256 * 1024;
+/// Bytes that a part of a journal may be limited to.
+pub const MIN_PART_BYTES: usize = 4 * 1024;
+/// Bytes that a part of a journal may have.
+pub const MAX_PART_BYTES: usize = 1024 * 1024;
+/// Bytes of an artifact that stands in a part; a larger one is kept beside the journal, by its hash.
+pub const JOURNAL_INLINE_BYTES: usize = 8 * 1024;
 /// Bytes of a pattern.
 pub const MAX_PATTERN_BYTES: usize = 1024;
 /// Instructions that a pattern may become; repetitions are written out.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::calibration::{Calibrations, ObservedUsage};
 use crate::call_prompt::{self, SchemaOverrides};
 use crate::callbacks::{CallbackAnswers, Outcome};
-use crate::compile::append::PromptManifest;
+use crate::compile::append::PromptManifests;
 use crate::compile::inputs::BuildInputs;
 use crate::compile::pipeline::{self, BuiltPrompt};
 use crate::compile::render::renderer::Renderer;
@@ -17,6 +17,7 @@ use crate::drilldown::reading::ArtifactReading;
 use crate::event::Event;
 use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use crate::index::LogIndex;
+use crate::journal::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use crate::options::ManagerOptions;
 use crate::report::{Metrics, MetricsSummary};
@@ -54,13 +55,14 @@ pub struct ContextManager {
     pub(super) facts: FactStore,
     pub(super) index: LogIndex,
     pub(super) envelopes: HashMap<String, ResultEnvelope>,
-    pub(super) manifests: [Option<PromptManifest>; Phase::ALL.len()],
+    pub(super) manifests: PromptManifests,
     pub(super) fact_sequence: Option<u64>,
     /// Changes of the artifact store that the index has seen; none when it has missed something else.
     pub(super) indexed_changes: Option<u64>,
     /// The messages that were read into the log.
     pub(super) known_messages: KnownMessages,
     pub(super) calibrations: Calibrations,
+    pub(super) journal: JournalState,
     /// Fields of a snapshot that are not known.
     pub(super) unknown: JsonMap,
     pub(super) answers: CallbackAnswers,
@@ -111,11 +113,12 @@ impl ContextManager {
             facts: FactStore::new(),
             index: LogIndex::new(),
             envelopes: HashMap::new(),
-            manifests: [const { None }; Phase::ALL.len()],
+            manifests: PromptManifests::default(),
             fact_sequence: None,
             indexed_changes: Some(0),
             known_messages: KnownMessages::default(),
             calibrations: Calibrations::default(),
+            journal: JournalState::default(),
             unknown: JsonMap::new(),
             answers: CallbackAnswers::default(),
             metrics: Metrics::new(),
@@ -319,7 +322,7 @@ impl ContextManager {
     pub(super) fn compile(&mut self, request: &BuildRequest, renderer: &dyn Renderer) -> Result<Outcome<BuiltPrompt>> {
         self.answers.reset();
         self.refresh_index();
-        let previous = self.manifests[request.phase as usize].as_ref();
+        let previous = self.manifests.of(request.phase);
         let built = match self.calibrated(request) {
             None => pipeline::build(&self.sources(), request, previous, renderer),
             Some((model, scaled)) => pipeline::build(&self.sources(), &scaled, previous, renderer)
@@ -366,6 +369,7 @@ impl ContextManager {
         }
         observed.check()?;
         self.calibrations.observe(observed);
+        self.journal.calibrations += 1;
         self.calibrations
             .of(&observed.model)
             .ok_or_else(|| Error::new(ErrorCode::Internal, "what was noted is not there"))
@@ -374,7 +378,7 @@ impl ContextManager {
     /// Remembers a prompt that is going to be seen.
     pub(super) fn settle(&mut self, request: &BuildRequest, built: BuiltPrompt) -> BuildOutput {
         if built.manifest.is_some() {
-            self.manifests[request.phase as usize] = built.manifest;
+            self.manifests.set(request.phase, built.manifest);
         }
         self.last_work = built.work;
         self.answers.settle(self.events.len());

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::calibration::Calibrations;
 use crate::compile::append::PromptManifest;
+use crate::journal::JournalCounts;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};
@@ -37,7 +38,15 @@ pub struct Snapshot<'a> {
     messages: &'a KnownMessages,
     calibration: &'a Calibrations,
     #[serde(flatten)]
+    journal: Option<JournalField>,
+    #[serde(flatten)]
     unknown: &'a JsonMap,
+}
+
+/// How far the journal of the manager is, where one is kept.
+#[derive(Debug, Serialize)]
+struct JournalField {
+    journal: JournalCounts,
 }
 
 fn pairs<K: Serialize, V: Serialize, S: Serializer>(pairs: &[(K, V)], s: S) -> std::result::Result<S::Ok, S::Error> {
@@ -71,9 +80,10 @@ impl ContextManager {
             fact_store: &self.facts,
             fact_sequence: self.fact_sequence,
             envelopes: items.filter_map(|item| Some((item.id.as_str(), self.envelopes.get(&item.id)?))).collect(),
-            append: phases.filter_map(|phase| Some((*phase, self.manifests[*phase as usize].as_ref()?))).collect(),
+            append: phases.filter_map(|phase| Some((*phase, self.manifests.of(*phase)?))).collect(),
             messages: &self.known_messages,
             calibration: &self.calibrations,
+            journal: self.journal.is_kept.then(|| JournalField { journal: self.journal_counts() }),
             unknown: &self.unknown,
         }
     }
@@ -134,10 +144,15 @@ impl ContextManager {
         for (phase, manifest) in fields.object("append")? {
             let at = pointer("/append", &phase);
             let phase = Phase::parse(&phase).map_err(|error| error.at(&at))?;
-            self.manifests[phase as usize] = Some(PromptManifest::from_value(manifest, &at, self.events.len())?);
+            self.manifests.set(phase, Some(PromptManifest::from_value(manifest, &at, self.events.len())?));
         }
         self.known_messages = KnownMessages::from_fields(&mut fields)?;
         self.calibrations = Calibrations::from_fields(&mut fields)?;
+        if fields.has("journal") {
+            let counts = JournalCounts::from_list(&fields.list("journal")?);
+            self.begin_journal(counts);
+            self.journal.is_kept = true;
+        }
         self.unknown = fields.rest();
         Ok(self)
     }

@@ -42,6 +42,16 @@ impl ContextManager {
         Ok(artifact_ref)
     }
 
+    /// Puts bytes back that are not here any more, or not yet.
+    ///
+    /// # Errors
+    /// Those of [`ArtifactStore::reload`].
+    pub fn reload_artifact(&mut self, handle: &str, bytes: &[u8]) -> Result<()> {
+        self.artifacts.reload(handle, bytes)?;
+        self.indexed_changes = None;
+        Ok(())
+    }
+
     /// Makes the index agree with the stored bytes, as after a restore: what was deleted, replaced or evicted since must
     /// not be quoted, and what an item referred to before it was stored may.
     pub(super) fn refresh_index(&mut self) {

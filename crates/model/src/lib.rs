@@ -20,6 +20,7 @@ mod enums;
 mod envelope;
 mod explanation;
 mod item;
+pub mod journal;
 pub mod json;
 mod memory;
 mod pack;

@@ -1,4 +1,4 @@
-// The little of Node that the command line program uses. Declared here so that the facade is compiled without Node's
+// The little of Node that the command line program and `contextweaver/node` use. Declared here so that the facade is compiled without Node's
 // types and cannot come to depend on them.
 
 declare module "node:fs" {
@@ -12,6 +12,22 @@ declare module "node:fs" {
   export function closeSync(file: number): void;
   export function renameSync(from: string, to: string): void;
   export function unlinkSync(path: string): void;
+}
+
+declare module "node:fs/promises" {
+  interface Handle {
+    read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ bytesRead: number }>;
+    write(buffer: Uint8Array, offset: number, length: number): Promise<{ bytesWritten: number }>;
+    stat(): Promise<{ size: number; mtimeMs: number }>;
+    sync(): Promise<void>;
+    close(): Promise<void>;
+  }
+  export function open(path: string, flags: string, mode?: number): Promise<Handle>;
+  export function mkdir(path: string, options: { recursive: true; mode?: number }): Promise<string | undefined>;
+  export function readdir(path: string): Promise<string[]>;
+  export function rename(from: string, to: string): Promise<void>;
+  export function rm(path: string, options: { recursive: true; force: true }): Promise<void>;
+  export function stat(path: string): Promise<{ size: number }>;
 }
 
 declare module "node:util" {

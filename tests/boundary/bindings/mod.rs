@@ -17,7 +17,7 @@ use contextweaver_base::ErrorCode;
 use contextweaver_context::callbacks::Need;
 use contextweaver_context::handoff::HandoffEntry;
 use contextweaver_context::memory::{ConsolidationPolicy, ConsolidationReport};
-use contextweaver_context::{CompactResult, Event, Ingested, ManagerStats, Slice, SummaryRequest};
+use contextweaver_context::{CompactResult, Event, ForgottenItem, Ingested, ManagerStats, Slice, SummaryRequest};
 use contextweaver_convert::mcp::{McpHints, McpSession, McpTool};
 use contextweaver_model::{
     Bm25nWeights, CandidateDetail, ContextPack, Episode, Fact, HydrationResult, MemoryEntry, ProfileConfig,
@@ -34,6 +34,8 @@ const UPDATE: &str = "CONTEXTWEAVER_UPDATE";
 /// Serialised types without a declaration of their own.
 const WITHOUT_DECLARATION: &[&str] = &[
     // Taken apart at the boundary.
+    "JournalBlob",
+    "JournalExport",
     "BuildOutput",
     "BuiltMessages",
     // Flattened into the statistics of a manager.
@@ -45,6 +47,7 @@ const WITHOUT_DECLARATION: &[&str] = &[
     "PromptManifest",
     "Calibrations",
     "KnownMessages",
+    "JournalCounts",
     // Taken apart at the boundary.
     "SyncedMessages",
     // Compared by their fields, as answers.
@@ -98,6 +101,7 @@ impl Declarations {
         all.visit::<Slice>();
         all.visit::<CompactResult>();
         all.visit::<SummaryRequest>();
+        all.visit::<ForgottenItem>();
         all.visit::<ManagerStats>();
         all.visit::<HandoffEntry>();
         all.visit::<ConsolidationPolicy>();

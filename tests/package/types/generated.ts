@@ -226,7 +226,7 @@ export type EpisodeCluster = {
   canonical_text: string,
 };
 
-export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "CALLBACK_FAILED" | "REENTRANT" | "NO_CANDIDATES" | "GRAPH_INVALID" | "DISPOSED" | "POISONED" | "INTERNAL";
+export type ErrorCode = "INVALID_INPUT" | "UNKNOWN_FIELD" | "MISSING_FIELD" | "OUT_OF_RANGE" | "DUPLICATE_ID" | "NOT_FOUND" | "CYCLE" | "TOO_DEEP" | "TOO_LARGE" | "QUOTA_EXCEEDED" | "BUDGET_EXCEEDED" | "POLICY_VIOLATION" | "DETERMINISM" | "ARTIFACT_NOT_FOUND" | "ARTIFACT_EXPIRED" | "DECODE_FAILED" | "UNSUPPORTED" | "SNAPSHOT_VERSION" | "JOURNAL_DAMAGED" | "CONFLICT" | "CALLBACK_FAILED" | "REENTRANT" | "NO_CANDIDATES" | "GRAPH_INVALID" | "DISPOSED" | "POISONED" | "INTERNAL";
 
 export type Event = { "hook": "firewall_triggered",
   item_id: string,
@@ -277,6 +277,11 @@ export type FirewallStats = {
   artifact_ref: string | null,
   summarized_by_llm: boolean,
   llm_provider: { [key in string]: string } | null,
+};
+
+export type ForgottenItem = {
+  artifacts: Array<string>,
+  related: Array<string>,
 };
 
 export type HandoffCategory = "decision" | "convention" | "unresolved" | "pitfall" | "next_step";
@@ -713,6 +718,7 @@ export interface Records {
   Explanation: Explanation;
   Fact: Fact;
   FirewallStats: FirewallStats;
+  ForgottenItem: ForgottenItem;
   HandoffCategory: HandoffCategory;
   HandoffEntry: HandoffEntry;
   HydrationResult: HydrationResult;

@@ -4,7 +4,7 @@
 //! current turn. When that does not fit, the prompt is cut anew to 60 % of the budget, once.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::compile::frame::PromptFrame;
 use crate::compile::prompt::{EntryContent, EntryRendering, PromptEntry, StructuredPrompt};
@@ -12,10 +12,11 @@ use crate::compile::render::text::TextPrompt;
 use crate::compile::select::plan::{PlannedPart, Planner, SqueezeLevel};
 use crate::compile::select::units::{INSTRUCTIONS, SelectionUnit, UnitSelection};
 use crate::compile::state::BuildState;
+use crate::labels::SEPARATOR;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::json::Fields;
-use contextweaver_model::{ItemKind, PrefixReport, RenderedAs, RenderedItem};
+use contextweaver_model::{ItemKind, Phase, PrefixReport, RenderedAs, RenderedItem};
 
 /// Share of the budget that a re-cut prompt uses, so that it can grow again.
 const RECUT_SHARE: f64 = 0.6;
@@ -44,6 +45,132 @@ pub struct PromptLayout {
     pub recalled: Vec<bool>,
     /// Why earlier bytes changed, if they did.
     pub reason: &'static str,
+}
+
+/// The manifests of the phases, and how much of each stayed as it was.
+#[derive(Debug, Default)]
+pub struct PromptManifests {
+    phases: [Option<PromptManifest>; Phase::ALL.len()],
+    kept: [Vec<KeptSections>; Phase::ALL.len()],
+    changes: u64,
+}
+
+/// How many sections, from the first on, a change left as they were.
+#[derive(Debug, Clone, Copy)]
+struct KeptSections {
+    change: u64,
+    sections: usize,
+    /// The last change of the header up to then.
+    header: u64,
+}
+
+/// Changes of one phase whose kept sections are known one by one; before them everything may have changed.
+const KEPT_CHANGES: usize = 1000;
+
+impl PromptManifests {
+    /// Returns the manifest of a phase.
+    pub fn of(&self, phase: Phase) -> Option<&PromptManifest> {
+        self.phases[phase as usize].as_ref()
+    }
+
+    /// Puts a manifest in the place of that of its phase.
+    pub fn set(&mut self, phase: Phase, manifest: Option<PromptManifest>) {
+        let kept = &mut self.kept[phase as usize];
+        let before = std::mem::replace(&mut self.phases[phase as usize], manifest);
+        let now = self.phases[phase as usize].as_ref();
+        if before.is_none() && now.is_none() {
+            return;
+        }
+        self.changes += 1;
+        let (sections, same_header) = match (&before, now) {
+            (Some(before), Some(now)) => {
+                let pairs = before.sections.iter().zip(&now.sections);
+                (pairs.take_while(|(before, now)| before == now).count(), before.header == now.header)
+            }
+            _ => (0, false),
+        };
+        let header = if same_header { kept.last().map_or(0, |last| last.header) } else { self.changes };
+        // A later change that kept less hides those before it.
+        while kept.last().is_some_and(|last| last.sections >= sections) {
+            kept.pop();
+        }
+        kept.push(KeptSections { change: self.changes, sections, header });
+        if kept.len() > KEPT_CHANGES {
+            kept.remove(0);
+            kept[0].sections = 0;
+            kept[0].header = kept[0].change;
+        }
+    }
+
+    /// Forgets all manifests.
+    pub fn clear(&mut self) {
+        for phase in Phase::ALL {
+            self.set(*phase, None);
+        }
+    }
+
+    /// Returns how often a manifest changed.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Goes on counting from a number of changes, as if nothing had changed since.
+    pub fn count_from(&mut self, changes: u64) {
+        self.changes = changes;
+        self.kept = Default::default();
+    }
+
+    /// Returns what the manifests are that changed after a change, without the sections that stayed; all whole after none.
+    pub fn changed_since(&self, change: Option<u64>) -> Vec<Value> {
+        let mut told = Vec::new();
+        for phase in Phase::ALL {
+            let marks =
+                self.kept[*phase as usize].iter().filter(|kept| change.is_none_or(|change| kept.change > change));
+            let newer: Vec<&KeptSections> = marks.collect();
+            let keep = newer.iter().map(|kept| kept.sections).min().filter(|_| change.is_some());
+            let is_new_header = newer.iter().any(|kept| change.is_none_or(|change| kept.header > change));
+            match self.of(*phase) {
+                Some(manifest) if change.is_none() || keep.is_some() => {
+                    told.push(manifest.told(*phase, keep.unwrap_or(0), is_new_header || change.is_none()));
+                }
+                None if keep.is_some() => told.push(json!({ "phase": phase, "gone": true })),
+                _ => {}
+            }
+        }
+        told
+    }
+
+    /// Takes what [`PromptManifests::changed_since`] told. Where sections are missing that stayed, the manifest is left out,
+    /// so that the next prompt is cut anew.
+    pub fn apply(&mut self, told: Value, at: &str, items: usize) -> Result<()> {
+        let mut fields = Fields::open(told, at)?;
+        let phase = Phase::parse(&fields.string("phase")?).map_err(|error| error.at(fields.at("phase")))?;
+        let keep = fields.uint_or("keep", 0, u64::MAX)? as usize;
+        let is_gone = fields.bool_or("gone", false)?;
+        let is_new_header = fields.has("header");
+        let has_prompt = fields.has("prompt");
+        let mut map = fields.rest();
+        map.insert("prompt".into(), map.get("prompt").cloned().unwrap_or_else(|| "".into()));
+        let before = self.of(phase);
+        if is_gone || (keep > 0 || !is_new_header) && before.is_none_or(|before| before.sections.len() < keep) {
+            self.set(phase, None);
+            return Ok(());
+        }
+        let mut manifest = PromptManifest::from_value(Value::Object(map), at, items)?;
+        if let Some(before) = before {
+            let mut sections = before.sections[..keep].to_vec();
+            sections.append(&mut manifest.sections);
+            manifest.sections = sections;
+            if !is_new_header {
+                manifest.header.clone_from(&before.header);
+            }
+        }
+        if !has_prompt {
+            manifest.prompt = manifest.joined();
+        }
+        self.set(phase, Some(manifest));
+        Ok(())
+    }
 }
 
 /// What a prompt of append mode was made of.
@@ -119,6 +246,31 @@ impl PromptManifest {
             sections: prompt.entries.iter().zip(&text.items).map(section).collect(),
             seen: state.sources.events.len(),
         }
+    }
+
+    /// Returns the prompt as its sections make it.
+    fn joined(&self) -> String {
+        let sections = self.sections.iter().map(|section| section.text.as_str());
+        let texts = std::iter::once(self.header.as_str()).chain(sections).chain([self.footer.as_str()]);
+        texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join(SEPARATOR)
+    }
+
+    /// Says what it is, but for the first sections.
+    fn told(&self, phase: Phase, keep: usize, with_header: bool) -> Value {
+        let mut told = json!({ "phase": phase, "seen": self.seen, "sections": self.sections[keep..] });
+        if keep > 0 {
+            told["keep"] = keep.into();
+        }
+        if with_header {
+            told["header"] = self.header.clone().into();
+        }
+        if !self.footer.is_empty() {
+            told["footer"] = self.footer.clone().into();
+        }
+        if self.joined() != self.prompt {
+            told["prompt"] = self.prompt.clone().into();
+        }
+        told
     }
 
     /// Reads the snapshot form.

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::removed::Removed;
 use super::unknown::{EPISODE, RecordWithRest, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -28,6 +29,10 @@ pub struct EpisodicStore {
     /// Unknown fields of the snapshot, and of its episodes by place, as ids may repeat; no list when there are none.
     unknown: JsonMap,
     unknown_by_place: Vec<JsonMap>,
+    changes: u64,
+    /// By place: the change that added the episode, which is what a journal calls it, as ids may repeat.
+    added: Vec<u64>,
+    removed: Removed,
 }
 
 impl EpisodicStore {
@@ -48,6 +53,8 @@ impl EpisodicStore {
             ));
         }
         self.episodes.push(episode);
+        self.changes += 1;
+        self.added.push(self.changes);
         Ok(())
     }
 
@@ -68,11 +75,67 @@ impl EpisodicStore {
         let place = self
             .place(id)
             .ok_or_else(|| Error::new(ErrorCode::NotFound, format!("no episode with id {}", quote(id))))?;
+        self.take_out(place);
+        Ok(())
+    }
+
+    fn take_out(&mut self, place: usize) {
         self.episodes.remove(place);
+        let added = self.added.remove(place);
+        self.changes += 1;
+        self.removed.add(self.changes, &added.to_string());
         if place < self.unknown_by_place.len() {
             self.unknown_by_place.remove(place);
         }
+    }
+
+    /// Returns how often an episode was added or removed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Goes on counting from a number of changes.
+    pub(crate) fn count_from(&mut self, changes: u64) {
+        self.changes = changes;
+        self.removed.begin(changes);
+    }
+
+    /// Returns what was removed, by the changes that had added it.
+    pub(crate) fn removed(&self) -> &Removed {
+        &self.removed
+    }
+
+    /// Returns the JSON of the episodes that were added after a change, each with its change.
+    pub(crate) fn records_since(&self, change: u64) -> impl Iterator<Item = (u64, impl Serialize)> {
+        let unknown = |place: usize| self.unknown_by_place.get(place).filter(|fields| !fields.is_empty());
+        let added = self.added.iter().copied().enumerate().filter(move |(_, added)| *added > change);
+        added.map(move |(place, added)| (added, RecordWithRest(&self.episodes[place], unknown(place))))
+    }
+
+    /// Takes an episode as [`EpisodicStore::records_since`] wrote it.
+    pub(crate) fn add_record(&mut self, added: u64, mut record: Value, at: &str) -> Result<()> {
+        let unknown = EPISODE.split(&mut record);
+        self.add(Episode::from_value(record, at)?)?;
+        if let Some(last) = self.added.last_mut() {
+            *last = added;
+        }
+        self.keep_unknown(unknown);
         Ok(())
+    }
+
+    /// Removes the episode that a change had added, if it is there.
+    pub(crate) fn remove_added(&mut self, added: u64) {
+        if let Some(place) = self.added.iter().position(|known| *known == added) {
+            self.take_out(place);
+        }
+    }
+
+    /// Keeps unknown fields of the newest episode.
+    fn keep_unknown(&mut self, unknown: JsonMap) {
+        if !unknown.is_empty() {
+            self.unknown_by_place.resize(self.episodes.len() - 1, JsonMap::new());
+            self.unknown_by_place.push(unknown);
+        }
     }
 
     /// Returns all episodes, oldest first.
@@ -93,11 +156,8 @@ impl EpisodicStore {
         let mut fields = Fields::open(value, path)?;
         let mut store = Self::new();
         for (episode, unknown) in EPISODE.take(&mut fields, "episodes", Episode::from_value)? {
-            if !unknown.is_empty() {
-                store.unknown_by_place.resize(store.episodes.len(), JsonMap::new());
-                store.unknown_by_place.push(unknown);
-            }
             store.add(episode)?;
+            store.keep_unknown(unknown);
         }
         store.unknown = fields.rest();
         Ok(store)

@@ -33,6 +33,11 @@ pub struct EventLog {
     children: HashMap<String, Vec<usize>>,
     limit: usize,
     unknown: Unknown,
+    changes: u64,
+    /// By position: the change that made the item what it is.
+    changed: Vec<u64>,
+    /// The change after which the log was put in another order last.
+    rearranged: u64,
 }
 
 impl Default for EventLog {
@@ -49,7 +54,16 @@ impl EventLog {
 
     /// Makes an empty log of at most `limit` items.
     pub fn with_limit(limit: usize) -> Self {
-        Self { items: Vec::new(), by_id: HashMap::new(), children: HashMap::new(), limit, unknown: Unknown::default() }
+        Self {
+            items: Vec::new(),
+            by_id: HashMap::new(),
+            children: HashMap::new(),
+            limit,
+            unknown: Unknown::default(),
+            changes: 0,
+            changed: Vec::new(),
+            rearranged: 0,
+        }
     }
 
     /// Checks that a batch could be appended: ids free, room left. Paths name the item of the batch at fault.
@@ -98,26 +112,77 @@ impl EventLog {
         let same = |old: &ContextItem| old.id == item.id && old.parent_id == item.parent_id;
         if self.items.get(position).is_some_and(same) {
             self.items[position] = item;
+            self.changes += 1;
+            self.changed[position] = self.changes;
         }
     }
 
     /// Puts the log in another order, by positions.
     pub(crate) fn rearrange(&mut self, order: &[usize]) {
+        let changed = std::mem::take(&mut self.changed);
+        self.changes += 1;
+        self.rearranged = self.changes;
         let mut items: Vec<Option<ContextItem>> = std::mem::take(&mut self.items).into_iter().map(Some).collect();
         self.by_id.clear();
         self.children.clear();
-        for item in order.iter().filter_map(|at| items.get_mut(*at)?.take()) {
-            self.push(item);
+        for (at, item) in order.iter().filter_map(|at| Some((*at, items.get_mut(*at)?.take()?))) {
+            self.place(item, changed[at]);
         }
     }
 
     fn push(&mut self, item: ContextItem) {
+        self.changes += 1;
+        self.place(item, self.changes);
+    }
+
+    fn place(&mut self, item: ContextItem, changed: u64) {
         let position = self.items.len();
         self.by_id.insert(item.id.clone(), position);
         if let Some(parent) = &item.parent_id {
             self.children.entry(parent.clone()).or_default().push(position);
         }
         self.items.push(item);
+        self.changed.push(changed);
+    }
+
+    /// Returns how often an item was appended or replaced.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Goes on counting from a number of changes, as if nothing had changed since.
+    pub(crate) fn count_from(&mut self, changes: u64) {
+        self.changes = changes;
+        self.changed.fill(changes);
+    }
+
+    /// Returns the change after which the log was put in another order last; 0 for none.
+    pub(crate) fn rearranged(&self) -> u64 {
+        self.rearranged
+    }
+
+    /// Returns the positions of the items that were appended or replaced after a change, ascending.
+    pub(crate) fn changed_since(&self, change: u64) -> impl Iterator<Item = usize> {
+        self.changed.iter().enumerate().filter(move |(_, changed)| **changed > change).map(|(at, _)| at)
+    }
+
+    /// Returns the JSON of an item, with what is not known of it.
+    pub(crate) fn record(&self, position: usize) -> impl Serialize {
+        let item = &self.items[position];
+        RecordWithRest(item, self.unknown.of(&item.id))
+    }
+
+    /// Forgets what is not known of an item.
+    pub(crate) fn forget_unknown(&mut self, id: &str) {
+        self.unknown.forget(id);
+    }
+
+    /// Takes an item as [`EventLog::record`] wrote it.
+    pub(crate) fn read_record(&mut self, mut record: Value, at: &str) -> Result<ContextItem> {
+        let unknown = ITEM.split(&mut record);
+        let item = ContextItem::from_value(record, at)?;
+        self.unknown.keep(&item.id, unknown);
+        Ok(item)
     }
 
     /// Returns all items, oldest first.

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use super::removed::Removed;
 use super::unknown::{FACT, RecordWithRest, Unknown, write_list};
 use contextweaver_base::limits;
 use contextweaver_base::order::{SortedMap, sort_distinct};
@@ -28,6 +29,10 @@ use contextweaver_text::quote::quote;
 pub struct FactStore {
     facts: SortedMap<String, Fact>,
     unknown: Unknown,
+    changes: u64,
+    /// By id: the change that stored the fact; none for those that were there when counting began.
+    changed: SortedMap<String, u64>,
+    removed: Removed,
 }
 
 /// Returns the whole number after the last colon of an id; one that JavaScript could not count on from is none.
@@ -53,6 +58,8 @@ impl FactStore {
             ));
         }
         self.unknown.forget(&fact.fact_id);
+        self.changes += 1;
+        self.changed.insert(fact.fact_id.clone(), self.changes);
         self.facts.insert(fact.fact_id.clone(), fact);
         Ok(())
     }
@@ -72,6 +79,44 @@ impl FactStore {
     pub fn delete(&mut self, id: &str) -> Result<()> {
         self.facts.remove(id).ok_or_else(|| missing(id))?;
         self.unknown.forget(id);
+        self.changes += 1;
+        self.changed.remove(id);
+        self.removed.add(self.changes, id);
+        Ok(())
+    }
+
+    /// Returns how often a fact was stored or removed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Goes on counting from a number of changes, as if nothing had changed since.
+    pub(crate) fn count_from(&mut self, changes: u64) {
+        self.changes = changes;
+        self.changed.clear();
+        self.removed.begin(changes);
+    }
+
+    /// Returns what was removed.
+    pub(crate) fn removed(&self) -> &Removed {
+        &self.removed
+    }
+
+    /// Returns the JSON of the facts that were stored after a change; of all after none.
+    pub(crate) fn records_since(&self, change: Option<u64>) -> impl Iterator<Item = impl Serialize> {
+        let is_new = move |fact: &&Fact| {
+            change.is_none_or(|change| self.changed.get(&fact.fact_id).is_some_and(|changed| *changed > change))
+        };
+        self.all().filter(is_new).map(|fact| RecordWithRest(fact, self.unknown.of(&fact.fact_id)))
+    }
+
+    /// Takes a fact as [`FactStore::records_since`] wrote it.
+    pub(crate) fn put_record(&mut self, mut record: Value, at: &str) -> Result<()> {
+        let unknown = FACT.split(&mut record);
+        let fact = Fact::from_value(record, at)?;
+        let id = fact.fact_id.clone();
+        self.put(fact)?;
+        self.unknown.keep(&id, unknown);
         Ok(())
     }
 

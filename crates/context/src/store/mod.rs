@@ -5,9 +5,11 @@ mod episodic;
 mod event_log;
 mod facts;
 mod recall;
+mod removed;
 mod unknown;
 
 pub use artifacts::{ArtifactStore, Eviction, NewArtifact, StoreOptions, content_hash};
+pub(crate) use artifacts::{EditedArtifact, ReadArtifact};
 pub use episodic::EpisodicStore;
 pub use event_log::EventLog;
 pub use facts::{FactStore, sequence_of};

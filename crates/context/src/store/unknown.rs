@@ -30,7 +30,7 @@ pub(super) const FACT: RecordFields = flat(&["fact_id", "key", "value", "tags", 
 
 impl RecordFields {
     /// Takes the fields out of a record that are not known.
-    fn split(&self, record: &mut Value) -> JsonMap {
+    pub(super) fn split(&self, record: &mut Value) -> JsonMap {
         let mut unknown = JsonMap::new();
         let Value::Object(map) = record else { return unknown };
         let is_known = |key: &String| self.fields.contains(&key.as_str());

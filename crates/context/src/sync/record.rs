@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::align::Fingerprint;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_convert::providers::Format;
-use contextweaver_model::json::{Fields, pointer, wrong_type};
+use contextweaver_model::json::{Fields, as_uint, pointer, wrong_type};
 use contextweaver_text::hash::Hash;
 
 /// A message that was read.
@@ -34,29 +34,127 @@ impl KnownMessage {
         let is_system = matches!(role, Some("system" | "developer"));
         Self { print: fingerprint(message), is_system, is_trimmed: false, items: Vec::new() }
     }
+
+    fn shown(&self) -> Value {
+        let [a, b] = self.print;
+        let mut shown = json!({ "hash": format!("{a:016x}{b:016x}"), "items": self.items });
+        for (name, is) in [("system", self.is_system), ("trimmed", self.is_trimmed)] {
+            if is {
+                shown[name] = true.into();
+            }
+        }
+        shown
+    }
+
+    fn from_value(value: Value, at: &str) -> Result<Self> {
+        let mut fields = Fields::open(value, at)?;
+        let print = fields.string("hash")?;
+        Ok(Self {
+            print: print_of(&print).map_err(|error| error.at(fields.at("hash")))?,
+            is_system: fields.bool_or("system", false)?,
+            is_trimmed: fields.bool_or("trimmed", false)?,
+            items: fields.strings("items")?,
+        })
+    }
 }
 
 /// The messages that stand for the log, in the order of their conversation, for each format that was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct KnownMessages {
-    formats: Vec<(Format, Vec<KnownMessage>)>,
+    formats: Vec<KnownConversation>,
+    changes: u64,
+}
+
+/// The messages of one format.
+#[derive(Debug, Clone, PartialEq)]
+struct KnownConversation {
+    format: Format,
+    messages: Vec<KnownMessage>,
+    /// By place: the change that made the message what it is.
+    changed: Vec<u64>,
+    /// The last change, which may have removed messages alone.
+    last: u64,
 }
 
 impl KnownMessages {
     /// Returns the messages of a format.
     pub fn of(&self, format: Format) -> &[KnownMessage] {
-        self.formats.iter().find(|(known, _)| *known == format).map_or(&[], |(_, messages)| messages)
+        self.formats.iter().find(|known| known.format == format).map_or(&[], |known| &known.messages)
     }
 
     /// Puts messages of a format in the place of those from an index on.
     pub fn set_from(&mut self, format: Format, from: usize, messages: impl IntoIterator<Item = KnownMessage>) {
-        let at = self.formats.iter().position(|(known, _)| *known == format).unwrap_or_else(|| {
-            self.formats.push((format, Vec::new()));
+        let at = self.formats.iter().position(|known| known.format == format).unwrap_or_else(|| {
+            self.formats.push(KnownConversation { format, messages: Vec::new(), changed: Vec::new(), last: 0 });
             self.formats.len() - 1
         });
-        let (_, known) = &mut self.formats[at];
-        known.truncate(from);
-        known.extend(messages);
+        self.changes += 1;
+        let known = &mut self.formats[at];
+        known.last = self.changes;
+        let before = known.messages.split_off(from.min(known.messages.len()));
+        let mut places = before.iter().zip(known.changed.split_off(known.messages.len()));
+        for message in messages {
+            let changed = places.next().filter(|(before, _)| **before == message).map(|(_, changed)| changed);
+            known.changed.push(changed.unwrap_or(self.changes));
+            known.messages.push(message);
+        }
+    }
+
+    /// Returns how often messages were read.
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Goes on counting from a number of changes, as if nothing had changed since.
+    pub fn count_from(&mut self, changes: u64) {
+        self.changes = changes;
+        for known in &mut self.formats {
+            known.last = changes;
+            known.changed.fill(changes);
+        }
+    }
+
+    /// Returns, for each format that changed after a change, how many messages there are, and those that are others than
+    /// before, with their places; all after none.
+    pub fn changed_since(&self, change: Option<u64>) -> Vec<Value> {
+        let is_new = |changed: u64| change.is_none_or(|change| changed > change);
+        let formats = self.formats.iter().filter(|known| is_new(known.last));
+        let told = formats.map(|known| {
+            let places = known.messages.iter().zip(&known.changed).enumerate();
+            let set: Vec<Value> = places
+                .filter(|(_, (_, changed))| is_new(**changed))
+                .map(|(place, (message, _))| json!([place, message.shown()]))
+                .collect();
+            json!({ "format": known.format.as_str(), "length": known.messages.len(), "set": set })
+        });
+        told.collect()
+    }
+
+    /// Takes what [`KnownMessages::changed_since`] told. Messages behind one that is not there are left out, so that they
+    /// are read again.
+    pub fn apply(&mut self, told: Value, at: &str) -> Result<()> {
+        let mut fields = Fields::open(told, at)?;
+        let format = Format::parse(&fields.string("format")?).map_err(|error| error.at(fields.at("format")))?;
+        let length = fields.uint_or("length", 0, u64::MAX)? as usize;
+        let set_at = fields.at("set");
+        let mut messages = self.of(format).to_vec();
+        for (index, pair) in fields.list("set")?.into_iter().enumerate() {
+            let at = format!("{set_at}/{index}");
+            let Value::Array(pair) = pair else { return Err(wrong_type(&at, "a place and a message", &pair)) };
+            let Ok([place, message]) = <[Value; 2]>::try_from(pair) else {
+                return Err(Error::new(ErrorCode::InvalidInput, "expected a place and a message").at(at));
+            };
+            let place = as_uint(&place, &format!("{at}/0"), u64::MAX)? as usize;
+            let message = KnownMessage::from_value(message, &format!("{at}/1"))?;
+            if place < messages.len() {
+                messages[place] = message;
+            } else if place == messages.len() {
+                messages.push(message);
+            }
+        }
+        messages.truncate(length);
+        self.set_from(format, 0, messages);
+        Ok(())
     }
 
     /// Reads the snapshot form.
@@ -67,17 +165,10 @@ impl KnownMessages {
             let at = pointer(&at, &name);
             let format = Format::parse(&name).map_err(|error| error.at(&at))?;
             let Value::Array(messages) = messages else { return Err(wrong_type(&at, "a list", &messages)) };
-            let messages = messages.into_iter().enumerate().map(|(index, message)| {
-                let at = format!("{at}/{index}");
-                let mut fields = Fields::open(message, &at)?;
-                let print = fields.string("hash")?;
-                Ok(KnownMessage {
-                    print: print_of(&print).map_err(|error| error.at(fields.at("hash")))?,
-                    is_system: fields.bool_or("system", false)?,
-                    is_trimmed: fields.bool_or("trimmed", false)?,
-                    items: fields.strings("items")?,
-                })
-            });
+            let messages = messages
+                .into_iter()
+                .enumerate()
+                .map(|(index, message)| KnownMessage::from_value(message, &format!("{at}/{index}")));
             let messages = messages.collect::<Result<Vec<_>>>()?;
             read.set_from(format, 0, messages);
         }
@@ -88,18 +179,9 @@ impl KnownMessages {
 impl Serialize for KnownMessages {
     fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
         let mut map = s.serialize_map(Some(self.formats.len()))?;
-        for (format, messages) in &self.formats {
-            let shown = |message: &KnownMessage| {
-                let [a, b] = message.print;
-                let mut shown = json!({ "hash": format!("{a:016x}{b:016x}"), "items": message.items });
-                for (name, is) in [("system", message.is_system), ("trimmed", message.is_trimmed)] {
-                    if is {
-                        shown[name] = true.into();
-                    }
-                }
-                shown
-            };
-            map.serialize_entry(format.as_str(), &messages.iter().map(shown).collect::<Vec<_>>())?;
+        for known in &self.formats {
+            let shown: Vec<Value> = known.messages.iter().map(KnownMessage::shown).collect();
+            map.serialize_entry(known.format.as_str(), &shown)?;
         }
         map.end()
     }

@@ -6,6 +6,7 @@ mod fills;
 mod growth;
 mod hydration;
 mod ingest_messages;
+mod journal;
 mod messages;
 mod policy;
 mod properties;

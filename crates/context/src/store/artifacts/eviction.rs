@@ -20,6 +20,7 @@ impl ArtifactStore {
         let queued = queued.ok_or_else(|| self.missing(handle))?;
         self.queue.remove(&queued);
         self.pins.insert(handle.to_owned(), ());
+        self.mark(handle);
         Ok(())
     }
 
@@ -30,6 +31,7 @@ impl ArtifactStore {
     pub fn unpin(&mut self, handle: &str) -> Result<()> {
         self.artifact_ref(handle)?;
         if self.pins.remove(handle).is_some() {
+            self.mark(handle);
             self.enqueue(handle);
         }
         Ok(())
@@ -120,8 +122,11 @@ impl ArtifactStore {
         }
     }
 
-    fn lose(&mut self, handle: &str, lost: EvictionReason) {
+    pub(super) fn lose(&mut self, handle: &str, lost: EvictionReason) {
+        // What has expired shall not come back.
+        let known = self.entries.get(handle).filter(|_| lost == EvictionReason::Lru);
+        let artifact_ref = known.map(|entry| entry.artifact_ref.clone());
         self.remove(handle);
-        self.gone.add(handle, lost);
+        self.gone.add(handle, lost, artifact_ref);
     }
 }

@@ -4,10 +4,12 @@
 //! time, and artifacts whose time has come leave it then.
 
 mod eviction;
+mod journal;
 mod options;
 mod snapshot;
 mod tombstones;
 
+pub(crate) use journal::{EditedArtifact, ReadArtifact};
 pub use options::{Eviction, StoreOptions};
 
 use std::borrow::Cow;
@@ -17,6 +19,7 @@ use std::sync::Arc;
 use sha2::{Digest as _, Sha256};
 
 use self::tombstones::{EvictionReason, Tombstones};
+use super::removed::Removed;
 use super::unknown::Unknown;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
@@ -63,6 +66,9 @@ pub struct ArtifactStore {
     expiring: SortedMap<Expiry, String>,
     gone: Tombstones,
     changes: u64,
+    /// Counts what a journal tells: puts, removals, pins.
+    edits: u64,
+    removed: Removed,
     unknown: Unknown,
 }
 
@@ -78,6 +84,10 @@ struct StoredArtifact {
     /// Tick under which the handle stands in the queue, 0 for not.
     queued: u64,
     expires: Option<f64>,
+    /// The edit that put it.
+    edited: u64,
+    /// The edit that pinned it, or let it go, or said when it expires; 0 for none.
+    marked: u64,
 }
 
 /// When an artifact expires, as the bits of a number that is not negative, and the tick of its put.
@@ -230,7 +240,9 @@ impl ArtifactStore {
                 }
             }
         }
-        let entry = StoredArtifact { artifact_ref, blob, stored: tick, used: Cell::new(tick), queued: 0, expires };
+        self.edits += 1;
+        let (used, edited) = (Cell::new(tick), self.edits);
+        let entry = StoredArtifact { artifact_ref, blob, stored: tick, used, queued: 0, expires, edited, marked: 0 };
         self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.clone())));
         self.entries.insert(handle.clone(), entry);
         self.enqueue(&handle);
@@ -240,6 +252,8 @@ impl ArtifactStore {
     fn take_out(&mut self, handle: &str) {
         let Some(entry) = self.entries.remove(handle) else { return };
         self.changes += 1;
+        self.edits += 1;
+        self.removed.add(self.edits, handle);
         self.queue.remove(&entry.queued);
         if let Some(expiry) = entry.expiry() {
             self.expiring.remove(&expiry);

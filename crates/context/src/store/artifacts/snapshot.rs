@@ -68,11 +68,14 @@ impl ArtifactStore {
             let mut gone = Fields::open(value, at)?;
             let handle = gone.string("handle")?;
             let reason = gone.string("reason")?;
-            Ok((handle, EvictionReason::parse(&reason).map_err(|error| error.at(gone.at("reason")))?))
+            let reason = EvictionReason::parse(&reason).map_err(|error| error.at(gone.at("reason")))?;
+            let at = gone.at("artifact_ref");
+            let known = gone.take("artifact_ref").map(|value| ArtifactRef::from_value(value, &at)).transpose()?;
+            Ok((handle, reason, known))
         };
-        for (handle, lost) in fields.records("expired", read)? {
+        for (handle, reason, artifact_ref) in fields.records("expired", read)? {
             if !self.entries.contains_key(&handle) {
-                self.gone.add(&handle, lost);
+                self.gone.add(&handle, reason, artifact_ref);
             }
         }
         Ok(())
@@ -95,6 +98,7 @@ impl ArtifactStore {
         entry.stored = tick;
         entry.expires = Some(seconds);
         self.expiring.extend(entry.expiry().map(|expiry| (expiry, handle.to_owned())));
+        self.mark(handle);
     }
 
     /// Returns the handles from the one not used for longest on.

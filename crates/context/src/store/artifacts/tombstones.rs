@@ -5,6 +5,7 @@ use serde::Serialize;
 use contextweaver_base::limits;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
+use contextweaver_model::ArtifactRef;
 
 /// Why an artifact went without being deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,21 +36,31 @@ impl EvictionReason {
 pub(super) struct ExpiredArtifact<'a> {
     handle: &'a str,
     reason: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact_ref: Option<&'a ArtifactRef>,
+}
+
+#[derive(Debug, Clone)]
+struct Tombstone {
+    count: u64,
+    reason: EvictionReason,
+    artifact_ref: Option<ArtifactRef>,
 }
 
 /// The newest artifacts that expired or were evicted.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tombstones {
-    reasons: SortedMap<String, (u64, EvictionReason)>,
+    reasons: SortedMap<String, Tombstone>,
     order: SortedMap<u64, String>,
     count: u64,
 }
 
 impl Tombstones {
-    pub(super) fn add(&mut self, handle: &str, lost: EvictionReason) {
+    /// Notes that an artifact is gone; `artifact_ref` is what was known of it, as far as its bytes may come back.
+    pub(super) fn add(&mut self, handle: &str, reason: EvictionReason, artifact_ref: Option<ArtifactRef>) {
         self.forget(handle);
         self.count += 1;
-        self.reasons.insert(handle.to_owned(), (self.count, lost));
+        self.reasons.insert(handle.to_owned(), Tombstone { count: self.count, reason, artifact_ref });
         self.order.insert(self.count, handle.to_owned());
         if self.order.len() > limits::MAX_TOMBSTONES
             && let Some((_, oldest)) = self.order.pop_first()
@@ -59,18 +70,39 @@ impl Tombstones {
     }
 
     pub(super) fn forget(&mut self, handle: &str) {
-        if let Some((place, _)) = self.reasons.remove(handle) {
-            self.order.remove(&place);
+        if let Some(tombstone) = self.reasons.remove(handle) {
+            self.order.remove(&tombstone.count);
         }
     }
 
     pub(super) fn of(&self, handle: &str) -> Option<EvictionReason> {
-        self.reasons.get(handle).map(|(_, lost)| *lost)
+        self.reasons.get(handle).map(|tombstone| tombstone.reason)
+    }
+
+    /// Returns what was known of an artifact that was evicted to make room.
+    pub(super) fn evicted(&self, handle: &str) -> Option<&ArtifactRef> {
+        self.reasons.get(handle)?.artifact_ref.as_ref()
+    }
+
+    /// Returns what was known of all artifacts that were evicted to make room.
+    pub(super) fn all_evicted(&self) -> impl Iterator<Item = &ArtifactRef> {
+        self.reasons.values().filter_map(|tombstone| tombstone.artifact_ref.as_ref())
+    }
+
+    /// Returns the handles, oldest first.
+    pub(super) fn handles(&self) -> impl Iterator<Item = &str> {
+        self.order.values().map(String::as_str)
     }
 
     /// Returns the handles with their reasons, oldest first.
     pub(super) fn list(&self) -> Vec<ExpiredArtifact<'_>> {
-        let reason = |handle: &str| self.of(handle).map_or("", EvictionReason::as_str);
-        self.order.values().map(|handle| ExpiredArtifact { handle, reason: reason(handle) }).collect()
+        let known = self.order.values().filter_map(|handle| self.reasons.get(handle).map(|known| (handle, known)));
+        known
+            .map(|(handle, known)| ExpiredArtifact {
+                handle,
+                reason: known.reason.as_str(),
+                artifact_ref: known.artifact_ref.as_ref(),
+            })
+            .collect()
     }
 }

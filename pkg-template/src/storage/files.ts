@@ -1,0 +1,473 @@
+// Sessions in plain files: one folder for each, with a journal of lines and a file for each blob.
+//
+// Nothing is locked, so that nothing is left locked by a process that was killed. Lines are added at the end of the journal, which
+// the operating system does one after the other, and each says the number of its first part: the first line with the number that is
+// next counts, and whoever wrote a later one with the same number reads that back and is told CONFLICT. A line that was cut short
+// has another checksum, counts for nobody, and is gone with the next compaction. A compaction writes a new journal beside the old
+// one and ends the old one by a line that competes like any other, before the new one takes its name.
+import { ContextWeaverError } from "../errors.js";
+import { utf8 } from "../guard.js";
+import { blobOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, sha256 } from "./checks.js";
+import type { SessionStorage, SessionStore, StoredParts, StoredSession } from "./storage-types.js";
+
+/** A file that is open, as `node:fs/promises` has it. */
+export interface StorageFile {
+  read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
+  write(buffer: Uint8Array, offset: number, length: number): Promise<{ readonly bytesWritten: number }>;
+  stat(): Promise<{ readonly size: number; readonly mtimeMs: number }>;
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What is used of `node:fs/promises`. */
+export interface StorageFileSystem {
+  open(path: string, flags: string, mode?: number): Promise<StorageFile>;
+  mkdir(path: string, options: { recursive: true; mode?: number }): Promise<unknown>;
+  readdir(path: string): Promise<string[]>;
+  rename(from: string, to: string): Promise<void>;
+  rm(path: string, options: { recursive: true; force: true }): Promise<void>;
+  stat(path: string): Promise<{ readonly size: number }>;
+}
+
+/** Whoever runs the process may read, and nobody else: journals hold conversations. */
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+/** Bytes at the beginning of a journal by which it is known: they have its own random name. */
+const HEAD = 256;
+/** Bytes in which the first line of a journal nearly always is, whatever the name of the session. */
+const FIRST_LINE = 8 * 1024;
+const JOURNAL = "journal";
+const BLOBS = "blobs";
+const REMOVED = ".removed-";
+/** Bytes of the checksum of a line, as hexadecimal digits. */
+const CHECKSUM = 16;
+const NEWLINE = 10;
+
+/** The first line of a journal. */
+interface Header {
+  /** Another one for each journal. */
+  readonly journal: string;
+  /** Compactions before it. */
+  readonly generation: number;
+  readonly first: number;
+  readonly id: string;
+}
+
+/** Another line: parts, or the file in which the journal goes on. */
+interface Line {
+  readonly first: number;
+  /** Who wrote it: no two lines are the same. */
+  readonly by: string;
+  readonly parts?: readonly string[];
+  readonly moved?: string;
+}
+
+/** What was read of a journal. */
+interface Journal {
+  readonly head: Uint8Array;
+  header: Header | undefined;
+  /** Bytes that were read, up to the end of a line. */
+  offset: number;
+  next: number;
+  moved: string | undefined;
+}
+
+/** A session's folder, with what is known of its journal and the calls that are under way. */
+interface Opened {
+  readonly id: string;
+  journal: Journal | undefined;
+  /** Ends when the call before has ended. */
+  last: Promise<unknown>;
+}
+
+/** Keeps sessions in files, see `fileStore` of `contextweaver/node`. */
+export class FileStore implements SessionStore {
+  readonly #directory: string;
+  readonly #fs: StorageFileSystem;
+  readonly #writer = crypto.randomUUID();
+  #lines = 0;
+  readonly #opened = new Map<string, Opened>();
+
+  constructor(directory: string, fs: StorageFileSystem) {
+    [this.#directory, this.#fs] = [directory, fs];
+  }
+
+  session(id: string): SessionStorage {
+    const name = idOf(id);
+    return {
+      load: () => this.#inTurn(name, (session) => this.#load(session)),
+      append: async (first, parts) => this.#append(name, numberOf(first), partsOf(parts).parts),
+      compact: async (first, parts, blobs) => this.#compact(name, numberOf(first), partsOf(parts).parts, hashesOf(blobs)),
+      putBlob: async (hash, bytes) => this.#put(name, hashOf(hash), await blobOf(hash, bytes)),
+      getBlob: async (hash) => this.#get(name, hashOf(hash)),
+      delete: () => this.delete(name),
+    };
+  }
+
+  async sessions(): Promise<readonly StoredSession[]> {
+    const found: StoredSession[] = [];
+    for (const name of await this.#names(this.#directory)) {
+      if (name.startsWith(REMOVED)) continue;
+      const folder = `${this.#directory}/${name}`;
+      const stored = await unless("ENOENT", () => this.#describe(folder));
+      if (stored) found.push(stored);
+    }
+    return found.sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  async delete(id: string): Promise<void> {
+    const name = idOf(id);
+    await this.#inTurn(name, async (session) => {
+      const folder = await this.#folder(name);
+      session.journal = undefined;
+      // Under another name it is gone at once, and what a process leaves that is killed now is found.
+      const removed = `${this.#directory}/${REMOVED}${crypto.randomUUID()}`;
+      const renamed = await unless("ENOENT", async () => (await this.#fs.rename(folder, removed), true));
+      if (renamed) await this.#syncFolder(this.#directory);
+      for (const rest of await this.#names(this.#directory)) {
+        if (rest.startsWith(REMOVED)) await this.#fs.rm(`${this.#directory}/${rest}`, { recursive: true, force: true });
+      }
+    });
+  }
+
+  /** Runs a call on a session when those before it have ended. */
+  #inTurn<T>(id: string, run: (session: Opened) => Promise<T>): Promise<T> {
+    const session = this.#opened.get(id) ?? { id, journal: undefined, last: Promise.resolve() };
+    this.#opened.set(id, session);
+    const running = session.last.then(() => run(session));
+    const ended: Promise<void> = running.then(
+      () => {},
+      () => {
+        // What failed may have been written: the next call reads.
+        session.journal = undefined;
+      },
+    ).then(() => {
+      if (session.last === ended) this.#forget(session);
+    });
+    session.last = ended;
+    return running;
+  }
+
+  /** Sessions that nobody uses for now are read again: thousands come and go. */
+  #forget(session: Opened): void {
+    const MOST = 1_000;
+    if (this.#opened.size > MOST || !session.journal) this.#opened.delete(session.id);
+  }
+
+  async #load(session: Opened): Promise<StoredParts> {
+    const folder = await this.#folder(session.id);
+    let parts: string[] = [];
+    const journal = await unless("ENOENT", () =>
+      this.#withJournal(folder, "r", async (file) => {
+        parts = [];
+        const journal = await this.#read(file, undefined, (line) => {
+          for (const part of line.parts ?? []) parts.push(part);
+        });
+        return journal;
+      }),
+    );
+    session.journal = journal;
+    return { first: (journal?.next ?? 0) - parts.length, parts };
+  }
+
+  #append(id: string, first: number, parts: readonly string[]): Promise<void> {
+    return this.#inTurn(id, async (session) => {
+      expectNext(first, (await this.#current(session))?.next ?? 0);
+      if (parts.length === 0) return;
+      const folder = await this.#begun(session);
+      await this.#withJournal(folder, "a+", async (file) => {
+        const journal = await this.#read(file, session.journal);
+        if (journal.moved) return journal;
+        expectNext(first, journal.next);
+        session.journal = await this.#add(file, journal, { first, by: this.#by(), parts });
+        return undefined;
+      });
+    });
+  }
+
+  #compact(id: string, first: number, parts: readonly string[], blobs: ReadonlySet<string>): Promise<void> {
+    return this.#inTurn(id, async (session) => {
+      expectNext(first, (await this.#current(session))?.next ?? 0);
+      const folder = await this.#begun(session);
+      let generation = 0;
+      await this.#withJournal(folder, "a+", async (file) => {
+        const journal = await this.#read(file, session.journal);
+        if (journal.moved) return journal;
+        expectNext(first, journal.next);
+        generation = (journal.header?.generation ?? 0) + 1;
+        const moved = `${generation}-${crypto.randomUUID()}.next`;
+        const path = `${folder}/${moved}`;
+        try {
+          const header = { journal: crypto.randomUUID(), generation, first, id };
+          const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
+          await this.#writeFile(path, await joined([header, ...lines]));
+          await this.#syncFolder(folder);
+          await this.#add(file, journal, { first, by: this.#by(), moved });
+        } catch (error) {
+          // Where the line that names it does not count, and may not come to do so.
+          if (ContextWeaverError.is(error) && error.code === "CONFLICT") await this.#fs.rm(path, { recursive: true, force: true });
+          throw error;
+        }
+        await this.#take(folder, moved);
+        session.journal = undefined;
+        return undefined;
+      });
+      // From here on it is done; what cannot be removed is left to the next compaction.
+      await this.#clean(folder, generation, blobs).catch(() => {});
+    });
+  }
+
+  #put(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+    return this.#inTurn(id, async (session) => {
+      const folder = await this.#begun(session);
+      const blobs = `${folder}/${BLOBS}`;
+      if (!(await unless("ENOENT", () => this.#fs.stat(`${blobs}/${hash}`)))) {
+        await this.#fs.mkdir(blobs, { recursive: true, mode: FOLDER_MODE });
+        await this.#syncFolder(folder);
+        const path = `${blobs}/${hash}-${crypto.randomUUID()}.tmp`;
+        await this.#writeFile(path, bytes);
+        await this.#fs.rename(path, `${blobs}/${hash}`);
+      }
+      // Also where it was there: another process may not have come to this yet.
+      await this.#syncFolder(blobs);
+    });
+  }
+
+  #get(id: string, hash: string): Promise<Uint8Array | undefined> {
+    return this.#inTurn(id, async () => {
+      const path = `${await this.#folder(id)}/${BLOBS}/${hash}`;
+      const bytes = await unless("ENOENT", () => this.#opening(path, "r", async (file) => readFrom(file, 0)));
+      if (bytes && (await sha256(bytes)) !== hash) {
+        throw new ContextWeaverError("DECODE_FAILED", "the file of the blob is damaged: its bytes have another SHA-256", { path: "/hash" });
+      }
+      return bytes;
+    });
+  }
+
+  /** What is known of the journal, with what others wrote since; nothing where there is none. */
+  async #current(session: Opened): Promise<Journal | undefined> {
+    const folder = await this.#folder(session.id);
+    session.journal = await unless("ENOENT", () => this.#withJournal(folder, "r", (file) => this.#read(file, session.journal)));
+    return session.journal;
+  }
+
+  /** The folder of a session, with a journal that says whose it is. */
+  async #begun(session: Opened): Promise<string> {
+    const folder = await this.#folder(session.id);
+    if (session.journal?.header) return folder;
+    const made = await this.#fs.mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
+    if (made !== undefined) await this.#syncFolder(`${this.#directory}/..`);
+    await this.#fs.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
+    await this.#withJournal(folder, "a+", async (file) => {
+      const journal = await this.#read(file, undefined);
+      if (!journal.header) {
+        const header: Header = { journal: crypto.randomUUID(), generation: 0, first: 0, id: session.id };
+        await write(file, await joined([header], "\n"));
+        await file.sync();
+        session.journal = await this.#read(file, undefined);
+      }
+      return journal;
+    });
+    await this.#syncFolder(folder);
+    await this.#syncFolder(this.#directory);
+    return folder;
+  }
+
+  /** Opens the journal and works with it; where it turns out to go on elsewhere, that is made true, and the work done again. */
+  async #withJournal(folder: string, flags: "r" | "a+", work: (file: StorageFile) => Promise<Journal | undefined>): Promise<Journal | undefined> {
+    let before: string | undefined;
+    for (;;) {
+      const journal = await this.#opening(`${folder}/${JOURNAL}`, flags, work);
+      if (!journal?.moved) return journal;
+      if (journal.moved === before) throw damaged("the file is missing in which it goes on", journal.next);
+      before = journal.moved;
+      await this.#take(folder, journal.moved);
+    }
+  }
+
+  /** Reads a journal from where it was known. Lines that count are told. */
+  async #read(file: StorageFile, known: Journal | undefined, tell?: (line: Line) => void): Promise<Journal> {
+    let journal: Journal | undefined;
+    if (known?.header) {
+      const head = new Uint8Array(known.head.length);
+      const { bytesRead } = await file.read(head, 0, head.length, 0);
+      if (bytesRead === head.length && head.every((byte, at) => byte === known.head[at])) journal = { ...known };
+    }
+    const bytes = await readFrom(file, journal?.offset ?? 0);
+    journal ??= { head: bytes.slice(0, HEAD), header: undefined, offset: 0, next: 0, moved: undefined };
+    let begin = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
+      const value = await valueOf(bytes.subarray(begin, end));
+      begin = end + 1;
+      if (value) heed(journal, value, tell);
+    }
+    journal.offset += begin;
+    return journal;
+  }
+
+  /** Adds a line, makes it durable, and sees whether it counts. */
+  async #add(file: StorageFile, journal: Journal, line: Line): Promise<Journal> {
+    // What is there may end in the middle of a line.
+    await write(file, await joined([line], "\n"));
+    await file.sync();
+    let isOurs = false;
+    const after = await this.#read(file, journal, ({ by }) => {
+      if (by === line.by) isOurs = true;
+    });
+    if (isOurs) return after;
+    throw new ContextWeaverError("CONFLICT", "somebody else wrote at the same time", { path: "/first", hint: "load the session again", details: { next: after.next } });
+  }
+
+  /** Gives the journal's name to the file that follows it. Whoever comes second finds it done. */
+  async #take(folder: string, moved: string): Promise<void> {
+    await unless("ENOENT", () => this.#fs.rename(`${folder}/${moved}`, `${folder}/${JOURNAL}`));
+    await this.#syncFolder(folder);
+  }
+
+  /** Removes what a compaction leaves behind: blobs that are not listed, and what was written for ones that did not come to an end. */
+  async #clean(folder: string, generation: number, blobs: ReadonlySet<string>): Promise<void> {
+    for (const name of await this.#names(`${folder}/${BLOBS}`)) {
+      if (!blobs.has(name)) await this.#fs.rm(`${folder}/${BLOBS}/${name}`, { recursive: true, force: true });
+    }
+    for (const name of await this.#names(folder)) {
+      if (name.endsWith(".next") && Number.parseInt(name, 10) <= generation) await this.#fs.rm(`${folder}/${name}`, { recursive: true, force: true });
+    }
+  }
+
+  async #describe(folder: string): Promise<StoredSession | undefined> {
+    const read = async (file: StorageFile) => ({ header: (await headerOf(file, FIRST_LINE)) ?? (await headerOf(file)), ...(await sizeAndTimeOf(file)) });
+    const { header, bytes, written_at } = await this.#opening(`${folder}/${JOURNAL}`, "r", read);
+    if (!header) return undefined;
+    let blob_bytes = 0;
+    for (const name of await this.#names(`${folder}/${BLOBS}`)) {
+      if (!name.endsWith(".tmp")) blob_bytes += (await unless("ENOENT", () => this.#fs.stat(`${folder}/${BLOBS}/${name}`)))?.size ?? 0;
+    }
+    return { id: header.id, bytes, blob_bytes, written_at };
+  }
+
+  /** The folder of a session. File systems may not tell letters apart by case or accent, and some names are not theirs to give. */
+  async #folder(id: string): Promise<string> {
+    const name = /^[a-z0-9_-]{1,100}$/.test(id) ? `s-${id}` : `h-${await sha256(utf8(id) as Uint8Array<ArrayBuffer>)}`;
+    return `${this.#directory}/${name}`;
+  }
+
+  async #names(folder: string): Promise<readonly string[]> {
+    return (await unless("ENOENT", () => this.#fs.readdir(folder))) ?? [];
+  }
+
+  async #writeFile(path: string, bytes: Uint8Array): Promise<void> {
+    await this.#opening(path, "wx", async (file) => {
+      await write(file, bytes);
+      await file.sync();
+    });
+  }
+
+  async #opening<T>(path: string, flags: string, work: (file: StorageFile) => Promise<T>): Promise<T> {
+    const file = await this.#fs.open(path, flags, FILE_MODE);
+    try {
+      return await work(file);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Makes the names in a folder durable. Windows opens no folders, and needs none of it. */
+  async #syncFolder(path: string): Promise<void> {
+    const file = await unless("EISDIR EPERM EACCES", () => this.#fs.open(path, "r"));
+    if (!file) return;
+    try {
+      await unless("EISDIR EPERM EINVAL", () => file.sync());
+    } finally {
+      await file.close();
+    }
+  }
+
+  #by(): string {
+    this.#lines += 1;
+    return `${this.#writer}-${this.#lines}`;
+  }
+}
+
+/** Takes a line into account, if it counts. */
+function heed(journal: Journal, value: Header | Line, tell?: (line: Line) => void): void {
+  if (journal.moved !== undefined) return;
+  if (!journal.header) {
+    if (!("journal" in value)) return;
+    journal.header = value;
+    journal.next = value.first;
+    return;
+  }
+  // A header of somebody who began at the same time, or a line of somebody who was late.
+  if ("journal" in value || value.first < journal.next) return;
+  if (value.first > journal.next) {
+    throw damaged(`part ${journal.next} is missing`, journal.next);
+  }
+  journal.next += value.parts?.length ?? 0;
+  journal.moved = value.moved;
+  tell?.(value);
+}
+
+function damaged(how: string, next: number): ContextWeaverError {
+  return new ContextWeaverError("DECODE_FAILED", `the journal is damaged: ${how}`, { hint: "restore the session's folder from a copy", details: { next } });
+}
+
+/** Lines with their checksums. */
+async function joined(values: readonly (Header | Line)[], before = ""): Promise<Uint8Array> {
+  let text = before;
+  for (const value of values) {
+    const json = JSON.stringify(value);
+    text += `${(await sha256(utf8(json) as Uint8Array<ArrayBuffer>)).slice(0, CHECKSUM)} ${json}\n`;
+  }
+  return utf8(text);
+}
+
+/** What a line says; nothing where it was cut short. */
+async function valueOf(line: Uint8Array<ArrayBuffer>): Promise<Header | Line | undefined> {
+  if (line.length <= CHECKSUM) return undefined;
+  const json = line.subarray(CHECKSUM + 1);
+  const checksum = new TextDecoder().decode(line.subarray(0, CHECKSUM));
+  if ((await sha256(json)).slice(0, CHECKSUM) !== checksum) return undefined;
+  return JSON.parse(new TextDecoder().decode(json)) as Header | Line;
+}
+
+/** The first line of a journal, looked for in its first bytes. */
+async function headerOf(file: StorageFile, length = Infinity): Promise<Header | undefined> {
+  const bytes = await readFrom(file, 0, length);
+  let begin = 0;
+  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
+    const value = await valueOf(bytes.subarray(begin, end));
+    if (value && "journal" in value) return value;
+    begin = end + 1;
+  }
+  return undefined;
+}
+
+async function sizeAndTimeOf(file: StorageFile): Promise<{ readonly bytes: number; readonly written_at: number }> {
+  const { size, mtimeMs } = await file.stat();
+  return { bytes: size, written_at: Math.floor(mtimeMs) };
+}
+
+async function readFrom(file: StorageFile, position: number, most = Infinity): Promise<Uint8Array<ArrayBuffer>> {
+  const bytes = new Uint8Array(Math.min(most, Math.max(0, (await file.stat()).size - position)));
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await file.read(bytes, length, bytes.length - length, position + length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
+}
+
+async function write(file: StorageFile, bytes: Uint8Array): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at)).bytesWritten;
+}
+
+/** What a call returns, or nothing where it failed for one of these reasons. */
+async function unless<T>(codes: string, run: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await run();
+  } catch (error) {
+    if (codes.split(" ").includes((error as { readonly code?: string }).code ?? "")) return undefined;
+    throw error;
+  }
+}

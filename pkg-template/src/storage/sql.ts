@@ -1,0 +1,242 @@
+// Sessions in tables, whichever SQLite answers: a database on a disk, or the one in a Durable Object.
+//
+// Every call is one transaction, and nothing is remembered between calls: whoever else writes to the database is seen, and a
+// process or an object that ends in between leaves nothing half done.
+import { ContextWeaverError } from "../errors.js";
+import { blobOf, expectNext, hashOf, hashesOf, numberOf, partsOf, timeOf } from "./checks.js";
+import type { BlobStore, SessionStorage, StoredParts, StoredSession } from "./storage-types.js";
+
+/** A value that is bound to a statement. */
+export type SqlValue = string | number | null | Uint8Array;
+
+/** What is asked of a database: statements, one after the other. */
+export interface Sql {
+  all(query: string, ...values: SqlValue[]): readonly Readonly<Record<string, unknown>>[];
+  run(query: string, ...values: SqlValue[]): void;
+  /** Runs statements, all or none: what is thrown undoes them. */
+  transaction<T>(work: () => T): T;
+  /** Resolves when what was written is durable. */
+  settled(): Promise<void>;
+}
+
+/** The form of the tables. A database with a later one is refused. */
+const VERSION = 1;
+
+// Part and bytes stand last in their rows, so that the other columns are read without them.
+const TABLES = [
+  "CREATE TABLE IF NOT EXISTS contextweaver_meta (version INTEGER NOT NULL) STRICT",
+  `CREATE TABLE IF NOT EXISTS contextweaver_sessions (
+    session INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, next INTEGER NOT NULL, bytes INTEGER NOT NULL, written_at INTEGER) STRICT`,
+  `CREATE TABLE IF NOT EXISTS contextweaver_parts (
+    session INTEGER NOT NULL, sequence INTEGER NOT NULL, part TEXT NOT NULL, PRIMARY KEY (session, sequence)) STRICT`,
+  // Which blobs a session refers to; with the key in a BlobStore where the bytes are elsewhere.
+  `CREATE TABLE IF NOT EXISTS contextweaver_blobs (
+    session INTEGER NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL, key TEXT, PRIMARY KEY (session, hash)) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS contextweaver_blobs_by_hash ON contextweaver_blobs (hash)",
+  "CREATE TABLE IF NOT EXISTS contextweaver_bytes (hash TEXT PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
+  // Keys in a BlobStore that no session refers to: not yet, or no longer, and whether somebody is removing what they name.
+  "CREATE TABLE IF NOT EXISTS contextweaver_loose (key TEXT PRIMARY KEY, id TEXT NOT NULL, is_swept INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+];
+
+/** How many times an upload is begun anew when somebody else removed what it left. */
+const UPLOADS = 3;
+
+/** The tables of a database. */
+export class SqlSessions {
+  readonly #sql: Sql;
+  readonly #blobs: BlobStore | undefined;
+  readonly #clock: (() => number) | undefined;
+  /** Keys of the uploads of this object that are under way. */
+  readonly #uploading = new Set<string>();
+
+  constructor(sql: Sql, blobs: BlobStore | undefined, clock: (() => number) | undefined) {
+    [this.#sql, this.#blobs, this.#clock] = [sql, blobs, clock];
+    sql.transaction(() => {
+      for (const table of TABLES) sql.run(table);
+      const [meta] = sql.all("SELECT version FROM contextweaver_meta");
+      if (!meta) sql.run("INSERT INTO contextweaver_meta (version) VALUES (?)", VERSION);
+      else if (Number(meta["version"]) !== VERSION) {
+        const hint = "read it with the version of this package that wrote it";
+        throw new ContextWeaverError("SNAPSHOT_VERSION", `the tables have version ${Number(meta["version"])}, expected ${VERSION}`, { hint });
+      }
+    });
+  }
+
+  /** A session; the name was checked. */
+  session(id: string): SessionStorage {
+    return {
+      load: async () => this.#load(id),
+      append: async (first, parts) => this.#write(id, numberOf(first), partsOf(parts)),
+      compact: async (first, parts, blobs) => this.#write(id, numberOf(first), partsOf(parts), hashesOf(blobs)),
+      putBlob: async (hash, bytes) => this.#put(id, hashOf(hash), await blobOf(hash, bytes)),
+      getBlob: async (hash) => this.#get(id, hashOf(hash)),
+      delete: () => this.delete(id),
+    };
+  }
+
+  async sessions(): Promise<readonly StoredSession[]> {
+    const rows = this.#sql.all(
+      `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextweaver_blobs b WHERE b.session = s.session) AS blob_bytes
+       FROM contextweaver_sessions s`,
+    );
+    const listed = rows.map(({ id, bytes, blob_bytes, written_at }) => ({
+      id: String(id),
+      bytes: Number(bytes),
+      blob_bytes: Number(blob_bytes ?? 0),
+      ...(written_at !== null && { written_at: Number(written_at) }),
+    }));
+    // The database sorts by UTF-8, which is another order than that of JavaScript.
+    return listed.sort((one, other) => (one.id < other.id ? -1 : 1));
+  }
+
+  async delete(id: string): Promise<void> {
+    this.#sql.transaction(() => {
+      const session = this.#find(id)?.session;
+      if (session === undefined) return;
+      this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
+      this.#sql.run("DELETE FROM contextweaver_sessions WHERE session = ?", session);
+      this.#release(id, session, []);
+    });
+    await this.#sweep(id);
+    await this.#sql.settled();
+  }
+
+  #load(id: string): StoredParts {
+    // One statement, so that nothing is written between two.
+    const rows = this.#sql.all(
+      `SELECT s.next, p.part FROM contextweaver_sessions s LEFT JOIN contextweaver_parts p ON p.session = s.session
+       WHERE s.id = ? ORDER BY p.sequence`,
+      id,
+    );
+    const parts = rows.flatMap(({ part }) => (typeof part === "string" ? [part] : []));
+    return { first: Number(rows[0]?.["next"] ?? 0) - parts.length, parts };
+  }
+
+  async #write(id: string, first: number, added: { readonly parts: readonly string[]; readonly bytes: number }, blobs?: ReadonlySet<string>): Promise<void> {
+    const { parts, bytes } = added;
+    const written_at = timeOf(this.#clock) ?? null;
+    this.#sql.transaction(() => {
+      expectNext(first, this.#find(id)?.next ?? 0);
+      if (!blobs && parts.length === 0) return;
+      const session = this.#opened(id, written_at);
+      if (blobs) {
+        this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
+        this.#sql.run("UPDATE contextweaver_sessions SET bytes = 0 WHERE session = ?", session);
+        this.#release(id, session, [...blobs]);
+      }
+      for (const [at, part] of parts.entries()) {
+        this.#sql.run("INSERT INTO contextweaver_parts (session, sequence, part) VALUES (?, ?, ?)", session, first + at, part);
+      }
+      this.#sql.run("UPDATE contextweaver_sessions SET next = next + ?, bytes = bytes + ? WHERE session = ?", parts.length, bytes, session);
+    });
+    if (blobs) {
+      // What cannot be removed now is left to the next compaction: the parts are compacted already.
+      await this.#sweep(id).catch(() => {});
+    }
+    await this.#sql.settled();
+  }
+
+  async #put(id: string, hash: string, bytes: Uint8Array): Promise<void> {
+    const written_at = timeOf(this.#clock) ?? null;
+    const refer = (key: string | null): void => {
+      const query = "INSERT INTO contextweaver_blobs (session, hash, size, key) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING";
+      this.#sql.run(query, this.#opened(id, written_at), hash, bytes.length, key);
+    };
+    if (this.#blobs) await this.#upload(this.#blobs, id, hash, bytes, refer);
+    else {
+      this.#sql.transaction(() => {
+        if (this.#row(id, hash)) return;
+        // No bytes at all are NULL to some drivers.
+        this.#sql.run("INSERT INTO contextweaver_bytes (hash, bytes) VALUES (?, coalesce(?, x'')) ON CONFLICT DO NOTHING", hash, bytes);
+        refer(null);
+      });
+    }
+    await this.#sql.settled();
+  }
+
+  /**
+   * Stores bytes elsewhere. The key is new each time and noted before it is used: removing an old blob can never meet a new one of
+   * the same hash, and what an upload leaves that was cut short is found.
+   */
+  async #upload(blobs: BlobStore, id: string, hash: string, bytes: Uint8Array, refer: (key: string) => void): Promise<void> {
+    for (let attempt = 0; attempt < UPLOADS; attempt += 1) {
+      if (this.#row(id, hash)) return;
+      const key = `${hash}-${crypto.randomUUID()}`;
+      this.#uploading.add(key);
+      try {
+        this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 0)", key, id);
+        await this.#sql.settled();
+        await blobs.put(key, bytes);
+        if (this.#sql.transaction(() => this.#take(id, hash, key, refer))) return;
+      } finally {
+        this.#uploading.delete(key);
+      }
+    }
+    const hint = "one process at a time should write to a session";
+    throw new ContextWeaverError("CONFLICT", "the blob was removed again and again while it was stored", { path: "/hash", hint });
+  }
+
+  /** Refers to an upload that is done; not to one that another process took for a rest and removes. */
+  #take(id: string, hash: string, key: string, refer: (key: string) => void): boolean {
+    // Somebody else stored it meanwhile: this one stays loose.
+    if (this.#row(id, hash)) return true;
+    if (this.#sql.all("DELETE FROM contextweaver_loose WHERE key = ? AND is_swept = 0 RETURNING key", key).length > 0) {
+      refer(key);
+      return true;
+    }
+    // It may have been removed before it was there.
+    this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1) ON CONFLICT DO NOTHING", key, id);
+    return false;
+  }
+
+  async #get(id: string, hash: string): Promise<Uint8Array | undefined> {
+    const row = this.#row(id, hash);
+    if (!row) return undefined;
+    if (typeof row["key"] === "string") return this.#blobs?.get(row["key"]);
+    const [found] = this.#sql.all("SELECT bytes FROM contextweaver_bytes WHERE hash = ?", hash);
+    const bytes = found?.["bytes"];
+    // A copy, as some drivers return a Buffer.
+    return bytes === undefined ? undefined : new Uint8Array(bytes as Uint8Array);
+  }
+
+  #find(id: string): { readonly session: number; readonly next: number } | undefined {
+    const [row] = this.#sql.all("SELECT session, next FROM contextweaver_sessions WHERE id = ?", id);
+    return row && { session: Number(row["session"]), next: Number(row["next"]) };
+  }
+
+  #row(id: string, hash: string): Readonly<Record<string, unknown>> | undefined {
+    const query = "SELECT key FROM contextweaver_blobs WHERE session = (SELECT session FROM contextweaver_sessions WHERE id = ?) AND hash = ?";
+    return this.#sql.all(query, id, hash)[0];
+  }
+
+  /** The row of a session, made if need be. */
+  #opened(id: string, written_at: number | null): number {
+    const query = `INSERT INTO contextweaver_sessions (id, next, bytes, written_at) VALUES (?, 0, 0, ?)
+      ON CONFLICT (id) DO UPDATE SET written_at = excluded.written_at RETURNING session`;
+    return Number(this.#sql.all(query, id, written_at)[0]?.["session"]);
+  }
+
+  /** Drops what a session refers to beside some blobs, and the bytes to which no other does. */
+  #release(id: string, session: number, except: readonly string[]): void {
+    const query = "DELETE FROM contextweaver_blobs WHERE session = ? AND hash NOT IN (SELECT value FROM json_each(?)) RETURNING hash, key";
+    for (const { hash, key } of this.#sql.all(query, session, JSON.stringify(except))) {
+      if (typeof key === "string") this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", key, id);
+      else {
+        const unused = "DELETE FROM contextweaver_bytes WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM contextweaver_blobs b WHERE b.hash = contextweaver_bytes.hash)";
+        this.#sql.run(unused, String(hash));
+      }
+    }
+  }
+
+  /** Removes the loose blobs of a session. They are marked first, so that no upload counts on what is being removed. */
+  async #sweep(id: string): Promise<void> {
+    if (!this.#blobs) return;
+    const query = "UPDATE contextweaver_loose SET is_swept = 1 WHERE id = ? AND key NOT IN (SELECT value FROM json_each(?)) RETURNING key";
+    const keys = this.#sql.all(query, id, JSON.stringify([...this.#uploading])).map(({ key }) => String(key));
+    if (keys.length === 0) return;
+    await this.#sql.settled();
+    // Before the rows, so that none is forgotten.
+    await this.#blobs.delete(keys);
+    this.#sql.run("DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))", JSON.stringify(keys));
+  }
+}

@@ -1,0 +1,79 @@
+// Where sessions are kept, as the engines of `contextweaver/storage`, `/node` and `/cloudflare` offer it.
+
+/** What a session has stored. */
+export interface StoredParts {
+  /** The number of the first part; each that follows has the next one. The next append begins at `first + parts.length`. */
+  readonly first: number;
+  /** The parts since the last compaction, oldest first. */
+  readonly parts: readonly string[];
+}
+
+/**
+ * Where one session is kept: parts of its journal in their order, and blobs by the SHA-256 of their bytes. A part is a text of at
+ * most 1 MiB (UTF-8), a blob has at most 16 MiB. A call that fails has changed nothing, and what was acknowledged outlives the
+ * process, but in memory.
+ *
+ * Errors: `TOO_LARGE` at `/parts/<i>`, `INVALID_INPUT` and `OUT_OF_RANGE` with the path of the argument, before anything is written.
+ * Those of the engine itself, such as a disk that is full, come as they are; whether the call was done is then told by `load`.
+ */
+export interface SessionStorage {
+  /** Reads the parts; a session that was never written has none, and begins at 0. */
+  load(): Promise<StoredParts>;
+  /**
+   * Adds parts behind the others, all or none, and resolves when they are durable. `first` is the number of the first of them.
+   * `CONFLICT` where another number is next, which `details.next` tells: somebody else wrote.
+   */
+  append(first: number, parts: readonly string[]): Promise<void>;
+  /**
+   * Puts parts in the place of all others, all or none, and removes the blobs that are not listed. Numbers go on: `first` is the next
+   * one, as in `append`, with the same `CONFLICT`.
+   */
+  compact(first: number, parts: readonly string[], blobs: readonly string[]): Promise<void>;
+  /**
+   * Stores bytes under their hash, 64 hexadecimal digits in lower case, and resolves when they are durable; a second time does
+   * nothing. Bytes with another hash are refused, as sessions may share them. Stored before the part that names it, a blob is there
+   * whenever the part is.
+   */
+  putBlob(hash: string, bytes: Uint8Array): Promise<void>;
+  /** Reads a blob of this session; another session's is `undefined`, too. */
+  getBlob(hash: string): Promise<Uint8Array | undefined>;
+  /** Removes the session with its blobs, those excepted that another session of the same store refers to. It may begin anew, at 0. */
+  delete(): Promise<void>;
+}
+
+/** A session of a store. */
+export interface StoredSession {
+  /** The name it was opened by. */
+  readonly id: string;
+  /** What its parts take, in bytes. */
+  readonly bytes: number;
+  /** What the blobs take that it refers to, in bytes; shared ones count in each session. */
+  readonly blob_bytes: number;
+  /** When something was last written, in milliseconds since 1970; absent where no clock tells. */
+  readonly written_at?: number;
+}
+
+/** Many sessions in one place. */
+export interface SessionStore {
+  /**
+   * A session by its name, any text of 1 to 512 characters; nothing is read or written yet. A name that is no such text is
+   * `INVALID_INPUT`.
+   */
+  session(id: string): SessionStorage;
+  /** Lists the sessions in the order of their names. Reads something of each. */
+  sessions(): Promise<readonly StoredSession[]>;
+  /** Removes a session with its blobs, those excepted that another session refers to. */
+  delete(id: string): Promise<void>;
+}
+
+/** Blobs alone, for storages that keep parts elsewhere. Keys are made by the storage and never used twice. */
+export interface BlobStore {
+  /** Stores bytes, and resolves when they are durable. */
+  put(key: string, bytes: Uint8Array): Promise<void>;
+  /** Reads bytes, or `undefined` where there are none. */
+  get(key: string): Promise<Uint8Array | undefined>;
+  /** Removes blobs; keys without one are passed over. */
+  delete(keys: readonly string[]): Promise<void>;
+  /** Lists the keys that begin with a text. */
+  list(prefix: string): Promise<readonly string[]>;
+}

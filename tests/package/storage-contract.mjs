@@ -1,0 +1,370 @@
+// What every storage of sessions promises: one list of cases for all engines, in whatever runtime an engine needs.
+//
+// An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
+// remembered. `store()` is a SessionStore, and `blobs()` the number of blobs that are kept in all, where an engine has these.
+import { runAll } from "./assert.mjs";
+
+const bytes = (text) => new TextEncoder().encode(text);
+const MIB = 2 ** 20;
+
+async function sha256(data) {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", data));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** A blob with its name. */
+async function blob(text) {
+  const data = typeof text === "string" ? bytes(text) : text;
+  return { hash: await sha256(data), data };
+}
+
+/** Numbers from 0 to 1, the same for a seed. */
+export function random(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), state | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const HOSTILE_IDS = [
+  "../x", "..", ".", "/", "/etc/passwd", "a/b", "a\\b", "C:\\x", "~", "a", "A", "s-a", "con", "nul.txt", "x".repeat(512), "é", "e\u0301", "日本語",
+  "👩‍👩‍👧", " ", "a ", "a\nb", "'; DROP TABLE contextweaver_parts; --", "%2e%2e", "__proto__", "constructor", "*", "?", "\u{10ffff}",
+];
+
+/** Arguments that are refused, each with the code and the path that say why. */
+async function refusals() {
+  const { hash, data } = await blob("a blob");
+  const tooLarge = "a".repeat(MIB + 1);
+  const inParts = (method, ...more) => [
+    [method, [-1, ["x"], ...more], "OUT_OF_RANGE", "/first"],
+    [method, [0.5, ["x"], ...more], "OUT_OF_RANGE", "/first"],
+    [method, [NaN, ["x"], ...more], "OUT_OF_RANGE", "/first"],
+    [method, ["0", ["x"], ...more], "OUT_OF_RANGE", "/first"],
+    [method, [2, "x", ...more], "INVALID_INPUT", "/parts"],
+    [method, [2, undefined, ...more], "INVALID_INPUT", "/parts"],
+    [method, [2, ["x", 1], ...more], "INVALID_INPUT", "/parts/1"],
+    [method, [2, ["x", "\ud800"], ...more], "INVALID_INPUT", "/parts/1"],
+    [method, [2, ["x", tooLarge], ...more], "TOO_LARGE", "/parts/1"],
+    [method, [2, ["é".repeat(MIB / 2 + 1)], ...more], "TOO_LARGE", "/parts/0"],
+    [method, [1, ["x"], ...more], "CONFLICT", "/first"],
+    [method, [3, ["x"], ...more], "CONFLICT", "/first"],
+    [method, [0, [], ...more], "CONFLICT", "/first"],
+  ];
+  return [
+    ...inParts("append"),
+    ...inParts("compact", []),
+    ["compact", [2, ["x"], undefined], "INVALID_INPUT", "/blobs"],
+    ["compact", [2, ["x"], [hash, "x"]], "INVALID_INPUT", "/blobs/1"],
+    ["compact", [2, ["x"], [hash.toUpperCase()]], "INVALID_INPUT", "/blobs/0"],
+    ["putBlob", ["x", data], "INVALID_INPUT", "/hash"],
+    ["putBlob", [`../${hash}`, data], "INVALID_INPUT", "/hash"],
+    ["putBlob", [undefined, data], "INVALID_INPUT", "/hash"],
+    ["putBlob", [hash, "a blob"], "INVALID_INPUT", "/bytes"],
+    ["putBlob", [hash, [1]], "INVALID_INPUT", "/bytes"],
+    ["putBlob", [hash, bytes("another blob")], "INVALID_INPUT", "/hash"],
+    ["putBlob", [hash, new Uint8Array(16 * MIB + 1)], "QUOTA_EXCEEDED", "/bytes"],
+    ["getBlob", [7], "INVALID_INPUT", "/hash"],
+    ["getBlob", ["../x"], "INVALID_INPUT", "/hash"],
+  ];
+}
+
+const cases = {
+  async "a session that was never written has nothing, and begins at 0"(engine, assert) {
+    const session = engine.session("new");
+    assert.deepEqual(await session.load(), { first: 0, parts: [] });
+    assert.equal(await session.getBlob("0".repeat(64)), undefined);
+    await session.append(0, []);
+    assert.deepEqual(await session.load(), { first: 0, parts: [] });
+    await session.delete();
+  },
+
+  async "parts come back in their order, byte for byte"(engine, assert) {
+    const session = engine.session("s");
+    const given = ['{"a":1}', "", "two\nlines\r\n", "\u2028 \\ \" ' \u007f \t", "👩‍👩‍👧 é e\u0301 日本語 \uffff \u{10ffff}", JSON.stringify({ nul: "\0", deep: ["\ud83d\ude00"] })];
+    await session.append(0, given.slice(0, 2));
+    await session.append(2, given.slice(2));
+    assert.deepEqual(await session.load(), { first: 0, parts: given });
+    assert.deepEqual(await engine.other("s").load(), { first: 0, parts: given });
+  },
+
+  async "nothing that was given is changed, nor what was given kept"(engine, assert) {
+    const session = engine.session("s");
+    const parts = Object.freeze(["one"]);
+    const list = ["two"];
+    await session.append(0, parts);
+    const appending = session.append(1, list);
+    list[0] = "changed";
+    list.push("more");
+    await appending;
+    const { hash, data } = await blob("bytes");
+    const putting = session.putBlob(hash, data);
+    data.fill(0);
+    await putting;
+    assert.deepEqual((await session.load()).parts, ["one", "two"]);
+    const read = await session.getBlob(hash);
+    assert.deepEqual([...read], [...bytes("bytes")]);
+    read.fill(0);
+    assert.deepEqual([...(await session.getBlob(hash))], [...bytes("bytes")]);
+    const loaded = await session.load();
+    loaded.parts[0] = "changed";
+    assert.deepEqual((await session.load()).parts, ["one", "two"]);
+  },
+
+  async "who writes at another place than the next is told so, and goes on after loading"(engine, assert) {
+    const [one, two] = [engine.session("s"), engine.other("s")];
+    await one.append(0, ["1"]);
+    await two.append(1, ["2", "3"]);
+    for (const first of [0, 1, 2, 4]) await assert.rejects(one.append(first, ["lost"]), { code: "CONFLICT", path: "/first", details: { next: 3 } });
+    await assert.rejects(one.compact(1, ["lost"], []), { code: "CONFLICT" });
+    const { first, parts } = await one.load();
+    await one.append(first + parts.length, ["4"]);
+    await assert.rejects(two.append(3, ["lost"]), { code: "CONFLICT", details: { next: 4 } });
+    assert.deepEqual(await two.load(), { first: 0, parts: ["1", "2", "3", "4"] });
+  },
+
+  async "of two who write at once one is done, and the other told"(engine, assert) {
+    for (let round = 0; round < 20; round += 1) {
+      const [one, two] = [engine.session("s"), engine.other("s")];
+      const done = await Promise.allSettled([one.append(round, [`one ${round}`]), two.append(round, [`two ${round}`])]);
+      assert.deepEqual(done.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+      assert.equal(done.find(({ status }) => status === "rejected").reason.code, "CONFLICT");
+      const { parts } = await one.load();
+      assert.equal(parts.at(-1), `${done[0].status === "fulfilled" ? "one" : "two"} ${round}`);
+      assert.equal(parts.length, round + 1);
+    }
+  },
+
+  async "a compaction replaces everything, and numbers go on"(engine, assert) {
+    const session = engine.session("s");
+    await session.append(0, ["1", "2", "3"]);
+    await session.compact(3, ["a", "b"], []);
+    assert.deepEqual(await session.load(), { first: 3, parts: ["a", "b"] });
+    await session.append(5, ["4"]);
+    assert.deepEqual(await engine.other("s").load(), { first: 3, parts: ["a", "b", "4"] });
+    await engine.other("s").compact(6, [], []);
+    assert.deepEqual(await session.load(), { first: 6, parts: [] });
+    await assert.rejects(session.append(5, ["x"]), { code: "CONFLICT", details: { next: 6 } });
+    await session.append(6, ["5"]);
+    await session.compact(7, ["c"], []);
+    await session.compact(8, ["d"], []);
+    assert.deepEqual(await engine.other("s").load(), { first: 8, parts: ["d"] });
+  },
+
+  async "who appends while another compacts is told so"(engine, assert) {
+    for (let round = 0; round < 10; round += 1) {
+      const id = `s${round}`;
+      const [one, two] = [engine.session(id), engine.other(id)];
+      await one.append(0, ["1", "2"]);
+      await two.load();
+      const done = await Promise.allSettled([one.compact(2, ["all"], []), two.append(2, ["3"])]);
+      assert.deepEqual(done.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
+      assert.deepEqual(await one.load(), done[0].status === "fulfilled" ? { first: 2, parts: ["all"] } : { first: 0, parts: ["1", "2", "3"] });
+    }
+  },
+
+  async "a blob is stored once, and read by its session alone"(engine, assert) {
+    const session = engine.session("s");
+    const { hash, data } = await blob("a picture");
+    await session.putBlob(hash, data);
+    await session.putBlob(hash, data);
+    await engine.other("s").putBlob(hash, data);
+    const read = await engine.other("s").getBlob(hash);
+    assert.equal(Object.prototype.toString.call(read), "[object Uint8Array]");
+    assert.deepEqual([...read], [...data]);
+    assert.equal(await engine.session("t").getBlob(hash), undefined);
+    const empty = await blob("");
+    await session.putBlob(empty.hash, empty.data);
+    assert.equal((await session.getBlob(empty.hash)).length, 0);
+    // It is not a part.
+    assert.deepEqual(await session.load(), { first: 0, parts: [] });
+    if (engine.blobs) assert.equal(await engine.blobs(), 2);
+  },
+
+  async "a compaction removes the blobs that are not listed"(engine, assert) {
+    const session = engine.session("s");
+    const [kept, dropped, unknown] = await Promise.all(["kept", "dropped", "unknown"].map(blob));
+    for (const { hash, data } of [kept, dropped]) await session.putBlob(hash, data);
+    await session.append(0, ["1"]);
+    await assert.rejects(session.compact(0, ["x"], []), { code: "CONFLICT" });
+    assert.ok(await session.getBlob(dropped.hash), "a refusal removed a blob");
+    await session.compact(1, ["2"], [kept.hash, kept.hash, unknown.hash]);
+    assert.deepEqual([...(await session.getBlob(kept.hash))], [...kept.data]);
+    assert.equal(await session.getBlob(dropped.hash), undefined);
+    assert.equal(await session.getBlob(unknown.hash), undefined);
+    if (engine.blobs) assert.equal(await engine.blobs(), 1);
+    await engine.other("s").putBlob(dropped.hash, dropped.data);
+    assert.deepEqual([...(await session.getBlob(dropped.hash))], [...dropped.data]);
+  },
+
+  async "a blob stays for as long as a session refers to it"(engine, assert) {
+    const { hash, data } = await blob("shared");
+    const sessions = ["a", "b", "c"].map((id) => engine.session(id));
+    for (const session of sessions) await session.putBlob(hash, data);
+    await sessions[0].delete();
+    await sessions[1].compact(0, [], []);
+    assert.equal(await sessions[0].getBlob(hash), undefined);
+    assert.equal(await sessions[1].getBlob(hash), undefined);
+    assert.deepEqual([...(await sessions[2].getBlob(hash))], [...data]);
+    await sessions[0].putBlob(hash, data);
+    await sessions[2].delete();
+    assert.deepEqual([...(await engine.other("a").getBlob(hash))], [...data]);
+    await sessions[0].delete();
+    if (engine.blobs) assert.equal(await engine.blobs(), 0);
+  },
+
+  async "a session that was deleted begins anew, and the others stay"(engine, assert) {
+    const { hash, data } = await blob("bytes");
+    const [one, two] = [engine.session("one"), engine.session("two")];
+    await one.append(0, ["1"]);
+    await one.putBlob(hash, data);
+    await two.append(0, ["2"]);
+    await one.delete();
+    await one.delete();
+    assert.deepEqual(await engine.other("one").load(), { first: 0, parts: [] });
+    assert.equal(await one.getBlob(hash), undefined);
+    await assert.rejects(one.append(1, ["x"]), { code: "CONFLICT", details: { next: 0 } });
+    await one.append(0, ["new"]);
+    assert.deepEqual(await one.load(), { first: 0, parts: ["new"] });
+    assert.deepEqual(await two.load(), { first: 0, parts: ["2"] });
+  },
+
+  async "parts may be 1 MiB large, and many"(engine, assert) {
+    const session = engine.session("s");
+    const large = ["a".repeat(MIB), "é".repeat(MIB / 2), "日".repeat(Math.floor(MIB / 3))];
+    await session.append(0, large);
+    const many = Array.from({ length: 2_000 }, (_, at) => `{"at":${at}}`);
+    await session.append(3, many);
+    const loaded = await engine.other("s").load();
+    assert.deepEqual(loaded.parts.length, 2_003);
+    for (const [at, part] of [...large, ...many].entries()) assert.ok(loaded.parts[at] === part, `part ${at}`);
+    await session.compact(2_003, large, []);
+    assert.equal((await session.load()).parts[1], large[1]);
+  },
+
+  async "a blob may be 16 MiB large"(engine, assert) {
+    const session = engine.session("s");
+    const draw = random(16);
+    const words = new Uint32Array(4 * MIB).map(() => draw() * 2 ** 32);
+    const { hash, data } = await blob(new Uint8Array(words.buffer));
+    await session.putBlob(hash, data);
+    const read = await engine.other("s").getBlob(hash);
+    assert.equal(await sha256(read), hash);
+    await session.compact(0, [], []);
+    assert.equal(await session.getBlob(hash), undefined);
+  },
+
+  async "what is refused leaves no trace"(engine, assert) {
+    const session = engine.session("s");
+    const { hash, data } = await blob("kept");
+    await session.append(0, ["1", "2"]);
+    await session.putBlob(hash, data);
+    for (const [method, args, code, path] of await refusals()) {
+      await assert.rejects(session[method](...args), { code, path }, `${method} ${code} ${path}`);
+    }
+    assert.deepEqual(await engine.other("s").load(), { first: 0, parts: ["1", "2"] });
+    assert.ok(await session.getBlob(hash));
+    if (engine.blobs) assert.equal(await engine.blobs(), 1);
+    await session.append(2, ["3"]);
+  },
+
+  async "any name is a session of its own"(engine, assert) {
+    for (const [at, id] of HOSTILE_IDS.entries()) await engine.session(id).append(0, [`part of ${at}`]);
+    for (const [at, id] of HOSTILE_IDS.entries()) assert.deepEqual(await engine.other(id).load(), { first: 0, parts: [`part of ${at}`] }, id);
+    if (engine.store) assert.deepEqual((await engine.store().sessions()).map(({ id }) => id).sort(), [...HOSTILE_IDS].sort());
+    for (const id of HOSTILE_IDS) await engine.session(id).delete();
+    if (engine.store) assert.deepEqual(await engine.store().sessions(), []);
+  },
+
+  async "what is no name is refused at once"(engine, assert) {
+    if (!engine.store) return;
+    for (const id of ["", "x".repeat(513), "\ud800", undefined, null, 7, {}, ["a"]]) {
+      assert.throws(() => engine.store().session(id), { code: "INVALID_INPUT", path: "/id" });
+      await assert.rejects(engine.store().delete(id), { code: "INVALID_INPUT", path: "/id" });
+    }
+    assert.deepEqual(await engine.store().sessions(), []);
+  },
+
+  async "sessions are listed with what they take"(engine, assert) {
+    if (!engine.store) return;
+    const store = engine.store();
+    const { hash, data } = await blob("twelve bytes");
+    for (const id of ["b", "a"]) {
+      await store.session(id).append(0, ["0123456789", "é"]);
+      await store.session(id).putBlob(hash, data);
+    }
+    const listed = await store.sessions();
+    assert.deepEqual(listed.map(({ id, blob_bytes }) => [id, blob_bytes]), [["a", 12], ["b", 12]]);
+    for (const { bytes: size, written_at } of listed) {
+      assert.ok(size >= 12 && size < 1_000, `${size} bytes`);
+      assert.ok(Number.isInteger(written_at) && written_at > 1.6e12, `written at ${written_at}`);
+    }
+    await store.session("a").compact(2, [], []);
+    const [compacted] = await store.sessions();
+    assert.ok(compacted.bytes < listed[0].bytes && compacted.blob_bytes === 0, JSON.stringify(compacted));
+    await store.delete("a");
+    await store.delete("nobody");
+    assert.deepEqual((await store.sessions()).map(({ id }) => id), ["b"]);
+  },
+
+  async "calls that nobody waits for keep their order"(engine, assert) {
+    const session = engine.session("s");
+    const calls = Array.from({ length: 20 }, (_, at) => session.append(at, [String(at)]));
+    const compacted = session.compact(20, ["all"], []);
+    const after = session.append(21, ["last"]);
+    await Promise.all([...calls, compacted, after]);
+    assert.deepEqual(await session.load(), { first: 20, parts: ["all", "last"] });
+  },
+
+  async "many sessions at once are what they would be alone"(engine, assert) {
+    const draw = random(7);
+    const pick = (list) => list[Math.floor(draw() * list.length)];
+    const blobs = await Promise.all(["one", "two", "three", "four"].map(blob));
+    const ids = Array.from({ length: 12 }, (_, at) => `session ${at}`);
+    const model = new Map(ids.map((id) => [id, { first: 0, parts: [], blobs: new Set() }]));
+    for (let round = 0; round < 25; round += 1) {
+      await Promise.all(ids.map(async (id) => {
+        const kept = model.get(id);
+        const session = draw() < 0.5 ? engine.session(id) : engine.other(id);
+        const next = kept.first + kept.parts.length;
+        const parts = Array.from({ length: Math.floor(draw() * 4) }, (_, at) => `${id} ${round} ${at}`);
+        const roll = draw();
+        if (roll < 0.6) {
+          kept.parts = [...kept.parts, ...parts];
+          await session.append(next, parts);
+        } else if (roll < 0.85) {
+          const { hash, data } = pick(blobs);
+          kept.blobs.add(hash);
+          await session.putBlob(hash, data);
+        } else if (roll < 0.95) {
+          const left = [...kept.blobs].filter(() => draw() < 0.5);
+          Object.assign(kept, { first: next, parts, blobs: new Set(left) });
+          await session.compact(next, parts, left);
+        } else {
+          Object.assign(kept, { first: 0, parts: [], blobs: new Set() });
+          await session.delete();
+        }
+      }));
+    }
+    for (const [id, { first, parts, blobs: refers }] of model) {
+      assert.deepEqual(await engine.other(id).load(), { first, parts }, id);
+      for (const { hash } of blobs) assert.equal((await engine.other(id).getBlob(hash)) !== undefined, refers.has(hash), id);
+    }
+    if (engine.blobs) assert.equal(await engine.blobs(), engine.shares === false ? [...model.values()].reduce((sum, kept) => sum + kept.blobs.size, 0) : new Set([...model.values()].flatMap((kept) => [...kept.blobs])).size);
+  },
+};
+
+/** Runs all cases. `open` makes an engine with nothing in it, which is closed by `close` if it has one. */
+export function runStorageCases(open, assert) {
+  const each = Object.entries(cases).map(([name, run]) => [name, async () => {
+    const engine = await open();
+    try {
+      await run(engine, assert);
+    } finally {
+      await engine.close?.();
+    }
+  }]);
+  return runAll(Object.fromEntries(each));
+}
