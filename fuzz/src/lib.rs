@@ -16,7 +16,7 @@ mod text;
 pub type Target = fn(&[u8]);
 
 /// Every target by its name.
-pub const TARGETS: [(&str, Target); 17] = [
+pub const TARGETS: [(&str, Target); 18] = [
     ("pattern", text::pattern),
     ("json", text::json),
     ("redact", text::redact),
@@ -33,6 +33,7 @@ pub const TARGETS: [(&str, Target); 17] = [
     ("json_rpc", decisions::json_rpc),
     ("manager_snapshots", snapshots::manager_snapshots),
     ("decision_snapshots", snapshots::decision_snapshots),
+    ("journals", snapshots::journals),
     ("compat", compat::compat),
 ];
 

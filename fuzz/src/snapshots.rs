@@ -1,8 +1,9 @@
 //! What was stored and comes back, from whoever had it in the meantime.
 
-use contextweaver_context::{BuildRequest, ContextManager, ManagerOptions};
+use contextweaver_context::{BuildRequest, ContextManager, JournalOptions, ManagerOptions};
 use contextweaver_decisions::{DecisionStore, DecisionStoreOptions, ImportMode, ImportOptions};
 use contextweaver_model::Phase;
+use contextweaver_model::journal::{JournalBatch, JournalEnd};
 use serde_json::{Value, json};
 
 use crate::build::built;
@@ -31,6 +32,45 @@ pub fn manager_snapshots(data: &[u8]) {
             let tokens = manager.options().estimator.tokens(&prompt);
             assert!(tokens <= BUDGET, "P1: {tokens} tokens of {stored}");
         }
+    }
+}
+
+/// A journal is refused or read as far as it can be; what was read is written as one that reads the same, without findings,
+/// and gives the same prompts in their budget. Lines that are no parts are changes, of which parts are made with right sums.
+pub fn journals(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let (mut parts, mut end) = (Vec::new(), JournalEnd::default());
+    for lines in text.split("\n---\n") {
+        let is_json = |line: &&str| !line.starts_with("{\"sum\"") && serde_json::from_str::<Value>(line).is_ok();
+        parts.extend(lines.lines().filter(|line| line.starts_with("{\"sum\"")).map(str::to_owned));
+        let changes: Vec<String> = lines.lines().filter(is_json).map(str::to_owned).collect();
+        let batch = JournalBatch { kind: "session", whole: parts.is_empty(), changes, ..JournalBatch::default() };
+        parts.extend(batch.write(&mut end, 4096));
+    }
+    let read = |text: &str| ContextManager::restore_journal(text, ManagerOptions::default(), |_| None);
+    let Ok(restored) = read(&parts.join("\n")) else { return };
+    let mut manager = restored.manager;
+    let journal = manager.export_since(None, &JournalOptions::default()).map(|written| written.parts.join("\n"));
+    let journal = journal.unwrap_or_else(|error| panic!("{error}"));
+    let again = read(&journal).unwrap_or_else(|error| panic!("{error}: {journal}"));
+    assert!(again.findings.is_empty(), "{:?}: {journal}", again.findings);
+    let mut again = again.manager;
+    // Counts go on where they were, or begin anew.
+    let state = |manager: &ContextManager| {
+        let mut state = json!(manager.snapshot());
+        state["journal"] = Value::Null;
+        state
+    };
+    assert_eq!(state(&again), state(&manager), "{journal}");
+    let mut request = BuildRequest::new(Phase::Answer, "what is left");
+    request.budget_tokens = Some(BUDGET);
+    let prompt =
+        |manager: &mut ContextManager| built(manager, &request).map(|pack| pack.prompt).map_err(|error| error.code());
+    let first = prompt(&mut manager);
+    assert_eq!(prompt(&mut again), first, "{journal}");
+    if let Ok(prompt) = first {
+        let tokens = manager.options().estimator.tokens(&prompt);
+        assert!(tokens <= BUDGET, "P1: {tokens} tokens of {journal}");
     }
 }
 

@@ -53,7 +53,7 @@ export class Callbacks {
       collect(own["hooks"], "/hooks", this.#hooks, HOOKS);
       delete own["hooks"];
     }
-    for (const key of ["clock", "item_scores"]) {
+    for (const key of ["clock", "item_scores", "get_blob"]) {
       if (own[key] === undefined) continue;
       if (typeof own[key] !== "function") throw notAFunction(`/${key}`);
       this.#functions.set(key, own[key] as Fn);
@@ -99,6 +99,11 @@ export class Callbacks {
   now(): number | undefined {
     const clock = this.#functions.get("clock");
     return clock && ask("clock", clock, [], isTime, "milliseconds since 1970");
+  }
+
+  /** Where bytes are that are not in memory. */
+  get getBlob(): ((hash: string) => Promise<Uint8Array | undefined>) | undefined {
+    return this.#functions.get("get_blob") as ((hash: string) => Promise<Uint8Array | undefined>) | undefined;
   }
 
   /** Scores for a build, if there is a function for them; the guard checks what they are. */

@@ -54,8 +54,12 @@ import type {
 } from "./results.js";
 import type { CardOptions, PackedCards, RouteHistory, RouteOptions, RouteResult } from "./routing-types.js";
 import type { Router } from "./router.js";
-import { Session } from "./session.js";
+import { exportJournal, journalSource, settingsOf } from "./journal.js";
+import type { JournalSource } from "./journal.js";
+import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
+import { Session, snapshotOrigin } from "./session.js";
 import type {
+  ArtifactRef,
   ContextItem,
   ContextPack,
   Episode,
@@ -97,14 +101,21 @@ export class ContextManager {
   readonly facts: FactView;
   /** What prompts remember of past conversations. */
   readonly episodes: EpisodeView;
+  /** How far reading a journal went, for a manager that {@link ContextManager.restore} made. */
+  readonly restored?: RestoredJournal;
   readonly #session: Session;
+  readonly #settings: string;
   readonly #handedOver = new HandedOver();
 
   /** Makes an empty manager. Unknown options are `UNKNOWN_FIELD`. */
   constructor(options?: ContextManagerOptions);
-  constructor(options?: ContextManagerOptions, snapshot?: unknown) {
-    const session = new Session(options, JsonText.of(snapshot));
+  constructor(options?: ContextManagerOptions, source?: unknown) {
+    const journal = source instanceof ReadJournal ? source.source : undefined;
+    const snapshot = JsonText.of(source);
+    const session = new Session(options, snapshot === undefined ? journal?.origin : snapshotOrigin(snapshot));
     this.#session = session;
+    this.#settings = settingsOf(options);
+    if (journal) this.restored = orFree(journal.report, session);
     const { events, artifacts, facts, episodes } = views(session);
     this.events = events;
     this.artifacts = artifacts;
@@ -121,6 +132,41 @@ export class ContextManager {
     const json = typeof snapshot === "string" ? text(snapshot, "", SNAPSHOT.total) : encode(snapshot, "", SNAPSHOT);
     const Restored = ContextManager as new (options: unknown, snapshot: JsonText) => ContextManager;
     return new Restored(options, new JsonText(json));
+  }
+
+  /**
+   * Makes a manager of a journal: the lines of {@link ContextManager.exportSince} since the last whole ones, as a list or as
+   * one text. Prompts are those of the manager that wrote it. Options that are data are those of the journal, unless they are
+   * given anew; functions must be. Linear in the text: 20,000 short items take about a fifth of a second.
+   *
+   * Errors: `JOURNAL_DAMAGED` at `/<index>` for parts that are missing, altered or torn, unless `salvage`; `SNAPSHOT_VERSION` for a later
+   * version; `INVALID_INPUT` for a journal of something else; `TOO_LARGE` above 256 MiB.
+   *
+   * ```js
+   * const manager = new ContextManager({ budget: { answer: 500 } });
+   * manager.ingest({ id: "u1", kind: "user_turn", text: "Where is order 12446?" });
+   * const stored = manager.exportSince();
+   * manager.ingest({ id: "a1", kind: "agent_msg", text: "On its way." });
+   * const more = manager.exportSince(stored.cursor);
+   * const again = ContextManager.restore([...stored.changes, ...more.changes]);
+   * console.log(again.build({ phase: "answer" }).prompt === manager.build({ phase: "answer" }).prompt); // true
+   * ```
+   */
+  static restore(changes: Iterable<string> | string, options?: RestoreOptions): ContextManager {
+    const source = journalSource(changes, options);
+    const Restored = ContextManager as new (options: unknown, source: ReadJournal) => ContextManager;
+    return new Restored(source.options, new ReadJournal(source));
+  }
+
+  /**
+   * Returns what changed since a cursor, as lines to store behind the others, or everything where there is none. Nothing is
+   * changed by it: until the changes are stored, go on with the cursor before. An older cursor than that of
+   * {@link ContextManager.restore} gets everything, with `whole`. Takes time and bytes for what is new.
+   *
+   * Errors: `INVALID_INPUT` at `/cursor` for what no export of this manager returned; `OUT_OF_RANGE` at `/part_bytes`.
+   */
+  exportSince(cursor?: string, options?: ExportOptions): ExportedChanges {
+    return exportJournal(this.#session, this.#settings, cursor, options);
   }
 
   /** Appends an item to the log. A second one with its id is `DUPLICATE_ID`. */
@@ -333,6 +379,48 @@ export class ContextManager {
   }
 
   /**
+   * As {@link ContextManager.drilldown}, of an artifact too whose bytes are not in memory: it was evicted to make room, or not
+   * loaded. The option `get_blob` of the manager is asked for them; they are in memory then, and may evict others.
+   *
+   * Errors: those of `drilldown`; `INVALID_INPUT` at `/bytes` for other bytes than those that were stored.
+   */
+  async drilldownAsync(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
+    try {
+      return this.drilldown(handle, selector, options);
+    } catch (error) {
+      if (!(await this.#load(handle, error))) throw error;
+    }
+    return this.drilldown(handle, selector, options);
+  }
+
+  /** Loads the bytes of an artifact that are kept elsewhere; tells whether there were some. */
+  async #load(handle: string, error: unknown): Promise<boolean> {
+    const { code } = error as ContextWeaverError;
+    const { getBlob } = this.#session.callbacks;
+    if (!getBlob || (code !== "ARTIFACT_EXPIRED" && code !== "ARTIFACT_NOT_FOUND")) return false;
+    const args = encode({ handle });
+    const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>("artifact_absent", args).value;
+    const hash = artifact?.content_hash;
+    const bytes = hash ? await getBlob(hash) : undefined;
+    if (bytes === undefined) return false;
+    this.#session.run("reload_artifact", args, { bytes: rawBytes(bytes, "/bytes"), mutates: true });
+    return true;
+  }
+
+  /**
+   * Removes what an item says for good: its text, its metadata, its artifacts. It stays in its place, empty, and stands in no
+   * prompt. Facts and episodes are deleted by their own ids. What was stored before has it still: store an export with `whole` in its
+   * place, and delete the blobs that nothing refers to.
+   *
+   * `NOT_FOUND` at `/item_id` where there is none.
+   */
+  forget(item_id: string): ForgottenItem {
+    const args = encode({ item_id: text(item_id, "/item_id") });
+    this.#handedOver.forget();
+    return this.#session.run<ForgottenItem>("forget", args, { mutates: true }).value;
+  }
+
+  /**
    * Reduces a result that is in no conversation, to at most `budget_tokens`. The whole is stored under a handle made of
    * its hash, `artifact:compact:<16 hexadecimal digits>`, for `drilldown`. Under `compat: "0.18"` options and result are
    * those of the Python library.
@@ -440,6 +528,11 @@ export class ContextManager {
     return this.#session.run<Snapshot>("snapshot", "{}").value;
   }
 
+  /** Hashes of the bytes that artifacts have, or had before they were evicted: the blobs to keep. @internal */
+  blobHashes(): readonly string[] {
+    return this.#session.run<{ hashes: string[] }>("artifact_hashes", "{}").value.hashes;
+  }
+
   /** Gives the memory back; every later call is `DISPOSED`. A second `free` does nothing. */
   free(): void {
     this.#session.free();
@@ -471,6 +564,25 @@ export class ContextManager {
     if (!ContextWeaverError.is(error)) return;
     const known = PHASES.find((one) => one === phase);
     this.#session.tell([{ hook: "build_failed", ...(known && { phase: known }), error_type: error.code, duration_ms }]);
+  }
+}
+
+/** Marks a journal among the arguments of the constructor. */
+class ReadJournal {
+  readonly source: JournalSource;
+
+  constructor(source: JournalSource) {
+    this.source = source;
+  }
+}
+
+/** Goes on with a manager that was just made, or frees it. */
+function orFree<T>(use: () => T, session: Session): T {
+  try {
+    return use();
+  } catch (error) {
+    session.free();
+    throw error;
   }
 }
 

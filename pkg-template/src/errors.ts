@@ -14,8 +14,6 @@ export const ERROR_CODES = [
   "OUT_OF_RANGE",
   /** An id is already taken. */
   "DUPLICATE_ID",
-  /** Somebody else wrote meanwhile: load again, then repeat what is still wanted. */
-  "CONFLICT",
   /** No item, tool, hook, profile or episode has this id. */
   "NOT_FOUND",
   /** A value refers to itself. */

@@ -193,6 +193,11 @@ export interface ContextManagerOptions {
   readonly embed?: Embedder;
   /** What the likeness of vectors counts beside the words, whose best score is 1; 0 to 1. Default: 0.15. */
   readonly embedding_weight?: number;
+  /**
+   * Returns bytes that are not in memory by their SHA-256, 64 hexadecimal digits: where blobs of a journal are kept. Asked by
+   * {@link ContextManager.drilldownAsync}. Default: none.
+   */
+  readonly get_blob?: (hash: string) => Promise<Uint8Array | undefined>;
   /** Let prompts only grow, for the sake of provider prompt caches. Default: false. */
   readonly append?: boolean;
   /**

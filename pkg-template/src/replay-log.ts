@@ -31,6 +31,8 @@ export interface Entry<G> {
   readonly removed?: number | undefined;
   /** Whether it takes long to repeat and leaves little. */
   readonly isSlow?: boolean;
+  /** Whether nothing of what came before may be held any more. */
+  readonly erases?: boolean;
   /** Repeats the change; asks no function of the caller. */
   readonly replay: (glue: G, handle: number) => void;
 }
@@ -64,6 +66,7 @@ export class ReplayLog<G> {
   #lasting = 0;
   #removed = 0;
   #slow = 0;
+  #erases = false;
   /** The weight at which to see whether folding pays. */
   #due = 0;
 
@@ -90,7 +93,8 @@ export class ReplayLog<G> {
     this.#lasting += entry.lasting ?? 0;
     this.#removed += entry.removed ?? 0;
     if (entry.isSlow) this.#slow += 1;
-    return this.#weight >= this.#due || this.#slow >= MAX_SLOW || (entry.removed !== undefined && this.#weight >= FOLD_AT);
+    this.#erases ||= entry.erases === true;
+    return this.#erases || this.#weight >= this.#due || this.#slow >= MAX_SLOW || (entry.removed !== undefined && this.#weight >= FOLD_AT);
   }
 
   /** Folds the entries into a snapshot if that makes the log lighter or its replay shorter. */
@@ -98,7 +102,7 @@ export class ReplayLog<G> {
     const alive = this.#source.alive(glue, handle);
     const useful = this.#lasting + alive.bytes;
     const isHeavy = this.#weight > 2 * useful + FOLD_AT || this.#removed >= Math.max(MIN_REMOVED, alive.count);
-    if (isHeavy || this.#slow >= MAX_SLOW) this.#fold(glue, handle, alive);
+    if (this.#erases || isHeavy || this.#slow >= MAX_SLOW) this.#fold(glue, handle, alive);
     else if (this.#weight >= this.#due) this.#due = this.#weight + Math.max(FOLD_AT, useful);
   }
 
@@ -135,6 +139,7 @@ export class ReplayLog<G> {
     this.#entries = [];
     this.#weight = start.weight;
     this.#removed = this.#slow = 0;
+    this.#erases = false;
     this.#begin(alive);
   }
 

@@ -20,7 +20,7 @@ const APPENDING = ["ingest", "ingest_envelope", "ingest_mcp_result", "ingest_mes
 /** Operations that remove one thing. */
 const REMOVING = ["artifact_delete", "episode_delete", "fact_delete"];
 /** Operations that may overwrite or evict bytes. */
-const REPLACING = ["compact", "put_artifact", "ingest_mcp_result", "ingest_tool_result"];
+const REPLACING = ["compact", "forget", "put_artifact", "reload_artifact", "ingest_mcp_result", "ingest_tool_result"];
 
 /** An operation of the engine with its argument. */
 interface Operation {
@@ -42,6 +42,20 @@ export interface EncodedResult {
 interface Switches {
   readonly append?: unknown;
   readonly limits?: { readonly eviction?: unknown; readonly artifact_ttl_seconds?: unknown } | null;
+}
+
+/** What a manager is made of that is not empty. @internal */
+export interface Origin {
+  /** Bytes that are held for it. */
+  readonly weight: number;
+  /** Makes it, with the JSON of its options. */
+  readonly open: (glue: ContextGlue, options: string) => number;
+}
+
+/** A manager of the JSON of a snapshot. @internal */
+export function snapshotOrigin(snapshot: string): Origin {
+  const base = utf8(snapshot);
+  return { weight: base.length, open: (glue, options) => glue.manager_restore(base, options) };
 }
 
 /** How to run an operation. @internal */
@@ -95,10 +109,11 @@ export class Session {
   /** Whether the order of use decides what is evicted, and whether artifacts expire. */
   readonly #evicts: boolean;
   readonly #expires: boolean;
+  #keepsJournal = false;
   #asking = false;
   #telling = false;
 
-  constructor(options: unknown, snapshot?: string) {
+  constructor(options: unknown, origin?: Origin) {
     const own = fields(options);
     this.vectors = vectorsOf(own);
     this.callbacks = new Callbacks(own);
@@ -111,9 +126,8 @@ export class Session {
       const hint = "clock: Date.now, or a clock of yours";
       throw new ContextWeaverError("MISSING_FIELD", "artifacts that expire need a clock", { path: "/clock", hint });
     }
-    const base = snapshot === undefined ? undefined : utf8(snapshot);
-    const open = (glue: ContextGlue): number => (base ? glue.manager_restore(base, json) : glue.manager_new(json));
-    this.#object = new EngineObject(context, kindOf(json, this.#expires), { weight: base?.length ?? 0, open });
+    const open = (glue: ContextGlue): number => (origin ? origin.open(glue, json) : glue.manager_new(json));
+    this.#object = new EngineObject(context, kindOf(json, this.#expires), { weight: origin?.weight ?? 0, open });
     this.#object.watch(this);
   }
 
@@ -164,6 +178,26 @@ export class Session {
     const bytes = this.#object.call((glue, at) => glue.artifact_bytes(at, handle) as Uint8Array<ArrayBuffer>);
     this.#recordUse(time, handle);
     return bytes;
+  }
+
+  /** What changed, as lines; changes nothing. */
+  journal(args: string): string {
+    this.#tellTime();
+    this.#notAsking();
+    return this.#object.call((glue, at) => glue.manager_journal(at, args));
+  }
+
+  /** Says that a journal is kept, so that cursors outlive an instance. */
+  keepJournal(): void {
+    if (this.#keepsJournal) return;
+    this.run("keep_journal", "{}", { mutates: true });
+    this.#keepsJournal = true;
+  }
+
+  /** Bytes by their hash; that is no use of an artifact. */
+  blob(hash: string): Uint8Array<ArrayBuffer> {
+    this.#notAsking();
+    return this.#object.call((glue, at) => glue.manager_blob(at, hash) as Uint8Array<ArrayBuffer>);
   }
 
   /** Gives the memory back; a second time does nothing. */
@@ -300,6 +334,7 @@ function entryOf(time: Operation | undefined, operation: Operation, answers: rea
     lasting: APPENDING.includes(name) ? texts : 0,
     removed: REMOVING.includes(name) ? 1 : time || REPLACING.includes(name) ? 0 : undefined,
     // Builds in append mode and consolidations replace what the ones before left.
+    erases: name === "forget",
     isSlow: name.startsWith("build") || name === "consolidate",
     replay,
   };
@@ -310,6 +345,7 @@ function invoke(glue: ContextGlue, handle: number, { name, args, bytes, result }
   if (name === "ingest_messages") return glue.manager_ingest_messages(handle, args);
   if (name === "sync_messages") return glue.manager_sync_messages(handle, args);
   if (!bytes) return glue.manager_call(handle, name, args);
+  if (name === "reload_artifact") return glue.manager_reload_artifact(handle, args, bytes);
   if (name === "put_artifact") return glue.manager_put_artifact(handle, args, bytes);
   return glue.manager_ingest_tool_result(handle, args, bytes);
 }

@@ -18,11 +18,11 @@ pub fn export(manager: &ContextManager, arguments: &str) -> Result<String> {
         inline_bytes: fields.uint_or("inline_bytes", limits::JOURNAL_INLINE_BYTES as u64, most)? as usize,
         whole: fields.bool_or("whole", false)?,
         first: fields.uint_or("first", 0, limits::MAX_SEQUENCE)?,
-        settings: fields.opt_object("settings")?.map(|settings| json!(settings).to_string()),
+        settings: fields.opt_object("settings")?.map(|settings| serde_json::Value::Object(settings).to_string()),
     };
     fields.finish()?;
     let exported = manager.export_since(cursor.as_deref(), &options)?;
-    let mut text = json!(exported).to_string();
+    let mut text = super::write(&exported)?;
     for part in exported.parts {
         text.push('\n');
         text.push_str(&part);
@@ -46,6 +46,7 @@ pub fn restore(parts: &str, options: &str, hashes: &str, blobs: &[Vec<u8>]) -> R
         json!({ "part": finding.part, "code": error["code"], "message": error["message"] })
     };
     let findings: Vec<_> = findings.iter().map(found).collect();
+    let missing_blobs: Vec<serde_json::Value> = missing_blobs.into_iter().map(Into::into).collect();
     let report = json!({ "cursor": cursor, "findings": findings, "missing_blobs": missing_blobs });
     Ok((manager, report.to_string()))
 }

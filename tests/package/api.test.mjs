@@ -20,6 +20,7 @@ const GROUPS = {
   "the compat mode": ["compat.mjs", "compatCases"],
   "the decision memory": ["decisions.mjs", "decisionCases"],
   "vectors of items": ["embedding.mjs", "embeddingCases"],
+  journals: ["journal.mjs", "journalCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
   "every hostile value at every entry point": ["hostile-values.mjs", "exhaustiveCases"],
   canaries: ["canaries.mjs", "canaryCases"],

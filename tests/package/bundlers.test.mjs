@@ -75,6 +75,8 @@ const NEEDS = {
   fromMcpMeta: "agent",
   normalizeTools: "routing",
   oncePerLoop: "agent",
+  openSession: "agent",
+  StoredSession: "agent",
   redactSecrets: "agent",
   renderCards: "routing",
   runTool: "agent",

@@ -193,6 +193,19 @@ async function allDecisionTools({ decisions }) {
 }
 
 /** Runs each part; an error is looked at like a result. */
+/** Where a session is kept that has these parts. */
+function place(parts = []) {
+  const kept = [...parts];
+  return {
+    load: async () => ({ first: 0, parts: kept }),
+    append: async (_, more) => void kept.push(...more),
+    compact: async (_, all) => void kept.splice(0, kept.length, ...all),
+    putBlob: async () => {},
+    getBlob: async () => undefined,
+    delete: async () => {},
+  };
+}
+
 const each = (...parts) => parts.map((part) => attempt(part));
 
 function attempt(run) {
@@ -275,6 +288,44 @@ const ROWS = {
   ),
   "ContextManager.embeds": ({ manager }) => manager.embeds,
   "ContextManager.embedMissing": ({ manager }) => each(() => manager.embedMissing(SECRET), () => manager.embedMissing({ [NAME]: SECRET })),
+  "ContextManager.exportSince": ({ manager }) => each(
+    () => manager.exportSince(NAME),
+    () => manager.exportSince(undefined, { [NAME]: 1 }),
+  ),
+  "ContextManager.restore": (_, cw) => each(
+    () => cw.ContextManager.restore([SECRET]),
+    () => cw.ContextManager.restore([`{"sum":"0123456789abcdef","part":{"${NAME}":"${SECRET}"}}`], { salvage: true }).restored,
+    () => cw.ContextManager.restore([], { blobs: NAME }),
+  ),
+  "ContextManager.drilldownAsync": ({ manager }) => each(
+    () => manager.drilldownAsync(NAME, { type: "head" }),
+    () => manager.drilldownAsync("artifact:result:k1", { type: NAME }),
+  ),
+  "ContextManager.forget": ({ manager }) => each(() => manager.forget(NAME)),
+  "ContextManager.blobHashes": ({ manager }) => manager.blobHashes(),
+  "StoredSession.new": (_, cw) => each(() => new cw.StoredSession(place(), new cw.ContextManager(), { first: 0, parts: [], blobs: new Map(), compact_bytes: 1 })),
+  "StoredSession.sequence": async (_, cw) => (await cw.openSession(place())).sequence,
+  "StoredSession.save": async (_, cw) => {
+    const session = await cw.openSession(place(), { salvage: true });
+    session.manager.ingest(item(NAME));
+    return each(() => session.save(), () => session.compact());
+  },
+  "StoredSession.compact": async (_, cw) => each(async () => (await cw.openSession(place())).compact()),
+  "StoredSession.drilldown": async (_, cw) => {
+    const session = await cw.openSession(place());
+    return each(() => session.drilldown(NAME, { type: "head" }));
+  },
+  "StoredSession.forget": async (_, cw) => {
+    const session = await cw.openSession(place());
+    return each(() => session.forget(NAME));
+  },
+  "StoredSession.delete": async (_, cw) => each(async () => (await cw.openSession(place())).delete()),
+  "StoredSession.free": async (_, cw) => each(async () => (await cw.openSession(place())).free()),
+  openSession: async (_, cw) => each(
+    () => cw.openSession(place([SECRET])),
+    async () => (await cw.openSession(place([SECRET]), { salvage: true })).findings,
+    () => cw.openSession(place(), { [NAME]: 1 }),
+  ),
   "ContextManager.observeUsage": ({ manager }) => each(
     () => manager.observeUsage({ model: NAME, estimated: SECRET, actual: 1 }),
     () => manager.observeUsage({ model: "m", estimated: 1, actual: 1, [NAME]: 1 }),
@@ -793,6 +844,8 @@ const CONVERTS = "writes the same in another format, for a program; what shows i
 const REVEALS = "gives a value to the program that asks for it by its key; see context-leaks.mjs";
 const GIVES_BACK = {
   "ContextManager.toJSON": STORED,
+  "ContextManager.exportSince": STORED,
+  "ContextManager.forget": "gives back the ids of items that say the same, to be forgotten by them",
   "ContextManager.events.get": STORED,
   "ContextManager.events.list": STORED,
   "ContextManager.events.tail": STORED,

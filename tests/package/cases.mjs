@@ -8,6 +8,7 @@ import { leakCases } from "./context-leaks.mjs";
 import { decisionCases } from "./decisions.mjs";
 import { embeddingCases } from "./embedding.mjs";
 import { hostileCases } from "./hostile.mjs";
+import { journalCases } from "./journal.mjs";
 import { mcpCases } from "./mcp.mjs";
 import { messageCases } from "./messages.mjs";
 import { resultCases } from "./results.mjs";
@@ -34,6 +35,7 @@ const cases = {
   ...toolDefinitionCases,
   ...decisionCases,
   ...embeddingCases,
+  ...journalCases,
   ...hostileCases,
 };
 

@@ -35,6 +35,12 @@ pub fn parse(text: &str) -> Result<Value> {
     parse_within(text, limits::MAX_INPUT_BYTES)
 }
 
+/// Returns a record as a JSON value, by way of text: the writer of text is there anyway, another one would be compiled for every
+/// kind of record.
+pub fn to_value(record: &impl serde::Serialize) -> Value {
+    serde_json::to_string(record).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
 /// Parses a snapshot, which may be as large as a full store and log.
 ///
 /// # Errors

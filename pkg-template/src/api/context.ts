@@ -1,6 +1,10 @@
 // Names that need the context compiler.
 export { ContextManager } from "../context-manager.js";
 export type * from "../hook-types.js";
+export type * from "../journal-types.js";
 export type * from "../options.js";
 export type * from "../results.js";
 export { buildReport, countTokens, drilldownTool, redactSecrets, sanitizeText, tokenize, version } from "../text.js";
+export { StoredSession, openSession } from "../stored-session.js";
+export type { OpenSessionOptions, SavedSession } from "../stored-session.js";
+export type { SessionStorage, StoredParts } from "../storage/storage-types.js";

@@ -8,7 +8,7 @@
 import { ContextWeaverError } from "../errors.js";
 import { utf8 } from "../guard.js";
 import { blobOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, sha256 } from "./checks.js";
-import type { SessionStorage, SessionStore, StoredParts, StoredSession } from "./storage-types.js";
+import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A file that is open, as `node:fs/promises` has it. */
 export interface StorageFile {
@@ -104,8 +104,8 @@ export class FileStore implements SessionStore {
     };
   }
 
-  async sessions(): Promise<readonly StoredSession[]> {
-    const found: StoredSession[] = [];
+  async sessions(): Promise<readonly SessionRecord[]> {
+    const found: SessionRecord[] = [];
     for (const name of await this.#names(this.#directory)) {
       if (name.startsWith(REMOVED)) continue;
       const folder = `${this.#directory}/${name}`;
@@ -334,7 +334,7 @@ export class FileStore implements SessionStore {
     }
   }
 
-  async #describe(folder: string): Promise<StoredSession | undefined> {
+  async #describe(folder: string): Promise<SessionRecord | undefined> {
     const read = async (file: StorageFile) => ({ header: (await headerOf(file, FIRST_LINE)) ?? (await headerOf(file)), ...(await sizeAndTimeOf(file)) });
     const { header, bytes, written_at } = await this.#opening(`${folder}/${JOURNAL}`, "r", read);
     if (!header) return undefined;

@@ -1,7 +1,7 @@
 // Sessions in the memory of the process: for tests, and as the plainest of the engines.
 import { fields, refuseUnknown } from "../guard.js";
 import { blobOf, clockOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, timeOf } from "./checks.js";
-import type { SessionStorage, SessionStore, StoredParts, StoredSession } from "./storage-types.js";
+import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** How sessions are kept in memory. */
 export interface MemoryStoreOptions {
@@ -62,7 +62,7 @@ class MemoryStore implements SessionStore {
     };
   }
 
-  async sessions(): Promise<readonly StoredSession[]> {
+  async sessions(): Promise<readonly SessionRecord[]> {
     const listed = [...this.#kept].sort(([one], [other]) => (one < other ? -1 : 1));
     return listed.map(([id, { bytes, blobs, written_at }]) => {
       const blob_bytes = [...blobs].reduce((sum, hash) => sum + (this.#blobs.get(hash)?.bytes.length ?? 0), 0);

@@ -4,7 +4,7 @@
 // process or an object that ends in between leaves nothing half done.
 import { ContextWeaverError } from "../errors.js";
 import { blobOf, expectNext, hashOf, hashesOf, numberOf, partsOf, timeOf } from "./checks.js";
-import type { BlobStore, SessionStorage, StoredParts, StoredSession } from "./storage-types.js";
+import type { BlobStore, SessionStorage, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A value that is bound to a statement. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -74,7 +74,7 @@ export class SqlSessions {
     };
   }
 
-  async sessions(): Promise<readonly StoredSession[]> {
+  async sessions(): Promise<readonly SessionRecord[]> {
     const rows = this.#sql.all(
       `SELECT id, bytes, written_at, (SELECT sum(size) FROM contextweaver_blobs b WHERE b.session = s.session) AS blob_bytes
        FROM contextweaver_sessions s`,

@@ -5,7 +5,7 @@ import { clockOf, idOf } from "./checks.js";
 import { blobStoreOf } from "./blobs.js";
 import { SqlSessions } from "./sql.js";
 import type { Sql, SqlValue } from "./sql.js";
-import type { BlobStore, SessionStorage, SessionStore, StoredSession } from "./storage-types.js";
+import type { BlobStore, SessionStorage, SessionStore, SessionRecord } from "./storage-types.js";
 
 /** A prepared statement, as far as it is used. */
 export interface SqliteStatement {
@@ -88,7 +88,7 @@ class SqliteStore implements SessionStore {
     return this.#sessions.session(idOf(id));
   }
 
-  sessions(): Promise<readonly StoredSession[]> {
+  sessions(): Promise<readonly SessionRecord[]> {
     return this.#sessions.sessions();
   }
 

@@ -42,7 +42,7 @@ export interface SessionStorage {
 }
 
 /** A session of a store. */
-export interface StoredSession {
+export interface SessionRecord {
   /** The name it was opened by. */
   readonly id: string;
   /** What its parts take, in bytes. */
@@ -61,7 +61,7 @@ export interface SessionStore {
    */
   session(id: string): SessionStorage;
   /** Lists the sessions in the order of their names. Reads something of each. */
-  sessions(): Promise<readonly StoredSession[]>;
+  sessions(): Promise<readonly SessionRecord[]>;
   /** Removes a session with its blobs, those excepted that another session refers to. */
   delete(id: string): Promise<void>;
 }

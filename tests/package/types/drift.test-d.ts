@@ -56,6 +56,7 @@ import type {
   FeedbackWeights,
   FirewallStats,
   FirewallStrategy,
+  ForgottenItem,
   Handoff,
   HandoffEntry,
   HandoffOptions,
@@ -260,6 +261,7 @@ export const records: { readonly [Name in keyof Records]: true } = {
     Omit<HydrationResult, "item" | "context_used">
   >(),
   // The facade counts what hooks throw.
+  ForgottenItem: same<Records["ForgottenItem"], ForgottenItem>(),
   ManagerStats: same<Records["ManagerStats"], Omit<ManagerStats, "hook_errors">>(),
   MatchedField: same<Records["MatchedField"], RouteMatch["terms"][number]["fields"][number]>(),
   MatchedTerm: same<Records["MatchedTerm"], RouteMatch["terms"][number]>(),
@@ -395,7 +397,7 @@ export const inputs: { readonly [Name in keyof Inputs]: true } = {
   // The facade keeps these functions for itself and says whether there are hooks.
   ContextManagerOptions: input<
     "ContextManagerOptions",
-    Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores" | "embed" | "embedding_weight"> & { readonly listens?: boolean }
+    Omit<ContextManagerOptions, "hooks" | "clock" | "item_scores" | "embed" | "get_blob" | "embedding_weight"> & { readonly listens?: boolean }
   >(),
   ContextPolicy: input<"ContextPolicy", ContextPolicy>(),
   // Handle and selector are arguments of their own.
@@ -456,6 +458,7 @@ export const results: readonly true[] = [
   constant<CompatCompactResult>(),
   constant<Consolidation>(),
   constant<ContextPack>(),
+  constant<ForgottenItem>(),
   constant<Handoff>(),
   constant<HydrationResult>(),
   constant<HookEvent>(),

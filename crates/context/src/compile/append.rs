@@ -15,7 +15,7 @@ use crate::compile::state::BuildState;
 use crate::labels::SEPARATOR;
 use contextweaver_base::order;
 use contextweaver_base::{Error, ErrorCode, Result};
-use contextweaver_model::json::Fields;
+use contextweaver_model::json::{Fields, to_value};
 use contextweaver_model::{ItemKind, Phase, PrefixReport, RenderedAs, RenderedItem};
 
 /// Share of the budget that a re-cut prompt uses, so that it can grow again.
@@ -133,7 +133,7 @@ impl PromptManifests {
                 Some(manifest) if change.is_none() || keep.is_some() => {
                     told.push(manifest.told(*phase, keep.unwrap_or(0), is_new_header || change.is_none()));
                 }
-                None if keep.is_some() => told.push(json!({ "phase": phase, "gone": true })),
+                None if keep.is_some() => told.push(json!({ "phase": phase.as_str(), "gone": true })),
                 _ => {}
             }
         }
@@ -257,7 +257,8 @@ impl PromptManifest {
 
     /// Says what it is, but for the first sections.
     fn told(&self, phase: Phase, keep: usize, with_header: bool) -> Value {
-        let mut told = json!({ "phase": phase, "seen": self.seen, "sections": self.sections[keep..] });
+        let sections: Vec<Value> = self.sections[keep..].iter().map(to_value).collect();
+        let mut told = json!({ "phase": phase.as_str(), "seen": self.seen, "sections": sections });
         if keep > 0 {
             told["keep"] = keep.into();
         }

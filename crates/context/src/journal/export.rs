@@ -13,6 +13,7 @@ use crate::store::EditedArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::journal::{JournalBatch, JournalEnd};
+use contextweaver_model::json::to_value;
 
 /// How a journal is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +162,7 @@ impl Changes<'_> {
         }
         let used = self.manager.artifacts.used_since(from(Count::Uses));
         if self.manager.artifacts.uses() > from(Count::Uses) && !used.is_empty() {
+            let used: Vec<Value> = used.into_iter().map(Value::from).collect();
             self.add(&json!({ "used": used }))?;
         }
         for fact in self.manager.facts.records_since(after(Count::Facts)) {
@@ -211,7 +213,7 @@ impl Changes<'_> {
                 change["reason"] = reason.into();
             }
             if let Some(known) = artifacts.absent(handle) {
-                change["artifact"] = json!(known);
+                change["artifact"] = to_value(known);
             }
             self.add(&change)?;
         }
@@ -243,7 +245,7 @@ impl Changes<'_> {
                 push_field(&mut text, "at", &at.to_string());
             }
             if let Some(envelope) = self.manager.envelopes.get(&item.id) {
-                let mut told = json!(envelope);
+                let mut told = to_value(envelope);
                 // What the item says already.
                 if let Value::Object(fields) = &mut told {
                     if envelope.summary == item.text {

@@ -15,7 +15,7 @@ use crate::store::ReadArtifact;
 use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::journal::{Journal, JournalFinding};
-use contextweaver_model::json::{Fields, JsonMap, as_uint, missing_field};
+use contextweaver_model::json::{Fields, JsonMap, as_uint, missing_field, to_value};
 use contextweaver_model::{ArtifactRef, ContextItem, ResultEnvelope};
 use contextweaver_text::hash::hex;
 
@@ -206,7 +206,7 @@ impl<'a, B: Fn(&str) -> Option<&'a [u8]>> Reader<B> {
     fn artifact_of(&mut self, id: &str, fields: &mut Fields) -> Result<()> {
         let item = self.item_of(id)?;
         let known = item.artifact_ref.as_ref().ok_or_else(|| missing_field("/artifact_of", "artifact_ref"))?;
-        let record = serde_json::to_value(known).unwrap_or_default();
+        let record = to_value(known);
         self.artifact(record, fields)
     }
 
@@ -246,8 +246,7 @@ fn envelope_of(mut told: JsonMap, item: &ContextItem) -> Result<ResultEnvelope> 
         told.insert("summary".into(), item.text.clone().into());
     }
     if !told.contains_key("artifacts") {
-        let artifacts: Vec<Value> =
-            item.artifact_ref.iter().filter_map(|known| serde_json::to_value(known).ok()).collect();
+        let artifacts: Vec<Value> = item.artifact_ref.iter().map(to_value).collect();
         told.insert("artifacts".into(), artifacts.into());
     }
     ResultEnvelope::from_value(Value::Object(told), "/envelope")

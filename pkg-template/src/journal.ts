@@ -1,0 +1,152 @@
+// Reading and writing the journal of a manager.
+import type { ContextGlue } from "./engines.js";
+import { ContextWeaverError } from "./errors.js";
+import { SNAPSHOT, encode, fields, text, utf8 } from "./guard.js";
+import type { ExportedChanges, JournalBlob, RestoreOptions, RestoredJournal } from "./journal-types.js";
+import type { ContextManagerOptions } from "./options.js";
+import type { Origin, Session } from "./session.js";
+
+/** Options that may be functions, or hold some: they are named in a journal, and given again. */
+const FUNCTIONS = ["clock", "item_scores", "embed", "get_blob", "estimator", "classifier", "summarizer", "extractor", "redaction_hooks", "hooks"];
+
+/** Longest JSON of options that a journal holds, in bytes: a policy and a profile take a few thousand. */
+const MAX_SETTINGS = 64 * 1024;
+
+/** The options of a manager as its journal has them. */
+interface Settings {
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly functions: readonly string[];
+}
+
+/** The options that are data, as JSON, and the names of those that are not. @internal */
+export function settingsOf(options: unknown): string {
+  const own = fields(options);
+  const isData = ([name, value]: [string, unknown]): boolean =>
+    value !== undefined && (!FUNCTIONS.includes(name) || typeof value === "string");
+  const entries = Object.entries(own);
+  const functions = entries.filter((entry) => entry[1] !== undefined && !isData(entry)).map(([name]) => name);
+  return encode({ options: Object.fromEntries(entries.filter(isData)), functions }, "", SNAPSHOT);
+}
+
+/** Where a journal begins, and what it says of itself there. */
+interface Head {
+  readonly part: { readonly whole?: boolean; readonly sequence: number; readonly settings?: Settings };
+}
+
+/** Options as the last whole part tells them, if it can be read. */
+function settingsIn(lines: readonly string[]): Settings | undefined {
+  let newest: Head["part"] | undefined;
+  for (const line of lines) {
+    // Its first fields say so, before anything of a caller's.
+    if (!line.slice(0, 200).includes(`"whole":true`)) continue;
+    try {
+      const { part } = JSON.parse(line) as Head;
+      if (!newest || part.sequence > newest.sequence) newest = part;
+    } catch {
+      // The engine says what is wrong with it.
+    }
+  }
+  return newest?.settings;
+}
+
+/** What reading a journal needs. @internal */
+export interface JournalSource {
+  readonly options: ContextManagerOptions;
+  readonly origin: Origin;
+  /** What became of it, once it was read. */
+  readonly report: () => RestoredJournal;
+}
+
+/** Prepares reading a journal. @internal */
+export function journalSource(changes: Iterable<string> | string, given: RestoreOptions | undefined): JournalSource {
+  const { blobs, salvage, ...own } = fields(given);
+  const lines = typeof changes === "string" ? changes.split("\n").filter((line) => line !== "") : lineList(changes);
+  const settings = settingsIn(lines);
+  const options = { ...settings?.options, ...own };
+  const missing_functions = (settings?.functions ?? []).filter((name) => own[name] === undefined);
+  const parts = utf8(text(lines.join("\n"), "", SNAPSHOT.total));
+  const known = blobMap(blobs);
+  const wanted = [...known.keys()];
+  const bytes = [...known.values()];
+  const hashes = JSON.stringify(wanted);
+  let found: Omit<RestoredJournal, "missing_functions"> | undefined;
+  const open = (glue: ContextGlue, json: string): number => {
+    const read = glue.manager_restore_journal(parts, json, hashes, bytes);
+    const { handle, report } = JSON.parse(read) as { handle: number; report: typeof found };
+    found ??= report;
+    return handle;
+  };
+  const weight = bytes.reduce((sum, { length }) => sum + length, parts.length);
+  const report = (): RestoredJournal => {
+    if (!found) throw new ContextWeaverError("INTERNAL", "the journal was not read");
+    const [first] = found.findings;
+    if (first && salvage !== true) {
+      throw new ContextWeaverError("JOURNAL_DAMAGED", first.message, {
+        ...(first.part !== null && { path: `/${first.part}` }),
+        hint: "salvage: true reads what can be read, and names the rest",
+        details: { findings: found.findings.length },
+      });
+    }
+    return { ...found, missing_functions };
+  };
+  return { options: options as ContextManagerOptions, origin: { weight, open }, report };
+}
+
+function lineList(changes: Iterable<string>): string[] {
+  const lines: string[] = [];
+  for (const line of changes) {
+    text(line, `/${lines.length}`, SNAPSHOT.total);
+    // A line break would make two lines of what was damaged; JSON has none.
+    lines.push(line.replaceAll("\n", " "));
+  }
+  return lines;
+}
+
+function blobMap(blobs: unknown): ReadonlyMap<string, Uint8Array> {
+  if (blobs === undefined) return new Map();
+  if (blobs instanceof Map && [...blobs.values()].every((bytes) => bytes instanceof Uint8Array)) return blobs as Map<string, Uint8Array>;
+  throw new ContextWeaverError("INVALID_INPUT", "expected a Map of bytes by their SHA-256", { path: "/blobs" });
+}
+
+/** The hashes that parts refer to: more than those of artifacts only where a caller's metadata looks like it. @internal */
+export function hashesIn(parts: readonly string[]): string[] {
+  const hashes = new Set<string>();
+  for (const part of parts) {
+    for (const [, hash] of part.matchAll(/"blob":"([0-9a-f]{64})"/g)) hashes.add(hash as string);
+  }
+  return [...hashes];
+}
+
+/** The first line of what the engine exports. */
+interface ExportHead {
+  readonly cursor: string;
+  readonly first: number;
+  readonly whole: boolean;
+  readonly blobs: readonly { readonly hash: string; readonly size_bytes: number }[];
+}
+
+/** Writes what changed. @internal */
+export function exportJournal(session: Session, settings: string, cursor: unknown, options: unknown): ExportedChanges {
+  const args = fields(options);
+  if (cursor !== undefined) args["cursor"] = text(cursor, "/cursor");
+  if ("settings" in args) throw new ContextWeaverError("UNKNOWN_FIELD", "unknown field `settings`", { path: "/settings" });
+  if (settings.length > MAX_SETTINGS) {
+    const message = `the options have ${settings.length} characters, a journal holds ${MAX_SETTINGS}`;
+    throw new ContextWeaverError("TOO_LARGE", message, { path: "/options" });
+  }
+  session.keepJournal();
+  const json = `${encode(args).slice(0, -1)}${Object.keys(args).length > 0 ? "," : ""}"settings":${settings}}`;
+  const [head, ...changes] = session.journal(json).split("\n");
+  const { blobs, ...rest } = JSON.parse(head as string) as ExportHead;
+  return { changes, ...rest, blobs: blobs.map(({ hash, size_bytes }) => blobOf(session, hash, size_bytes)) };
+}
+
+function blobOf(session: Session, hash: string, size_bytes: number): JournalBlob {
+  return {
+    hash,
+    size_bytes,
+    get bytes() {
+      return session.blob(hash);
+    },
+  };
+}

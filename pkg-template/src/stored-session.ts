@@ -1,0 +1,202 @@
+// A manager and the place where it is kept: opened, saved after each turn, and compacted when that pays.
+import { ContextManager } from "./context-manager.js";
+import { fields } from "./guard.js";
+import { hashesIn } from "./journal.js";
+import type { JournalFinding, RestoreOptions } from "./journal-types.js";
+import type { DrilldownOptions } from "./options.js";
+import type { SessionStorage } from "./storage/storage-types.js";
+import type { Selector, Slice } from "./types.js";
+
+/** Blobs that are fetched at a time. */
+const CONCURRENT = 16;
+/** Bytes of parts behind the last whole ones up to which nothing is compacted; beyond, when they are as many as those. */
+const MIN_COMPACTED = 1024 * 1024;
+
+/** How a session is opened: options of its manager, in place of those that its journal has. */
+export interface OpenSessionOptions extends Omit<RestoreOptions, "blobs" | "get_blob"> {
+  /** Bytes of parts behind the last whole ones before they are written anew, at least. Default: 1 MiB. */
+  readonly compact_bytes?: number;
+}
+
+/** What was stored. */
+export interface SavedSession {
+  /** How many parts were written in the life of the session. */
+  readonly sequence: number;
+  /** Bytes (UTF-8) of the parts that were written now; 0 where nothing was new. */
+  readonly bytes: number;
+}
+
+/**
+ * Opens a session: reads what is stored of it, or begins a new one. Bytes of artifacts are loaded, but for those that were
+ * evicted.
+ *
+ * Errors: those of {@link ContextManager.restore}, and of the storage. A blob that the storage has lost is in `findings`.
+ *
+ * ```js
+ * import { openSession } from "contextweaver";
+ * import { memoryStore } from "contextweaver/storage";
+ *
+ * const store = memoryStore();
+ * const session = await openSession(store.session("s1"), { budget: { answer: 500 } });
+ * session.manager.ingest({ id: "u1", kind: "user_turn", text: "Where is order 12446?" });
+ * await session.save();
+ * const again = await openSession(store.session("s1"));
+ * console.log(again.manager.build({ phase: "answer" }).prompt.includes("12446")); // true
+ * ```
+ */
+export async function openSession(storage: SessionStorage, options?: OpenSessionOptions): Promise<StoredSession> {
+  const { compact_bytes = MIN_COMPACTED, ...own } = fields(options) as OpenSessionOptions;
+  const { first, parts } = await storage.load();
+  const get_blob = (hash: string): Promise<Uint8Array | undefined> => storage.getBlob(hash);
+  if (parts.length === 0) {
+    const { salvage: _, ...rest } = own;
+    return new StoredSession(storage, new ContextManager({ ...rest, get_blob }), { first, parts, blobs: new Map(), compact_bytes });
+  }
+  const blobs = await fetchAll(storage, hashesIn(parts));
+  const manager = ContextManager.restore(parts, { ...own, blobs, get_blob });
+  return new StoredSession(storage, manager, { first, parts, blobs, compact_bytes });
+}
+
+async function fetchAll(storage: SessionStorage, hashes: readonly string[]): Promise<Map<string, Uint8Array>> {
+  const found = new Map<string, Uint8Array>();
+  const queue = [...hashes];
+  const worker = async (): Promise<void> => {
+    for (let hash = queue.pop(); hash !== undefined; hash = queue.pop()) {
+      const bytes = await storage.getBlob(hash);
+      if (bytes) found.set(hash, bytes);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENT, hashes.length) }, worker));
+  return found;
+}
+
+/** What was read of a session. */
+interface Read {
+  readonly first: number;
+  readonly parts: readonly string[];
+  readonly blobs: ReadonlyMap<string, Uint8Array>;
+  readonly compact_bytes: number;
+}
+
+/** A manager with the place where it is kept. Made by {@link openSession}. */
+export class StoredSession {
+  /** The manager; what is done to it is stored by {@link StoredSession.save}. */
+  readonly manager: ContextManager;
+  /** What of the session could not be read; empty unless `salvage`, but for blobs that are lost. */
+  readonly findings: readonly JournalFinding[];
+  readonly #storage: SessionStorage;
+  readonly #compactBytes: number;
+  readonly #stored: Set<string>;
+  #cursor: string | undefined;
+  #sequence: number;
+  #wholeBytes = 0;
+  #laterBytes = 0;
+  #mustCompact = false;
+  /** Writes one after the other. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** @internal */
+  constructor(storage: SessionStorage, manager: ContextManager, { first, parts, blobs, compact_bytes }: Read) {
+    this.#storage = storage;
+    this.manager = manager;
+    this.#compactBytes = compact_bytes;
+    this.#stored = new Set(blobs.keys());
+    this.#sequence = first + parts.length;
+    const { restored } = manager;
+    const lost = (restored?.missing_blobs ?? []).map((hash) => ({
+      part: null,
+      code: "ARTIFACT_NOT_FOUND",
+      message: `the storage has not the bytes with SHA-256 ${hash}`,
+    }));
+    this.findings = [...(restored?.findings ?? []), ...lost];
+    this.#cursor = restored?.cursor ?? undefined;
+    this.#mustCompact = restored !== undefined && restored.findings.length > 0;
+    this.#laterBytes = bytesOf(parts);
+  }
+
+  /** How many parts were written in the life of the session; grows with each save that wrote. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * Stores what is new: bytes first, then the changes, all or none of these. Resolves when they are durable; nothing is written
+   * where nothing changed. Where it rejects, the next one stores the same and what came after.
+   *
+   * `CONFLICT` where somebody else wrote to the session: open it again.
+   */
+  save(): Promise<SavedSession> {
+    return this.#inTurn(() => this.#save(this.#mustCompact || this.#isWorthCompacting()));
+  }
+
+  /** Stores everything anew, and removes what nothing refers to any more. By itself it happens when that pays. */
+  compact(): Promise<SavedSession> {
+    return this.#inTurn(() => this.#save(true));
+  }
+
+  /** Reads a part of an artifact, as {@link ContextManager.drilldownAsync}. */
+  drilldown(handle: string, selector: Selector, options?: DrilldownOptions): Promise<Slice> {
+    return this.manager.drilldownAsync(handle, selector, options);
+  }
+
+  /** Removes what an item says for good, here and where it is stored; see {@link ContextManager.forget}. */
+  async forget(item_id: string): Promise<void> {
+    this.manager.forget(item_id);
+    this.#mustCompact = true;
+    await this.compact();
+  }
+
+  /** Removes the session from its storage and frees the manager. */
+  async delete(): Promise<void> {
+    await this.#inTurn(() => this.#storage.delete());
+    this.free();
+  }
+
+  /** Gives the memory of the manager back; what was not saved is lost. */
+  free(): void {
+    this.manager.free();
+  }
+
+  #inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const done = this.#last.then(write);
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  #isWorthCompacting(): boolean {
+    return this.#laterBytes >= Math.max(this.#compactBytes, this.#wholeBytes);
+  }
+
+  async #save(whole: boolean): Promise<SavedSession> {
+    const goesOn = this.#cursor !== undefined;
+    const exported = this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }) });
+    const { changes, cursor, first } = exported;
+    if (changes.length === 0) return { sequence: this.#sequence, bytes: 0 };
+    // Read before anything is awaited: what is exported is the manager of now.
+    const kept = exported.whole ? this.manager.blobHashes() : [];
+    const blobs = exported.blobs.filter(({ hash }) => !this.#stored.has(hash)).map(({ hash, bytes }) => ({ hash, bytes }));
+    for (const { hash, bytes } of blobs) {
+      await this.#storage.putBlob(hash, bytes);
+      this.#stored.add(hash);
+    }
+    if (exported.whole && first > 0) await this.#storage.compact(first, changes, kept);
+    else await this.#storage.append(first, changes);
+    this.#cursor = cursor;
+    this.#sequence = first + changes.length;
+    const bytes = bytesOf(changes);
+    if (exported.whole) {
+      this.#mustCompact = false;
+      [this.#wholeBytes, this.#laterBytes] = [bytes, 0];
+      for (const hash of this.#stored) if (!kept.includes(hash)) this.#stored.delete(hash);
+    } else {
+      this.#laterBytes += bytes;
+    }
+    return { sequence: this.#sequence, bytes };
+  }
+}
+
+const encoder = new TextEncoder();
+
+function bytesOf(parts: readonly string[]): number {
+  return parts.reduce((sum, part) => sum + encoder.encode(part).length, 0);
+}
