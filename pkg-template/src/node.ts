@@ -1,5 +1,6 @@
 // `contextweaver/node`: sessions on the disk of a machine, in SQLite or in plain files. For Node, Deno and Bun.
 import * as promises from "node:fs/promises";
+import { crc32 } from "node:zlib";
 import { ContextWeaverError } from "./errors.js";
 import { FileStore } from "./storage/files.js";
 import type { StorageFileSystem } from "./storage/files.js";
@@ -20,7 +21,8 @@ export type { BlobStore, SessionStorage, SessionStore, StoredParts, SessionRecor
  * the session; `load` reads the journal whole.
  *
  * Errors: `INVALID_INPUT` for what is no directory's path; `DECODE_FAILED` when a part or a blob that was acknowledged is damaged on
- * the disk. Those of the file system come as they are. `fs` stands in for `node:fs/promises`.
+ * the disk, but at the very end of a journal, which then looks like a write that was cut short. Those of the file system come as
+ * they are. `fs` stands in for `node:fs/promises`.
  *
  * ```js
  * import { fileStore } from "contextweaver/node";
@@ -40,5 +42,5 @@ export function fileStore(directory: string, fs: StorageFileSystem = promises): 
     if (typeof (fs as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
     throw new ContextWeaverError("INVALID_INPUT", `expected a file system with \`${method}\``, { path: "/fs", hint: "node:fs/promises" });
   }
-  return new FileStore(directory, fs);
+  return new FileStore(directory, fs, crc32);
 }

@@ -108,6 +108,10 @@ test("esbuild keeps the modules that an imported name needs, and drops the other
   assert.deepEqual(await modulesIn(`import { Catalog, version } from "contextweaver"; new Catalog(version());`), ["agent", "routing"]);
 });
 
+test("esbuild keeps no module for what stores sessions", async () => {
+  for (const entry of ["storage", "node", "cloudflare"]) assert.deepEqual(await modulesIn(`export * from "contextweaver/${entry}";`), [], entry);
+});
+
 /** The WebAssembly modules, and the JavaScript around each, in the bundle of a text. */
 async function modulesIn(contents) {
   const { metafile } = await build({

@@ -1,7 +1,9 @@
 // What every storage of sessions promises: one list of cases for all engines, in whatever runtime an engine needs.
 //
 // An engine is made anew for each case: `session(id)` opens a session, `other(id)` opens it as another process would, with nothing
-// remembered. `store()` is a SessionStore, and `blobs()` the number of blobs that are kept in all, where an engine has these.
+// remembered. `store()` is a SessionStore, `blobs()` the number of blobs that are kept in all, and `failing(id, steps)` opens a
+// session of which everything fails after so many steps of the engine, where an engine has these; `quick` is the same engine with
+// writes that do not wait for the disk, and `slowed(id, method)` opens a session of whose blobs a method waits.
 import { runAll } from "./assert.mjs";
 
 const bytes = (text) => new TextEncoder().encode(text);
@@ -270,6 +272,31 @@ const cases = {
     await session.append(2, ["3"]);
   },
 
+  async "no error tells what was given: names and parts may have credentials"(engine, assert) {
+    const SECRET = "ghp_s3Kq9ZtWx7Lm2Vb8Rn4Yc6Hd1Jf5Pg0TaUeQ";
+    const session = engine.session(SECRET);
+    const { hash, data } = await blob(SECRET);
+    await session.append(0, [SECRET]);
+    for (const call of [
+      () => session.append(0, [SECRET]),
+      () => session.append(SECRET, [SECRET]),
+      () => session.append(1, SECRET),
+      () => session.append(1, [SECRET, { [SECRET]: SECRET }]),
+      () => session.append(1, [SECRET.repeat(MIB / 16)]),
+      () => session.append(1, [`${SECRET}\ud800`]),
+      () => session.compact(1, [SECRET], [SECRET]),
+      () => session.compact(1, [SECRET], SECRET),
+      () => session.putBlob(SECRET, data),
+      () => session.putBlob(hash, SECRET),
+      () => session.putBlob("0".repeat(64), data),
+      () => session.getBlob(SECRET),
+    ]) {
+      const { code, message, hint, path, details, cause } = await assert.rejects(call, () => true);
+      const said = JSON.stringify([code, message, hint, path, details, String(cause)]);
+      assert.ok(code && !said.includes(SECRET.slice(4, 14)), said);
+    }
+  },
+
   async "any name is a session of its own"(engine, assert) {
     for (const [at, id] of HOSTILE_IDS.entries()) await engine.session(id).append(0, [`part of ${at}`]);
     for (const [at, id] of HOSTILE_IDS.entries()) assert.deepEqual(await engine.other(id).load(), { first: 0, parts: [`part of ${at}`] }, id);
@@ -307,6 +334,99 @@ const cases = {
     await store.delete("a");
     await store.delete("nobody");
     assert.deepEqual((await store.sessions()).map(({ id }) => id), ["b"]);
+  },
+
+  async "what ends at any step is done or not, and the session goes on"(given, assert) {
+    const engine = given.quick ?? given;
+    if (!engine.failing) return;
+    const [kept, dropped, added] = await Promise.all(["kept", "dropped", "added"].map(blob));
+    const before = { first: 0, parts: ["1", "2"], blobs: [true, true, false] };
+    const changes = {
+      append: [(session) => session.append(2, ["3", "4"]), { ...before, parts: ["1", "2", "3", "4"] }],
+      compact: [(session) => session.compact(2, ["a", "b", "c"], [kept.hash]), { first: 2, parts: ["a", "b", "c"], blobs: [true, false, false] }],
+      putBlob: [(session) => session.putBlob(added.hash, added.data), { ...before, blobs: [true, true, true] }],
+      delete: [(session) => session.delete(), { first: 0, parts: [], blobs: [false, false, false] }],
+    };
+    for (const [method, [change, after]] of Object.entries(changes)) {
+      let isDone = false;
+      for (let steps = 0; !isDone; steps += 1) {
+        const id = `${method} ${steps}`;
+        await engine.session(id).append(0, before.parts);
+        for (const { hash, data } of [kept, dropped]) await engine.session(id).putBlob(hash, data);
+        const broken = await engine.failing(id, steps);
+        isDone = await change(broken).then(() => true, (error) => (assert.match(String(error.message), /out of order/), false));
+        const session = engine.other(id);
+        const now = { ...(await session.load()), blobs: await Promise.all([kept, dropped, added].map(async ({ hash }) => (await session.getBlob(hash)) !== undefined)) };
+        const what = `${method} after ${steps} steps: ${JSON.stringify(now)}`;
+        // Blobs that a compaction could not remove any more stay until the next one.
+        const isAfter = JSON.stringify(method === "compact" ? { ...now, blobs: after.blobs } : now) === JSON.stringify(after);
+        assert.ok(isAfter || (!isDone && JSON.stringify(now) === JSON.stringify(before)), what);
+        const next = now.first + now.parts.length;
+        await session.append(next, ["more"]);
+        await session.putBlob(added.hash, added.data);
+        await session.compact(next + 1, ["all"], [added.hash]);
+        assert.deepEqual(await engine.other(id).load(), { first: next + 1, parts: ["all"] }, what);
+        assert.deepEqual([...(await engine.other(id).getBlob(added.hash))], [...added.data], what);
+        // What a deletion leaves is left to the next.
+        if (engine.blobs && method !== "delete") assert.equal(await engine.blobs(), 1, what);
+        await session.delete();
+        if (engine.blobs) assert.equal(await engine.blobs(), 0, what);
+        assert.ok(steps < 200, `${method} takes no end`);
+      }
+    }
+  },
+
+  async "an upload that meets others is there, and nothing is left of it"(engine, assert) {
+    if (!engine.slowed) return;
+    const { hash, data } = await blob("met");
+    const meetings = {
+      "a compaction": (session) => session.compact(0, ["all"], []),
+      "another upload": (session) => session.putBlob(hash, data),
+      "a deletion": (session) => session.delete(),
+      "both": async (session) => {
+        await session.putBlob(hash, data);
+        await session.compact(0, ["all"], []);
+      },
+    };
+    for (const [id, meet] of Object.entries(meetings)) {
+      const { session, arrived, release } = engine.slowed(id, "put");
+      const putting = session.putBlob(hash, data);
+      await arrived;
+      await meet(engine.session(id));
+      release();
+      await putting;
+      const { first, parts } = await session.load();
+      assert.deepEqual([...(await engine.other(id).getBlob(hash))], [...data], id);
+      await engine.session(id).compact(first + parts.length, [], [hash]);
+      assert.deepEqual([...(await engine.other(id).getBlob(hash))], [...data], id);
+      assert.equal(await engine.blobs(), 1, id);
+      await session.delete();
+      assert.equal(await engine.blobs(), 0, id);
+    }
+
+    // One that ends while its rest is being removed, which takes its time.
+    const upload = engine.slowed("s", "put");
+    const removal = engine.slowed("s", "delete");
+    const putting = upload.session.putBlob(hash, data);
+    await upload.arrived;
+    const compacting = removal.session.compact(0, ["all"], []);
+    await removal.arrived;
+    upload.release();
+    await putting;
+    removal.release();
+    await compacting;
+    assert.deepEqual([...(await engine.other("s").getBlob(hash))], [...data]);
+
+    // A compaction by the one who uploads leaves it alone.
+    const own = engine.slowed("own", "put");
+    const uploading = own.session.putBlob(hash, data);
+    await own.arrived;
+    await own.session.compact(0, [], []);
+    own.release();
+    await uploading;
+    assert.equal(own.calls(), 1);
+    for (const id of ["s", "own"]) await engine.session(id).delete();
+    assert.equal(await engine.blobs(), 0);
   },
 
   async "calls that nobody waits for keep their order"(engine, assert) {

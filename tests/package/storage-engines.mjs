@@ -1,8 +1,13 @@
 // Engines of storages for the shared cases, in Node, Deno and Bun. A folder is one place of storage: whoever opens it again is
 // another process to it.
 import { mkdtempSync, rmSync } from "node:fs";
+import * as promises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { brokenBlobs, brokenDatabase, clockwork, slowed } from "./storage-faults.mjs";
+
+/** Statements of a store that is opened: its tables, its version, and the transaction around them. */
+const SETUP = 10;
 
 /** How each driver opens a file. */
 const DRIVERS = {
@@ -20,6 +25,28 @@ const DRIVERS = {
   },
 };
 
+/** A file system of which everything fails after so many calls; what is written then is written by half. */
+function brokenFiles(fs, step) {
+  const wrap = (file) => ({
+    read: (...args) => file.read(...args),
+    stat: () => file.stat(),
+    close: () => file.close(),
+    sync: async () => step(() => file.sync()),
+    write: async (buffer, at, length) => {
+      try {
+        return await step(() => file.write(buffer, at, length));
+      } catch (error) {
+        await file.write(buffer, at, Math.floor(length / 2));
+        throw error;
+      }
+    },
+  });
+  return {
+    open: async (path, flags, mode) => step(async () => wrap(await fs.open(path, flags, mode))),
+    ...Object.fromEntries(["mkdir", "readdir", "rename", "rm", "stat"].map((name) => [name, async (...args) => step(() => fs[name](...args))])),
+  };
+}
+
 /** Opens a database by a driver. */
 export async function databaseOf(driver, file) {
   return (await DRIVERS[driver]())(file);
@@ -35,17 +62,29 @@ export async function sqliteEngines({ sqliteStore }, driver, blobStore) {
     const options = { clock: Date.now, ...(blobs && { blobs }) };
     const databases = [open(file), open(file)];
     const [store, another] = databases.map((database) => sqliteStore(database, options));
-    return {
+    const engine = {
       session: (id) => store.session(id),
       other: (id) => another.session(id),
       store: () => store,
       shares: !blobs,
       blobs: async () => (blobs ? (await blobs.list("")).length : Number(databases[0].prepare("SELECT count(*) AS n FROM contextweaver_bytes").all()[0].n)),
+      failing: (id, steps) => {
+        // It is set up before it breaks.
+        const step = clockwork(steps + SETUP);
+        const broken = { ...options, configure: false, ...(blobs && { blobs: brokenBlobs(blobs, step, steps % 2 === 1) }) };
+        return sqliteStore(brokenDatabase(databases[1], step), broken).session(id);
+      },
+      ...(blobs && { slowed: (id, method) => slowed(blobs, method, (slow) => sqliteStore(databases[1], { ...options, blobs: slow }).session(id)) }),
       close: () => {
         for (const database of databases) database.close();
         rmSync(folder, { recursive: true });
       },
+      get quick() {
+        for (const database of databases) database.exec("PRAGMA synchronous = OFF");
+        return engine;
+      },
     };
+    return engine;
   };
 }
 
@@ -53,25 +92,27 @@ export async function sqliteEngines({ sqliteStore }, driver, blobStore) {
 export function fileEngines({ fileStore }) {
   return () => {
     const folder = mkdtempSync(join(tmpdir(), "contextweaver-files-"));
-    const [store, another] = [fileStore(`${folder}/sessions`), fileStore(`${folder}/sessions`)];
-    return {
-      session: (id) => store.session(id),
-      other: (id) => another.session(id),
-      store: () => store,
-      shares: false,
-      close: () => rmSync(folder, { recursive: true }),
+    const on = (fs) => {
+      const [store, another] = [fileStore(`${folder}/sessions`, fs), fileStore(`${folder}/sessions`, fs)];
+      return {
+        session: (id) => store.session(id),
+        other: (id) => another.session(id),
+        store: () => store,
+        shares: false,
+        blobs: async () => (await promises.readdir(folder, { recursive: true })).filter((name) => /[/\\][0-9a-f]{64}/.test(name)).length,
+        failing: (id, steps) => fileStore(`${folder}/sessions`, brokenFiles(fs ?? promises, clockwork(steps))).session(id),
+      };
     };
+    return { ...on(), quick: on(unsynced), close: () => rmSync(folder, { recursive: true }) };
   };
 }
 
-/** Blobs in a map. */
-export function mapBlobs() {
-  const kept = new Map();
-  return {
-    kept,
-    put: async (key, bytes) => void kept.set(key, bytes.slice()),
-    get: async (key) => kept.get(key)?.slice(),
-    delete: async (keys) => keys.forEach((key) => kept.delete(key)),
-    list: async (prefix) => [...kept.keys()].filter((key) => key.startsWith(prefix)),
-  };
-}
+/** Files that are written when the operating system likes. */
+const unsynced = {
+  ...promises,
+  open: async (...args) => {
+    const file = await promises.open(...args);
+    file.sync = async () => {};
+    return file;
+  },
+};

@@ -41,7 +41,7 @@ const sdk = join(here, "node_modules", "@modelcontextprotocol");
 if (existsSync(sdk)) await symlink(sdk, join(folder, "node_modules", "@modelcontextprotocol"));
 
 // Their own declarations are not ours to check.
-const sdks = ["ai", "ai-6", "gpt-tokenizer", "js-tiktoken", "langchain", "@langchain", "@mastra", "openai", "@openai", "@anthropic-ai", "@opentelemetry", "@google", "@types", "zod"];
+const sdks = ["@cloudflare", "ai", "ai-6", "gpt-tokenizer", "js-tiktoken", "langchain", "@langchain", "@mastra", "openai", "@openai", "@anthropic-ai", "@opentelemetry", "@google", "@types", "zod"];
 for (const name of sdks) {
   const from = join(here, "node_modules", name);
   if (existsSync(from)) await symlink(from, join(folder, "node_modules", name));

@@ -24,6 +24,7 @@ export async function bundleWorker(entry, { minify = false } = {}) {
     format: "esm",
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*"],
     plugins: [keepWasm],
     logLevel: "silent",
   });

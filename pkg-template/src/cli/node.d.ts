@@ -30,6 +30,10 @@ declare module "node:fs/promises" {
   export function stat(path: string): Promise<{ size: number }>;
 }
 
+declare module "node:zlib" {
+  export function crc32(bytes: Uint8Array): number;
+}
+
 declare module "node:util" {
   interface Option {
     type: "string" | "boolean";

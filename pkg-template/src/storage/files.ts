@@ -8,6 +8,8 @@
 import { ContextWeaverError } from "../errors.js";
 import { utf8 } from "../guard.js";
 import { blobOf, expectNext, hashOf, hashesOf, idOf, numberOf, partsOf, sha256 } from "./checks.js";
+import { BREAK, damaged, HEAD, heed, Lines } from "./journal.js";
+import type { Crc32, Header, Journal, Line } from "./journal.js";
 import type { SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage-types.js";
 
 /** A file that is open, as `node:fs/promises` has it. */
@@ -32,50 +34,17 @@ export interface StorageFileSystem {
 /** Whoever runs the process may read, and nobody else: journals hold conversations. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Bytes at the beginning of a journal by which it is known: they have its own random name. */
-const HEAD = 256;
 /** Bytes in which the first line of a journal nearly always is, whatever the name of the session. */
 const FIRST_LINE = 8 * 1024;
 const JOURNAL = "journal";
 const BLOBS = "blobs";
 const REMOVED = ".removed-";
-/** Bytes of the checksum of a line, as hexadecimal digits. */
-const CHECKSUM = 16;
-const NEWLINE = 10;
-
-/** The first line of a journal. */
-interface Header {
-  /** Another one for each journal. */
-  readonly journal: string;
-  /** Compactions before it. */
-  readonly generation: number;
-  readonly first: number;
-  readonly id: string;
-}
-
-/** Another line: parts, or the file in which the journal goes on. */
-interface Line {
-  readonly first: number;
-  /** Who wrote it: no two lines are the same. */
-  readonly by: string;
-  readonly parts?: readonly string[];
-  readonly moved?: string;
-}
-
-/** What was read of a journal. */
-interface Journal {
-  readonly head: Uint8Array;
-  header: Header | undefined;
-  /** Bytes that were read, up to the end of a line. */
-  offset: number;
-  next: number;
-  moved: string | undefined;
-}
-
 /** A session's folder, with what is known of its journal and the calls that are under way. */
 interface Opened {
   readonly id: string;
   journal: Journal | undefined;
+  /** The journal whose name, and that of its folder, are on the disk. */
+  durable: string | undefined;
   /** Ends when the call before has ended. */
   last: Promise<unknown>;
 }
@@ -84,12 +53,13 @@ interface Opened {
 export class FileStore implements SessionStore {
   readonly #directory: string;
   readonly #fs: StorageFileSystem;
+  readonly #lines: Lines;
   readonly #writer = crypto.randomUUID();
-  #lines = 0;
+  #written = 0;
   readonly #opened = new Map<string, Opened>();
 
-  constructor(directory: string, fs: StorageFileSystem) {
-    [this.#directory, this.#fs] = [directory, fs];
+  constructor(directory: string, fs: StorageFileSystem, crc32: Crc32) {
+    [this.#directory, this.#fs, this.#lines] = [directory, fs, new Lines(crc32)];
   }
 
   session(id: string): SessionStorage {
@@ -109,7 +79,7 @@ export class FileStore implements SessionStore {
     for (const name of await this.#names(this.#directory)) {
       if (name.startsWith(REMOVED)) continue;
       const folder = `${this.#directory}/${name}`;
-      const stored = await unless("ENOENT", () => this.#describe(folder));
+      const stored = await unless("ENOENT ENOTDIR", () => this.#describe(folder));
       if (stored) found.push(stored);
     }
     return found.sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -132,7 +102,7 @@ export class FileStore implements SessionStore {
 
   /** Runs a call on a session when those before it have ended. */
   #inTurn<T>(id: string, run: (session: Opened) => Promise<T>): Promise<T> {
-    const session = this.#opened.get(id) ?? { id, journal: undefined, last: Promise.resolve() };
+    const session = this.#opened.get(id) ?? { id, journal: undefined, durable: undefined, last: Promise.resolve() };
     this.#opened.set(id, session);
     const running = session.last.then(() => run(session));
     const ended: Promise<void> = running.then(
@@ -160,10 +130,9 @@ export class FileStore implements SessionStore {
     const journal = await unless("ENOENT", () =>
       this.#withJournal(folder, "r", async (file) => {
         parts = [];
-        const journal = await this.#read(file, undefined, (line) => {
+        return this.#read(file, undefined, (line) => {
           for (const part of line.parts ?? []) parts.push(part);
         });
-        return journal;
       }),
     );
     session.journal = journal;
@@ -189,32 +158,42 @@ export class FileStore implements SessionStore {
     return this.#inTurn(id, async (session) => {
       expectNext(first, (await this.#current(session))?.next ?? 0);
       const folder = await this.#begun(session);
-      let generation = 0;
+      const done: { header?: Header } = {};
       await this.#withJournal(folder, "a+", async (file) => {
+        if (done.header) return undefined;
         const journal = await this.#read(file, session.journal);
         if (journal.moved) return journal;
         expectNext(first, journal.next);
-        generation = (journal.header?.generation ?? 0) + 1;
-        const moved = `${generation}-${crypto.randomUUID()}.next`;
-        const path = `${folder}/${moved}`;
-        try {
-          const header = { journal: crypto.randomUUID(), generation, first, id };
-          const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
-          await this.#writeFile(path, await joined([header, ...lines]));
-          await this.#syncFolder(folder);
-          await this.#add(file, journal, { first, by: this.#by(), moved });
-        } catch (error) {
-          // Where the line that names it does not count, and may not come to do so.
-          if (ContextWeaverError.is(error) && error.code === "CONFLICT") await this.#fs.rm(path, { recursive: true, force: true });
-          throw error;
-        }
-        await this.#take(folder, moved);
-        session.journal = undefined;
-        return undefined;
+        const generation = (journal.header?.generation ?? 0) + 1;
+        const following: Header = { journal: crypto.randomUUID(), generation, first, id };
+        const after = await this.#follow(folder, file, journal, following, parts);
+        done.header = following;
+        return after;
       });
+      [session.journal, session.durable] = [undefined, done.header?.journal];
       // From here on it is done; what cannot be removed is left to the next compaction.
-      await this.#clean(folder, generation, blobs).catch(() => {});
+      await this.#clean(folder, done.header?.generation ?? 0, blobs).catch(() => {});
     });
+  }
+
+  /** Writes a journal beside the one that is there, which ends by naming it. */
+  async #follow(folder: string, file: StorageFile, journal: Journal, header: Header, parts: readonly string[]): Promise<Journal> {
+    const { first, generation } = header;
+    const moved = `${generation}-${crypto.randomUUID()}.next`;
+    const path = `${folder}/${moved}`;
+    let isNamed = false;
+    try {
+      const lines = parts.map((part, at) => ({ first: first + at, by: this.#by(), parts: [part] }));
+      await this.#writeFile(path, this.#lines.joined([header, ...lines]));
+      await this.#syncFolder(folder);
+      isNamed = true;
+      return await this.#add(file, journal, { first, by: this.#by(), moved });
+    } catch (error) {
+      // Where no line names it, or one that does not count; another may yet come to count.
+      const isUnused = !isNamed || (ContextWeaverError.is(error) && error.code === "CONFLICT");
+      if (isUnused) await this.#fs.rm(path, { recursive: true, force: true });
+      throw error;
+    }
   }
 
   #put(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
@@ -254,7 +233,8 @@ export class FileStore implements SessionStore {
   /** The folder of a session, with a journal that says whose it is. */
   async #begun(session: Opened): Promise<string> {
     const folder = await this.#folder(session.id);
-    if (session.journal?.header) return folder;
+    const known = session.journal?.header?.journal;
+    if (known !== undefined && known === session.durable) return folder;
     const made = await this.#fs.mkdir(this.#directory, { recursive: true, mode: FOLDER_MODE });
     if (made !== undefined) await this.#syncFolder(`${this.#directory}/..`);
     await this.#fs.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
@@ -262,14 +242,17 @@ export class FileStore implements SessionStore {
       const journal = await this.#read(file, undefined);
       if (!journal.header) {
         const header: Header = { journal: crypto.randomUUID(), generation: 0, first: 0, id: session.id };
-        await write(file, await joined([header], "\n"));
+        await write(file, this.#lines.joined([header], BREAK));
+        // For a session that has blobs alone: it would not be listed.
         await file.sync();
         session.journal = await this.#read(file, undefined);
       }
       return journal;
     });
+    // Also where another process made them, which may not have come to this yet.
     await this.#syncFolder(folder);
     await this.#syncFolder(this.#directory);
+    session.durable = session.journal?.header?.journal;
     return folder;
   }
 
@@ -294,21 +277,19 @@ export class FileStore implements SessionStore {
       if (bytesRead === head.length && head.every((byte, at) => byte === known.head[at])) journal = { ...known };
     }
     const bytes = await readFrom(file, journal?.offset ?? 0);
+    let offset = 0;
     journal ??= { head: bytes.slice(0, HEAD), header: undefined, offset: 0, next: 0, moved: undefined };
-    let begin = 0;
-    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
-      const value = await valueOf(bytes.subarray(begin, end));
-      begin = end + 1;
+    for (const [value, end] of this.#lines.of(bytes)) {
       if (value) heed(journal, value, tell);
+      offset = end;
     }
-    journal.offset += begin;
+    journal.offset += offset;
     return journal;
   }
 
   /** Adds a line, makes it durable, and sees whether it counts. */
   async #add(file: StorageFile, journal: Journal, line: Line): Promise<Journal> {
-    // What is there may end in the middle of a line.
-    await write(file, await joined([line], "\n"));
+    await write(file, this.#lines.joined([line], BREAK));
     await file.sync();
     let isOurs = false;
     const after = await this.#read(file, journal, ({ by }) => {
@@ -318,10 +299,12 @@ export class FileStore implements SessionStore {
     throw new ContextWeaverError("CONFLICT", "somebody else wrote at the same time", { path: "/first", hint: "load the session again", details: { next: after.next } });
   }
 
-  /** Gives the journal's name to the file that follows it. Whoever comes second finds it done. */
+  /**
+   * Gives the journal's name to the file that follows it. Whoever comes second finds it done, and whoever finds it undone after a
+   * failure of power does it again.
+   */
   async #take(folder: string, moved: string): Promise<void> {
     await unless("ENOENT", () => this.#fs.rename(`${folder}/${moved}`, `${folder}/${JOURNAL}`));
-    await this.#syncFolder(folder);
   }
 
   /** Removes what a compaction leaves behind: blobs that are not listed, and what was written for ones that did not come to an end. */
@@ -335,7 +318,7 @@ export class FileStore implements SessionStore {
   }
 
   async #describe(folder: string): Promise<SessionRecord | undefined> {
-    const read = async (file: StorageFile) => ({ header: (await headerOf(file, FIRST_LINE)) ?? (await headerOf(file)), ...(await sizeAndTimeOf(file)) });
+    const read = async (file: StorageFile) => ({ header: this.#lines.headerOf(await readFrom(file, 0, FIRST_LINE)) ?? this.#lines.headerOf(await readFrom(file, 0)), ...(await sizeAndTimeOf(file)) });
     const { header, bytes, written_at } = await this.#opening(`${folder}/${JOURNAL}`, "r", read);
     if (!header) return undefined;
     let blob_bytes = 0;
@@ -383,63 +366,9 @@ export class FileStore implements SessionStore {
   }
 
   #by(): string {
-    this.#lines += 1;
-    return `${this.#writer}-${this.#lines}`;
+    this.#written += 1;
+    return `${this.#writer}-${this.#written}`;
   }
-}
-
-/** Takes a line into account, if it counts. */
-function heed(journal: Journal, value: Header | Line, tell?: (line: Line) => void): void {
-  if (journal.moved !== undefined) return;
-  if (!journal.header) {
-    if (!("journal" in value)) return;
-    journal.header = value;
-    journal.next = value.first;
-    return;
-  }
-  // A header of somebody who began at the same time, or a line of somebody who was late.
-  if ("journal" in value || value.first < journal.next) return;
-  if (value.first > journal.next) {
-    throw damaged(`part ${journal.next} is missing`, journal.next);
-  }
-  journal.next += value.parts?.length ?? 0;
-  journal.moved = value.moved;
-  tell?.(value);
-}
-
-function damaged(how: string, next: number): ContextWeaverError {
-  return new ContextWeaverError("DECODE_FAILED", `the journal is damaged: ${how}`, { hint: "restore the session's folder from a copy", details: { next } });
-}
-
-/** Lines with their checksums. */
-async function joined(values: readonly (Header | Line)[], before = ""): Promise<Uint8Array> {
-  let text = before;
-  for (const value of values) {
-    const json = JSON.stringify(value);
-    text += `${(await sha256(utf8(json) as Uint8Array<ArrayBuffer>)).slice(0, CHECKSUM)} ${json}\n`;
-  }
-  return utf8(text);
-}
-
-/** What a line says; nothing where it was cut short. */
-async function valueOf(line: Uint8Array<ArrayBuffer>): Promise<Header | Line | undefined> {
-  if (line.length <= CHECKSUM) return undefined;
-  const json = line.subarray(CHECKSUM + 1);
-  const checksum = new TextDecoder().decode(line.subarray(0, CHECKSUM));
-  if ((await sha256(json)).slice(0, CHECKSUM) !== checksum) return undefined;
-  return JSON.parse(new TextDecoder().decode(json)) as Header | Line;
-}
-
-/** The first line of a journal, looked for in its first bytes. */
-async function headerOf(file: StorageFile, length = Infinity): Promise<Header | undefined> {
-  const bytes = await readFrom(file, 0, length);
-  let begin = 0;
-  for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
-    const value = await valueOf(bytes.subarray(begin, end));
-    if (value && "journal" in value) return value;
-    begin = end + 1;
-  }
-  return undefined;
 }
 
 async function sizeAndTimeOf(file: StorageFile): Promise<{ readonly bytes: number; readonly written_at: number }> {

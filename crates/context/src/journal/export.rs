@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
+use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 
 use super::{Count, Cursor, JournalCounts, KIND};
@@ -14,6 +15,7 @@ use contextweaver_base::limits;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::journal::{JournalBatch, JournalEnd};
 use contextweaver_model::json::to_value;
+use contextweaver_model::{ContextItem, Sensitivity};
 
 /// How a journal is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,7 +174,7 @@ impl Changes<'_> {
         if let Some(next) = sequence.filter(|next| from(Count::FactSequence) != next + 1) {
             self.add(&json!({ "fact_sequence": next }))?;
         }
-        for (added, episode) in self.manager.episodes.records_since(from(Count::Episodes)) {
+        for (added, episode) in self.manager.episodes.records_since(after(Count::Episodes)) {
             let text = text_of(&episode)?;
             self.list.push(format!("{{\"episode\":{text},\"added\":{added}}}"));
         }
@@ -239,7 +241,8 @@ impl Changes<'_> {
         let is_moved = since.is_some_and(|change| events.rearranged() > change);
         for at in &changed {
             let item = &events.items()[*at];
-            let mut text = text_of(&events.record(*at))?;
+            let is_known = !events.has_unknown(&item.id);
+            let mut text = if is_known { text_of(&SparseItem(item))? } else { text_of(&events.record(*at))? };
             text.insert_str(0, "{\"item\":");
             if is_moved {
                 push_field(&mut text, "at", &at.to_string());
@@ -323,6 +326,35 @@ impl Changes<'_> {
             Some(text) => ("text", text.into()),
             None => ("data", STANDARD.encode(bytes).into()),
         })
+    }
+}
+
+/// An item without the fields that say nothing: most turns are short.
+struct SparseItem<'a>(&'a ContextItem);
+
+impl Serialize for SparseItem<'_> {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
+        let item = self.0;
+        let mut map = s.serialize_map(None)?;
+        map.serialize_entry("id", &item.id)?;
+        map.serialize_entry("kind", &item.kind)?;
+        map.serialize_entry("text", &item.text)?;
+        if item.token_estimate != 0 {
+            map.serialize_entry("token_estimate", &item.token_estimate)?;
+        }
+        if item.sensitivity != Sensitivity::Public {
+            map.serialize_entry("sensitivity", &item.sensitivity)?;
+        }
+        if !item.metadata.is_empty() {
+            map.serialize_entry("metadata", &item.metadata)?;
+        }
+        if let Some(parent) = &item.parent_id {
+            map.serialize_entry("parent_id", parent)?;
+        }
+        if let Some(artifact_ref) = &item.artifact_ref {
+            map.serialize_entry("artifact_ref", artifact_ref)?;
+        }
+        map.end()
     }
 }
 

@@ -105,10 +105,15 @@ impl EpisodicStore {
         &self.removed
     }
 
-    /// Returns the JSON of the episodes that were added after a change, each with its change.
-    pub(crate) fn records_since(&self, change: u64) -> impl Iterator<Item = (u64, impl Serialize)> {
+    /// Returns the JSON of the episodes that were added after a change, each with its change; of all after none.
+    pub(crate) fn records_since(&self, change: Option<u64>) -> impl Iterator<Item = (u64, impl Serialize)> {
         let unknown = |place: usize| self.unknown_by_place.get(place).filter(|fields| !fields.is_empty());
-        let added = self.added.iter().copied().enumerate().filter(move |(_, added)| *added > change);
+        let added = self
+            .added
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(move |(_, added)| change.is_none_or(|change| *added > change));
         added.map(move |(place, added)| (added, RecordWithRest(&self.episodes[place], unknown(place))))
     }
 

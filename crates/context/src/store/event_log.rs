@@ -172,6 +172,11 @@ impl EventLog {
         RecordWithRest(item, self.unknown.of(&item.id))
     }
 
+    /// Tells whether something of an item is not known.
+    pub(crate) fn has_unknown(&self, id: &str) -> bool {
+        self.unknown.of(id).is_some()
+    }
+
     /// Forgets what is not known of an item.
     pub(crate) fn forget_unknown(&mut self, id: &str) {
         self.unknown.forget(id);

@@ -1,0 +1,41 @@
+// Compiled, never run: storages of sessions with the types of the runtimes, without a cast.
+import * as promises from "node:fs/promises";
+import type { DurableObjectState, R2Bucket } from "@cloudflare/workers-types";
+import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
+import { fileStore, sqliteStore } from "contextweaver/node";
+import type { SqliteDatabase } from "contextweaver/node";
+import { memoryStorage, memoryStore } from "contextweaver/storage";
+import type { BlobStore, SessionStorage, SessionStore, StoredParts, StoredSession } from "contextweaver/storage";
+
+export const ofObject = (ctx: DurableObjectState, bucket: R2Bucket): SessionStorage =>
+  durableObjectStorage(ctx.storage, { blobs: r2Blobs(bucket, { prefix: "sessions/" }), clock: Date.now });
+
+export const stores = (database: SqliteDatabase, blobs: BlobStore): SessionStore[] => [
+  memoryStore(),
+  memoryStore({ clock: Date.now }),
+  fileStore("sessions"),
+  fileStore("sessions", promises),
+  sqliteStore(database),
+  sqliteStore(database, { clock: Date.now, blobs, configure: false }),
+];
+
+export async function use(session: SessionStorage = memoryStorage()): Promise<readonly StoredSession[]> {
+  const { first, parts }: StoredParts = await session.load();
+  await session.append(first + parts.length, ["{}"]);
+  const bytes: Uint8Array | undefined = await session.getBlob("0".repeat(64));
+  await session.compact(1, parts, []);
+  // @ts-expect-error what was read stays as it is
+  parts.push(String(bytes));
+  // @ts-expect-error text is no blob
+  await session.putBlob("0".repeat(64), "text");
+  // @ts-expect-error a list of parts
+  await session.append(0, "{}");
+  return memoryStore().sessions();
+}
+
+// @ts-expect-error a Durable Object has blobs elsewhere
+export const without = (ctx: DurableObjectState) => durableObjectStorage(ctx.storage, {});
+// @ts-expect-error no bucket
+r2Blobs({});
+// @ts-expect-error no database
+sqliteStore({});
