@@ -74,6 +74,7 @@ import type {
   StoredItem,
   TokenCalibration,
 } from "./types.js";
+import { redactSecrets } from "./text.js";
 import { views } from "./views.js";
 
 export interface ContextManager {
@@ -492,16 +493,28 @@ export class ContextManager {
     return this.#session.vectors !== undefined;
   }
 
-  /** Tells the hooks that an adapter ran a tool of its own; what to say is asked only where one listens. @internal */
-  tellTool(executed: () => Omit<ToolExecuted, "hook">): void {
+  /**
+   * Runs a tool that an adapter adds, and tells the hooks. What is wrong with its arguments is told to the model, which can do better.
+   * @internal
+   */
+  runAdded({ name, input, call_id }: AddedCall, run: () => string): AddedAnswer {
+    const began = performance.now();
+    const answer = answered(run);
     const { callbacks } = this.#session;
-    if (!callbacks.hears("tool_executed")) return;
+    if (!callbacks.hears("tool_executed")) return answer;
     try {
-      this.#session.tell([{ hook: "tool_executed", ...executed() }]);
+      const call = { name, ...(call_id !== undefined && { call_id }), arguments: redactSecrets(JSON.stringify(input)) };
+      this.#session.tell([{ hook: "tool_executed", ...call, ...answer, duration_ms: performance.now() - began }]);
     } catch {
       // What cannot be told, such as arguments that no JSON can hold, is no reason not to answer.
       callbacks.hookErrors += 1;
     }
+    return answer;
+  }
+
+  /** Makes changes of which all are made, or none. @internal */
+  whole<T>(change: () => T): T {
+    return this.#session.whole(change);
   }
 
   /** Counters since the manager was made. */
@@ -578,6 +591,25 @@ const PHASES: readonly Phase[] = ["route", "call", "interpret", "answer"];
 
 function withWarnings(pack: ContextPack, warnings: readonly string[]): ContextPack {
   return warnings.length === 0 ? pack : { ...pack, warnings: [...(pack.warnings ?? []), ...warnings] };
+}
+
+/** A call of a tool that an adapter adds. */
+interface AddedCall {
+  readonly name: string;
+  readonly input: object;
+  readonly call_id?: string | undefined;
+}
+
+type AddedAnswer = Pick<ToolExecuted, "result" | "error_type">;
+
+function answered(run: () => string): AddedAnswer {
+  try {
+    return { result: run() };
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const { code, message, hint } = error;
+    return { result: `${code}: ${message}${hint ? ` (${hint})` : ""}`, error_type: code };
+  }
 }
 
 /** What is said of the call that an MCP result answers. */

@@ -115,6 +115,21 @@ export class EngineObject<G extends Glue> {
     return { weight: log.weight, open: log.recipe() };
   }
 
+  /** Makes changes of which all are made, or none: what was made before one is refused is undone, by making the object again. */
+  whole<T>(change: () => T): T {
+    const { start } = this;
+    try {
+      return change();
+    } catch (error) {
+      // Freed meanwhile, there is nothing to go back to.
+      if (this.#log) {
+        this.#handle.release();
+        this.#log = new ReplayLog(this.#kind, start);
+      }
+      throw error;
+    }
+  }
+
   /** Frees the object for good; a second time does nothing. */
   free(): void {
     this.#log = undefined;

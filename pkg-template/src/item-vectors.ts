@@ -1,15 +1,11 @@
 // How near the items of a log are to a query, by the vectors of an embedding model.
-import { embedOf, unitVectors } from "./embedder.js";
+import { TextVectors, embedOf, embeddable } from "./embedder.js";
 import type { Embed } from "./embedder.js";
 import { ContextWeaverError } from "./errors.js";
 import type { ContextPolicy } from "./options.js";
 import { redactSecrets } from "./text.js";
 import type { Sensitivity, StoredItem } from "./types.js";
 
-/** Characters of a text that are embedded: small models read less. */
-const MAX_CHARS = 8_192;
-/** Queries whose vectors are kept: one turn asks few. */
-const MAX_QUERIES = 16;
 const LABELS: readonly Sensitivity[] = ["public", "internal", "confidential", "restricted"];
 
 /** What likeness counts beside words, whose best score is 1: see `docs/measurements.md`. */
@@ -35,20 +31,16 @@ export function vectorsOf(own: Record<string, unknown>): ItemVectors | undefined
 
 /** @internal */
 export class ItemVectors {
-  readonly #embed: Embed;
+  readonly #vectors: TextVectors;
   readonly #weight: number;
   /** Items from this label on are not shown to the model. */
   readonly #floor: number;
-  /** By what was embedded. */
-  readonly #byText = new Map<string, Float32Array>();
   readonly #byItem = new Map<string, Float32Array>();
-  /** The newest last. */
-  readonly #queries = new Map<string, Float32Array>();
   /** Items of the log that were looked at. */
   #seen = 0;
 
   constructor(embed: Embed, weight: number, floor: Sensitivity = "confidential") {
-    this.#embed = embed;
+    this.#vectors = new TextVectors(embed);
     this.#weight = weight;
     // What no label is, the engine refuses.
     this.#floor = Math.max(0, Math.min(LABELS.indexOf(floor), LABELS.indexOf("confidential")));
@@ -64,33 +56,18 @@ export class ItemVectors {
     const end = this.#seen + items.length;
     const shown = items.filter(({ sensitivity }) => LABELS.indexOf(sensitivity) < this.#floor);
     const texts = new Map(shown.map(({ id, text }) => [id, prepared(text)]));
-    const asked = query === undefined ? "" : prepared(query);
-    const missing = new Set([...texts.values()].filter((text) => text !== "" && !this.#byText.has(text)));
-    if (asked !== "" && !this.#queries.has(asked) && !this.#byText.has(asked)) missing.add(asked);
-    const list = [...missing];
-    const [known] = this.#byText.values();
-    const vectors = await unitVectors(this.#embed, list, known?.length);
-    const made = new Map(list.map((text, at) => [text, vectors[at] as Float32Array]));
-    const find = (text: string): Float32Array | undefined => this.#byText.get(text) ?? made.get(text);
+    const count = await this.#vectors.add([...texts.values()], query === undefined ? undefined : prepared(query));
     for (const [id, text] of texts) {
-      const vector = find(text);
-      if (!vector) continue;
-      this.#byText.set(text, vector);
-      this.#byItem.set(id, vector);
+      const vector = this.#vectors.of(text);
+      if (vector) this.#byItem.set(id, vector);
     }
-    const ofQuery = this.#queries.get(asked) ?? find(asked);
-    if (ofQuery) {
-      this.#queries.delete(asked);
-      this.#queries.set(asked, ofQuery);
-    }
-    for (const text of [...this.#queries.keys()].slice(0, -MAX_QUERIES)) this.#queries.delete(text);
     this.#seen = Math.max(this.#seen, end);
-    return list.length;
+    return count;
   }
 
   /** Scores by item id: 0 for what is as near to the query as the log is on the average, the weight for what is nearest. */
   scores(query: string): Record<string, number> | undefined {
-    const asked = this.#queries.get(prepared(query));
+    const asked = this.#vectors.ofQuery(prepared(query));
     if (!asked) return undefined;
     const likeness = new Map([...this.#byItem].map(([id, vector]) => [id, dot(vector, asked)]));
     let sum = 0;
@@ -108,7 +85,7 @@ export class ItemVectors {
 
 /** What the model is shown of a text: masked before it is cut, as half a secret is not known for one. */
 function prepared(text: string): string {
-  return redactSecrets(text).slice(0, MAX_CHARS).replace(/[\uD800-\uDBFF]$/, "").trim();
+  return embeddable(redactSecrets(text));
 }
 
 function dot(a: Float32Array, b: Float32Array): number {

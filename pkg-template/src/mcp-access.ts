@@ -35,14 +35,25 @@ const RESPONSE_HEADERS = "mcp-protocol-version, mcp-session-id, www-authenticate
 /** Seconds for which a browser need not repeat a preflight; the most that any of them honours is 7,200. */
 const PREFLIGHT_SECONDS = "7200";
 
+/** What pages may ask with, and read of an answer. @internal */
+export interface CorsHeaders {
+  readonly methods: string;
+  readonly request: string;
+  readonly response: string;
+}
+
+const MCP_CORS: CorsHeaders = { methods: METHODS, request: REQUEST_HEADERS, response: RESPONSE_HEADERS };
+
 /** Decides who may ask; made of options that were checked. @internal */
 export class Access {
   readonly #token: Uint8Array | false;
   readonly #origins: readonly string[];
+  readonly #cors: CorsHeaders;
 
-  constructor(token: unknown, origins: unknown) {
+  constructor(token: unknown, origins: unknown, cors = MCP_CORS) {
     this.#token = checkedToken(token);
     this.#origins = checkedOrigins(origins);
+    this.#cors = cors;
   }
 
   /** The headers by which a browser lets the page read the response; nothing for a page that may not ask. */
@@ -51,7 +62,7 @@ export class Access {
     if (origin === null) return {};
     const isLocal = LOOPBACK.test(origin.replace(/^https?:\/\//, "")) && LOOPBACK.test(headers.get("host") ?? new URL(url).host);
     if (!isLocal && !this.#origins.includes(origin)) return undefined;
-    return { "access-control-allow-origin": origin, "access-control-expose-headers": RESPONSE_HEADERS };
+    return { "access-control-allow-origin": origin, "access-control-expose-headers": this.#cors.response };
   }
 
   /** The answer to a browser that asks on behalf of a page whether it may ask; it sends no token with that. */
@@ -61,8 +72,8 @@ export class Access {
     return new Response(null, {
       status: 204,
       headers: {
-        "access-control-allow-methods": METHODS,
-        "access-control-allow-headers": REQUEST_HEADERS,
+        "access-control-allow-methods": this.#cors.methods,
+        "access-control-allow-headers": this.#cors.request,
         "access-control-max-age": PREFLIGHT_SECONDS,
       },
     });

@@ -133,27 +133,11 @@ class Firewall {
     return this.#drilldown !== false && name === this.#drilldown;
   }
 
-  /** Answers a call of the tool that is added. What is wrong with its arguments is told to the model, which can do better. */
+  /** Answers a call of the tool that is added. */
   #read({ arguments: given }: Fields): object {
-    const began = performance.now();
     const input = (given ?? {}) as DrilldownInput;
-    const answer = (result: string, error_type?: string): object => {
-      this.#manager.tellTool(() => ({
-        name: String(this.#drilldown),
-        arguments: redactSecrets(JSON.stringify(input)),
-        result,
-        ...(error_type !== undefined && { error_type }),
-        duration_ms: performance.now() - began,
-      }));
-      return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
-    };
-    try {
-      return answer(readOn(this.#manager, input));
-    } catch (error) {
-      if (!ContextWeaverError.is(error)) throw error;
-      const { code, message, hint } = error;
-      return answer(`${code}: ${message}${hint ? ` (${hint})` : ""}`, code);
-    }
+    const { result, error_type } = this.#manager.runAdded({ name: String(this.#drilldown), input }, () => readOn(this.#manager, input));
+    return { content: [{ type: "text", text: result }], ...(error_type !== undefined && { isError: true }) };
   }
 
   /** Logs a call with its result, and says what a prompt would show of it. What is no result yet, such as a task, stays as it is. */
@@ -165,13 +149,15 @@ class Firewall {
     const id = this.#nextId();
     const { name: server } = ((this.#client["getServerVersion"] as Method | undefined)?.call(this.#client) ?? {}) as Fields;
     const metadata: JsonObject = typeof server === "string" ? { server } : {};
-    manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
-    const { item, envelope } = manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    const { item, envelope } = manager.whole(() => {
+      manager.ingest({ id, kind: "tool_call", text: `${tool_name} ${JSON.stringify(given)}`, metadata: { ...metadata, tool_name, arguments: given as JsonObject } });
+      return manager.ingestMcpResult({ tool_call_id: id, tool_name, result, metadata });
+    });
     const blocks = content as readonly Fields[];
     const handle = `artifact:result:${id}`;
-    const whole = new TextDecoder().decode(manager.artifacts.bytes(handle));
     const { firewall } = item.metadata as { readonly firewall?: { readonly strategy: string; readonly tokens: number; readonly view?: Selector } };
-    const isShort = whole !== item.text || firewall !== undefined;
+    // What is not digested may still have been masked.
+    const isShort = firewall !== undefined || new TextDecoder().decode(manager.artifacts.bytes(handle)) !== item.text;
     const isSame = !isShort && blocks.every((block) => isForModel(block) && !isBulky(block));
     const lines = firewall && firewall.strategy !== "reshaped" ? [`(${item.token_estimate} of ${firewall.tokens} tokens; ${this.#way(handle, firewall.view)})`] : [];
     const isLeftOut = structuredContent !== undefined && (isShort || isTooMuch(structuredContent));

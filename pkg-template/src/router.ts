@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { isPromise } from "./callbacks.js";
+import { TextVectors, embedOf, embeddable } from "./embedder.js";
 import type { Vector } from "./embedder.js";
 import { sourceOf } from "./catalog.js";
 import { toolSet } from "./tool-set.js";
@@ -39,12 +39,10 @@ export interface Router {
   [Symbol.dispose](): void;
 }
 
-/** Texts embedded at a time. */
-const BATCH = 256;
 /** Length of the JSON text of vectors from which it is handed over, well below what one argument may have. */
 const MAX_TEXT = 2 ** 24;
-
-type Embed = NonNullable<RouterOptions["embed"]>;
+const NOT_EMBEDDED = "words alone were compared: await embedMissing(query) before the route";
+const SOME_NOT_EMBEDDED = "tools that are new were compared by words alone: await embedMissing() after add";
 
 /** Candidates with their scores, as a route returns them. */
 type Candidates = Pick<RouteResult, "candidate_ids"> & Partial<Pick<RouteResult, "scores">>;
@@ -62,7 +60,11 @@ type Candidates = Pick<RouteResult, "candidate_ids"> & Partial<Pick<RouteResult,
  */
 export class Router {
   readonly #object: EngineObject<RoutingGlue>;
-  readonly #embed: Embed | undefined;
+  readonly #vectors: TextVectors | undefined;
+  /** Texts of the tools that have vectors, by id; nothing for those whose vectors the caller gave. */
+  readonly #embedded = new Map<string, string | undefined>();
+  /** Whether there may be tools without a vector. */
+  #isMissing = true;
 
   /**
    * Makes a router of a catalog, which it copies, or of a list of tools. Unknown options are `UNKNOWN_FIELD`. An `index`
@@ -70,23 +72,20 @@ export class Router {
    */
   constructor(tools: Catalog | Iterable<SelectableItem>, options?: RouterOptions) {
     const { embed, index, ...rest } = fields(options);
-    if (embed !== undefined && typeof embed !== "function") {
-      throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/embed" });
-    }
+    this.#vectors = embed === undefined ? undefined : new TextVectors(embedOf(embed, "/embed"));
     const settings = encode(rest, "", SNAPSHOT);
     const bytes = index === undefined ? undefined : rawBytes(index, "/index");
     const source = sourceOf(tools);
     this.#object = source ? overCatalog(source, settings, bytes) : overItems(tools, settings, bytes);
     this.#object.watch(this);
     addRouter(this);
-    this.#embed = embed as Embed | undefined;
-    if (!this.#embed) return;
+    if (!this.#vectors) return;
     try {
-      this.#embedAll(this.items());
+      this.#run("set_embeddings", `{"vectors":[]}`);
     } catch (error) {
+      // The navigator that knows no vectors.
       this.free();
-      const own = error as { path?: string };
-      if (error instanceof ContextWeaverError && error.code !== "INTERNAL") own.path = "/embed";
+      if (ContextWeaverError.is(error) && error.code === "INVALID_INPUT") (error as { path?: string }).path = "/embed";
       throw error;
     }
   }
@@ -98,17 +97,54 @@ export class Router {
   route(query: string, options?: RouteOptions): RouteResult {
     const args: Record<string, unknown> = { ...fields(options), query };
     const own = args["query_embedding"];
-    if (!this.#embed || own !== undefined) {
+    if (own !== undefined || !this.#vectors) {
       args["query_embedding"] = numbers(own, "/query_embedding");
       return this.#run("route", encode(args));
     }
-    const [vector] = embedded(this.#embed, [text(query, "/query")]);
-    args["query_embedding"] = JSON.parse(vector as string);
+    const asked = embeddable(text(query, "/query"));
+    const vector = this.#vectors.ofQuery(asked);
+    if (!vector) {
+      const result = this.#run<RouteResult>("route", encode(args));
+      return asked === "" ? result : { ...result, warnings: [NOT_EMBEDDED] };
+    }
+    args["query_embedding"] = [...vector];
     try {
-      return this.#run("route", encode(args));
+      const result = this.#run<RouteResult>("route", encode(args));
+      return this.#isMissing ? { ...result, warnings: [SOME_NOT_EMBEDDED] } : result;
     } catch (error) {
       throw isAboutVectors(error) ? unusable(error) : error;
     }
+  }
+
+  /**
+   * Makes the vectors that are missing, by the option `embed`: of a query, and of tools that have none. Routes for that query then
+   * know what tools are about, whatever their words are. Returns how many texts were embedded: of a tool its name, title and
+   * description, of each text at most 8,192 characters, equal texts once. The vectors of the last 16 queries are kept.
+   *
+   * What is embedded goes to the model as it is: mask a query that may hold a secret with `redactSecrets`, here and in `route`.
+   *
+   * Errors: `MISSING_FIELD` without the option; `CALLBACK_FAILED` when the embedder fails or what it returns is of no use: routes
+   * go on with what was embedded before.
+   *
+   * ```ts
+   * const router = new Router(catalog, { embed: openai.embedding("text-embedding-3-small") });
+   * await router.embedMissing(query);
+   * const result = router.route(query);
+   * ```
+   */
+  async embedMissing(query?: string): Promise<number> {
+    const vectors = this.#vectors;
+    if (!vectors) throw new ContextWeaverError("MISSING_FIELD", "there is no embedder", { path: "/embed", hint: "new Router(tools, { embed })" });
+    const asked = query === undefined ? undefined : embeddable(text(query, "/query"));
+    const missing = this.#missing();
+    const count = await vectors.add([...missing.values()], asked);
+    // Meanwhile tools may have come and gone.
+    const wanted = missing.size === 0 ? missing : this.#missing();
+    const known = [...wanted].filter(([, said]) => vectors.of(said));
+    this.#setVectors(known.map(([id, said]) => [id, vectors.of(said) as Float32Array]));
+    for (const [id, said] of known) this.#embedded.set(id, said);
+    this.#isMissing = known.length < wanted.size;
+    return count;
   }
 
   /** Returns what a model chooses from: cards without schemas, as many as the budget has room for. */
@@ -175,14 +211,7 @@ export class Router {
     const args = `{"items":${list}}`;
     this.#run("add", args);
     this.#record("add", args, { lasting: args.length });
-    if (!this.#embed) return;
-    const added = JSON.parse(list) as SelectableItem[];
-    try {
-      this.#embedAll(added);
-    } catch (error) {
-      this.#takeBack(added);
-      throw error;
-    }
+    this.#isMissing = true;
   }
 
   /** Removes tools; returns how many were there. */
@@ -190,6 +219,7 @@ export class Router {
     const args = encode({ ids });
     const { removed } = this.#run<{ removed: number }>("remove", args);
     if (removed > 0) this.#record("remove", args, { removed });
+    for (const id of ids) this.#embedded.delete(id);
     return removed;
   }
 
@@ -207,6 +237,7 @@ export class Router {
     });
     try {
       this.#setAll(list);
+      for (const id of Object.keys(given)) this.#embedded.set(id, undefined);
     } catch (error) {
       const [place, at] = VECTOR_PATH.exec((error as ContextWeaverError).path ?? "") ?? [];
       if (place) movePath(error, place, paths[Number(at)] ?? "");
@@ -246,18 +277,24 @@ export class Router {
     this.#object.record({ weight: args.length, replay, ...what });
   }
 
-  #embedAll(items: readonly Pick<SelectableItem, "id" | "name" | "title" | "description">[]): void {
-    const embed = this.#embed as Embed;
-    const texts = items.map(({ name, title, description }) => [name, title, description].filter(Boolean).join("\n"));
+  /** What is embedded of the tools that have no vector, by id. */
+  #missing(): ReadonlyMap<string, string> {
+    // Also says whether the router was freed.
+    if (!this.#isMissing) return this.#object.call(() => new Map());
+    const said = this.items().map(({ id, name, title, description }) => [id, embeddable([name, title, description].filter(Boolean).join("\n"))] as const);
+    this.#vectors?.keep(new Set(said.map(([, one]) => one)));
+    return new Map(said.filter(([id]) => !this.#embedded.has(id)));
+  }
+
+  /** Hands vectors over, as many at a time as one argument may have. */
+  #setVectors(vectors: readonly (readonly [string, Float32Array])[]): void {
     let waiting: string[] = [];
     let size = 0;
-    for (let at = 0; at < texts.length; at += BATCH) {
-      const vectors = embedded(embed, texts.slice(at, at + BATCH));
-      for (const [place, vector] of vectors.entries()) {
-        waiting.push(written(items[at + place]?.id as string, vector, ""));
-        size += vector.length;
-      }
-      if (at + BATCH < texts.length && size < MAX_TEXT) continue;
+    for (const [at, [id, vector]] of vectors.entries()) {
+      const json = written(id, `[${vector.join()}]`, "");
+      waiting.push(json);
+      size += json.length;
+      if (at + 1 < vectors.length && size < MAX_TEXT) continue;
       try {
         this.#setAll(waiting);
       } catch (error) {
@@ -271,15 +308,6 @@ export class Router {
     const args = `{"vectors":[${vectors.join()}]}`;
     this.#run("set_embeddings", args);
     this.#record("set_embeddings", args, {});
-  }
-
-  /** Undoes an addition: tools without vectors among tools with them would be found by half of their score. */
-  #takeBack(added: readonly SelectableItem[]): void {
-    try {
-      this.remove(added.map(({ id }) => id));
-    } catch {
-      // the caller's function has freed the router
-    }
   }
 }
 
@@ -331,41 +359,8 @@ function written(id: string, vector: string, path: string): string {
   return `{"id":${encode(id, path)},"vector":${vector}}`;
 }
 
-/** Runs the caller's function; returns the JSON text of each vector. */
-function embedded(embed: Embed, texts: readonly string[]): string[] {
-  const { length } = texts;
-  let returned: unknown;
-  let vectors: unknown[] | undefined;
-  try {
-    returned = embed(texts);
-    // A proxy may throw when it is read.
-    const isList = Array.isArray(returned) && returned.length === length;
-    if (isList) vectors = Array.from({ length }, (_, at) => (returned as unknown[])[at]);
-  } catch (cause) {
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed threw", { cause });
-  }
-  if (!vectors) {
-    const isLate = isPromise(returned, () => undefined);
-    const message = `embed must return an array with one vector for each text${isLate ? ", got a promise" : ""}`;
-    const hint = isLate ? "functions are called synchronously: give vectors that come later to setEmbeddings()" : undefined;
-    throw new ContextWeaverError("CALLBACK_FAILED", message, { hint });
-  }
-  for (const vector of vectors) isPromise(vector, () => undefined);
-  return vectors.map((vector) => {
-    let json: string;
-    try {
-      json = encode(numbers(vector, ""));
-    } catch (cause) {
-      throw unusable(cause);
-    }
-    // Nothing would count as none.
-    if (/^\[./.test(json) && json !== "[]") return json;
-    throw new ContextWeaverError("CALLBACK_FAILED", "embed returned what is no vector, or an empty one");
-  });
-}
-
 function unusable(cause: unknown): ContextWeaverError {
-  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, { cause });
+  return new ContextWeaverError("CALLBACK_FAILED", `embed returned an unusable vector: ${(cause as Error).message}`, { path: "/embed", cause });
 }
 
 /** What the engine needs to know of a route. */
@@ -381,7 +376,8 @@ function candidates(result: unknown, scores = false): Record<string, unknown> {
 
 /** Explains a route as data and as Markdown; schemas and descriptions never show. */
 export function explainRoute(result: RouteResult): RouteExplanation {
-  const args = `{"result":${encode(result)}}`;
+  const { warnings: _, ...known } = fields(result);
+  const args = `{"result":${encode(known)}}`;
   try {
     return routingCall("explain_route", args);
   } catch (error) {

@@ -1,5 +1,5 @@
 // What catalogs and routers take and return.
-import type { Vector } from "./embedder.js";
+import type { Embedder, Vector } from "./embedder.js";
 import type { SchemaConverters } from "./tool-definition-types.js";
 import type { JsonObject, JsonValue, SelectableItem, StoredTool } from "./types.js";
 
@@ -137,8 +137,8 @@ export interface RouterOptions {
   readonly fuzzy?: boolean;
   /** Exact: what the likeness of vectors counts beside the words, whose best score is 1. Default: 0.5. */
   readonly embedding_weight?: number;
-  /** Exact: makes vectors of texts, all of one length; for functions that answer later use `setEmbeddings`. */
-  readonly embed?: (texts: readonly string[]) => readonly Vector[];
+  /** Exact: what makes vectors, asked by `embedMissing` alone. Default: none, or those of `setEmbeddings`. */
+  readonly embed?: Embedder;
   /** Exact: what `indexBytes()` returned for the same tools. */
   readonly index?: Uint8Array;
   /** Beam: what scores. Default: `tfidf`. */
@@ -254,6 +254,8 @@ export interface RouteResult {
   readonly no_match?: boolean;
   readonly trace: RouteTrace;
   readonly candidate_items?: readonly StoredTool[];
+  /** What the route did without, such as the vector of a query that was not embedded. */
+  readonly warnings?: readonly string[];
 }
 
 /** How a route came about. */

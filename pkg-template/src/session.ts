@@ -164,6 +164,12 @@ export class Session {
     }
   }
 
+  /** Makes changes of which all are made, or none. */
+  whole<T>(change: () => T): T {
+    this.#ready();
+    return this.#object.whole(change);
+  }
+
   /** Bytes of an artifact. */
   bytes(handle: string): Uint8Array<ArrayBuffer> {
     const time = this.#tellTime();

@@ -116,25 +116,30 @@ const HOW = {
   "toolRunner, streaming": (client, cw, _, params) => runner(client, cw, params, { stream: true }).runUntilDone(),
 };
 
+/** Runs the session of 60 steps, which must end well, within the budget and without a warning; returns what the provider was sent. */
+async function session(run, { tools, executed }, options) {
+  const steps = [];
+  const bodies = [];
+  const cw = contextWeaver({ tools, budget_tokens: BUDGET, ...options, onStep: (step) => steps.push(step) });
+  const next = scripted();
+  const client = clientOf((body) => (bodies.push(body), next(body)));
+  const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
+  assert.equal(textOf(message), ANSWER);
+  assert.equal(steps.length, STEPS);
+  for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
+  assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
+  holdsTheSession(cw.manager, executed);
+  cw.free();
+  return bodies;
+}
+
 for (const [name, run] of Object.entries(HOW)) {
   for (const append of [false, true]) {
     test(`Anthropic, ${name}${append ? ", append mode" : ""}: 60 steps, 200 tools, large results and a picture`, async () => {
-      const { tools, executed } = sdkTools();
-      const steps = [];
-      const cw = contextWeaver({ tools, budget_tokens: BUDGET, manager: { append }, onStep: (step) => steps.push(step) });
-      const bodies = [];
-      const next = scripted();
-      const client = clientOf((body) => (bodies.push(body), next(body)));
-      const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
-      assert.equal(textOf(message), ANSWER);
-      assert.equal(steps.length, STEPS);
-      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
-      holdsTheSession(cw.manager, executed);
+      const bodies = await session(run, sdkTools(), { manager: { append } });
       const marked = bodies.map((body) => blocksOf(body).flatMap(({ cache_control: mark }, at) => (mark ? [at] : [])));
       if (!append) assert.deepEqual(marked.flat(), []);
       else for (const [at, marks] of marked.entries()) assertCached(bodies, marks, at);
-      cw.free();
     });
   }
 }
@@ -142,33 +147,17 @@ for (const [name, run] of Object.entries(HOW)) {
 for (const [name, run] of Object.entries(HOW)) {
   for (const append of name === "messages.create" ? [false, true] : [false]) {
     test(`Anthropic, ${name}${append ? ", append mode" : ""}: 2,000 tools that the provider defers`, async () => {
-      const { tools, executed } = sdkTools(2_000);
-      const steps = [];
-      const lists = new Set();
+      const served = sdkTools(2_000);
       const always = ["export_orders", "take_picture"];
-      const cw = contextWeaver({ tools, budget_tokens: BUDGET, always, tool_search: true, manager: { append }, onStep: (step) => steps.push(step) });
-      const next = scripted();
-      const found = new Set();
-      const bodies = [];
-      const client = clientOf((body) => {
-        bodies.push(body);
-        lists.add(JSON.stringify(body.tools));
-        for (const one of referencesOf(body.messages)) found.add(one);
-        return next(body);
-      });
-      const message = await run(client, cw, tools, { ...PARAMS, system: "Be brief.", messages: [{ role: "user", content: QUESTION }] });
-      assert.equal(textOf(message), ANSWER);
-      assert.equal(steps.length, STEPS);
-      for (const { built, tool_tokens } of steps) assert.ok(built.tokens + tool_tokens <= BUDGET);
-      assert.deepEqual(steps.flatMap(({ warnings }) => warnings), []);
-      holdsTheSession(cw.manager, executed);
+      const bodies = await session(run, served, { always, tool_search: true, manager: { append } });
+      const lists = new Set(bodies.map(({ tools }) => JSON.stringify(tools)));
+      const found = new Set(bodies.flatMap(({ messages }) => referencesOf(messages)));
       // The list that the provider caches is the same in every call, byte for byte.
       assert.equal(lists.size, 1);
       assert.equal(JSON.parse([...lists][0]).length, 2_002);
       for (const [at, body] of append ? bodies.entries() : []) assertCached(bodies, blocksOf(body).flatMap(({ cache_control: mark }, place) => (mark ? [place] : [])), at);
       assert.equal(found.size, 5);
-      assert.ok(executed.filter((one) => found.has(one)).length > 100);
-      cw.free();
+      assert.ok(served.executed.filter((one) => found.has(one)).length > 100);
     });
   }
 }

@@ -410,8 +410,11 @@ const ROWS = {
     );
   },
   "ContextManager.stats": ({ manager }) => manager.stats(),
-  // For adapters, which mask what the model said.
-  "ContextManager.tellTool": ({ manager }) => manager.tellTool(() => ({ name: "drilldown", arguments: "{}", result: "", duration_ms: 0 })),
+  "ContextManager.runAdded": ({ manager }) => each(
+    () => manager.runAdded({ name: "drilldown", input: { handle: SECRET } }, () => "done"),
+    () => manager.runAdded({ name: "drilldown", input: { handle: NAME } }, () => manager.drilldown(NAME, { type: SECRET }).text),
+  ),
+  "ContextManager.whole": ({ manager }) => each(() => manager.whole(() => (manager.ingest(item("x")), manager.ingest(item(NAME)))), () => manager.whole(() => manager.ingest(item(NAME)))),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),
   "ContextManager.events.get": ({ manager }) => each(() => manager.events.get(`${NAME}x`)),
@@ -533,7 +536,7 @@ const ROWS = {
     () => new cw.Router(tools, { [NAME]: 1 }),
     () => new cw.Router([...tools, tools[2]]),
     () => new cw.Router(tools, { scorer: SECRET }),
-    () => new cw.Router(tools, { embed: () => SECRET }),
+    () => new cw.Router(tools, { embed: SECRET }),
     () => new cw.Router(tools, { graph: { root_id: NAME, nodes: {}, items: [NAME] } }),
   ),
   "Router.route": ({ router, tools }, cw) => each(
@@ -543,6 +546,11 @@ const ROWS = {
     () => new cw.Router(tools, { ambiguity_ratio: 0.01 }).route(`deploy ${NAME}`, { debug: true }),
     () => router.route("deploy", { history: { [NAME]: 1 } }),
     () => router.route("deploy", { query_embedding: SECRET }),
+  ),
+  "Router.embedMissing": ({ router, tools }, cw) => each(
+    () => new cw.Router(tools, { embed: () => SECRET }).embedMissing(SECRET),
+    () => new cw.Router(tools, { embed: () => { throw new Error(SECRET); } }).embedMissing({ [NAME]: SECRET }),
+    () => router.embedMissing(SECRET),
   ),
   "Router.cards": ({ router, route }) => each(
     () => router.cards(route),

@@ -204,7 +204,16 @@ test("what cannot be is said at once, and a store that is full as well", async (
   ]) {
     assert.throws(() => firewalled(...args), (error) => (assert.deepEqual([error.code, error.path], [code, path]), ContextWeaverError.is(error)));
   }
-  await assert.rejects(calling(firewalled(client, manager), 1)("orders"), (error) => /QUOTA_EXCEEDED|TOO_LARGE/.test(error.code));
+  const call = calling(firewalled(client, manager), 1);
+  await call("small");
+  const [log, counted] = [JSON.stringify(manager), manager.stats()];
+  for (const name of ["orders", "file"]) {
+    await assert.rejects(call(name), { code: "QUOTA_EXCEEDED" });
+    assert.equal(JSON.stringify(manager), log, `${name} left something behind`);
+    assert.deepEqual(manager.stats(), counted);
+  }
+  await call("small");
+  assert.equal(manager.events.count(), 4);
   await close();
   manager.free();
 });

@@ -416,25 +416,65 @@ const routeCases = {
 };
 
 const embeddingCases = {
-  "a function makes vectors of tools and queries, typed or not"(cw, assert) {
-    const asked = [];
-    const router = new cw.Router(tools(), {
-      embed: (texts) => {
-        asked.push(...texts);
-        return embed(texts);
-      },
-    });
-    assert.equal(asked.length, 6);
-    assert.ok(asked.every((text) => text.includes("\n")), "name and description");
-    assert.deepEqual(router.route("correspondence").candidate_ids.slice(0, 2).sort(), ["mail.search_email", "mail.send_email"]);
-    assert.equal(asked.at(-1), "correspondence");
-    // The caller's own vector is not asked for.
-    assert.equal(router.route("zzqq", { query_embedding: [0, 0, 1] }).candidate_ids[0], "files.read_file");
-    assert.equal(asked.length, 7);
-    router.add([make("mail.archive", "read_file put away")]);
-    assert.equal(asked.length, 8);
-    assert.ok(router.route("zzqq", { query_embedding: new Float64Array([0, 0, 1]) }).candidate_ids.slice(0, 2).includes("mail.archive"), "the new tool");
-    router.free();
+  async "an embedder makes vectors of tools and queries, now or later, typed or not"(cw, assert) {
+    for (const later of [true, false]) {
+      const asked = [];
+      const router = new cw.Router(tools(), {
+        embed: (texts) => {
+          asked.push([...texts]);
+          return later ? Promise.resolve(embed(texts)) : embed(texts);
+        },
+      });
+      const byWords = router.route("correspondence");
+      assert.deepEqual([asked.length, byWords.warnings.length, byWords.no_match], [0, 1, true]);
+      assert.match(byWords.warnings[0], /embedMissing/);
+      assert.equal(await router.embedMissing("correspondence"), 7);
+      assert.ok(asked[0].slice(0, -1).every((text) => text.includes("\n")), "name and description");
+      assert.equal(asked[0].at(-1), "correspondence");
+      const found = router.route("correspondence");
+      assert.deepEqual(found.candidate_ids.slice(0, 2).sort(), ["mail.search_email", "mail.send_email"]);
+      assert.equal(found.warnings, undefined);
+      assert.equal(cw.explainRoute(byWords).markdown.includes("embedMissing"), false);
+      // The caller's own vector is not asked for, and nothing is asked within a route.
+      assert.equal(router.route("zzqq", { query_embedding: [0, 0, 1] }).candidate_ids[0], "files.read_file");
+      assert.equal(router.route("  ").warnings, undefined);
+      assert.equal(asked.length, 1);
+      router.add([make("mail.archive", "read_file put away")]);
+      assert.match(router.route("correspondence").warnings[0], /after add/);
+      assert.equal(await router.embedMissing("correspondence"), 1);
+      assert.equal(router.route("correspondence").warnings, undefined);
+      assert.ok(router.route("zzqq", { query_embedding: new Float64Array([0, 0, 1]) }).candidate_ids.slice(0, 2).includes("mail.archive"), "the new tool");
+      // A tool that comes again with the same words is not embedded again, nor one whose vector the caller gave.
+      const [again] = router.items().filter(({ id }) => id === "mail.archive");
+      router.remove(["mail.archive"]);
+      router.add([again, make("mail.own", "has a vector")]);
+      router.setEmbeddings({ "mail.own": [0, 0, 1] });
+      assert.equal(await router.embedMissing(), 0);
+      assert.equal(router.route("zzqq", { query_embedding: [0, 0, 1] }).candidate_ids.slice(0, 3).includes("mail.own"), true);
+      router.free();
+      refuses(cw, assert, "freed", () => router.items(), ["DISPOSED"]);
+      for (const query of [undefined, "new", "correspondence"]) await assert.rejects(router.embedMissing(query), { code: "DISPOSED" });
+    }
+  },
+
+  async "tools are embedded a hundred at a time, and equal texts once"(cw, assert) {
+    const sizes = [];
+    const many = Array.from({ length: 450 }, (_, at) => make(`t.n${at}`, at < 430 ? `number ${at}` : "the same", { name: at < 430 ? `n${at}` : "same" }));
+    const router = new cw.Router(many, { embed: async (texts) => (sizes.push(texts.length), texts.map((text) => [text.length, 1])) });
+    const [one, two] = await Promise.all([router.embedMissing(), router.embedMissing()]);
+    assert.deepEqual([one, two], [431, 431]);
+    assert.deepEqual([Math.max(...sizes), await router.embedMissing()], [100, 0]);
+    // Tools may go while a model thinks of them.
+    let think;
+    const slow = new cw.Router(many, { embed: (texts) => new Promise((resolve) => (think = () => resolve(texts.map(() => [1])))) });
+    slow.remove(many.slice(50).map(({ id }) => id));
+    const pending = slow.embedMissing();
+    await Promise.resolve();
+    slow.remove(["t.n0"]);
+    think();
+    assert.equal(await pending, 50);
+    assert.equal(slow.items().length, 49);
+    for (const each of [router, slow]) each.free();
   },
 
   "vectors may come from elsewhere"(cw, assert) {
@@ -460,14 +500,14 @@ const embeddingCases = {
     router.free();
   },
 
-  "a function that fails makes no router, and changes none"(cw, assert) {
+  async "an embedder that fails costs the vectors, not the router"(cw, assert) {
     const mine = new Error("mine");
     const { proxy, revoke } = Proxy.revocable([], {});
     revoke();
     const bad = {
       throws: () => { throw mine; },
       "throws nothing": () => { throw undefined; },
-      "a promise": async () => [],
+      "too few": async () => [],
       "a rejected promise": () => Promise.reject(mine),
       nothing: () => undefined,
       fewer: (texts) => texts.slice(1).map(() => [1]),
@@ -490,30 +530,42 @@ const embeddingCases = {
     };
     let broken;
     const router = new cw.Router(tools(), { embed: (texts) => (broken ? broken(texts) : embed(texts)) });
-    const state = () => [router.items().length, router.route("invoice", { query_embedding: [1, 0, 0] }), router.indexBytes()];
+    await router.embedMissing("invoice");
+    const state = () => [router.items().length, router.route("invoice"), router.route("x", { query_embedding: [1, 0, 0] }), router.indexBytes()];
     const before = state();
+    const fresh = new cw.Router(tools(), { embed: (texts) => broken(texts) });
+    const words = fresh.route("invoice");
     for (const [name, fails] of Object.entries(bad)) {
-      const error = refuses(cw, assert, name, () => new cw.Router(tools(), { embed: fails }), ["CALLBACK_FAILED"]);
-      assert.equal(error.path, "/embed", name);
-      if (name === "throws") assert.equal(error.cause, mine);
-      if (name.endsWith("promise")) assert.match(`${error.message} ${error.hint}`, /promise.*setEmbeddings/);
       broken = fails;
-      // For a single text, lengths do not differ.
-      if (name !== "another length each") {
-        refuses(cw, assert, `route, ${name}`, () => router.route("invoice"), ["CALLBACK_FAILED"]);
-        refuses(cw, assert, `add, ${name}`, () => router.add([make("a.b", "c")]), ["CALLBACK_FAILED"]);
+      for (const [one, query] of [[fresh, "invoice"], [router, `a new query, ${name}`]]) {
+        // For a single text, lengths do not differ.
+        if (one === router && name === "another length each") continue;
+        await assert.rejects(one.embedMissing(query), (error) => {
+          assert.deepEqual([error.code, error.path], ["CALLBACK_FAILED", "/embed"], name);
+          if (name === "throws") assert.equal(error.cause, mine);
+          return cw.ContextWeaverError.is(error);
+        });
       }
-      broken = undefined;
-      assert.deepEqual(state(), before, name);
+      assert.deepEqual([fresh.route("invoice"), state()], [words, before], name);
     }
     broken = () => [[1, 0]];
-    refuses(cw, assert, "a shorter vector", () => router.route("invoice"), ["CALLBACK_FAILED"]);
+    await assert.rejects(router.embedMissing("a shorter vector"), { code: "CALLBACK_FAILED", path: "/embed" });
+    await assert.rejects(router.embedMissing(5), { code: "INVALID_INPUT", path: "/query" });
     assert.equal(refuses(cw, assert, "no query", () => router.route(5), ["INVALID_INPUT"]).path, "/query");
     assert.equal(refuses(cw, assert, "beam", () => new cw.Router(tools(), { navigator: "beam", embed }), ["INVALID_INPUT"]).path, "/embed");
-    router.free();
+    // Vectors of the caller's have a length, too.
+    const own = new cw.Router(tools(), { embed: (texts) => texts.map(() => [1, 0]) });
+    own.setEmbeddings(BOOK);
+    assert.equal(await own.embedMissing("invoice"), 1);
+    refuses(cw, assert, "a query of another length", () => own.route("invoice"), ["CALLBACK_FAILED"]);
+    own.add([make("a.b", "c")]);
+    await assert.rejects(own.embedMissing(), { code: "CALLBACK_FAILED", path: "/embed" });
+    const none = new cw.Router(tools());
+    await assert.rejects(none.embedMissing("x"), { code: "MISSING_FIELD", path: "/embed" });
+    for (const one of [router, fresh, own, none]) one.free();
   },
 
-  "a function may use and free the router that asks"(cw, assert) {
+  async "a function may use and free the router that asks"(cw, assert) {
     let act;
     const router = new cw.Router(tools(), {
       embed: (texts) => {
@@ -524,10 +576,11 @@ const embeddingCases = {
       },
     });
     act = () => router.remove(["files.read_file"]);
-    assert.ok(!router.route("read_file").candidate_ids.includes("files.read_file"), "removed before the route");
+    assert.equal(await router.embedMissing("read_file"), 7);
+    assert.ok(!router.route("read_file").candidate_ids.includes("files.read_file"));
+    router.add([make("a.b", "c")]);
     act = () => router.free();
-    refuses(cw, assert, "freed", () => router.add([make("a.b", "c")]), ["DISPOSED"]);
-    refuses(cw, assert, "freed", () => router.items(), ["DISPOSED"]);
+    await assert.rejects(router.embedMissing(), { code: "DISPOSED" });
   },
 };
 

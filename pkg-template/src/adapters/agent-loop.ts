@@ -1,6 +1,6 @@
 // What all adapters do before a call of a model: bring the log in line with the conversation, choose tools, compile. An adapter
 // translates. By its own name the package is imported with the modules that fit the runtime.
-import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, redactSecrets, renderCards } from "contextweaver";
+import { ContextManager, ContextWeaverError, Router, countTokens, drilldownTool, renderCards } from "contextweaver";
 import type {
   BuiltMessages,
   ContextManagerOptions,
@@ -85,13 +85,6 @@ export interface DescribedTool extends OfferedTool {
 /** Words for a search among the tools. */
 export interface FindToolsInput {
   readonly query: string;
-}
-
-/** A call of a tool that is added. */
-interface AddedCall {
-  readonly name: string;
-  readonly input: object;
-  readonly call_id: string | undefined;
 }
 
 /** A tool with the tokens of its definition. */
@@ -289,9 +282,9 @@ export class AgentLoop {
     if (name !== this.#drilldown.tool.name && name !== FIND_TOOLS.name) return undefined;
     const input = argumentsOf(given);
     if (!input) {
-      return this.#run({ name, input: {}, call_id }, () => {
+      return this.manager.runAdded({ name, input: {}, call_id }, () => {
         throw new ContextWeaverError("INVALID_INPUT", "the arguments are no JSON object");
-      });
+      }).result;
     }
     if (name === FIND_TOOLS.name) return this.findTools(input as unknown as FindToolsInput, call_id);
     return this.drilldown(input as unknown as DrilldownInput, call_id);
@@ -299,13 +292,13 @@ export class AgentLoop {
 
   /** Answers a call of the drilldown tool. */
   drilldown(input: DrilldownInput, call_id?: string): string {
-    return this.#run({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input));
+    return this.manager.runAdded({ name: this.#drilldown.tool.name, input, call_id }, () => readOn(this.manager, input)).result;
   }
 
   /** Answers a call of `find_tools`: the tools that are found are offered from the next step on. */
   findTools(input: FindToolsInput, call_id?: string): string {
     const { query } = input;
-    return this.#run({ name: FIND_TOOLS.name, input, call_id }, () => {
+    const { result } = this.manager.runAdded({ name: FIND_TOOLS.name, input, call_id }, () => {
       const router = this.#router;
       if (!router) return "All tools are offered already.";
       const route = router.route(query, { top_k: Math.min(this.#maxTools, 8) });
@@ -314,13 +307,14 @@ export class AgentLoop {
       this.#found = [...found].slice(-this.#maxTools);
       return renderCards(router.cards(route));
     });
+    return result;
   }
 
   /** Answers a search of the provider's own: the names of what is found, and what the log says of it. */
   search(given: unknown, call_id: string | undefined, most: number, say: (names: readonly string[]) => string): FoundNames {
     const input = argumentsOf(given);
     let names: readonly string[] = [];
-    const text = this.#run({ name: FIND_TOOLS.name, input: input ?? {}, call_id }, () => {
+    const { result: text } = this.manager.runAdded({ name: FIND_TOOLS.name, input: input ?? {}, call_id }, () => {
       if (!input) throw new ContextWeaverError("INVALID_INPUT", "the arguments are no JSON object");
       names = this.#router?.route((input as unknown as FindToolsInput).query, { top_k: most }).candidate_ids ?? [];
       return names.length === 0 ? "No tool fits." : say(names);
@@ -421,31 +415,6 @@ export class AgentLoop {
       this.#turn = { key: query, names: [...this.#unsaid(), ...routed] };
     }
     return this.#turn.names;
-  }
-
-  /** Runs a tool that is added. What is wrong with its arguments is told to the model, which can do better. */
-  #run({ name, input, call_id }: AddedCall, run: () => string): string {
-    const began = performance.now();
-    const tell = (result: string, error_type?: string): void =>
-      this.manager.tellTool(() => ({
-        name,
-        ...(call_id !== undefined && { call_id }),
-        arguments: redactSecrets(JSON.stringify(input)),
-        result,
-        ...(error_type !== undefined && { error_type }),
-        duration_ms: performance.now() - began,
-      }));
-    try {
-      const result = run();
-      tell(result);
-      return result;
-    } catch (error) {
-      if (!ContextWeaverError.is(error)) throw error;
-      const { code, message, hint } = error;
-      const result = `${code}: ${message}${hint ? ` (${hint})` : ""}`;
-      tell(result, code);
-      return result;
-    }
   }
 }
 

@@ -14,6 +14,7 @@ import type { CommandLine } from "./options.js";
 import { safe } from "./print.js";
 import type { Printed } from "./print.js";
 import { route } from "./route.js";
+import { serve } from "./serve.js";
 
 /** Runs the program; returns the exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -47,6 +48,8 @@ async function run(line: CommandLine): Promise<string | Printed> {
       return convert(line);
     case "decisions":
       return decisions(line);
+    case "serve":
+      return serve(line);
     case "demo":
       return demo(line);
     case "init":

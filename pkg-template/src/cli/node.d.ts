@@ -69,3 +69,28 @@ declare module "node:process" {
 declare module "node:url" {
   export function fileURLToPath(url: URL): string;
 }
+
+declare module "node:http" {
+  /** A request that came in. */
+  export interface Incoming extends AsyncIterable<Uint8Array> {
+    readonly method?: string;
+    readonly url?: string;
+    readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  }
+  /** The answer to it. */
+  export interface Outgoing {
+    readonly destroyed: boolean;
+    readonly headersSent: boolean;
+    writeHead(status: number, headers: Readonly<Record<string, string>>): void;
+    write(chunk: Uint8Array | undefined): boolean;
+    end(): void;
+    on(event: "close", then: () => void): void;
+    once(event: "drain" | "close", then: () => void): void;
+  }
+  interface Server {
+    listen(port: number, host: string, then: () => void): void;
+    address(): { readonly port: number };
+    on(event: "error", then: (error: { code?: string }) => void): void;
+  }
+  export function createServer(answer: (incoming: Incoming, outgoing: Outgoing) => void): Server;
+}

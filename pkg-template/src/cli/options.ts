@@ -28,6 +28,8 @@ const SYNOPSIS: Readonly<Record<string, string>> = {
   decisions: `contextweaver decisions <tool> [<arguments as JSON> | -] --store <file> [options]
                                                       a tool of the decision memory; serve is a server of MCP,
                                                       tools lists them`,
+  serve: `contextweaver serve --store <file.db | folder> [options]
+                                                      sessions over HTTP, on this machine`,
   demo: `contextweaver demo [--session <file>]               all four phases on a recorded session, and queries to 232 tools`,
 };
 
@@ -100,6 +102,12 @@ convert session: a recorded session of MCP, one JSON object per line, becomes it
   --guardrails <file>   rules as JSON or YAML, beside those of the store
   --agent <name>        who calls
 `,
+  serve: `Options of serve; it runs until it is stopped
+  --store <path>        where sessions are kept: SQLite in a file that ends in .db or .sqlite, or files in a folder
+  --port <number>       default: 8321; 0 for any that is free
+  --host <name>         default: 127.0.0.1
+  --token <text>        what clients must send (default: CONTEXTWEAVER_TOKEN); needed beyond this machine
+`,
   demo: "",
 };
 
@@ -125,8 +133,8 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 `,
   ...["init", "build", "drilldown"].map((command) => HELP[command]),
   TOOL_LISTS,
-  ...["route", "lint", "diff", "convert", "decisions"].map((command) => HELP[command]),
-  `Options of all but demo, where --color is the only one\n${COMMON}`,
+  ...["route", "lint", "diff", "convert", "decisions", "serve"].map((command) => HELP[command]),
+  `Options of all but demo and serve, where --color is the only one\n${COMMON}`,
   EXIT_CODES,
 ].join("\n");
 
@@ -134,9 +142,10 @@ ${COMMANDS.map((command) => `  ${SYNOPSIS[command]}\n`).join("")}  contextweaver
 export function usageOf(command: string): string {
   const synopsis = (SYNOPSIS[command] ?? "").replaceAll(/\n {40,}/g, "\n      ").replace(/ {3,}/, "\n      ");
   const lists = ["route", "lint", "diff"].includes(command) ? [TOOL_LISTS] : [];
-  const common = command === "demo" ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
+  const isBare = command === "demo" || command === "serve";
+  const common = isBare ? COMMON.slice(COMMON.indexOf("\n") + 1) : COMMON;
   const own = HELP[command] ?? "";
-  return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${command === "demo" ? "demo" : "all commands"}\n${common}`, EXIT_CODES].join("\n");
+  return [`Usage\n  ${synopsis}\n`, ...lists, ...(own ? [own] : []), `Options of ${isBare ? command : "all commands"}\n${common}`, EXIT_CODES].join("\n");
 }
 
 const OPTIONS = {
@@ -178,6 +187,9 @@ const OPTIONS = {
   store: { type: "string" },
   guardrails: { type: "string" },
   agent: { type: "string" },
+  port: { type: "string" },
+  host: { type: "string" },
+  token: { type: "string" },
   framework: { type: "string" },
   list: { type: "boolean" },
   force: { type: "boolean" },
@@ -198,6 +210,7 @@ const OF_COMMAND: Readonly<Record<string, string>> = {
   diff: "check json",
   convert: "server id-form to from tool artifacts json",
   decisions: "store guardrails agent json",
+  serve: "store port host token",
   demo: "session",
 };
 const SELECTORS = ["lines", "rows", "search", "path", "head", "selector"];
@@ -336,6 +349,7 @@ const NUMBERS: Readonly<Record<string, readonly [of: string, least: number, most
   "max-tokens": ["tokens", 0, 2 ** 24],
   head: ["characters", 0, 2 ** 31 - 1002],
   top: ["tools", 1, 10_000],
+  port: ["ports", 0, 65_535],
 };
 
 function numberOf(name: string): string {

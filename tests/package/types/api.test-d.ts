@@ -266,8 +266,7 @@ router.toolsFor(found, "anthropic")[0]?.["name"];
 router.selectionSchema(found, { provider: "gemini" });
 router.browse({ path: "/", offset: router.browse().next ?? 0 }).children[0]?.kind satisfies "node" | "item" | undefined;
 router.setEmbeddings({ t: new Float64Array(3) });
-// @ts-expect-error functions are called synchronously
-new Router(catalog, { embed: async (texts: readonly string[]) => texts.map(() => [1]) });
+new Router(catalog, { embed: async (texts: readonly string[]) => texts.map(() => [1]) }).embedMissing("q") satisfies Promise<number>;
 // @ts-expect-error the log is known to a manager only
 router.route("q", { history: "log" });
 // @ts-expect-error no such provider

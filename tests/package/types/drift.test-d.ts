@@ -292,10 +292,10 @@ export const records: { readonly [Name in keyof Records]: true } = {
   // What goes in may leave out what the record has a default for.
   RouteHistory: same<Records["RouteHistory"], Required<RouteHistory>>(),
   RouteMatch: same<Records["RouteMatch"], RouteMatch>(),
-  // Tools and traces are compared by themselves.
+  // Tools and traces are compared by themselves; what was not embedded the facade knows.
   RouteResult: same<
     Omit<Records["RouteResult"], "candidate_items" | "trace">,
-    Omit<RouteResult, "candidate_items" | "trace">
+    Omit<RouteResult, "candidate_items" | "trace" | "warnings">
   >(),
   RouteStep: same<Records["RouteStep"], NonNullable<RouteTrace["steps"]>[number]>(),
   // The engine does not list what else a trace holds.
@@ -335,7 +335,7 @@ export const options: readonly true[] = [
   fits<SelectionResult, Records["SelectionValidation"]>(),
   fits<ToolProvider, Records["ProviderTools"]["provider"]>(),
   same<PackedCards["cards"], readonly ChoiceCard[]>(),
-  same<keyof RouteResult, keyof Records["RouteResult"]>(),
+  same<Exclude<keyof RouteResult, "warnings">, keyof Records["RouteResult"]>(),
   same<NonNullable<RouteResult["candidate_items"]>[number], StoredTool>(),
   fits<Slice["unit"], Records["Slice"]["unit"]>(),
   fits<

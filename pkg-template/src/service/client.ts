@@ -1,0 +1,133 @@
+// A client of the service, typed by its definition.
+import { ContextWeaverError } from "contextweaver";
+import type { DecisionSnapshot, ErrorCode } from "contextweaver";
+import { OPERATIONS } from "./operations.js";
+import type { AnswerOf, InputOf, Operation, Operations } from "./operations.js";
+import type { Problem } from "./problems.js";
+
+/** Where the service is. */
+export interface SessionClientOptions {
+  /** Such as `https://sessions.example`. */
+  readonly url: string;
+  readonly token: string;
+  /** Default: that of the runtime. */
+  readonly fetch?: (url: string, init: ClientInit) => Promise<ClientResponse>;
+}
+
+/** A request as `fetch` takes it. */
+export interface ClientInit {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body?: string;
+  readonly signal?: never;
+}
+
+/** An answer as `fetch` gives it. */
+export interface ClientResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly body: unknown;
+  text(): Promise<string>;
+}
+
+/** How one request is sent. */
+export interface RequestOptions {
+  /** Names the request: sent again with the same, it is done once. */
+  readonly idempotency_key?: string;
+  /** An `AbortSignal`. */
+  readonly signal?: unknown;
+}
+
+/**
+ * What a service can be asked. What it refuses is a `ContextWeaverError` with the code of the service, `details.status` and, where
+ * there are, path and hint.
+ */
+export type SessionClient = {
+  readonly [Name in Exclude<keyof Operations, "decisionChanges">]: (input: InputOf<Operations[Name]>, options?: RequestOptions) => Promise<AnswerOf<Operations[Name]>>;
+} & {
+  /** Follows the memory of decisions until the connection ends. */
+  readonly decisionChanges: (input?: InputOf<Operations["decisionChanges"]>, options?: RequestOptions) => AsyncGenerator<DecisionSnapshot, void, void>;
+};
+
+/**
+ * Returns a client of a service: a function for each operation, by its name.
+ *
+ * ```ts
+ * const client = sessionClient({ url: "https://sessions.example", token });
+ * await client.createSession({ id: "ada" });
+ * await client.append({ session: "ada", items: [{ id: "u1", kind: "user_turn", text: "Hello" }] }, { idempotency_key: "1" });
+ * const { pack } = await client.build({ session: "ada", build: { phase: "answer" } });
+ * ```
+ */
+export function sessionClient({ url, token, fetch = globalThis.fetch as unknown as NonNullable<SessionClientOptions["fetch"]> }: SessionClientOptions): SessionClient {
+  const send = async (operation: Operation, input: Readonly<Record<string, unknown>>, { idempotency_key, signal }: RequestOptions = {}): Promise<ClientResponse> => {
+    const body = { ...input };
+    const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+      const value = String(body[name]);
+      delete body[name];
+      return encodeURIComponent(value);
+    });
+    const query = operation.method === "GET" ? new URLSearchParams(Object.entries(body).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))).toString() : "";
+    const hasBody = operation.method === "POST" || operation.method === "PUT";
+    const response = await fetch(`${url.replace(/\/$/, "")}${path}${query && `?${query}`}`, {
+      method: operation.method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: `${operation.media_type ?? "application/json"}, application/problem+json`,
+        ...(hasBody && { "content-type": "application/json" }),
+        ...(idempotency_key !== undefined && { "idempotency-key": idempotency_key }),
+      },
+      ...(hasBody && { body: JSON.stringify(body) }),
+      ...(signal !== undefined && { signal: signal as never }),
+    });
+    if (!response.ok) throw refusal(response.status, await response.text());
+    return response;
+  };
+  const asked = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => [
+    name,
+    async (input: object, options?: RequestOptions) => {
+      const text = await (await send(operation, input as Readonly<Record<string, unknown>>, options)).text();
+      return text === "" ? undefined : (JSON.parse(text) as unknown);
+    },
+  ]);
+  async function* decisionChanges(input: object = {}, options?: RequestOptions): AsyncGenerator<DecisionSnapshot, void, void> {
+    const { body } = await send(OPERATIONS.decisionChanges as Operation, input as Readonly<Record<string, unknown>>, options);
+    yield* events(body as { getReader(): Reader });
+  }
+  return { ...(Object.fromEntries(asked) as object), decisionChanges } as SessionClient;
+}
+
+interface Reader {
+  read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array }>;
+  cancel(): Promise<void>;
+}
+
+/** Reads what is sent as events. */
+async function* events(body: { getReader(): Reader }): AsyncGenerator<DecisionSnapshot, void, void> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const parts = (rest + decoder.decode(value, { stream: true })).split("\n\n");
+      rest = parts.pop() ?? "";
+      for (const part of parts) {
+        const line = part.split("\n").find((one) => one.startsWith("data: "));
+        if (line !== undefined) yield JSON.parse(line.slice(6)) as DecisionSnapshot;
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined);
+  }
+}
+
+function refusal(status: number, text: string): ContextWeaverError {
+  try {
+    const { code, detail, path, hint, details } = JSON.parse(text) as Problem;
+    return new ContextWeaverError(code, detail, { path, hint, details: { status, ...details } });
+  } catch {
+    return new ContextWeaverError("INTERNAL" satisfies ErrorCode, `the service answered ${status}`, { details: { status } });
+  }
+}

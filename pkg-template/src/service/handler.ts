@@ -1,0 +1,611 @@
+// The service as one function from a request to a response.
+import { Catalog, ContextManager, ContextWeaverError } from "contextweaver";
+import type { ContextManagerOptions, DecisionStoreOptions, DrilldownOptions, JsonObject, McpResultInput, MessageFormat, SelectableItem, Selector, ToolResult } from "contextweaver";
+import { decisionsHandler } from "../mcp-server.js";
+import type { SessionStorage } from "../storage/storage-types.js";
+import { fields, refuseUnknown } from "../guard.js";
+import { Access } from "../mcp-access.js";
+import type { AccessRequest } from "../mcp-access.js";
+import { Followers } from "./followers.js";
+import { DecisionMemory } from "./memory.js";
+import { OPENAPI_PATH, openApi } from "./openapi.js";
+import { OPERATIONS } from "./operations.js";
+import type { InputOf, Operation, Operations, SentToolResult } from "./operations.js";
+import { Pool } from "./pool.js";
+import { Refused, problemResponse } from "./problems.js";
+import { check } from "./schema.js";
+import { Session } from "./stored.js";
+import type { Answered, Opening, Places, RequestKey } from "./stored.js";
+
+/** The parts of a `Request` that the service reads. */
+export interface ServiceRequest extends AccessRequest {
+  readonly body: {
+    getReader(): { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>; cancel(): Promise<void> };
+  } | null;
+  readonly signal?: { readonly aborted: boolean };
+}
+
+type ServiceResponse = typeof globalThis extends { Response: { prototype: infer R } } ? R : unknown;
+
+/** How much the service takes and keeps. */
+export interface ServiceLimits {
+  /** Bytes of a body, 1,024 to 32 MiB. Default: 4 MiB. */
+  readonly body_bytes?: number;
+  /** Sessions and memories of decisions that stay in memory. Default: 64. */
+  readonly kept?: number;
+  /** Bytes that these take, about. Default: 256 MiB. */
+  readonly kept_bytes?: number;
+}
+
+/** How a service is run. */
+export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest> {
+  /**
+   * Where something is kept: a storage of its own for each pair of tenant and name, such as `store.session(name)` of a store of the
+   * tenant's. Names are `session/<id>`, `service/<id>` and `decisions`.
+   */
+  readonly open?: (tenant: string, name: string) => SessionStorage | PromiseLike<SessionStorage>;
+  /**
+   * Who answers in place of this handler, for what is kept elsewhere: by the same names, without `service/<id>`. A request arrives
+   * there with its tenant in `x-contextweaver-tenant`, which nobody else can have written; see {@link forwardedTenant}.
+   */
+  readonly forward?: (tenant: string, name: string) => Forwarded;
+  /**
+   * What clients must send as `Authorization: Bearer …`; compared in constant time. With several tenants, the token of each by its
+   * name. With one token the tenant is `default`.
+   */
+  readonly token?: string | Readonly<Record<string, string>>;
+  /** Says whose a request is, in place of `token`; undefined is answered with 401. */
+  readonly authorize?: (request: R) => ServiceCaller | undefined | PromiseLike<ServiceCaller | undefined>;
+  /** Origins of pages that may ask, such as `https://app.example`. Default: none but those of the same machine. */
+  readonly origins?: readonly string[];
+  /** Options of every manager, functions among them; sessions cannot set these themselves. Default: `clock: Date.now`. */
+  readonly manager?: ContextManagerOptions;
+  /** Options of every memory of decisions. */
+  readonly decisions?: DecisionStoreOptions;
+  readonly limits?: ServiceLimits;
+  /** Open sessions whose journal is damaged as far as it can be read; `findings` of a session names the rest. Default: false, 500. */
+  readonly salvage?: boolean;
+  /** Is told what failed inside, which clients are not. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** Something that requests can be handed on to, such as a Durable Object. */
+export interface Forwarded {
+  fetch(url: string, init: { readonly method: string; readonly headers: Record<string, string>; readonly body?: string }): Promise<ServiceResponse>;
+}
+
+/** Whose a request is. */
+export interface ServiceCaller {
+  /** 1 to 256 characters. */
+  readonly tenant: string;
+}
+
+const MIB = 2 ** 20;
+const CORS = {
+  methods: "GET, POST, PUT, DELETE",
+  request: "authorization, content-type, accept, idempotency-key, if-match, last-event-id, mcp-protocol-version, mcp-method, mcp-name",
+  response: "etag, idempotent-replayed, www-authenticate",
+};
+const ID = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/;
+/** What a client may name a request by. */
+const KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Under this name a handler that forwards tells whose a request is. */
+const TENANT = "x-contextweaver-tenant";
+/** Headers that are handed on. */
+const FORWARDED = ["content-type", "accept", "idempotency-key", "if-match", "last-event-id", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
+
+/** Whose a request is that a handler has forwarded: for `authorize` where none but such handlers can ask. @internal */
+export function forwardedTenant({ headers }: Pick<AccessRequest, "headers">): ServiceCaller | undefined {
+  const tenant = headers.get(TENANT);
+  return tenant === null ? undefined : { tenant: decodeURIComponent(tenant) };
+}
+
+/** A request that may be answered. */
+interface Call<Name extends keyof Operations = keyof Operations> {
+  readonly tenant: string;
+  readonly input: InputOf<Operations[Name]>;
+  readonly text: string;
+  readonly key: RequestKey | undefined;
+  readonly if_sequence: number | undefined;
+  readonly request: ServiceRequest;
+}
+
+/** An answer of any kind. */
+type Reply = Response | (Answered & { readonly headers?: Readonly<Record<string, string>> });
+
+/**
+ * Returns a `fetch` handler that keeps sessions and memories of decisions for programs that speak HTTP: for Workers, Deno, Bun, and
+ * Node behind an adapter. What is acknowledged is stored. Requests of one session run one after the other.
+ *
+ * Errors are `application/problem+json` with the code, path and hint of the package. Whose a request is, only `authorize` or the
+ * token says. Options that are not as described are `MISSING_FIELD`, `UNKNOWN_FIELD`, `INVALID_INPUT` or `OUT_OF_RANGE` at once.
+ *
+ * ```js
+ * import { sessionHandler } from "contextweaver/service";
+ * import { memoryStore } from "../storage/storage-types.js";
+ *
+ * const store = memoryStore();
+ * const handler = sessionHandler({ open: (tenant, name) => store.session(name), token: "a-long-random-text" });
+ * const headers = { authorization: "Bearer a-long-random-text", "content-type": "application/json" };
+ * const made = await handler(new Request("http://localhost/v1/sessions", { method: "POST", headers, body: `{"id":"ada"}` }));
+ * console.log(made.status); // 201
+ * ```
+ */
+export function sessionHandler<R extends AccessRequest = ServiceRequest>(options: SessionHandlerOptions<R>): (request: R) => Promise<ServiceResponse> {
+  const service = new Service(options as unknown as SessionHandlerOptions);
+  return (request) => service.respond(request as unknown as ServiceRequest) as Promise<ServiceResponse>;
+}
+
+const OPTIONS = ["open", "forward", "token", "authorize", "origins", "manager", "decisions", "limits", "salvage", "onError"];
+
+class Service {
+  readonly #open: (tenant: string, name: string) => Promise<SessionStorage>;
+  readonly #forward: SessionHandlerOptions["forward"];
+  readonly #authorize: (request: ServiceRequest) => Promise<string | undefined>;
+  readonly #access: Access;
+  readonly #manager: ContextManagerOptions;
+  readonly #opening: Opening;
+  readonly #decisionOptions: DecisionStoreOptions;
+  readonly #maxBytes: number;
+  readonly #sessions: Pool<Session>;
+  readonly #memories: Pool<DecisionMemory>;
+  readonly #followers = new Followers();
+  readonly #onError: (error: unknown) => void;
+  readonly #routes = Object.entries(OPERATIONS as Readonly<Record<string, Operation>>).map(([name, operation]) => ({ name: name as keyof Operations, operation, segments: operation.path.split("/") }));
+
+  constructor(options: SessionHandlerOptions) {
+    const { open, forward, token, authorize, origins, manager, decisions, limits, salvage, onError, ...others } = fields(options) as unknown as SessionHandlerOptions;
+    refuseUnknown(others as Readonly<Record<string, unknown>>, OPTIONS);
+    const keeps = forward ?? open;
+    if (typeof keeps !== "function") throw new ContextWeaverError(keeps === undefined ? "MISSING_FIELD" : "INVALID_INPUT", "expected a function that opens storages", { path: forward === undefined ? "/open" : "/forward" });
+    if (forward && open) throw new ContextWeaverError("INVALID_INPUT", "give open or forward, not both", { path: "/forward" });
+    this.#forward = forward;
+    if (onError !== undefined && typeof onError !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/onError" });
+    this.#open = async (tenant, name) => (open as NonNullable<typeof open>)(tenant, name);
+    this.#access = new Access(false, origins, CORS);
+    this.#authorize = authorizing(token, authorize);
+    this.#manager = { clock: Date.now, ...manager };
+    // Options that are wrong are told at once, but the engine is not started where nothing is kept.
+    if (!forward) new ContextManager(this.#manager).free();
+    if (salvage !== undefined && typeof salvage !== "boolean") throw new ContextWeaverError("INVALID_INPUT", "expected true or false", { path: "/salvage" });
+    this.#opening = { manager: this.#manager, salvage: salvage === true };
+    this.#decisionOptions = { ...decisions };
+    const { body_bytes = 4 * MIB, kept = 64, kept_bytes = 256 * MIB, ...more } = fields(limits, "/limits") as ServiceLimits;
+    refuseUnknown(more as Readonly<Record<string, unknown>>, ["body_bytes", "kept", "kept_bytes"], "/limits");
+    this.#maxBytes = bounded(body_bytes, 1_024, 32 * MIB, "/limits/body_bytes");
+    const most = { count: bounded(kept, 1, 100_000, "/limits/kept"), bytes: bounded(kept_bytes, 0, 2 ** 40, "/limits/kept_bytes") };
+    this.#sessions = new Pool(most);
+    this.#memories = new Pool(most);
+    this.#onError = onError ?? (() => undefined);
+  }
+
+  async respond(request: ServiceRequest): Promise<Response> {
+    const cors = this.#access.cors(request);
+    const refused = cors ? this.#access.preflight(request) : problemResponse(new Refused(403, "POLICY_VIOLATION", "this page may not ask"));
+    const response = refused ?? (await this.#answer(request));
+    for (const [name, value] of Object.entries({ ...cors, vary: "Origin", "cache-control": "no-store", "x-content-type-options": "nosniff" })) response.headers.set(name, value);
+    return response;
+  }
+
+  async #answer(request: ServiceRequest): Promise<Response> {
+    try {
+      const reply = await this.#run(request);
+      if (reply instanceof Response) return reply;
+      const { status, body, headers } = reply;
+      const { sequence } = body as { readonly sequence?: number };
+      const etag = sequence === undefined ? {} : { etag: `"${sequence}"` };
+      return status === 204 ? new Response(null, { status }) : new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...etag, ...headers } });
+    } catch (error) {
+      const response = problemResponse(error);
+      if (response.status >= 500) this.#onError(error);
+      return response;
+    }
+  }
+
+  async #run(request: ServiceRequest): Promise<Reply> {
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === OPENAPI_PATH && request.method === "GET") return { status: 200, body: openApi() };
+    const tenant = await this.#authorize(request);
+    if (tenant === undefined) throw new Refused(401, "POLICY_VIOLATION", "no valid token", {}, { "www-authenticate": "Bearer" });
+    const { name, operation, params } = this.#routed(request.method, pathname);
+    const isRead = operation.method === "GET" || operation.method === "DELETE";
+    const text = isRead ? "" : await this.#read(request);
+    const body = isRead ? queryOf(operation, searchParams) : parsed(text);
+    check(operation.body, body);
+    const { if_sequence } = body as { readonly if_sequence?: number };
+    const call: Call = {
+      tenant,
+      input: { ...(body as object), ...params } as never,
+      text,
+      key: operation.keyed ? await keyOf(request, pathname, text) : undefined,
+      if_sequence: if_sequence ?? matchOf(request.headers.get("if-match")),
+      request,
+    };
+    if (this.#forward) return this.#handOn(this.#forward, name, call, new URL(request.url));
+    return (this.#operations[name] as (call: Call) => Promise<Reply>)(call);
+  }
+
+  /** Hands a request on to where its session is; one that makes a session gets its id here. */
+  async #handOn(forward: NonNullable<SessionHandlerOptions["forward"]>, name: keyof Operations, { tenant, input, text, key, request }: Call, { pathname, search }: URL): Promise<Response> {
+    const { method, headers } = request;
+    const id = name === "createSession" ? await newId(tenant, (input as { readonly id?: string }).id, key) : (input as { readonly session?: string }).session;
+    const to = forward(tenant, id === undefined ? "decisions" : `session/${id}`);
+    const sent = FORWARDED.flatMap((one) => (headers.get(one) === null ? [] : [[one, headers.get(one) as string]]));
+    const body = name === "createSession" ? JSON.stringify({ ...(JSON.parse(text) as object), id }) : text;
+    const response = (await to.fetch(`http://service${pathname}${search}`, {
+      method,
+      headers: { ...(Object.fromEntries(sent) as Record<string, string>), [TENANT]: encodeURIComponent(tenant) },
+      ...(method !== "GET" && method !== "DELETE" && { body }),
+    })) as Response;
+    // Its headers may be another's, and fixed.
+    return new Response(response.body, response);
+  }
+
+  #routed(method: string, pathname: string): { name: keyof Operations; operation: Operation; params: Readonly<Record<string, string>> } {
+    const given = pathname.split("/");
+    const there = this.#routes.filter(({ segments }) => segments.length === given.length && segments.every((one, at) => one.startsWith("{") || one === given[at]));
+    if (there.length === 0) throw new Refused(404, "NOT_FOUND", "there is nothing here", { hint: `GET ${OPENAPI_PATH} describes what there is` });
+    const route = there.find(({ operation }) => operation.method === method);
+    if (!route) {
+      const allow = there.map(({ operation }) => operation.method).join(", ");
+      throw new Refused(405, "UNSUPPORTED", "the method is not allowed here", { hint: allow }, { allow });
+    }
+    const params: Record<string, string> = {};
+    for (const [at, segment] of route.segments.entries()) {
+      const name = /^\{(\w+)\}$/.exec(segment)?.[1];
+      // An id is written as it is: nothing in it needs an escape.
+      if (name !== undefined) params[name] = idOf(given[at], `/${name}`);
+    }
+    return { ...route, params };
+  }
+
+  /** Reads a body, and no more of it than is taken. */
+  async #read({ headers, body }: ServiceRequest): Promise<string> {
+    const type = headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
+    if (type !== "application/json") throw new Refused(415, "UNSUPPORTED", "expected application/json", { path: "content-type" });
+    const tooLarge = new Refused(413, "TOO_LARGE", `a body has at most ${this.#maxBytes} bytes`);
+    if (Number(headers.get("content-length") ?? 0) > this.#maxBytes) throw tooLarge;
+    const reader = body?.getReader();
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let text = "";
+    let size = 0;
+    try {
+      for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+        size += read.value?.length ?? 0;
+        if (size > this.#maxBytes) throw tooLarge;
+        text += decoder.decode(read.value, { stream: true });
+      }
+      return text + decoder.decode();
+    } catch (error) {
+      await reader?.cancel().catch(() => undefined);
+      if (error instanceof Refused) throw error;
+      throw new Refused(400, "DECODE_FAILED", "the body cannot be read as UTF-8");
+    }
+  }
+
+  readonly #operations: { readonly [Name in keyof Operations]: (call: Call<Name>) => Promise<Reply> } = {
+    createSession: (call) => this.#create(call),
+    getSession: (call) => this.#look(call, ({ stored }) => ({ id: call.input.session, sequence: stored.sequence, stats: stored.manager.stats(), findings: stored.findings })),
+    deleteSession: (call) =>
+      this.#use(call, async (session, drop) => {
+        await session.delete();
+        drop();
+        return { status: 204, body: {} };
+      }),
+    append: (call) => this.#write(call, ({ stored: { manager } }) => manager.whole(() => append(manager, call.input))),
+    ingestMessages: (call) => this.#write(call, ({ stored: { manager } }) => manager.ingestMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
+    syncMessages: (call) => this.#write(call, ({ stored: { manager } }) => manager.syncMessages(call.input.messages, call.input.format as MessageFormat, messageOptions(call.input))),
+    build: (call) =>
+      this.#write(call, async ({ stored: { manager } }) => {
+        await this.#embed(manager, call.input.build.query);
+        return { pack: manager.build(call.input.build) };
+      }),
+    buildMessages: (call) =>
+      this.#write(call, async ({ stored: { manager } }) => {
+        await this.#embed(manager, call.input.build.query);
+        return { built: manager.buildMessages(call.input.build) };
+      }),
+    setCatalog: (call) =>
+      this.#use(call, async (session) => {
+        const { items, mcp } = call.input;
+        if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
+        const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
+        try {
+          const body = { tools: catalog.size, hash: catalog.hash(), findings: catalog.findings() };
+          await session.setCatalog(catalog);
+          return { status: 200, body };
+        } catch (error) {
+          catalog.free();
+          throw error;
+        }
+      }),
+    route: (call) => this.#write(call, (session) => this.#route(session, call.input)),
+    drilldown: (call) =>
+      this.#write(call, async ({ stored }) => {
+        const { handle, selector, max_tokens, inject, parent_id } = call.input;
+        const options: DrilldownOptions = { ...(max_tokens !== undefined && { max_tokens }), ...(inject !== undefined && { inject }), ...(parent_id !== undefined && { parent_id }) };
+        return { slice: await stored.drilldown(handle, selector as Selector, options) };
+      }),
+    forget: (call) =>
+      this.#use(call, async ({ stored }, drop) => {
+        try {
+          await stored.forget(call.input.item_id);
+        } catch (error) {
+          if (!ContextWeaverError.is(error) || error.code !== "NOT_FOUND") drop();
+          throw error;
+        }
+        return { status: 200, body: { sequence: stored.sequence } };
+      }),
+    exportDecisions: ({ tenant, input }) => this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
+    decisionsRpc: ({ tenant, text, request }) => this.#rpc(tenant, text, request),
+    decisionChanges: ({ tenant, input, request }) =>
+      this.#remember(tenant, async (memory) => {
+        const last = request.headers.get("last-event-id");
+        const since = last !== null && /^\d{1,15}$/.test(last) ? Number(last) : input.since;
+        const first = since !== undefined && since < memory.revision ? memory.since(since) : undefined;
+        return new Response(this.#followers.follow(tenant, first), { headers: { "content-type": "text/event-stream" } });
+      }),
+  };
+
+  /** Makes a session. */
+  async #create({ tenant, input, key, request }: Call<"createSession">): Promise<Reply> {
+    const { options = {} } = input;
+    const own = Object.keys(this.#manager).find((name) => Object.hasOwn(options, name));
+    if (own !== undefined) throw new ContextWeaverError("POLICY_VIOLATION", "the service sets this option itself", { path: `/options/${own}` });
+    const id = await newId(tenant, input.id, key);
+    const places = await this.#places(tenant, id);
+    let isNew = false;
+    const make = async (): Promise<Session> => {
+      const made = await Session.create(places, options, key, this.#opening).catch(refusedOptions);
+      isNew = made !== undefined;
+      return made ?? Session.open(places, this.#opening);
+    };
+    return this.#sessions.use(tenant, id, make, async (session) => {
+      refuseAborted(request);
+      const isAgain = !isNew && key !== undefined && session.made?.key === key.key;
+      if (isAgain && session.made?.hash !== key.hash) throw new Refused(422, "INVALID_INPUT", "the key was used for another request", { path: "Idempotency-Key" });
+      if (!isNew && !isAgain) throw new ContextWeaverError("DUPLICATE_ID", "there is a session with this id", { path: "/id" });
+      return { status: 201, body: { id, sequence: isNew ? session.stored.sequence : 0 }, headers: { location: `/v1/sessions/${id}`, ...(isAgain && REPLAYED) } };
+    });
+  }
+
+  /** Changes a session, and stores it before it is told. */
+  #write(call: Call<never>, change: (session: Session) => object | Promise<object>): Promise<Reply> {
+    const { key, if_sequence } = call;
+    return this.#use(call, async (session, drop): Promise<Reply> => {
+      const before = key && session.answered(key);
+      if (before) return { ...before, headers: REPLAYED };
+      const { sequence } = session.stored;
+      if (if_sequence !== undefined && if_sequence !== sequence) {
+        throw new Refused(412, "CONFLICT", "the session has another sequence", { details: { sequence } }, { etag: `"${sequence}"` });
+      }
+      const body = await change(session);
+      try {
+        return await session.save(key, { status: 200, body });
+      } catch (error) {
+        // What is in memory was not stored.
+        drop();
+        throw error;
+      }
+    });
+  }
+
+  #look(call: Call<never>, read: (session: Session) => object): Promise<Reply> {
+    return this.#use(call, async (session) => ({ status: 200, body: read(session) }));
+  }
+
+  /** Runs a request on a session; once more where another process wrote meanwhile. */
+  async #use(call: Call<never>, run: (session: Session, drop: () => void) => Promise<Reply>): Promise<Reply> {
+    const { tenant, request } = call;
+    const { session } = call.input as { readonly session: string };
+    const places = await this.#places(tenant, session);
+    const attempt = (): Promise<Reply> =>
+      this.#sessions.use(tenant, session, () => Session.open(places, this.#opening), async (kept, drop) => {
+        refuseAborted(request);
+        return run(kept, drop);
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      if (isConflict(error)) return attempt();
+      throw error;
+    }
+  }
+
+  async #remember(tenant: string, run: (memory: DecisionMemory, drop: () => void) => Promise<Reply>): Promise<Reply> {
+    const open = async (): Promise<DecisionMemory> => DecisionMemory.open(await this.#open(tenant, "decisions"), this.#decisionOptions);
+    return this.#memories.use(tenant, "decisions", open, run);
+  }
+
+  async #rpc(tenant: string, text: string, { method, url, headers }: ServiceRequest): Promise<Reply> {
+    const attempt = (): Promise<Reply> =>
+      this.#remember(tenant, async (memory, drop) => {
+        const answer = decisionsHandler(memory.store, { token: false, max_chars: 8 * MIB });
+        // Who may ask was seen to.
+        const request = { method, url, headers: { get: (name: string) => (name === "origin" ? null : headers.get(name)) }, text: async () => text };
+        const response = (await answer(request)) as Response;
+        try {
+          const changes = await memory.save();
+          if (changes) this.#followers.tell(tenant, changes);
+        } catch (error) {
+          drop();
+          throw error;
+        }
+        return response;
+      });
+    try {
+      return await attempt();
+    } catch (error) {
+      if (isConflict(error)) return attempt();
+      throw error;
+    }
+  }
+
+  async #route(session: Session, { query, options, cards, provider, prompt }: InputOf<Operations["route"]>): Promise<object> {
+    const { router, stored: { manager } } = session;
+    await this.#embed(router, query);
+    if (prompt) await this.#embed(manager, query);
+    const built = manager.buildRoute({ ...prompt, query, router, ...(options && { route: options }), ...(cards && { cards }) });
+    const tools = provider === undefined ? undefined : router.toolsFor(built.route, provider);
+    return { route: built.route, cards: built.cards, ...(tools !== undefined && { tools }), ...(prompt && { pack: built.pack }) };
+  }
+
+  /** Asks for vectors where the operator has an embedder; words alone are better than no answer. */
+  async #embed(of: Pick<ContextManager, "embedMissing">, query: unknown): Promise<void> {
+    if (this.#manager.embed === undefined || typeof query !== "string") return;
+    try {
+      await of.embedMissing(query);
+    } catch (error) {
+      if (!ContextWeaverError.is(error) || error.code !== "CALLBACK_FAILED") throw error;
+      this.#onError(error);
+    }
+  }
+
+  async #places(tenant: string, session: string): Promise<Places> {
+    const [journal, records] = await Promise.all([this.#open(tenant, `session/${session}`), this.#open(tenant, `service/${session}`)]);
+    return { journal, records };
+  }
+}
+
+const REPLAYED = { "idempotent-replayed": "true" };
+
+/** How whose a request is becomes known. */
+function authorizing(token: unknown, authorize: SessionHandlerOptions["authorize"]): (request: ServiceRequest) => Promise<string | undefined> {
+  if (authorize !== undefined) {
+    if (typeof authorize !== "function") throw new ContextWeaverError("INVALID_INPUT", "expected a function", { path: "/authorize" });
+    if (token !== undefined) throw new ContextWeaverError("INVALID_INPUT", "give token or authorize, not both", { path: "/token" });
+    return async (request) => tenantOf(await authorize(request));
+  }
+  if (token === undefined) {
+    const hint = "token: what clients must send, or authorize: a function of yours; an environment variable may not be set";
+    throw new ContextWeaverError("MISSING_FIELD", "missing field `token`", { path: "/token", hint });
+  }
+  const given = typeof token === "string" ? { default: token } : fields(token, "/token");
+  const known = Object.entries(given).map(([tenant, one]) => [tenant, new Access(one === false ? undefined : one, undefined)] as const);
+  if (known.length === 0) throw new ContextWeaverError("INVALID_INPUT", "expected a token for each tenant", { path: "/token" });
+  return async (request) => {
+    let found: string | undefined;
+    // All are compared, whichever is right.
+    for (const [tenant, access] of known) if (access.isAuthorized(request)) found ??= tenant;
+    return found;
+  };
+}
+
+function tenantOf(caller: unknown): string | undefined {
+  if (caller === undefined || caller === null) return undefined;
+  const { tenant } = caller as { readonly tenant?: unknown };
+  if (typeof tenant === "string" && tenant !== "" && tenant.length <= 256) return tenant;
+  throw new ContextWeaverError("CALLBACK_FAILED", "authorize must return { tenant }, or undefined", { path: "/authorize" });
+}
+
+function bounded(value: unknown, least: number, most: number, path: string): number {
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw new ContextWeaverError("OUT_OF_RANGE", `expected a whole number from ${least} to ${most}`, { path });
+}
+
+function idOf(value: unknown, path: string): string {
+  if (typeof value === "string" && ID.test(value)) return value;
+  throw new ContextWeaverError("INVALID_INPUT", "expected an id", { path, hint: "1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or a digit" });
+}
+
+/** The id of a session that is made. A key without an id stands for an id, so that a repetition finds what was made. */
+async function newId(tenant: string, id: string | undefined, key: RequestKey | undefined): Promise<string> {
+  if (id !== undefined) return idOf(id, "/id");
+  return key ? (await sha256(JSON.stringify([tenant, key.key]))).slice(0, 32) : crypto.randomUUID();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Refused(400, "DECODE_FAILED", "the body is no JSON");
+  }
+}
+
+/** The query of a request as its schema has it; what is no number stays a text, and is refused. */
+function queryOf({ body }: Operation, query: URLSearchParams): unknown {
+  const { properties = {} } = body.json as { readonly properties?: Readonly<Record<string, { readonly type?: string }>> };
+  return Object.fromEntries(
+    [...query].map(([name, value]) => [name, Object.hasOwn(properties, name) && properties[name]?.type === "integer" && /^\d{1,15}$/.test(value) ? Number(value) : value]),
+  );
+}
+
+/** The sequence that `If-Match` names. */
+function matchOf(header: string | null): number | undefined {
+  if (header === null || header.trim() === "*") return undefined;
+  const tag = /^\s*"(\d{1,15})"\s*$/.exec(header)?.[1];
+  if (tag === undefined) throw new Refused(412, "CONFLICT", "expected one ETag of this session", { path: "If-Match" });
+  return Number(tag);
+}
+
+async function keyOf({ headers, method }: ServiceRequest, pathname: string, text: string): Promise<RequestKey | undefined> {
+  const key = headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (!KEY.test(key)) throw new Refused(422, "INVALID_INPUT", "expected 1 to 255 visible ASCII characters", { path: "Idempotency-Key" });
+  return { key, hash: await sha256(JSON.stringify([method, pathname, text])) };
+}
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function isConflict(error: unknown): boolean {
+  return ContextWeaverError.is(error) && error.code === "CONFLICT";
+}
+
+/** What nobody waits for is not begun. */
+function refuseAborted({ signal }: ServiceRequest): void {
+  if (signal?.aborted) throw new Refused(499, "UNSUPPORTED", "the request was aborted");
+}
+
+/** Options of a session stand below `/options`. */
+function refusedOptions(error: unknown): never {
+  if (!ContextWeaverError.is(error) || error.path === undefined) throw error;
+  const { code, message, path, hint } = error;
+  throw new ContextWeaverError(code, message, { path: `/options${path}`, hint });
+}
+
+function messageOptions({ system, id_prefix }: { readonly system?: unknown; readonly id_prefix?: string }): { system?: unknown; id_prefix?: string } {
+  return { ...(system !== undefined && { system }), ...(id_prefix !== undefined && { id_prefix }) };
+}
+
+function append(manager: ContextManager, { items = [], tool_results = [], mcp_results = [], facts = [], episodes = [] }: InputOf<Operations["append"]>): object {
+  manager.ingestAll(items);
+  const results = [
+    ...tool_results.map((result, at) => under(`/tool_results/${at}`, () => manager.ingestToolResult(decoded(result)))),
+    ...mcp_results.map((result, at) => under(`/mcp_results/${at}`, () => manager.ingestMcpResult(result as McpResultInput<JsonObject>))),
+  ];
+  for (const [at, fact] of facts.entries()) under(`/facts/${at}`, () => manager.addFact(fact));
+  for (const [at, episode] of episodes.entries()) under(`/episodes/${at}`, () => manager.addEpisode(episode));
+  return { results: results.map(kept) };
+}
+
+/** Makes the path of an error lead through the body. */
+function under<T>(path: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (!ContextWeaverError.is(error)) throw error;
+    const { code, message, path: inner = "", hint, details } = error;
+    throw new ContextWeaverError(code, message, { path: path + inner, hint, details });
+  }
+}
+
+function decoded({ raw_output, ...rest }: SentToolResult): Parameters<ContextManager["ingestToolResult"]>[0] {
+  if (typeof raw_output === "string") return { ...rest, raw_output } as never;
+  const { base64, ...others } = fields(raw_output, "/raw_output");
+  refuseUnknown(others, ["base64"], "/raw_output");
+  try {
+    const units = atob(String(base64));
+    return { ...rest, raw_output: Uint8Array.from(units, (unit) => unit.charCodeAt(0)) } as never;
+  } catch {
+    throw new ContextWeaverError("DECODE_FAILED", "expected base64", { path: "/raw_output/base64" });
+  }
+}
+
+function kept({ item }: ToolResult): object {
+  const { firewall } = (item.metadata ?? {}) as { readonly firewall?: unknown };
+  return { item_id: item.id, handle: item.artifact_ref?.handle ?? `artifact:${item.id}`, digested: firewall !== undefined };
+}

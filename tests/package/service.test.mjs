@@ -1,0 +1,440 @@
+// The service of sessions, as a function from requests to responses.
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+import { pathToFileURL } from "node:url";
+import { has, optionalProgram, project, run } from "./harness.mjs";
+import { ATTACKS, BODIES, TOKENS, conversation, holdsTheAttacks, loggedDecision } from "./service-cases.mjs";
+
+const folder = await project("service", {
+  "entry.mjs": `export * from "contextweaver/service"; export * from "contextweaver/storage"; export { ContextManager, ContextWeaverError, DecisionStore } from "contextweaver";`,
+});
+const cw = await import(pathToFileURL(join(folder, "entry.mjs")));
+const { ContextManager, memoryStore, openApi, sessionClient, sessionHandler } = cw;
+
+const CLOCK = () => 1_700_000_000_000;
+
+/** A place for each pair of tenant and name, which outlives a service. */
+function places() {
+  const stores = new Map();
+  const open = (tenant, name) => {
+    if (!stores.has(tenant)) stores.set(tenant, memoryStore());
+    return stores.get(tenant).session(name);
+  };
+  return { stores, open };
+}
+
+/** A service, and a client of each tenant. */
+function served(open, options = {}) {
+  const failures = [];
+  const handler = sessionHandler({ open, token: TOKENS, manager: { clock: CLOCK }, onError: (error) => failures.push(error), ...options });
+  const fetch = (url, init) => handler(new Request(url, init));
+  const client = (tenant) => sessionClient({ url: "http://service.test", token: TOKENS[tenant], fetch });
+  return { handler, failures, client, ada: client("ada"), bob: client("bob") };
+}
+
+const code = (wanted, status) => (error) => (assert.deepEqual([error.code, error.details?.status], [wanted, status], String(error)), cw.ContextWeaverError.is(error));
+/** Everything that all tenants have stored. */
+async function stored({ stores }) {
+  const all = {};
+  for (const [tenant, store] of stores) for (const { id } of await store.sessions()) all[JSON.stringify([tenant, id])] = await store.session(id).load();
+  return JSON.stringify(all);
+}
+
+test("the prompts are those of a manager in memory, byte for byte, also after restarts", async () => {
+  const { open } = places();
+  let { ada } = served(open);
+  const manager = new ContextManager({ clock: CLOCK, append: true });
+  await ada.createSession({ id: "s", options: { append: true } });
+  for (const { append, build } of conversation(12)) {
+    const { tool_results = [], ...rest } = append;
+    manager.ingestAll(rest.items ?? []);
+    for (const result of tool_results) manager.ingestToolResult(result);
+    for (const fact of rest.facts ?? []) manager.addFact(fact);
+    await ada.append({ session: "s", ...append });
+    const { pack } = await ada.build({ session: "s", build });
+    assert.deepEqual(pack, JSON.parse(JSON.stringify(manager.build(build))));
+    const { built } = await ada.buildMessages({ session: "s", build: { ...build, format: "anthropic" } });
+    assert.deepEqual(built, JSON.parse(JSON.stringify(manager.buildMessages({ ...build, format: "anthropic" }))));
+    // Another process goes on.
+    ({ ada } = served(open));
+  }
+  const { slice } = await ada.drilldown({ session: "s", handle: "artifact:result:c3", selector: { type: "lines", start: 100, end: 103 } });
+  assert.deepEqual(slice, JSON.parse(JSON.stringify(manager.drilldown("artifact:result:c3", { type: "lines", start: 100, end: 103 }))));
+  const { stats, sequence } = await ada.getSession({ session: "s" });
+  assert.equal(stats.items, manager.stats().items);
+  assert.ok(sequence > 0);
+  manager.free();
+});
+
+test("every attack is refused, and changes nothing", async () => {
+  const where = places();
+  const { handler, ada, bob, failures } = served(where.open, { limits: { body_bytes: 64 * 1024 } });
+  await ada.createSession({ id: "secret" });
+  await ada.append({ session: "secret", items: [{ id: "u1", kind: "user_turn", text: "the plan of ada" }] });
+  await bob.createSession({ id: "own" });
+  const before = await stored(where);
+  await holdsTheAttacks((url, init) => handler(new Request(url, init)), ATTACKS, assert);
+  assert.equal(await stored(where), before, "an attack changed something");
+  assert.deepEqual(failures, []);
+  assert.equal((await ada.getSession({ session: "secret" })).stats.items, 1);
+});
+
+test("a name and a tenant are a pair: no two of them meet", async () => {
+  const { open, stores } = places();
+  const seen = [];
+  const handler = sessionHandler({ open: (tenant, name) => (seen.push([tenant, name]), open(tenant, name)), authorize: (request) => ({ tenant: request.headers.get("x-verified") }) });
+  const ask = (tenant, path, body) => handler(new Request(`http://s${path}`, { method: body ? "POST" : "GET", headers: { "x-verified": tenant, "content-type": "application/json" }, ...(body && { body: JSON.stringify(body) }) }));
+  for (const tenant of ["a", "a/session", "a/session/b", '","', "__proto__", "constructor"]) {
+    assert.equal((await ask(tenant, "/v1/sessions", { id: "b" })).status, 201, tenant);
+    assert.equal((await ask(tenant, "/v1/sessions/b/append", { items: [{ id: "u", kind: "user_turn", text: `of ${tenant}` }] })).status, 200);
+  }
+  for (const tenant of stores.keys()) {
+    const { pack } = await (await ask(tenant, "/v1/sessions/b/build", { build: { phase: "answer" } })).json();
+    assert.ok(pack.prompt.endsWith(`of ${tenant}`), pack.prompt);
+  }
+  assert.equal(new Set(seen.map((pair) => JSON.stringify(pair))).size, 12);
+});
+
+test("a key is answered as before and done once, also after a restart in the middle", async () => {
+  const { open } = places();
+  let { ada, bob } = served(open);
+  const made = await ada.createSession({}, { idempotency_key: "make" });
+  assert.deepEqual(await ada.createSession({}, { idempotency_key: "make" }), made);
+  assert.notEqual((await ada.createSession({}, { idempotency_key: "other" })).id, made.id);
+  assert.notEqual((await bob.createSession({}, { idempotency_key: "make" })).id, made.id);
+  const session = made.id;
+  const item = (n) => ({ session, items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] });
+  const first = await ada.append(item(1), { idempotency_key: "k1" });
+  assert.deepEqual(await ada.append(item(1), { idempotency_key: "k1" }), first);
+  await assert.rejects(ada.append(item(2), { idempotency_key: "k1" }), code("INVALID_INPUT", 422));
+  await assert.rejects(ada.append(item(1)), code("DUPLICATE_ID", 409));
+  // Refused is not done: the key is free.
+  await assert.rejects(ada.append({ session, items: [{ id: "u9", kind: "nothing" }] }, { idempotency_key: "k2" }), code("INVALID_INPUT", 422));
+  const second = await ada.append(item(2), { idempotency_key: "k2" });
+  ({ ada } = served(open));
+  assert.deepEqual(await ada.append(item(1), { idempotency_key: "k1" }), first);
+  assert.deepEqual(await ada.append(item(2), { idempotency_key: "k2" }), second);
+  assert.equal((await ada.getSession({ session })).stats.items, 2);
+  // The newest 256 are kept.
+  for (let n = 3; n < 300; n += 1) await ada.append(item(n), { idempotency_key: `k${n}` });
+  ({ ada } = served(open));
+  assert.ok((await ada.append(item(299), { idempotency_key: "k299" })).sequence > second.sequence);
+  await assert.rejects(ada.append(item(1), { idempotency_key: "k1" }), code("DUPLICATE_ID", 409));
+});
+
+test("whatever write fails, what was acknowledged is there and nothing is twice", async () => {
+  for (let failing = 0; failing < 14; failing += 1) {
+    const { open } = places();
+    let writes = 0;
+    let armed = true;
+    // The write fails, before it is done or after.
+    const breaking = (tenant, name) => {
+      const storage = open(tenant, name);
+      const broken = (method) => async (...args) => {
+        writes += 1;
+        const isNow = armed && writes === (failing >> 1) + 1;
+        if (isNow && failing % 2 === 0) throw new Error("disk full");
+        const done = await storage[method](...args);
+        if (isNow) throw new Error("power gone");
+        return done;
+      };
+      return { ...storage, load: () => storage.load(), getBlob: (hash) => storage.getBlob(hash), delete: () => storage.delete(), append: broken("append"), compact: broken("compact"), putBlob: broken("putBlob") };
+    };
+    let { ada, failures } = served(breaking);
+    const retried = async (ask) => {
+      for (let at = 0; ; at += 1) {
+        try {
+          return await ask();
+        } catch (error) {
+          assert.ok(at < 2 && error.details.status >= 500, String(error));
+          assert.ok(!/disk|power/.test(`${error.message}${JSON.stringify(error.details)}`));
+          // Half of the times the process ends, too.
+          if (failing % 4 < 2) ({ ada } = served(breaking));
+        }
+      }
+    };
+    await retried(() => ada.createSession({ id: "s" }, { idempotency_key: "make" }));
+    for (let n = 0; n < 3; n += 1) {
+      const answer = await retried(() => ada.append({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }], tool_results: n ? [] : [{ tool_call_id: "c", tool_name: "t", raw_output: "row\n".repeat(3_000) }] }, { idempotency_key: `k${n}` }));
+      assert.ok(answer.sequence > 0);
+    }
+    armed = false;
+    const { pack } = await served(open).ada.build({ session: "s", build: { phase: "answer" } });
+    for (let n = 0; n < 3; n += 1) assert.equal(pack.prompt.split(`turn ${n}`).length, 2, `${failing}: ${pack.prompt}`);
+    assert.ok(failures.length <= 1);
+  }
+});
+
+test("who writes on what is not so any more is told: if_sequence, If-Match, two processes", async () => {
+  const { open } = places();
+  const [one, two] = [served(open), served(open)];
+  await one.ada.createSession({ id: "s" });
+  const { sequence } = await one.ada.append({ session: "s", items: [{ id: "a", kind: "user_turn", text: "a" }] });
+  // The other process loads, and writes; the first finds out, and does it on what is there.
+  await two.ada.append({ session: "s", items: [{ id: "b", kind: "user_turn", text: "b" }], if_sequence: sequence });
+  await one.ada.append({ session: "s", items: [{ id: "c", kind: "user_turn", text: "c" }] });
+  await assert.rejects(two.ada.append({ session: "s", items: [{ id: "d", kind: "user_turn", text: "d" }], if_sequence: sequence }), (error) => code("CONFLICT", 412)(error) && error.details.sequence > sequence);
+  const { stats, sequence: last } = await served(open).ada.getSession({ session: "s" });
+  assert.equal(stats.items, 3);
+  const put = (tag, id) =>
+    one.handler(new Request("http://s/v1/sessions/s/append", { method: "POST", headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json", "if-match": tag }, body: JSON.stringify({ items: [{ id, kind: "user_turn", text: id }] }) }));
+  const refused = await put(`"${last - 1}"`, "e");
+  assert.deepEqual([refused.status, refused.headers.get("etag"), refused.headers.get("content-type")], [412, `"${last}"`, "application/problem+json"]);
+  for (const tag of ['W/"1"', "1", '"a"', '"1", "2"']) assert.equal((await put(tag, "e")).status, 412, tag);
+  const done = await put(`"${last}"`, "e");
+  assert.deepEqual([done.status, done.headers.get("etag")], [200, `"${(await done.json()).sequence}"`]);
+  assert.equal((await put("*", "f")).status, 200);
+});
+
+test("requests of one session run one after the other, of many at once, in little memory", async () => {
+  const { open } = places();
+  const { ada, failures } = served(open, { limits: { kept: 3 } });
+  const sessions = Array.from({ length: 12 }, (_, at) => `s${at}`);
+  await Promise.all(sessions.map((id) => ada.createSession({ id })));
+  await Promise.all(sessions.flatMap((session) => Array.from({ length: 8 }, (_, n) => ada.append({ session, items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] }))));
+  for (const session of sessions) {
+    const { pack } = await ada.build({ session, build: { phase: "answer" } });
+    for (let n = 0; n < 8; n += 1) assert.ok(pack.prompt.includes(`turn ${n}`));
+  }
+  // What nobody waits for is not begun.
+  const controller = new AbortController();
+  controller.abort();
+  const handler = sessionHandler({ open, token: TOKENS });
+  const aborted = new Request("http://s/v1/sessions/s0/append", { method: "POST", headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" }, body: JSON.stringify(BODIES.append) });
+  Object.defineProperty(aborted, "signal", { value: controller.signal });
+  assert.equal((await handler(aborted)).status, 499);
+  assert.equal((await ada.getSession({ session: "s0" })).stats.items, 8);
+  assert.deepEqual(failures, []);
+});
+
+test("an append is whole: of items and results where one is refused, none is there", async () => {
+  const { open } = places();
+  const { ada } = served(open);
+  await ada.createSession({ id: "s", options: { limits: { max_artifact_bytes: 4_096 } } });
+  const items = [{ id: "u1", kind: "user_turn", text: "export" }, { id: "c1", kind: "tool_call", text: "export()" }];
+  await assert.rejects(ada.append({ session: "s", items, facts: [{ key: "k", value: "v" }], tool_results: [{ tool_call_id: "c1", tool_name: "export", raw_output: "x".repeat(5_000) }] }), (error) => code("QUOTA_EXCEEDED", 507)(error) && error.path.startsWith("/tool_results/0"));
+  const { stats } = await ada.getSession({ session: "s" });
+  assert.deepEqual([stats.items, stats.facts, stats.artifacts], [0, 0, 0]);
+  const bytes = Buffer.from([0, 255, 1, 254]);
+  const { results } = await ada.append({ session: "s", items, tool_results: [{ tool_call_id: "c1", tool_name: "export", media_type: "application/octet-stream", raw_output: { base64: bytes.toString("base64") } }] });
+  assert.deepEqual(results, [{ item_id: "result:c1", handle: "artifact:result:c1", digested: results[0].digested }]);
+  const mcp = { tool_call_id: "c2", tool_name: "look", result: { content: [{ type: "text", text: "seen" }] } };
+  assert.equal((await ada.append({ session: "s", items: [{ id: "c2", kind: "tool_call", text: "look()" }], mcp_results: [mcp] })).results[0].item_id, "result:c2");
+  await assert.rejects(ada.append({ session: "s", tool_results: [{ tool_call_id: "c3", tool_name: "t", raw_output: { base64: "%" } }] }), code("DECODE_FAILED", 422));
+  const messages = [{ role: "user", content: "Hello" }, { role: "assistant", content: "Hi" }];
+  assert.equal((await ada.syncMessages({ session: "s", messages, format: "openai-chat" })).added.length, 2);
+  assert.equal((await ada.syncMessages({ session: "s", messages: [...messages, { role: "user", content: "Bye" }], format: "openai-chat" })).unchanged, 2);
+  assert.equal((await ada.ingestMessages({ session: "s", messages: [{ role: "user", content: "Again" }], format: "openai-chat", id_prefix: "more:" })).ids.length, 1);
+  await assert.rejects(ada.syncMessages({ session: "s", messages, format: "chat" }), code("INVALID_INPUT", 422));
+});
+
+test("a session chooses among the tools of its catalog, which stays", async () => {
+  const { open } = places();
+  let { ada } = served(open);
+  await ada.createSession({ id: "s" });
+  await assert.rejects(ada.route({ session: "s", query: "mail" }), code("NOT_FOUND", 404));
+  const items = [["send_mail", "Sends a mail to an address"], ["read_file", "Reads a file of the disk"]].map(([id, description]) => ({ id, kind: "tool", name: id, description, args_schema: { type: "object", properties: {} } }));
+  assert.equal((await ada.setCatalog({ session: "s", items })).tools, 2);
+  ({ ada } = served(open));
+  const { route, cards, tools, pack } = await ada.route({ session: "s", query: "send a mail", provider: "openai-chat", prompt: { budget_tokens: 400 }, options: { top_k: 1 } });
+  assert.deepEqual([route.candidate_ids, cards[0].id, tools[0].function.name, pack.prompt.includes("[AVAILABLE TOOLS]")], [["send_mail"], "send_mail", "send_mail", true]);
+  await ada.setCatalog({ session: "s", mcp: { tools: [{ name: "weather", inputSchema: { type: "object" } }] } });
+  assert.equal((await ada.route({ session: "s", query: "weather" })).route.candidate_ids.length, 1);
+  // An embedder of the operator's knows what tools and items are about.
+  const about = (texts) => texts.map((text) => [/mail|letter/.test(text) ? 1 : 0, /file|disk/.test(text) ? 1 : 0, 0.1]);
+  for (const [embed, wanted] of [[async (texts) => about(texts), "send_mail"], [async () => { throw new Error("no model"); }, undefined]]) {
+    const { ada: asking, failures } = served(open, { manager: { clock: CLOCK, embed } });
+    await asking.setCatalog({ session: "s", items });
+    assert.equal((await asking.route({ session: "s", query: "a letter" })).route.candidate_ids[0], wanted);
+    assert.equal(failures.length, wanted ? 0 : 1);
+  }
+  for (const body of [{}, { items, mcp: { tools: [] } }]) await assert.rejects(ada.setCatalog({ session: "s", ...body }), code("INVALID_INPUT", 422));
+});
+
+test("what is forgotten is gone from the store, too", async () => {
+  const where = places();
+  const { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "my number is quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] }, { idempotency_key: "k" });
+  await ada.build({ session: "s", build: { phase: "answer" } });
+  assert.ok((await stored(where)).includes("quokka"));
+  const { sequence } = await ada.forget({ session: "s", item_id: "u1" });
+  assert.ok(!(await stored(where)).includes("quokka"));
+  assert.equal((await ada.getSession({ session: "s" })).sequence, sequence);
+  await assert.rejects(ada.forget({ session: "s", item_id: "u3" }), code("NOT_FOUND", 404));
+  const { pack } = await served(where.open).ada.build({ session: "s", build: { phase: "answer" } });
+  assert.ok(pack.prompt.includes("and now?") && !pack.prompt.includes("quokka"));
+});
+
+test("a journal that is damaged is a failure, or read as far as it goes where the operator says so", async () => {
+  const where = places();
+  const { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  for (let n = 0; n < 3; n += 1) await ada.append({ session: "s", items: [{ id: `u${n}`, kind: "user_turn", text: `turn ${n}` }] });
+  const broken = (tenant, name) => ({ ...where.open(tenant, name), load: async () => {
+    const { first, parts } = await where.open(tenant, name).load();
+    return { first, parts: name.startsWith("session/") ? parts.map((part, at) => (at === 1 ? part.slice(0, -9) : part)) : parts };
+  } });
+  const { ada: other, failures } = served(broken);
+  await assert.rejects(other.getSession({ session: "s" }), code("JOURNAL_DAMAGED", 500));
+  assert.equal(failures.length, 1);
+  const { findings, stats } = await served(broken, { salvage: true }).ada.getSession({ session: "s" });
+  assert.ok(findings.length > 0 && stats.items < 3);
+});
+
+test("what is deleted is gone, and a name may begin anew", async () => {
+  const where = places();
+  const { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "quokka" }] });
+  assert.equal(await ada.deleteSession({ session: "s" }), undefined);
+  for (const ask of [() => ada.getSession({ session: "s" }), () => ada.deleteSession({ session: "s" })]) await assert.rejects(ask(), code("NOT_FOUND", 404));
+  assert.ok(!(await stored(where)).includes("quokka"));
+  await ada.createSession({ id: "s" });
+  assert.equal((await ada.getSession({ session: "s" })).stats.items, 0);
+});
+
+test("agents share a memory of decisions, and follow it", async () => {
+  const { open } = places();
+  const { ada, bob, client } = served(open);
+  const changes = [];
+  const stream = ada.decisionChanges();
+  const following = (async () => {
+    for await (const snapshot of stream) if (changes.push(snapshot) === 2) return;
+  })();
+  await new Promise((done) => setTimeout(done, 20));
+  const first = await loggedDecision(client("ada"), "Keep orders in PostgreSQL");
+  await loggedDecision(client("ada"), "Ship on Mondays");
+  await following;
+  assert.deepEqual(changes.map(({ decisions }) => decisions.map(({ summary }) => summary)), [["Keep orders in PostgreSQL"], ["Ship on Mondays"]]);
+  assert.equal((await bob.exportDecisions({})).decisions.length, 0, "another tenant's");
+  // Another process has the same, with the same revisions, and who comes again gets what was missed.
+  const again = served(open).ada;
+  const whole = await again.exportDecisions({});
+  assert.deepEqual([whole.decisions.length, whole.revision], [2, changes[1].revision]);
+  assert.deepEqual(whole, await ada.exportDecisions({}));
+  assert.equal((await again.exportDecisions({ since: changes[0].revision })).decisions.length, 1);
+  for await (const missed of again.decisionChanges({ since: changes[0].revision })) {
+    assert.deepEqual(missed.decisions.map(({ summary }) => summary), ["Ship on Mondays"]);
+    break;
+  }
+  const { result } = await again.decisionsRpc({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "get_decision", arguments: { id: first } } });
+  assert.equal(result.structuredContent.found, true);
+  await assert.rejects(again.exportDecisions({ since: -1 }), code("INVALID_INPUT", 422));
+  assert.equal(await again.decisionsRpc({ jsonrpc: "2.0", method: "notifications/initialized" }), undefined);
+});
+
+test("a memory of decisions is the same after hundreds of changes, some of them of two processes", async () => {
+  const { open } = places();
+  const one = served(open).ada;
+  let two = served(open).ada;
+  for (let n = 0; n < 300; n += 1) {
+    await loggedDecision(n % 7 === 0 ? two : one, `Decision number ${n} of the team`);
+    if (n % 50 === 0) two = served(open).ada;
+  }
+  const whole = await served(open).ada.exportDecisions({});
+  assert.equal(whole.decisions.length, 300);
+  // Who only reads has what it read last; who writes finds out.
+  await loggedDecision(one, "The last one");
+  assert.deepEqual(await one.exportDecisions({}), await served(open).ada.exportDecisions({}));
+});
+
+test("the description names every operation, and is what the answers are", async () => {
+  const described = openApi();
+  const { open } = places();
+  const { handler } = served(open);
+  const response = await handler(new Request("http://s/v1/openapi.json"));
+  assert.deepEqual(await response.json(), JSON.parse(JSON.stringify(described)));
+  assert.equal(described.openapi, "3.1.0");
+  const operations = Object.values(described.paths).flatMap((one) => Object.values(one));
+  assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+  for (const { operationId, responses } of operations) assert.ok(responses.default.content["application/problem+json"] && Object.keys(responses).length === 2, operationId);
+  // Each path is there: without a token it is 401, not 404.
+  for (const [path, methods] of Object.entries(described.paths)) {
+    for (const method of Object.keys(methods)) {
+      const answer = await handler(new Request(`http://s${path.replace("{session}", "s")}`, { method: method.toUpperCase(), headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json" }, ...(["post", "put"].includes(method) && { body: "[]" }) }));
+      assert.notEqual(answer.status, 405);
+      if (answer.headers.get("content-type") === "text/event-stream") await answer.body.cancel();
+      else assert.ok(!(await answer.text()).includes("there is nothing here"), `${method} ${path}`);
+    }
+  }
+});
+
+test("pages ask where their origin is named, and options are checked", async () => {
+  const { open } = places();
+  const handler = sessionHandler({ open, token: TOKENS, origins: ["https://app.example"] });
+  const from = (origin, init = {}) => handler(new Request("https://service.example/v1/sessions/s", { ...init, headers: { origin, authorization: `Bearer ${TOKENS.ada}`, ...init.headers } }));
+  const named = await from("https://app.example");
+  assert.deepEqual([named.status, named.headers.get("access-control-allow-origin")], [404, "https://app.example"]);
+  const other = await from("https://evil.example");
+  assert.deepEqual([other.status, other.headers.get("access-control-allow-origin")], [403, null]);
+  const preflight = await from("https://app.example", { method: "OPTIONS", headers: { "access-control-request-method": "PUT" } });
+  assert.equal(preflight.status, 204);
+  assert.match(preflight.headers.get("access-control-allow-methods"), /PUT/);
+  for (const [options, wanted, path] of [
+    [{}, "MISSING_FIELD", "/open"],
+    [{ open }, "MISSING_FIELD", "/token"],
+    [{ open, token: "" }, "INVALID_INPUT", "/token"],
+    [{ open, token: { ada: undefined } }, "INVALID_INPUT", "/token"],
+    [{ open, forward: open, token: "t" }, "INVALID_INPUT", "/forward"],
+    [{ open, token: {} }, "INVALID_INPUT", "/token"],
+    [{ open, token: "t", authorize: () => undefined }, "INVALID_INPUT", "/token"],
+    [{ open, authorize: 1 }, "INVALID_INPUT", "/authorize"],
+    [{ open, token: "t", origins: ["*"] }, "INVALID_INPUT", "/origins/0"],
+    [{ open, token: "t", limits: { body_bytes: 1 } }, "OUT_OF_RANGE", "/limits/body_bytes"],
+    [{ open, token: "t", limits: { kept: 1.5 } }, "OUT_OF_RANGE", "/limits/kept"],
+    [{ open, token: "t", limits: { body: 1 } }, "UNKNOWN_FIELD", "/limits/body"],
+    [{ open, token: "t", max: 1 }, "UNKNOWN_FIELD", "/max"],
+    [{ open, token: "t", manager: { budgets: 1 } }, "UNKNOWN_FIELD", undefined],
+  ]) {
+    assert.throws(() => sessionHandler(options), (error) => (assert.equal(error.code, wanted, JSON.stringify(options)), path === undefined || assert.equal(error.path, path), true));
+  }
+  const { ada } = served(open);
+  for (const [options, wanted, path] of [[{ clock: 1 }, "POLICY_VIOLATION", "/options/clock"], [{ apend: true }, "UNKNOWN_FIELD", "/options/apend"], [{ salvage: true }, "UNKNOWN_FIELD", "/options/salvage"], [{ limits: { max_items: -1 } }, "OUT_OF_RANGE", "/options/limits/max_items"]]) {
+    await assert.rejects(ada.createSession({ id: "bad", options }), (error) => (assert.deepEqual([error.code, error.path], [wanted, path]), true));
+  }
+  await assert.rejects(ada.getSession({ session: "bad" }), code("NOT_FOUND", 404));
+});
+
+const ELSEWHERE = `
+import { ContextManager } from "contextweaver";
+import { sessionClient, sessionHandler } from "contextweaver/service";
+import { memoryStore } from "contextweaver/storage";
+import { assert } from "./assert.mjs";
+import { ATTACKS, TOKENS, conversation, holdsTheAttacks, loggedDecision } from "./service-cases.mjs";
+const store = memoryStore();
+const handler = sessionHandler({ open: (tenant, name) => store.session(JSON.stringify([tenant, name])), token: TOKENS, limits: { body_bytes: 64 * 1024 } });
+const fetch = (url, init) => handler(new Request(url, init));
+const [ada, bob] = ["ada", "bob"].map((tenant) => sessionClient({ url: "http://service.test", token: TOKENS[tenant], fetch }));
+await ada.createSession({ id: "secret" });
+await bob.createSession({ id: "own" });
+const manager = new ContextManager({ clock: Date.now });
+for (const { append, build } of conversation(4)) {
+  manager.ingestAll(append.items);
+  for (const result of append.tool_results) manager.ingestToolResult(result);
+  for (const fact of append.facts ?? []) manager.addFact(fact);
+  await ada.append({ session: "secret", ...append });
+  assert.equal((await ada.build({ session: "secret", build })).pack.prompt, manager.build(build).prompt);
+}
+const { sequence } = await ada.getSession({ session: "secret" });
+await holdsTheAttacks(fetch, ATTACKS, assert);
+assert.equal((await ada.getSession({ session: "secret" })).sequence, sequence);
+const changes = ada.decisionChanges();
+const first = changes.next();
+await new Promise((done) => setTimeout(done, 50));
+await loggedDecision(ada, "Keep orders in PostgreSQL");
+assert.equal((await first).value.decisions[0].summary, "Keep orders in PostgreSQL");
+await changes.return();
+console.log("held");
+`;
+
+for (const [name, args] of [["deno", ["run", "--no-prompt", "--cached-only", "--node-modules-dir=manual"]], ["bun", []]]) {
+  test(`the service in ${name}`, async (t) => {
+    const program = await optionalProgram(name);
+    if (!has(t, program.path, { ...program, optional: true })) return;
+    const place = await project(`service-${name}`, { "main.mjs": ELSEWHERE }, { also: ["service-cases.mjs"] });
+    const env = { DENO_NO_UPDATE_CHECK: "1", DENO_DIR: join(place, ".deno") };
+    assert.match((await run(program.path, [...args, "main.mjs"], { cwd: place, env })).stdout, /^held$/m);
+  });
+}
