@@ -2,6 +2,7 @@
 //
 //   ```js, ```ts         run, beside a scripted model in place of the network; TypeScript is also compiled under strict settings
 //   ```js norun          only parsed: needs something a test has not, such as a deployed Worker
+//   ```ts workers        compiled with the types of Cloudflare's runtime, and not run
 //   ```sh run            run by sh in the project; other shell blocks are for the reader
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
@@ -17,7 +18,7 @@ const folder = await project("readme");
 const installed = join(folder, "node_modules", "contextweaver");
 const path = `${join(folder, "node_modules", ".bin")}:${process.env.PATH}`;
 /** What the snippets import beside the package. */
-const FRAMEWORKS = ["@anthropic-ai", "@langchain", "@mastra", "@modelcontextprotocol", "@openai", "@opentelemetry", "ai", "esbuild", "gpt-tokenizer", "js-tiktoken", "langchain", "openai", "zod"];
+const FRAMEWORKS = ["@anthropic-ai", "@cloudflare", "@types", "agents", "@langchain", "@mastra", "@modelcontextprotocol", "@openai", "@opentelemetry", "ai", "esbuild", "gpt-tokenizer", "js-tiktoken", "langchain", "openai", "zod"];
 
 for (const name of FRAMEWORKS) await symlink(join(here, "node_modules", name), join(folder, "node_modules", name));
 await cp(join(here, "scripted-provider.mjs"), join(folder, "scripted-provider.mjs"));
@@ -48,6 +49,7 @@ for (const [file, text] of texts) {
     const stem = `${file.replaceAll(/[/.]/g, "-")}-${line}`;
     if (language === "js" || language === "ts") {
       test(name, async () => {
+        if (words.includes("workers")) return typeCheck(stem, code, WORKERS);
         if (language === "ts") await typeCheck(stem, code);
         const script = language === "ts" ? (await transform(code, { loader: "ts", target: "es2022" })).code : code;
         await writeFile(join(folder, `${stem}.mjs`), script);
@@ -132,14 +134,15 @@ function gzipped(files) {
   return files.reduce((sum, bytes) => sum + gzipSync(bytes, { level: 9 }).length, 0);
 }
 
-async function typeCheck(file, code) {
+/** How a Worker is compiled: its globals are not those of a browser. */
+const WORKERS = ["--module", "ESNext", "--moduleResolution", "Bundler", "--lib", "ES2023,ESNext.Disposable", "--types", "@cloudflare/workers-types,node", "--skipLibCheck"];
+const ANYWHERE = ["--module", "NodeNext", "--lib", "ES2023,DOM", "--typeRoots", join(here, "node_modules", "@types"), "--types", "node"];
+
+async function typeCheck(file, code, how = ANYWHERE) {
   // An import-free snippet would otherwise share the global scope.
   await writeFile(join(folder, `${file}.ts`), `${code}\nexport {};\n`);
   const tsc = join(here, "node_modules", ".bin", "tsc");
-  const options = ["--strict", "--noEmit", "--target", "ES2022", "--module", "NodeNext", "--lib", "ES2023,DOM"];
-  await run(tsc, [...options, "--typeRoots", join(here, "node_modules", "@types"), "--types", "node", `${file}.ts`], {
-    cwd: folder,
-  });
+  await run(tsc, ["--strict", "--noEmit", "--target", "ES2022", ...how, `${file}.ts`], { cwd: folder });
 }
 
 /** What a Markdown text leads to, code left out. */

@@ -41,7 +41,7 @@ const sdk = join(here, "node_modules", "@modelcontextprotocol");
 if (existsSync(sdk)) await symlink(sdk, join(folder, "node_modules", "@modelcontextprotocol"));
 
 // Their own declarations are not ours to check.
-const sdks = ["@cloudflare", "ai", "ai-6", "gpt-tokenizer", "js-tiktoken", "langchain", "@langchain", "@mastra", "openai", "@openai", "@anthropic-ai", "@opentelemetry", "@google", "@types", "zod"];
+const sdks = ["@cloudflare", "agents", "ai", "ai-6", "gpt-tokenizer", "js-tiktoken", "langchain", "@langchain", "@mastra", "openai", "@openai", "@anthropic-ai", "@opentelemetry", "@google", "@types", "zod"];
 for (const name of sdks) {
   const from = join(here, "node_modules", name);
   if (existsSync(from)) await symlink(from, join(folder, "node_modules", name));
@@ -49,6 +49,12 @@ for (const name of sdks) {
 await cp(join(here, "sdk-types"), join(folder, "sdks"), { recursive: true });
 test("the SDKs of providers", () =>
   compile({ ...resolutions.nodenext, lib: ["ES2023", "DOM"], types: ["node"], skipLibCheck: true }, ["sdks"]));
+
+// Their globals are not those of a browser.
+await cp(join(here, "worker-types"), join(folder, "workers"), { recursive: true });
+const roots = [join(folder, "node_modules", "@types"), join(folder, "node_modules")];
+test("chat agents of Cloudflare", () =>
+  compile({ ...resolutions.bundler, lib: ["ES2023", "ESNext.Disposable"], types: ["@cloudflare/workers-types", "node"], typeRoots: roots, skipLibCheck: true }, ["workers"]));
 
 for (const [resolution, how] of Object.entries(resolutions)) {
   for (const [library, libs] of Object.entries(libraries)) {

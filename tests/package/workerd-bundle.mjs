@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-export async function bundleWorker(entry, { minify = false } = {}) {
+export async function bundleWorker(entry, { minify = false, external = [], nodePaths = [] } = {}) {
   const compiled = new Map();
   const keepWasm = {
     name: "keep-wasm",
@@ -24,7 +24,8 @@ export async function bundleWorker(entry, { minify = false } = {}) {
     format: "esm",
     target: "es2022",
     conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", ...external],
+    nodePaths,
     plugins: [keepWasm],
     logLevel: "silent",
   });

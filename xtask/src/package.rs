@@ -24,7 +24,8 @@ use crate::stamp::{Inputs, files_below};
 const LOADERS: [&str; 3] = ["inline", "workerd", "edge-light"];
 
 /// What the package exports, as files of the facade.
-const ENTRIES: [&str; 7] = ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server"];
+const ENTRIES: [&str; 10] =
+    ["index", "context", "convert", "routing", "decisions", "slim", "mcp-server", "storage", "node", "cloudflare"];
 
 /// A finished package.
 #[derive(Debug, Clone)]
