@@ -17,7 +17,7 @@ use crate::drilldown::reading::ArtifactReading;
 use crate::event::Event;
 use crate::handoff::{HandoffOptions, HandoffPack, build_handoff};
 use crate::index::LogIndex;
-use crate::journal::JournalState;
+use crate::journal::counts::JournalState;
 use crate::memory::{ConsolidationOptions, ConsolidationPolicy, ConsolidationReport, consolidate};
 use crate::options::ManagerOptions;
 use crate::report::{Metrics, MetricsSummary};

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::calibration::Calibrations;
 use crate::compile::append::PromptManifest;
-use crate::journal::JournalCounts;
+use crate::journal::counts::JournalCounts;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
 use crate::store::{ArtifactStore, EpisodicStore, EventLog, FactStore, StoreBundle};

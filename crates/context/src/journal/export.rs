@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde::ser::SerializeMap;
 use serde_json::{Value, json};
 
-use super::{Count, Cursor, JournalCounts, KIND};
+use super::counts::{Count, JournalCounts};
+use super::{Cursor, KIND};
 use crate::manager::ContextManager;
 use crate::store::EditedArtifact;
 use contextweaver_base::limits;
@@ -127,7 +128,7 @@ impl ContextManager {
             Vec::new()
         } else {
             let settings = options.settings.as_deref();
-            let batch = JournalBatch { kind: KIND, whole, settings, changes: list, counts: &now.0 };
+            let batch = JournalBatch { kind: KIND, whole, settings, changes: list, counts: now.all() };
             batch.write(&mut end, options.part_bytes)
         };
         let cursor = Cursor { end, counts: now }.write();

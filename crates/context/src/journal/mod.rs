@@ -4,81 +4,22 @@
 //! its changes and knows of each record by which of them it became what it is; a cursor is those counts, and where the
 //! journal ends.
 
+pub mod counts;
 mod export;
 mod restore;
 
 pub use export::{JournalBlob, JournalExport, JournalOptions};
 pub use restore::RestoredJournal;
 
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-
+use self::counts::{Count, JournalCounts};
 use crate::manager::ContextManager;
+use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::journal::JournalEnd;
 use contextweaver_text::quote::quote;
 
 /// What a journal of a manager says it is of.
 const KIND: &str = "session";
-
-/// How far a manager has come, in the counts of its stores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct JournalCounts([u64; JournalCounts::LENGTH]);
-
-/// A count of [`JournalCounts`].
-#[derive(Debug, Clone, Copy)]
-enum Count {
-    Items,
-    Artifacts,
-    Uses,
-    Facts,
-    /// One more than the number of the next fact, 0 where it is not fixed.
-    FactSequence,
-    Episodes,
-    Manifests,
-    Messages,
-    Calibrations,
-}
-
-impl JournalCounts {
-    const LENGTH: usize = Count::Calibrations as usize + 1;
-
-    fn of(&self, count: Count) -> u64 {
-        self.0[count as usize]
-    }
-
-    /// Reads a list; what is missing is 0.
-    pub fn from_list(list: &[Value]) -> Self {
-        let mut counts = Self::default();
-        for (count, value) in counts.0.iter_mut().zip(list) {
-            *count = value.as_u64().unwrap_or(0);
-        }
-        counts
-    }
-
-    /// Tells whether these counts are at least those, but for the number of the next fact, which may be anything.
-    fn reaches(&self, other: &Self) -> bool {
-        let mut pairs = self.0.iter().zip(&other.0).enumerate();
-        pairs.all(|(at, (count, other))| at == Count::FactSequence as usize || count >= other)
-    }
-}
-
-impl Serialize for JournalCounts {
-    fn serialize<S: Serializer>(&self, s: S) -> std::result::Result<S::Ok, S::Error> {
-        self.0.serialize(s)
-    }
-}
-
-/// What a manager remembers of its journal.
-#[derive(Debug, Default)]
-pub struct JournalState {
-    /// Whether there is one, so that snapshots must tell the counts.
-    pub is_kept: bool,
-    /// Counts the calls of models that were observed.
-    pub calibrations: u64,
-    /// The counts before which nothing is known of what changed.
-    base: JournalCounts,
-}
 
 /// A place in a journal, as text: `<parts>-<hash of the last one>-<counts>`.
 struct Cursor {
@@ -88,17 +29,17 @@ struct Cursor {
 
 impl Cursor {
     fn write(&self) -> String {
-        let counts: Vec<String> = self.counts.0.iter().map(u64::to_string).collect();
+        let counts: Vec<String> = self.counts.all().iter().map(u64::to_string).collect();
         format!("{}-{:016x}-{}", self.end.sequence, self.end.sum, counts.join("."))
     }
 
     fn parse(text: &str) -> Result<Self> {
         let read = || {
             let mut parts = text.split('-');
-            let sequence = parts.next()?.parse().ok()?;
+            let sequence = parts.next()?.parse().ok().filter(|sequence| *sequence < MAX_SEQUENCE)?;
             let sum = u64::from_str_radix(parts.next()?, 16).ok()?;
             let counts = parts.next()?.split('.').map(|count| count.parse().ok()).collect::<Option<Vec<u64>>>()?;
-            let counts = JournalCounts(counts.try_into().ok()?);
+            let counts = <[u64; JournalCounts::LENGTH]>::try_from(counts).ok()?.into();
             parts.next().is_none().then_some(Self { end: JournalEnd { sequence, sum }, counts })
         };
         read().ok_or_else(|| {
@@ -112,7 +53,7 @@ impl Cursor {
 impl ContextManager {
     pub(crate) fn journal_counts(&self) -> JournalCounts {
         let mut counts = JournalCounts::default();
-        let mut set = |count: Count, value: u64| counts.0[count as usize] = value;
+        let mut set = |count, value| counts.set(count, value);
         set(Count::Items, self.events.changes());
         set(Count::Artifacts, self.artifacts.edits());
         set(Count::Uses, self.artifacts.uses());

@@ -7,7 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::{Cursor, JournalCounts, KIND};
+use super::counts::JournalCounts;
+use super::{Cursor, KIND};
 use crate::calibration::Calibrations;
 use crate::manager::ContextManager;
 use crate::options::ManagerOptions;
