@@ -46,7 +46,7 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
   readonly open?: (tenant: string, name: string) => SessionStorage | PromiseLike<SessionStorage>;
   /**
    * Who answers in place of this handler, for what is kept elsewhere: by the same names, without `service/<id>`. A request arrives
-   * there with its tenant in `x-contextweaver-tenant`, which nobody else can have written; see {@link forwardedTenant}.
+   * there with its tenant, percent-encoded, in `x-contextweaver-tenant`; a client's header of this name is not handed on.
    */
   readonly forward?: (tenant: string, name: string) => Forwarded;
   /**
