@@ -230,6 +230,10 @@ const cases = {
     await assert.rejects(one.append(1, ["x"]), { code: "CONFLICT", details: { next: 0 } });
     await one.append(0, ["new"]);
     assert.deepEqual(await one.load(), { first: 0, parts: ["new"] });
+    await engine.other("one").delete();
+    await one.putBlob(hash, data);
+    if (engine.store) assert.deepEqual((await engine.store().sessions()).map(({ id }) => id), ["one", "two"]);
+    assert.deepEqual(await one.load(), { first: 0, parts: [] });
     assert.deepEqual(await two.load(), { first: 0, parts: ["2"] });
   },
 
@@ -367,6 +371,7 @@ const cases = {
         await session.compact(next + 1, ["all"], [added.hash]);
         assert.deepEqual(await engine.other(id).load(), { first: next + 1, parts: ["all"] }, what);
         assert.deepEqual([...(await engine.other(id).getBlob(added.hash))], [...added.data], what);
+        if (engine.rests && method !== "delete") assert.equal(await engine.rests(), 0, what);
         // What a deletion leaves is left to the next.
         if (engine.blobs && method !== "delete") assert.equal(await engine.blobs(), 1, what);
         await session.delete();

@@ -100,6 +100,7 @@ export function fileEngines({ fileStore }) {
         store: () => store,
         shares: false,
         blobs: async () => (await promises.readdir(folder, { recursive: true })).filter((name) => /[/\\][0-9a-f]{64}/.test(name)).length,
+        rests: async () => (await promises.readdir(folder, { recursive: true })).filter((name) => /\.(next|tmp)$/.test(name)).length,
         failing: (id, steps) => fileStore(`${folder}/sessions`, brokenFiles(fs ?? promises, clockwork(steps))).session(id),
       };
     };

@@ -146,7 +146,11 @@ test("credentials that expire, and an endpoint with a path", async (t) => {
   assert.deepEqual([...kept.keys()], ["key"]);
   await assert.rejects(s3Blobs({ ...options, session_token: "another" }).get("key"), { details: { status: 403, attempts: 1, code: "InvalidToken" } });
   const asked = [];
-  const fetch = async (address) => (asked.push(address), new Response(""));
+  const fetch = async function (address) {
+    assert.equal(this, undefined, "as a method, which a runtime's own does not allow");
+    asked.push(address);
+    return new Response("");
+  };
   await s3Blobs({ ...options, endpoint: "https://host.example/base/path/", fetch }).get("a b");
   assert.deepEqual(asked, ["https://host.example/base/path/the%20bucket/a%20b"]);
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import * as promises from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
@@ -32,7 +32,7 @@ sqlite: () => sqliteEngines(cw, driver, where === "elsewhere" ? mapBlobs : undef
 console.log(JSON.stringify(await runStorageCases(await engines[kind](), assert)));`,
 }, { also: ["storage-contract.mjs", "storage-engines.mjs"] });
 const driver = runtimes && join(runtimes, "node_modules", "better-sqlite3");
-if (driver && existsSync(driver)) await symlink(driver, join(folder, "node_modules", "better-sqlite3"));
+if (driver && existsSync(driver)) await promises.symlink(driver, join(folder, "node_modules", "better-sqlite3"));
 
 const node = await modernNode();
 const deno = await optionalProgram("deno");
@@ -62,9 +62,60 @@ inRuntime("node:sqlite", "Deno", ["sqlite", "node:sqlite"]);
 inRuntime("bun:sqlite", "Bun", ["sqlite", "bun:sqlite"]);
 inRuntime("better-sqlite3", "Node", ["sqlite", "better-sqlite3"]);
 
+test("files: of two who find the same place free one writes, and the other is told", async (t) => {
+  const place = await promises.mkdtemp(join(tmpdir(), "contextweaver-same-"));
+  t.after(() => promises.rm(place, { recursive: true }));
+  /** A file system on which whoever ends a journal, or goes on with it, waits for the other. */
+  const meeting = () => {
+    let arrived = 0;
+    let go;
+    const both = new Promise((done) => (go = done));
+    const meet = async () => {
+      if ((arrived += 1) === 2) go();
+      await both;
+    };
+    return () => ({
+      ...promises,
+      open: async (path, flags, mode) => {
+        const file = await promises.open(path, flags, mode);
+        let isFirst = path.endsWith("journal") && flags === "a+";
+        return {
+          read: (...args) => file.read(...args),
+          stat: () => file.stat(),
+          sync: () => file.sync(),
+          close: () => file.close(),
+          write: async (...args) => {
+            if (isFirst) await meet();
+            isFirst = false;
+            return file.write(...args);
+          },
+        };
+      },
+    });
+  };
+  const changes = {
+    append: [(session, name) => session.append(2, [name]), (name) => ({ first: 0, parts: ["1", "2", name] })],
+    compact: [(session, name) => session.compact(2, [name], []), (name) => ({ first: 2, parts: [name] })],
+  };
+  for (const one of Object.keys(changes)) {
+    for (const other of Object.keys(changes)) {
+      const id = `${one}-${other}`;
+      await fileStore(place).session(id).append(0, ["1", "2"]);
+      const fs = meeting();
+      const done = await Promise.allSettled([[one, "one"], [other, "other"]].map(([method, name]) => changes[method][0](fileStore(place, fs()).session(id), name)));
+      assert.deepEqual(done.map(({ status }) => status).sort(), ["fulfilled", "rejected"], id);
+      const { reason } = done.find(({ status }) => status === "rejected");
+      assert.equal(reason.code, "CONFLICT", reason.stack);
+      const winner = done[0].status === "fulfilled" ? [one, "one"] : [other, "other"];
+      assert.deepEqual(await fileStore(place).session(id).load(), changes[winner[0]][1](winner[1]), id);
+      assert.deepEqual((await promises.readdir(join(place, `s-${id}`))).filter((name) => name.endsWith(".next")), [], id);
+    }
+  }
+});
+
 test("files that are damaged are told, or are what they were before the last write", async (t) => {
-  const place = await mkdtemp(join(tmpdir(), "contextweaver-damaged-"));
-  t.after(() => rm(place, { recursive: true }));
+  const place = await promises.mkdtemp(join(tmpdir(), "contextweaver-damaged-"));
+  t.after(() => promises.rm(place, { recursive: true }));
   const draw = random(11);
   const below = (n) => Math.floor(draw() * n);
   const damages = {
@@ -79,11 +130,11 @@ test("files that are damaged are told, or are what they were before the last wri
   const told = { damaged: 0, shorter: 0, whole: 0 };
   const path = join(place, "s-s", "journal");
   for (let at = 0; at < 10; at += 2) await fileStore(place).session("s").append(at, parts.slice(at, at + 2));
-  const bytes = await readFile(path);
+  const bytes = await promises.readFile(path);
   for (let round = 0; round < 300; round += 1) {
     damages.at = below(bytes.length);
     const names = Object.keys(damages).filter((name) => name !== "at");
-    await writeFile(path, damages[names[round % names.length]](bytes));
+    await promises.writeFile(path, damages[names[round % names.length]](bytes));
     const again = fileStore(place).session("s");
     const loaded = await again.load().catch((error) => error);
     if (loaded instanceof Error) {
@@ -106,7 +157,7 @@ test("files that are damaged are told, or are what they were before the last wri
   const data = Buffer.from("a blob");
   const hash = createHash("sha256").update(data).digest("hex");
   await session.putBlob(hash, data);
-  await writeFile(join(place, "s-blobs", "blobs", hash), "a blot");
+  await promises.writeFile(join(place, "s-blobs", "blobs", hash), "a blot");
   await assert.rejects(session.getBlob(hash), { code: "DECODE_FAILED", path: "/hash" });
 });
 

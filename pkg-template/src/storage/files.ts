@@ -87,9 +87,8 @@ export class FileStore implements SessionStore {
 
   async delete(id: string): Promise<void> {
     const name = idOf(id);
-    await this.#inTurn(name, async (session) => {
+    await this.#inTurn(name, async () => {
       const folder = await this.#folder(name);
-      session.journal = undefined;
       // Under another name it is gone at once, and what a process leaves that is killed now is found.
       const removed = `${this.#directory}/${REMOVED}${crypto.randomUUID()}`;
       const renamed = await unless("ENOENT", async () => (await this.#fs.rename(folder, removed), true));
@@ -105,15 +104,10 @@ export class FileStore implements SessionStore {
     const session = this.#opened.get(id) ?? { id, journal: undefined, durable: undefined, last: Promise.resolve() };
     this.#opened.set(id, session);
     const running = session.last.then(() => run(session));
-    const ended: Promise<void> = running.then(
-      () => {},
-      () => {
-        // What failed may have been written: the next call reads.
-        session.journal = undefined;
-      },
-    ).then(() => {
+    const end = (): void => {
       if (session.last === ended) this.#forget(session);
-    });
+    };
+    const ended: Promise<void> = running.then(end, end);
     session.last = ended;
     return running;
   }
@@ -198,6 +192,8 @@ export class FileStore implements SessionStore {
 
   #put(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
     return this.#inTurn(id, async (session) => {
+      // It may have been deleted, and begin anew.
+      await this.#current(session);
       const folder = await this.#begun(session);
       const blobs = `${folder}/${BLOBS}`;
       if (!(await unless("ENOENT", () => this.#fs.stat(`${blobs}/${hash}`)))) {

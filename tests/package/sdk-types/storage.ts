@@ -5,7 +5,7 @@ import { durableObjectStorage, r2Blobs } from "contextweaver/cloudflare";
 import { fileStore, sqliteStore } from "contextweaver/node";
 import type { SqliteDatabase } from "contextweaver/node";
 import { memoryStorage, memoryStore } from "contextweaver/storage";
-import type { BlobStore, SessionStorage, SessionStore, StoredParts, StoredSession } from "contextweaver/storage";
+import type { BlobStore, SessionStorage, SessionStore, StoredParts, SessionRecord } from "contextweaver/storage";
 
 export const ofObject = (ctx: DurableObjectState, bucket: R2Bucket): SessionStorage =>
   durableObjectStorage(ctx.storage, { blobs: r2Blobs(bucket, { prefix: "sessions/" }), clock: Date.now });
@@ -19,7 +19,7 @@ export const stores = (database: SqliteDatabase, blobs: BlobStore): SessionStore
   sqliteStore(database, { clock: Date.now, blobs, configure: false }),
 ];
 
-export async function use(session: SessionStorage = memoryStorage()): Promise<readonly StoredSession[]> {
+export async function use(session: SessionStorage = memoryStorage()): Promise<readonly SessionRecord[]> {
   const { first, parts }: StoredParts = await session.load();
   await session.append(first + parts.length, ["{}"]);
   const bytes: Uint8Array | undefined = await session.getBlob("0".repeat(64));
