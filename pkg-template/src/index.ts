@@ -116,6 +116,10 @@ export const toConfigurable = /* @__PURE__ */ ofAgent(api.toConfigurable);
 /** @internal */
 export const toMcpMeta = /* @__PURE__ */ ofAgent(api.toMcpMeta);
 /** @internal */
+export const StoredSession = /* @__PURE__ */ ofAgent(api.StoredSession);
+/** @internal */
+export const openSession = /* @__PURE__ */ ofAgent(api.openSession);
+/** @internal */
 export const bindTools = /* @__PURE__ */ ofAgent(api.bindTools);
 /** @internal */
 export const mcpToToolDefinition = /* @__PURE__ */ ofAgent(api.mcpToToolDefinition);

@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
 import test from "node:test";
 import { chromium, has, here, project, root, run } from "./harness.mjs";
-import { session } from "./behaviour.mjs";
 
 const examples = join(root, "examples");
 /** A project with the package and one example's files. */
@@ -78,44 +77,6 @@ test("agent/agent.ts with an MCP server", async (t) => {
   ]) {
     assert.match(stdout, line);
   }
-});
-
-test("worker/worker.ts in workerd", async (t) => {
-  const installed = existsSync(join(here, "node_modules", "workerd"));
-  if (!has(t, installed, { missing: "workerd is not installed for this platform" })) return;
-  const { Miniflare } = await import("miniflare");
-  const { bundleWorker } = await import("./workerd-bundle.mjs");
-  const modules = await bundleWorker(join(await example("worker"), "worker.ts"));
-  const worker = new Miniflare({ modules, modulesRoot: "/", compatibilityDate: "2025-01-01" });
-  t.after(() => worker.dispose());
-  const post = async (body, path = "/build") => {
-    const text = typeof body === "string" ? body : JSON.stringify(body);
-    const response = await worker.dispatchFetch(`http://localhost${path}`, { method: "POST", body: text });
-    return { status: response.status, body: await response.json() };
-  };
-
-  const good = { items: session(), build: { phase: "answer", query: "overdue", budget_tokens: 90 } };
-  for (let i = 0; i < 3; i += 1) {
-    const { status, body } = await post(good);
-    assert.equal(status, 200, JSON.stringify(body));
-    assert.ok(body.tokens <= 90 && body.prompt.includes("[POLICY]"));
-    assert.deepEqual(body.dropped.find((drop) => drop.item_id === "s1")?.reason, "sensitivity");
-  }
-  const problems = {
-    400: ["{", { code: "DECODE_FAILED" }],
-    404: [good, { code: "NOT_FOUND" }, "/"],
-    413: ["x".repeat(5 * 1024 * 1024), { code: "TOO_LARGE" }],
-    422: [{ ...good, items: [{ id: "a", kind: "nope", text: "" }] }, { code: "INVALID_INPUT", path: "/items/0/kind" }],
-  };
-  for (const [status, [request, expected, path]] of Object.entries(problems)) {
-    const answer = await post(request, path);
-    assert.equal(answer.status, Number(status));
-    assert.deepEqual({ ...answer.body, message: undefined, ...expected }, { ...answer.body, message: undefined });
-  }
-  for (const odd of ["null", "[]", "1", '{"items":5}', '{"items":[],"build":{"__proto__":1}}']) {
-    assert.ok([400, 422, 500].includes((await post(odd).catch(() => ({ status: 500 }))).status), odd);
-  }
-  assert.equal((await post(good)).status, 200, "and the next request is served");
 });
 
 test("browser/index.html in Chromium", async (t) => {

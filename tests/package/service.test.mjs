@@ -252,6 +252,45 @@ test("a session chooses among the tools of its catalog, which stays", async () =
   for (const body of [{}, { items, mcp: { tools: [] } }]) await assert.rejects(ada.setCatalog({ session: "s", ...body }), code("INVALID_INPUT", 422));
 });
 
+test("a catalog, a deletion or what is forgotten that fails is done by the next attempt", async () => {
+  const { open } = places();
+  let failing;
+  // Fails once, before it is done or after.
+  const breaking = (tenant, name) => {
+    const storage = open(tenant, name);
+    const broken = (method) => async (...args) => {
+      const [of, how, when] = failing ?? [];
+      if (how !== method || !name.startsWith(of)) return storage[method](...args);
+      failing = undefined;
+      if (when === "after") await storage[method](...args);
+      throw new Error("disk full");
+    };
+    return Object.fromEntries(Object.keys(storage).map((method) => [method, broken(method)]));
+  };
+  const { ada, failures } = served(breaking);
+  const items = [{ id: "send_mail", kind: "tool", name: "send_mail", description: "Sends a mail" }];
+  for (const when of ["before", "after"]) {
+    const steps = [
+      ["service/", "append", () => ada.setCatalog({ session: "s", items }), async () => assert.deepEqual((await ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["send_mail"])],
+      ["session/", "compact", () => ada.forget({ session: "s", item_id: "u1" }), async () => assert.ok(!(await ada.build({ session: "s", build: { phase: "answer" } })).pack.prompt.includes("quokka"))],
+      ["session/", "delete", () => ada.deleteSession({ session: "s" })],
+      ["service/", "delete", () => ada.deleteSession({ session: "s" })],
+    ];
+    for (const [of, method, ask, holds] of steps) {
+      await ada.createSession({ id: "s" });
+      await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] }, { idempotency_key: "k" });
+      failing = [of, method, when];
+      await assert.rejects(ask(), code("INTERNAL", 500), `${of}${method}`);
+      assert.equal(failing, undefined);
+      await ask().catch(code("NOT_FOUND", 404));
+      await holds?.();
+      await ada.deleteSession({ session: "s" }).catch(code("NOT_FOUND", 404));
+      await assert.rejects(ada.getSession({ session: "s" }), code("NOT_FOUND", 404));
+    }
+  }
+  assert.equal(failures.length, 8);
+});
+
 test("what is forgotten is gone from the store, too", async () => {
   const where = places();
   const { ada } = served(where.open);

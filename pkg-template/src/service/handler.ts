@@ -46,7 +46,7 @@ export interface SessionHandlerOptions<R extends AccessRequest = ServiceRequest>
   readonly open?: (tenant: string, name: string) => SessionStorage | PromiseLike<SessionStorage>;
   /**
    * Who answers in place of this handler, for what is kept elsewhere: by the same names, without `service/<id>`. A request arrives
-   * there with its tenant in `x-contextweaver-tenant`, which nobody else can have written; see {@link forwardedTenant}.
+   * there with its tenant, percent-encoded, in `x-contextweaver-tenant`; a client's header of this name is not handed on.
    */
   readonly forward?: (tenant: string, name: string) => Forwarded;
   /**
@@ -289,8 +289,11 @@ class Service {
     getSession: (call) => this.#look(call, ({ stored }) => ({ id: call.input.session, sequence: stored.sequence, stats: stored.manager.stats(), findings: stored.findings })),
     deleteSession: (call) =>
       this.#use(call, async (session, drop) => {
-        await session.delete();
-        drop();
+        try {
+          await session.delete();
+        } finally {
+          drop();
+        }
         return { status: 204, body: {} };
       }),
     append: (call) => this.#write(call, ({ stored: { manager } }) => manager.whole(() => append(manager, call.input))),
@@ -307,7 +310,7 @@ class Service {
         return { built: manager.buildMessages(call.input.build) };
       }),
     setCatalog: (call) =>
-      this.#use(call, async (session) => {
+      this.#use(call, async (session, drop) => {
         const { items, mcp } = call.input;
         if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
         const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
@@ -317,6 +320,8 @@ class Service {
           return { status: 200, body };
         } catch (error) {
           catalog.free();
+          // Whether it was stored is told by the store.
+          drop();
           throw error;
         }
       }),

@@ -2,7 +2,7 @@
 import { ContextWeaverError } from "../errors.js";
 import { fields, refuseUnknown } from "../guard.js";
 import { blobStoreOf } from "./blobs.js";
-import { clockOf } from "./checks.js";
+import { clockOf, idOf } from "./checks.js";
 import { SqlSessions } from "./sql.js";
 import type { Sql, SqlValue } from "./sql.js";
 import type { BlobStore, SessionStorage } from "./storage-types.js";
@@ -35,6 +35,8 @@ export interface DurableObjectStorageOptions {
   readonly blobs: BlobStore;
   /** Tells the time of writes, in milliseconds since 1970, for whoever reads the tables. Default: no times. */
   readonly clock?: () => number;
+  /** Which session, where an object keeps several, 1 to 512 characters. Default: `session`. */
+  readonly name?: string;
 }
 
 /** How blobs are kept in a bucket. */
@@ -45,11 +47,11 @@ export interface R2BlobsOptions {
 
 /** Keys that R2 takes in a call. */
 const MOST_KEYS = 1_000;
-/** An object is one session. */
+/** Mostly an object is one session. */
 const SESSION = "session";
 
 /**
- * Keeps the one session of a Durable Object in its SQLite database, in tables `contextweaver_*` beside yours, a row for each part.
+ * Keeps the session of a Durable Object in its SQLite database, in tables `contextweaver_*` beside yours, a row for each part.
  * Nothing is kept in the object itself, so that it may be evicted at any time. `delete` removes rows and blobs; the tables stay.
  *
  * Errors: `UNSUPPORTED` for an object without SQLite, `INVALID_INPUT` and `UNKNOWN_FIELD` for options that are not as described.
@@ -67,11 +69,11 @@ const SESSION = "session";
  * ```
  */
 export function durableObjectStorage(storage: DurableStorage, options: DurableObjectStorageOptions): SessionStorage {
-  const { blobs, clock, ...others } = fields(options);
-  refuseUnknown(others, ["blobs", "clock"]);
+  const { blobs, clock, name = SESSION, ...others } = fields(options);
+  refuseUnknown(others, ["blobs", "clock", "name"]);
   const elsewhere = blobStoreOf(blobs);
   const tellTime = clockOf(clock);
-  return new SqlSessions(new DurableSql(checked(storage)), elsewhere, tellTime).session(SESSION);
+  return new SqlSessions(new DurableSql(checked(storage)), elsewhere, tellTime).session(idOf(name));
 }
 
 function checked(storage: DurableStorage): DurableStorage {
