@@ -181,6 +181,10 @@ test("who writes on what is not so any more is told: if_sequence, If-Match, two 
     one.handler(new Request("http://s/v1/sessions/s/append", { method: "POST", headers: { authorization: `Bearer ${TOKENS.ada}`, "content-type": "application/json", "if-match": tag }, body: JSON.stringify({ items: [{ id, kind: "user_turn", text: id }] }) }));
   const refused = await put(`"${last - 1}"`, "e");
   assert.deepEqual([refused.status, refused.headers.get("etag"), refused.headers.get("content-type")], [412, `"${last}"`, "application/problem+json"]);
+  const past = { session: "s", if_sequence: sequence };
+  for (const late of [() => two.ada.forget({ ...past, item_id: "a" }), () => two.ada.setCatalog({ ...past, items: [{ id: "t", kind: "tool", name: "t", description: "does" }] })]) {
+    await assert.rejects(late(), code("CONFLICT", 412));
+  }
   for (const tag of ['W/"1"', "1", '"a"', '"1", "2"']) assert.equal((await put(tag, "e")).status, 412, tag);
   const done = await put(`"${last}"`, "e");
   assert.deepEqual([done.status, done.headers.get("etag")], [200, `"${(await done.json()).sequence}"`]);

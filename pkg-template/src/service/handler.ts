@@ -312,6 +312,7 @@ class Service {
     setCatalog: (call) =>
       this.#use(call, async (session, drop) => {
         const { items, mcp } = call.input;
+        refuseChanged(session, call);
         if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
         const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
         try {
@@ -333,7 +334,9 @@ class Service {
         return { slice: await stored.drilldown(handle, selector as Selector, options) };
       }),
     forget: (call) =>
-      this.#use(call, async ({ stored }, drop) => {
+      this.#use(call, async (session, drop) => {
+        const { stored } = session;
+        refuseChanged(session, call);
         try {
           await stored.forget(call.input.item_id);
         } catch (error) {
@@ -377,14 +380,11 @@ class Service {
 
   /** Changes a session, and stores it before it is told. */
   #write(call: Call<never>, change: (session: Session) => object | Promise<object>): Promise<Reply> {
-    const { key, if_sequence } = call;
+    const { key } = call;
     return this.#use(call, async (session, drop): Promise<Reply> => {
       const before = key && session.answered(key);
       if (before) return { ...before, headers: REPLAYED };
-      const { sequence } = session.stored;
-      if (if_sequence !== undefined && if_sequence !== sequence) {
-        throw new Refused(412, "CONFLICT", "the session has another sequence", { details: { sequence } }, { etag: `"${sequence}"` });
-      }
+      refuseChanged(session, call);
       const body = await change(session);
       try {
         return await session.save(key, { status: 200, body });
@@ -471,6 +471,12 @@ class Service {
     const [journal, records] = await Promise.all([this.#open(tenant, `session/${session}`), this.#open(tenant, `service/${session}`)]);
     return { journal, records };
   }
+}
+
+/** Refuses a request that was made for the session as it was before. */
+function refuseChanged({ stored: { sequence } }: Session, { if_sequence }: Call<never>): void {
+  if (if_sequence === undefined || if_sequence === sequence) return;
+  throw new Refused(412, "CONFLICT", "the session has another sequence", { details: { sequence } }, { etag: `"${sequence}"` });
 }
 
 const REPLAYED = { "idempotent-replayed": "true" };
