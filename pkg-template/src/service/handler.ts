@@ -123,7 +123,7 @@ type Reply = Response | (Answered & { readonly headers?: Readonly<Record<string,
  *
  * ```js
  * import { sessionHandler } from "contextweaver/service";
- * import { memoryStore } from "../storage/storage-types.js";
+ * import { memoryStore } from "contextweaver/storage";
  *
  * const store = memoryStore();
  * const handler = sessionHandler({ open: (tenant, name) => store.session(name), token: "a-long-random-text" });
