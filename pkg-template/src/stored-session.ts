@@ -173,13 +173,13 @@ export class StoredSession {
     const { changes, cursor, first } = exported;
     if (changes.length === 0) return { sequence: this.#sequence, bytes: 0 };
     // Read before anything is awaited: what is exported is the manager of now.
-    const kept = exported.whole ? this.manager.blobHashes() : [];
+    const kept = new Set(exported.whole ? this.manager.blobHashes() : []);
     const blobs = exported.blobs.filter(({ hash }) => !this.#stored.has(hash)).map(({ hash, bytes }) => ({ hash, bytes }));
     for (const { hash, bytes } of blobs) {
       await this.#storage.putBlob(hash, bytes);
       this.#stored.add(hash);
     }
-    if (exported.whole && first > 0) await this.#storage.compact(first, changes, kept);
+    if (exported.whole && first > 0) await this.#storage.compact(first, changes, [...kept]);
     else await this.#storage.append(first, changes);
     this.#cursor = cursor;
     this.#sequence = first + changes.length;
@@ -187,7 +187,7 @@ export class StoredSession {
     if (exported.whole) {
       this.#mustCompact = false;
       [this.#wholeBytes, this.#laterBytes] = [bytes, 0];
-      for (const hash of this.#stored) if (!kept.includes(hash)) this.#stored.delete(hash);
+      for (const hash of this.#stored) if (!kept.has(hash)) this.#stored.delete(hash);
     } else {
       this.#laterBytes += bytes;
     }

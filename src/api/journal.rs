@@ -1,5 +1,7 @@
 //! Journals of a manager.
 
+use std::collections::HashMap;
+
 use serde_json::json;
 
 use super::{done, new_manager};
@@ -35,10 +37,8 @@ pub fn export(manager: &ContextManager, arguments: &str) -> Result<String> {
 pub fn restore(parts: &str, options: &str, hashes: &str, blobs: &[Vec<u8>]) -> Result<(ContextManager, String)> {
     let hashes: Vec<String> = serde_json::from_str(hashes)
         .map_err(|error| Error::new(ErrorCode::DecodeFailed, format!("no list of hashes: {error}")))?;
-    let blob = |hash: &str| {
-        let at = hashes.iter().position(|known| known == hash)?;
-        blobs.get(at).map(Vec::as_slice)
-    };
+    let given: HashMap<&str, &[u8]> = hashes.iter().map(String::as_str).zip(blobs.iter().map(Vec::as_slice)).collect();
+    let blob = |hash: &str| given.get(hash).copied();
     let restored = new_manager(options)?.restored_journal(parts, blob)?;
     let RestoredJournal { manager, cursor, findings, missing_blobs } = restored;
     let found = |finding: &contextweaver_model::journal::JournalFinding| {

@@ -117,8 +117,13 @@ impl ContextManager {
         let mut end = cursor.as_ref().map_or(unknown, |cursor| cursor.end);
         let known = cursor.map(|cursor| cursor.counts).filter(|counts| !options.whole && self.knows_since(counts));
         let first = end.sequence;
-        let mut changes =
-            Changes { manager: self, inline_bytes: options.inline_bytes, list: Vec::new(), blobs: Vec::new() };
+        let mut changes = Changes {
+            manager: self,
+            inline_bytes: options.inline_bytes,
+            list: Vec::new(),
+            blobs: Vec::new(),
+            told: HashSet::new(),
+        };
         if known != Some(now) {
             changes.add_all(known.as_ref())?;
         }
@@ -149,6 +154,8 @@ struct Changes<'a> {
     inline_bytes: usize,
     list: Vec<String>,
     blobs: Vec<JournalBlob>,
+    /// Hashes of the blobs: artifacts may have the same bytes.
+    told: HashSet<String>,
 }
 
 impl Changes<'_> {
@@ -318,7 +325,7 @@ impl Changes<'_> {
         }
         if bytes.len() > self.inline_bytes && !known.content_hash.is_empty() {
             let (hash, handle) = (known.content_hash.clone(), known.handle.clone());
-            if !self.blobs.iter().any(|blob| blob.hash == hash) {
+            if self.told.insert(hash.clone()) {
                 self.blobs.push(JournalBlob { hash: hash.clone(), handle, size_bytes: bytes.len() as u64 });
             }
             return Some(("blob", hash.into()));
