@@ -92,6 +92,7 @@ const FORMATS = ["openai-chat", "openai-responses", "anthropic", "gemini", "ai-s
 const format = data<MessageFormat>("Whose messages they are", { type: "string", enum: FORMATS });
 const messages = list<unknown>(data("A message of the provider", {}), "Messages", 100_000);
 const system = data<unknown>("What stands beside the messages", {});
+const conversation = record({ messages, format }, { system, id_prefix: string("What ids of items begin with"), if_sequence });
 const query = string("What the prompt is about");
 
 /** All that the service can be asked, by name. */
@@ -129,7 +130,7 @@ export const OPERATIONS = {
     method: "POST",
     path: `${SESSION}/messages`,
     summary: "Appends messages of a provider that are new",
-    body: record({ messages, format }, { system, id_prefix: string("What ids of items begin with"), if_sequence }),
+    body: conversation,
     answer: sequenced<IngestedMessages>("The new items, and warnings"),
     keyed: true,
   }),
@@ -137,7 +138,7 @@ export const OPERATIONS = {
     method: "POST",
     path: `${SESSION}/messages/sync`,
     summary: "Brings the log in line with a conversation that is handed over whole",
-    body: record({ messages, format }, { system, id_prefix: string("What ids of items begin with"), if_sequence }),
+    body: conversation,
     answer: sequenced<SyncedMessages>("What is new, superseded and unchanged"),
     keyed: true,
   }),
