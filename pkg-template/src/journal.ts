@@ -135,8 +135,7 @@ export function exportJournal(session: Session, settings: string, cursor: unknow
     throw new ContextWeaverError("TOO_LARGE", message, { path: "/options" });
   }
   session.keepJournal();
-  const json = `${encode(args).slice(0, -1)}${Object.keys(args).length > 0 ? "," : ""}"settings":${settings}}`;
-  const [head, ...changes] = session.journal(json).split("\n");
+  const [head, ...changes] = session.journal(encode({ ...args, settings: JSON.parse(settings) as Settings })).split("\n");
   const { blobs, ...rest } = JSON.parse(head as string) as ExportHead;
   return { changes, ...rest, blobs: blobs.map(({ hash, size_bytes }) => blobOf(session, hash, size_bytes)) };
 }
