@@ -5,6 +5,7 @@ import type {
   DecisionCall,
   DecisionContext,
   DecisionContextOptions,
+  DecisionExport,
   DecisionFiles,
   DecisionImport,
   DecisionImportReport,
@@ -122,11 +123,13 @@ export class DecisionStore {
   }
 
   /**
-   * Returns what changed since a revision that a snapshot named, as a snapshot to be merged into another store. What it
-   * holds is whole; what was forgotten in between cannot be told.
+   * Returns what changed since a revision that a snapshot named, as a snapshot to be merged into another store; everything, without
+   * `since`, where something was replaced in between.
    */
-  exportSince(revision: number): DecisionSnapshot {
-    return this.#session.run<DecisionSnapshot>("export", encode({ since: revision }));
+  exportSince(revision: number, options?: DecisionExport): DecisionSnapshot {
+    const { vectors, ...others } = fields(options, "/options");
+    refuseUnknown(others, ["vectors"], "/options");
+    return this.#session.run<DecisionSnapshot>("export", encode({ since: revision, vectors }));
   }
 
   /**

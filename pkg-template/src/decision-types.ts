@@ -616,6 +616,12 @@ export interface DecisionSnapshot {
   readonly [field: string]: unknown;
 }
 
+/** What is exported of what changed. */
+export interface DecisionExport {
+  /** With the vectors of the store's model that were made after so many, 0 for all; `embeddings.made` counts them. Default: none. */
+  readonly vectors?: number;
+}
+
 /** Files of the reference server: records by the name of their file, as YAML text, and the lines of its edges. */
 export interface DecisionFiles {
   readonly files: Readonly<Record<string, string>>;

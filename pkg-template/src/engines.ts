@@ -19,6 +19,11 @@ export type DecisionsGlue = typeof decisionsGlue;
 /** @internal */
 export type RoutingGlue = typeof routingGlue;
 
+/** What writes and reads journals of records: several modules can. @internal */
+export interface JournalEngine {
+  call<T>(run: (glue: Pick<DecisionsGlue, "journal_read" | "journal_write">) => T): T;
+}
+
 /** A group of operations, and the engine that answers them. @internal */
 export class Operations<G extends Glue> {
   readonly #name: string;

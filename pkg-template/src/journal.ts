@@ -2,7 +2,7 @@
 import type { ContextGlue } from "./engines.js";
 import { ContextWeaverError } from "./errors.js";
 import { SNAPSHOT, encode, fields, text, utf8 } from "./guard.js";
-import type { ExportedChanges, JournalBlob, RestoreOptions, RestoredJournal } from "./journal-types.js";
+import type { ExportedChanges, JournalBlob, JournalFinding, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import type { ContextManagerOptions } from "./options.js";
 import type { Origin, Session } from "./session.js";
 
@@ -79,17 +79,21 @@ export function journalSource(changes: Iterable<string> | string, given: Restore
   const weight = bytes.reduce((sum, { length }) => sum + length, parts.length);
   const report = (): RestoredJournal => {
     if (!found) throw new ContextWeaverError("INTERNAL", "the journal was not read");
-    const [first] = found.findings;
-    if (first && salvage !== true) {
-      throw new ContextWeaverError("JOURNAL_DAMAGED", first.message, {
-        ...(first.part !== null && { path: `/${first.part}` }),
-        hint: "salvage: true reads what can be read, and names the rest",
-        details: { findings: found.findings.length },
-      });
-    }
+    refuseDamaged(found.findings, salvage);
     return { ...found, missing_functions };
   };
   return { options: options as ContextManagerOptions, origin: { weight, open }, report };
+}
+
+/** Refuses a journal that is not whole, unless what can be read of it is wanted. @internal */
+export function refuseDamaged(findings: readonly JournalFinding[], salvage: unknown): void {
+  const [first] = findings;
+  if (!first || salvage === true) return;
+  throw new ContextWeaverError("JOURNAL_DAMAGED", first.message, {
+    ...(first.part !== null && { path: `/${first.part}` }),
+    hint: "salvage: true reads what can be read, and names the rest",
+    details: { findings: findings.length },
+  });
 }
 
 function lineList(changes: Iterable<string>): string[] {

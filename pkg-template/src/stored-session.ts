@@ -6,11 +6,10 @@ import type { JournalFinding, RestoreOptions } from "./journal-types.js";
 import type { DrilldownOptions } from "./options.js";
 import type { SessionStorage } from "./storage/storage-types.js";
 import type { Selector, Slice } from "./types.js";
+import { Written } from "./written.js";
 
 /** Blobs that are fetched at a time. */
 const CONCURRENT = 16;
-/** Bytes of parts behind the last whole ones up to which nothing is compacted; beyond, when they are as many as those. */
-const MIN_COMPACTED = 1024 * 1024;
 
 /** How a session is opened: options of its manager, in place of those that its journal has. */
 export interface OpenSessionOptions extends Omit<RestoreOptions, "blobs" | "get_blob"> {
@@ -45,7 +44,7 @@ export interface SavedSession {
  * ```
  */
 export async function openSession(storage: SessionStorage, options?: OpenSessionOptions): Promise<StoredSession> {
-  const { compact_bytes = MIN_COMPACTED, ...own } = fields(options) as OpenSessionOptions;
+  const { compact_bytes, ...own } = fields(options) as OpenSessionOptions;
   const { first, parts } = await storage.load();
   const get_blob = (hash: string): Promise<Uint8Array | undefined> => storage.getBlob(hash);
   if (parts.length === 0) {
@@ -75,7 +74,7 @@ interface Read {
   readonly first: number;
   readonly parts: readonly string[];
   readonly blobs: ReadonlyMap<string, Uint8Array>;
-  readonly compact_bytes: number;
+  readonly compact_bytes: number | undefined;
 }
 
 /** A manager with the place where it is kept. Made by {@link openSession}. */
@@ -85,13 +84,10 @@ export class StoredSession {
   /** What of the session could not be read; empty unless `salvage`, but for blobs that are lost. */
   readonly findings: readonly JournalFinding[];
   readonly #storage: SessionStorage;
-  readonly #compactBytes: number;
+  readonly #written: Written;
   readonly #stored: Set<string>;
   #cursor: string | undefined;
   #sequence: number;
-  #wholeBytes = 0;
-  #laterBytes = 0;
-  #mustCompact = false;
   /** Writes one after the other. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -99,7 +95,6 @@ export class StoredSession {
   constructor(storage: SessionStorage, manager: ContextManager, { first, parts, blobs, compact_bytes }: Read) {
     this.#storage = storage;
     this.manager = manager;
-    this.#compactBytes = compact_bytes;
     this.#stored = new Set(blobs.keys());
     this.#sequence = first + parts.length;
     const { restored } = manager;
@@ -110,8 +105,7 @@ export class StoredSession {
     }));
     this.findings = [...(restored?.findings ?? []), ...lost];
     this.#cursor = restored?.cursor ?? undefined;
-    this.#mustCompact = restored !== undefined && restored.findings.length > 0;
-    this.#laterBytes = bytesOf(parts);
+    this.#written = new Written(parts, compact_bytes, restored !== undefined && restored.findings.length > 0);
   }
 
   /** How many parts were written in the life of the session; grows with each save that wrote. */
@@ -126,7 +120,7 @@ export class StoredSession {
    * `CONFLICT` where somebody else wrote to the session: open it again.
    */
   save(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(this.#mustCompact || this.#isWorthCompacting()));
+    return this.#inTurn(() => this.#save(this.#written.isWorthCompacting));
   }
 
   /** Stores everything anew, and removes what nothing refers to any more. By itself it happens when that pays. */
@@ -142,7 +136,7 @@ export class StoredSession {
   /** Removes what an item says for good, here and where it is stored; see {@link ContextManager.forget}. */
   async forget(item_id: string): Promise<void> {
     this.manager.forget(item_id);
-    this.#mustCompact = true;
+    this.#written.condemn();
     await this.compact();
   }
 
@@ -163,10 +157,6 @@ export class StoredSession {
     return done;
   }
 
-  #isWorthCompacting(): boolean {
-    return this.#laterBytes >= Math.max(this.#compactBytes, this.#wholeBytes);
-  }
-
   async #save(whole: boolean): Promise<SavedSession> {
     const goesOn = this.#cursor !== undefined;
     const exported = this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }) });
@@ -183,20 +173,8 @@ export class StoredSession {
     else await this.#storage.append(first, changes);
     this.#cursor = cursor;
     this.#sequence = first + changes.length;
-    const bytes = bytesOf(changes);
-    if (exported.whole) {
-      this.#mustCompact = false;
-      [this.#wholeBytes, this.#laterBytes] = [bytes, 0];
-      for (const hash of this.#stored) if (!kept.has(hash)) this.#stored.delete(hash);
-    } else {
-      this.#laterBytes += bytes;
-    }
+    const bytes = this.#written.add(changes, exported.whole);
+    if (exported.whole) for (const hash of this.#stored) if (!kept.has(hash)) this.#stored.delete(hash);
     return { sequence: this.#sequence, bytes };
   }
-}
-
-const encoder = new TextEncoder();
-
-function bytesOf(parts: readonly string[]): number {
-  return parts.reduce((sum, part) => sum + encoder.encode(part).length, 0);
 }

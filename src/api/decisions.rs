@@ -173,8 +173,9 @@ fn simple(store: &mut DecisionStore, operation: &str, mut fields: Fields) -> Res
         }
         "export" => {
             let since = fields.opt_uint("since", u64::MAX)?;
+            let vectors = fields.opt_uint("vectors", limits::MAX_SEQUENCE)?;
             fields.finish()?;
-            done(&since.map_or_else(|| store.export(), |since| store.export_since(since)))
+            done(&since.map_or_else(|| store.export(), |since| store.export_since(since, vectors)))
         }
         "size" => {
             fields.finish()?;

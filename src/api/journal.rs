@@ -41,11 +41,7 @@ pub fn restore(parts: &str, options: &str, hashes: &str, blobs: &[Vec<u8>]) -> R
     let blob = |hash: &str| given.get(hash).copied();
     let restored = new_manager(options)?.restored_journal(parts, blob)?;
     let RestoredJournal { manager, cursor, findings, missing_blobs } = restored;
-    let found = |finding: &contextweaver_model::journal::JournalFinding| {
-        let error = super::error_record(&finding.error);
-        json!({ "part": finding.part, "code": error["code"], "message": error["message"] })
-    };
-    let findings: Vec<_> = findings.iter().map(found).collect();
+    let findings: Vec<_> = findings.iter().map(super::records::finding).collect();
     let missing_blobs: Vec<serde_json::Value> = missing_blobs.into_iter().map(Into::into).collect();
     let report = json!({ "cursor": cursor, "findings": findings, "missing_blobs": missing_blobs });
     Ok((manager, report.to_string()))

@@ -13,6 +13,7 @@ pub mod convert;
 pub mod decisions;
 pub mod journal;
 mod known;
+pub mod records;
 mod results;
 pub mod routing;
 mod stores;

@@ -19,6 +19,8 @@ mod convert;
 mod decisions;
 #[cfg(any(feature = "context-exports", feature = "routing-exports", feature = "decisions-exports"))]
 mod handles;
+#[cfg(any(feature = "context-exports", feature = "decisions-exports"))]
+mod journal;
 #[cfg(feature = "context-exports")]
 mod manager;
 #[cfg(any(
@@ -38,6 +40,8 @@ pub use decisions::{
     decisions_call, decisions_free, decisions_new, decisions_restore, decisions_size, decisions_snapshot,
     decisions_vectors,
 };
+#[cfg(any(feature = "context-exports", feature = "decisions-exports"))]
+pub use journal::{journal_read, journal_write};
 #[cfg(feature = "context-exports")]
 pub use manager::{
     artifact_bytes, manager_blob, manager_call, manager_free, manager_ingest_mcp_result, manager_ingest_messages,

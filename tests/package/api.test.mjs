@@ -21,6 +21,7 @@ const GROUPS = {
   "the decision memory": ["decisions.mjs", "decisionCases"],
   "vectors of items": ["embedding.mjs", "embeddingCases"],
   journals: ["journal.mjs", "journalCases"],
+  "records and memories that are kept": ["stored.mjs", "storedCases"],
   "hostile values": ["hostile.mjs", "hostileCases"],
   "every hostile value at every entry point": ["hostile-values.mjs", "exhaustiveCases"],
   canaries: ["canaries.mjs", "canaryCases"],

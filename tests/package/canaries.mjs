@@ -326,6 +326,48 @@ const ROWS = {
     async () => (await cw.openSession(place([SECRET]), { salvage: true })).findings,
     () => cw.openSession(place(), { [NAME]: 1 }),
   ),
+  "StoredRecords.new": (_, cw) => each(() => new cw.StoredRecords(place(), { findings: [] }, [{ name: NAME, value: SECRET }])),
+  "StoredRecords.size": async (_, cw) => (await cw.openRecords(place())).size,
+  "StoredRecords.sequence": async (_, cw) => (await cw.openRecords(place())).sequence,
+  "StoredRecords.names": async (_, cw) => (await cw.openRecords(place())).names(),
+  "StoredRecords.get": async (_, cw) => (await cw.openRecords(place())).get(NAME),
+  "StoredRecords.set": async (_, cw) => {
+    const records = await cw.openRecords(place());
+    return each(() => records.set(SECRET, 1n), () => records.set(1, SECRET));
+  },
+  "StoredRecords.assign": async (_, cw) => {
+    const records = await cw.openRecords(place());
+    return each(() => records.assign({ [SECRET]: { [NAME]: 1n } }), () => records.assign(SECRET));
+  },
+  "StoredRecords.remove": async (_, cw) => (await cw.openRecords(place())).remove(SECRET),
+  "StoredRecords.toJSON": async (_, cw) => (await cw.openRecords(place())).toJSON(),
+  "StoredRecords.save": async (_, cw) => {
+    const records = (await cw.openRecords(place([SECRET]), { salvage: true })).set(NAME, SECRET);
+    return each(() => records.save(), () => records.compact());
+  },
+  "StoredRecords.compact": async (_, cw) => each(async () => (await cw.openRecords(place())).compact()),
+  "StoredRecords.delete": async (_, cw) => each(async () => (await cw.openRecords(place())).delete()),
+  openRecords: async (_, cw) => each(
+    () => cw.openRecords(place([SECRET])),
+    async () => (await cw.openRecords(place([SECRET]), { salvage: true })).findings,
+    () => cw.openRecords(place(), { [NAME]: 1 }),
+  ),
+  "StoredDecisions.new": (_, cw) => each(() => new cw.StoredDecisions(place(), new cw.DecisionStore(), { findings: [] }, SECRET)),
+  "StoredDecisions.sequence": async (_, cw) => (await cw.openDecisions(place())).sequence,
+  "StoredDecisions.save": async (_, cw) => {
+    const memory = await cw.openDecisions(place([SECRET]), { salvage: true });
+    memory.store.import([{ id: "d1", decision: NAME, x: SECRET }]);
+    return each(() => memory.save(), () => memory.compact());
+  },
+  "StoredDecisions.compact": async (_, cw) => each(async () => (await cw.openDecisions(place())).compact()),
+  "StoredDecisions.delete": async (_, cw) => each(async () => (await cw.openDecisions(place())).delete()),
+  "StoredDecisions.free": async (_, cw) => each(async () => (await cw.openDecisions(place())).free()),
+  openDecisions: async (_, cw) => each(
+    () => cw.openDecisions(place([SECRET])),
+    async () => (await cw.openDecisions(place([SECRET]), { salvage: true })).findings,
+    () => cw.openDecisions(place(), { [NAME]: 1 }),
+    () => cw.openDecisions(place(), { guardrails: SECRET }),
+  ),
   "ContextManager.observeUsage": ({ manager }) => each(
     () => manager.observeUsage({ model: NAME, estimated: SECRET, actual: 1 }),
     () => manager.observeUsage({ model: "m", estimated: 1, actual: 1, [NAME]: 1 }),
@@ -635,7 +677,7 @@ const ROWS = {
   "DecisionStore.size": ({ decisions }) => decisions.size,
   "DecisionStore.export": ({ decisions }) => decisions.export(),
   "DecisionStore.toJSON": ({ decisions }) => decisions.toJSON(),
-  "DecisionStore.exportSince": ({ decisions }) => decisions.exportSince(0),
+  "DecisionStore.exportSince": ({ decisions }) => each(() => decisions.exportSince(0), () => decisions.exportSince(0, { [NAME]: 1 })),
   "DecisionStore.import": ({ decisions }) => each(
     () => decisions.import(`{"${NAME}`),
     () => decisions.import([{ id: NAME, decision: 7, [NAME]: SECRET }]),

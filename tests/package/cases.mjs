@@ -13,6 +13,7 @@ import { mcpCases } from "./mcp.mjs";
 import { messageCases } from "./messages.mjs";
 import { resultCases } from "./results.mjs";
 import { routingCases } from "./routing.mjs";
+import { storedCases } from "./stored.mjs";
 import { storeCases } from "./stores.mjs";
 import { contextCases } from "./tool-call-context.mjs";
 import { toolDefinitionCases } from "./tool-definition.mjs";
@@ -36,6 +37,7 @@ const cases = {
   ...decisionCases,
   ...embeddingCases,
   ...journalCases,
+  ...storedCases,
   ...hostileCases,
 };
 

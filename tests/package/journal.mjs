@@ -6,7 +6,7 @@ const QUERY = { phase: "answer", query: "where is row 123?", budget_tokens: 800 
 const prompts = (manager) => ["route", "call", "interpret", "answer"].map((phase) => manager.build({ ...QUERY, phase }).prompt);
 
 /** Where sessions are kept, as `contextweaver/storage` does it, and what fails when. */
-function storage() {
+export function storage() {
   const kept = { first: 0, parts: [], blobs: new Map(), writes: 0, fails: 0, deleted: false };
   const check = (first) => {
     if (kept.fails > 0) {

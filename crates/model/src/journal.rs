@@ -3,6 +3,8 @@
 //! A part is one line, `{"sum":"<hash of the part>","part":{...}}`. It names the part before it by number and hash, so that
 //! what is missing, altered, doubled or out of order is seen. A change that is longer than a part is cut into pieces.
 
+use std::fmt;
+
 use serde_json::Value;
 
 use crate::json::{self, Fields};
@@ -29,6 +31,21 @@ pub struct JournalEnd {
     pub sequence: u64,
     /// Hash of the last part.
     pub sum: u64,
+}
+
+impl JournalEnd {
+    /// Reads what its `Display` writes, `<number>-<hash>`; none for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (sequence, sum) = text.split_once('-')?;
+        let sequence = sequence.parse().ok().filter(|sequence| *sequence < limits::MAX_SEQUENCE)?;
+        Some(Self { sequence, sum: number(sum)? })
+    }
+}
+
+impl fmt::Display for JournalEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:016x}", self.sequence, self.sum)
+    }
 }
 
 /// A batch of changes that belong together.

@@ -5,6 +5,8 @@ export type * from "../journal-types.js";
 export type * from "../options.js";
 export type * from "../results.js";
 export { buildReport, countTokens, drilldownTool, redactSecrets, sanitizeText, tokenize, version } from "../text.js";
+export { StoredRecords, openRecords } from "../stored-records.js";
+export type { OpenRecordsOptions } from "../stored-records.js";
 export { StoredSession, openSession } from "../stored-session.js";
 export type { OpenSessionOptions, SavedSession } from "../stored-session.js";
 export type { SessionStorage, StoredParts } from "../storage/storage-types.js";

@@ -13,7 +13,6 @@ pub use restore::RestoredJournal;
 
 use self::counts::{Count, JournalCounts};
 use crate::manager::ContextManager;
-use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::journal::JournalEnd;
 use contextweaver_text::quote::quote;
@@ -30,17 +29,15 @@ struct Cursor {
 impl Cursor {
     fn write(&self) -> String {
         let counts: Vec<String> = self.counts.all().iter().map(u64::to_string).collect();
-        format!("{}-{:016x}-{}", self.end.sequence, self.end.sum, counts.join("."))
+        format!("{}-{}", self.end, counts.join("."))
     }
 
     fn parse(text: &str) -> Result<Self> {
         let read = || {
-            let mut parts = text.split('-');
-            let sequence = parts.next()?.parse().ok().filter(|sequence| *sequence < MAX_SEQUENCE)?;
-            let sum = u64::from_str_radix(parts.next()?, 16).ok()?;
-            let counts = parts.next()?.split('.').map(|count| count.parse().ok()).collect::<Option<Vec<u64>>>()?;
+            let (end, counts) = text.rsplit_once('-')?;
+            let counts = counts.split('.').map(|count| count.parse().ok()).collect::<Option<Vec<u64>>>()?;
             let counts = <[u64; JournalCounts::LENGTH]>::try_from(counts).ok()?.into();
-            parts.next().is_none().then_some(Self { end: JournalEnd { sequence, sum }, counts })
+            Some(Self { end: JournalEnd::parse(end)?, counts })
         };
         read().ok_or_else(|| {
             Error::new(ErrorCode::InvalidInput, format!("{} is no cursor", quote(text)))

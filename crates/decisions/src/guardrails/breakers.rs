@@ -73,6 +73,10 @@ pub(super) fn scopes_of(
     out
 }
 
+fn too_many(path: &str) -> Error {
+    Error::new(ErrorCode::TooLarge, format!("a store has at most {MAX_BREAKERS} breakers")).at(path)
+}
+
 impl CircuitBreakers {
     /// Adds a breaker: `{scope, failure_threshold?, window_ms?, cooldown_ms?}`, and what a snapshot says of its state.
     ///
@@ -106,11 +110,31 @@ impl CircuitBreakers {
             );
         }
         if self.0.len() == MAX_BREAKERS {
-            return Err(
-                Error::new(ErrorCode::TooLarge, format!("a store has at most {MAX_BREAKERS} breakers")).at(path)
-            );
+            return Err(too_many(path));
         }
         self.0.push(breaker);
+        Ok(())
+    }
+
+    /// Takes breakers in. Of one whose scope has a breaker here, what happened to it is taken where this store `resumes`
+    /// another one: threshold and times stay those of here.
+    ///
+    /// # Errors
+    ///
+    /// `TOO_LARGE` beyond the limit.
+    pub fn join(&mut self, others: Self, resumes: bool, path: &str) -> Result<()> {
+        for was in others.0 {
+            let is_full = self.0.len() == MAX_BREAKERS;
+            match self.0.iter_mut().find(|own| own.scope == was.scope) {
+                Some(own) if resumes => {
+                    let (threshold, window, cooldown) = (own.threshold, own.window, own.cooldown);
+                    *own = CircuitBreaker { threshold, window, cooldown, ..was };
+                }
+                Some(_) => {}
+                None if is_full => return Err(too_many(path)),
+                None => self.0.push(was),
+            }
+        }
         Ok(())
     }
 

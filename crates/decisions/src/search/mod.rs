@@ -111,10 +111,16 @@ impl SearchIndex {
         self.keywords.kin(slot, most, wanted)
     }
 
-    /// Returns the vectors that stand for whole decisions, as far as they are made, by id; each has length one.
-    pub fn vectors(&self) -> impl Iterator<Item = (&str, Vec<f32>)> {
-        let made = |slot| self.side_vectors[0].made(slot);
+    /// Returns the vectors that stand for whole decisions and were made after the first `seen`, by id; each has length one.
+    pub fn vectors_since(&self, seen: u64) -> impl Iterator<Item = (&str, Vec<f32>)> {
+        let sides = &self.side_vectors[0];
+        let made = move |slot| if sides.number(slot) > seen { sides.made(slot) } else { None };
         self.slots.iter().filter_map(move |(id, slot)| Some((id.as_str(), made(*slot)?)))
+    }
+
+    /// Returns how many vectors of whole decisions were made, and how many numbers each has.
+    pub fn vectors_made(&self) -> (u64, usize) {
+        (self.side_vectors[0].made_count(), self.side_vectors[0].vectors().dimensions())
     }
 
     /// Takes the vector of a decision that the store has from a snapshot of the same model; tells whether its length

@@ -16,6 +16,8 @@ struct VectorState {
     is_made: bool,
     /// Whether the decision changed since.
     is_stale: bool,
+    /// How many were made when it was.
+    number: u64,
 }
 
 /// Vectors of one side of all decisions. Until a search asks for the side none is made.
@@ -26,6 +28,8 @@ pub(super) struct SideVectors {
     states: Vec<VectorState>,
     stale: Vec<u32>,
     is_wanted: bool,
+    /// How many were made so far, those in place of others too.
+    made: u64,
 }
 
 impl SideVectors {
@@ -66,8 +70,10 @@ impl SideVectors {
             return false;
         }
         self.vectors.set(slot, vector);
+        self.made += 1;
+        let number = self.made;
         let state = self.state(slot);
-        *state = VectorState { text: of_text(text), is_made: true, is_stale: state.is_stale };
+        *state = VectorState { text: of_text(text), is_made: true, is_stale: state.is_stale, number };
         true
     }
 
@@ -75,6 +81,16 @@ impl SideVectors {
     pub fn made(&self, slot: u32) -> Option<Vec<f32>> {
         let state = self.states.get(slot as usize)?;
         if state.is_made && !state.is_stale { self.vectors.get(slot) } else { None }
+    }
+
+    /// Returns how many vectors there were when that of a slot was made, 0 where there is none.
+    pub fn number(&self, slot: u32) -> u64 {
+        self.states.get(slot as usize).map_or(0, |state| state.number)
+    }
+
+    /// Returns how many vectors were made.
+    pub const fn made_count(&self) -> u64 {
+        self.made
     }
 
     /// Returns the vectors.

@@ -9,9 +9,10 @@ use crate::guardrails::GuardrailSet;
 use crate::guardrails::breakers::CircuitBreakers;
 use crate::record::Decision;
 use crate::record::validate::check_size;
-use crate::store::DecisionStore;
+use crate::store::{ChangeNumbers, DecisionStore};
 use crate::tracker::DeliberationTracker;
 use crate::{timestamps, yaml};
+use contextweaver_base::limits::MAX_SEQUENCE;
 use contextweaver_base::order::SortedMap;
 use contextweaver_base::{Error, ErrorCode, Result};
 use contextweaver_model::Warning;
@@ -112,6 +113,8 @@ pub(super) struct ImportRun<'a> {
     report: ImportReport,
     /// Ids of the records stored so far, whose vectors may be taken too.
     taken: Vec<String>,
+    /// By which changes records became what they are, where the store is new and goes on with these numbers.
+    changed: Option<ChangeNumbers>,
 }
 
 /// Records or edges with their places; what cannot even be read is reported in its place.
@@ -130,6 +133,8 @@ struct SnapshotParts {
     breakers: Option<Vec<Value>>,
     tracker: Option<Value>,
     embeddings: Option<Value>,
+    revision: u64,
+    changed: Option<ChangeNumbers>,
     unknown: JsonMap,
 }
 
@@ -144,6 +149,9 @@ impl DecisionStore {
     /// Imports a snapshot, a list of records, one record, or the files of contextweaver 0.18 as
     /// `{files: {name: text}, edges}`. On failure nothing has changed. A record or an edge of a list that cannot be used
     /// is no failure, but reported; one object that is neither a snapshot nor a record is refused.
+    ///
+    /// A store in which nothing was changed goes on with the numbers of changes that a snapshot has, so that who followed
+    /// the store that was exported can follow this one. Any other store gives new numbers.
     ///
     /// # Errors
     ///
@@ -166,6 +174,10 @@ impl DecisionStore {
     pub fn import(&mut self, value: Value, options: ImportOptions) -> Result<ImportReport> {
         let parts = parts(value)?;
         let settings = self.read_settings(&parts, options.mode)?;
+        let is_new = self.changes.revision() == 0;
+        if is_new {
+            self.changes.continue_from(parts.revision);
+        }
         if options.mode == ImportMode::Replace {
             self.empty();
             self.unknown = parts.unknown;
@@ -176,7 +188,9 @@ impl DecisionStore {
         }
         settings.apply(self);
         let report = ImportReport::default();
-        let mut import = ImportRun { store: self, on_conflict: options.on_conflict, report, taken: Vec::new() };
+        let changed = parts.changed.filter(|_| is_new);
+        let mut import =
+            ImportRun { store: self, on_conflict: options.on_conflict, report, taken: Vec::new(), changed };
         for (path, record) in parts.records {
             match record {
                 Ok(record) => import.take_record(record, &path),
@@ -187,8 +201,8 @@ impl DecisionStore {
         if let Some(embeddings) = parts.embeddings {
             import.take_embeddings(embeddings);
         }
-        let report = import.report;
-        self.changes.note_import();
+        let (report, is_same) = (import.report, import.changed.is_some());
+        self.changes.note_import(is_same);
         Ok(report)
     }
 
@@ -197,6 +211,9 @@ impl DecisionStore {
         let options = std::mem::take(&mut self.options);
         let old = std::mem::replace(self, Self::new(options));
         self.changes.continue_from(old.changes.revision());
+        if !old.records.is_empty() {
+            self.changes.note_replaced();
+        }
         (self.rules, self.breakers, self.tracker) = (old.rules, old.breakers, old.tracker);
     }
 
@@ -211,17 +228,15 @@ impl DecisionStore {
             rules.add_all(list, "/guardrails").map(|()| rules)
         });
         let breakers = parts.breakers.as_ref().map(|list| {
-            let mut breakers = CircuitBreakers::default();
+            let (mut breakers, mut imported) = (CircuitBreakers::default(), CircuitBreakers::default());
             for own in self.breakers.snapshot().into_iter().filter(|_| merges) {
                 breakers.add(own, "")?;
             }
             for (index, other) in list.iter().enumerate() {
-                match breakers.add(other.clone(), &format!("/breakers/{index}")) {
-                    Err(error) if !(merges && error.code() == ErrorCode::DuplicateId) => return Err(error),
-                    _ => {}
-                }
+                imported.add(other.clone(), &format!("/breakers/{index}"))?;
             }
-            Ok(breakers)
+            let nothing_happened = self.changes.revision() == 0;
+            breakers.join(imported, nothing_happened, "/breakers").map(|()| breakers)
         });
         let tracker = parts.tracker.as_ref().map(|value| match value {
             Value::Null => Ok(DeliberationTracker::default()),
@@ -232,8 +247,7 @@ impl DecisionStore {
         Ok(StoreSettings { rules: rules.transpose()?, breakers: breakers.transpose()?, tracker })
     }
 
-    /// Makes an empty store what it was when it was exported. Its changes are numbered on from there, so that hosts that
-    /// know an older number are told of too much rather than too little.
+    /// Makes an empty store what it was when it was exported. Its changes are numbered on from there.
     ///
     /// # Errors
     ///
@@ -253,7 +267,6 @@ impl DecisionStore {
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
     pub fn restore(&mut self, snapshot: Value) -> Result<ImportReport> {
-        self.changes.continue_from(snapshot["revision"].as_u64().unwrap_or_default());
         let options = ImportOptions { mode: ImportMode::Replace, ..ImportOptions::default() };
         let imported = self.import(snapshot, options)?;
         self.take_events();
@@ -283,6 +296,8 @@ fn parts(value: Value) -> Result<SnapshotParts> {
         breakers: None,
         tracker: None,
         embeddings: None,
+        revision: 0,
+        changed: None,
         unknown: JsonMap::new(),
     };
     let mut fields = match value {
@@ -298,6 +313,9 @@ fn parts(value: Value) -> Result<SnapshotParts> {
     }
     if is_snapshot {
         check_header(&mut fields)?;
+        parts.revision = fields.uint_or("revision", 0, MAX_SEQUENCE)?;
+        let path = fields.at("changed");
+        parts.changed = fields.take("changed").map(|value| ChangeNumbers::from_value(value, &path)).transpose()?;
         fields.required("decisions").map_err(|error| error.hint(SHAPE))?;
     }
     parts.records = numbered(fields.list("decisions")?, "/decisions");
@@ -345,9 +363,7 @@ fn check_header(fields: &mut Fields) -> Result<()> {
         let message = format!("the snapshot has version {version}, this release reads version {VERSION}");
         return Err(Error::new(ErrorCode::SnapshotVersion, message).at("/version"));
     }
-    for own in ["revision", "since"] {
-        fields.take(own);
-    }
+    fields.take("since");
     Ok(())
 }
 
@@ -366,7 +382,7 @@ impl ImportRun<'_> {
             Ok(Some(decision)) => {
                 self.report.imported += 1;
                 self.taken.push(decision.id.clone());
-                self.store.changes.touch(&decision.id);
+                self.store.changes.touch_as(&decision.id, self.changed.as_ref());
                 self.store.put(decision);
             }
         }
@@ -478,7 +494,7 @@ impl ImportRun<'_> {
         }
         let source = edge.source.clone();
         self.store.graph.link(edge)?;
-        self.store.changes.touch_edge(&source);
+        self.store.changes.touch_edge_as(&source, self.changed.as_ref());
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::record::Decision;
-use crate::store::DecisionStore;
+use crate::store::{ChangeNumbers, DecisionStore};
 use contextweaver_base::order::SortedMap;
 use contextweaver_model::json::JsonMap;
 
@@ -27,6 +27,7 @@ pub struct StoreSnapshot<'a> {
     revision: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     since: Option<u64>,
+    changed: ChangeNumbers,
     decisions: Vec<&'a Decision>,
     edges: Vec<Value>,
     guardrails: Vec<Value>,
@@ -45,6 +46,8 @@ pub struct StoreSnapshot<'a> {
 struct SnapshotVectors<'a> {
     model: &'a str,
     dim: usize,
+    /// How many were made in this store so far.
+    made: u64,
     vectors: SortedMap<String, String>,
 }
 
@@ -63,12 +66,12 @@ impl DecisionStore {
     /// assert_eq!(snapshot["decisions"][0]["id"], "d1");
     /// ```
     pub fn export(&self) -> StoreSnapshot<'_> {
-        self.snapshot(None)
+        self.snapshot(None, Some(0))
     }
 
-    /// Returns the decisions and edges that changed after a revision, in the form of a snapshot that can be merged.
-    ///
-    /// What an import replaced does not show here; its event tells hosts to export the whole store.
+    /// Returns the decisions and edges that changed after a revision, in the form of a snapshot that can be merged; the whole
+    /// store, without `since`, where an import has replaced it in between. `vectors` adds those of the host's model that
+    /// were made after so many, for a copy that searches with the same one.
     ///
     /// # Examples
     ///
@@ -80,16 +83,16 @@ impl DecisionStore {
     /// store.import(json!([{ "id": "d1", "decision": "Use Postgres" }]), ImportOptions::default())?;
     /// let seen = store.revision();
     /// store.import(json!([{ "id": "d2", "decision": "Use Redis" }]), ImportOptions::default())?;
-    /// let news = store.export_since(seen).to_value();
+    /// let news = store.export_since(seen, None).to_value();
     /// assert_eq!(news["decisions"].as_array().map(Vec::len), Some(1));
     /// assert_eq!(news["decisions"][0]["id"], "d2");
     /// # Ok::<(), contextweaver_base::Error>(())
     /// ```
-    pub fn export_since(&self, revision: u64) -> StoreSnapshot<'_> {
-        self.snapshot(Some(revision))
+    pub fn export_since(&self, revision: u64, vectors: Option<u64>) -> StoreSnapshot<'_> {
+        self.snapshot(Some(revision).filter(|revision| self.changes.knows_since(*revision)), vectors)
     }
 
-    fn snapshot(&self, since: Option<u64>) -> StoreSnapshot<'_> {
+    fn snapshot(&self, since: Option<u64>, vectors: Option<u64>) -> StoreSnapshot<'_> {
         let is_new = |id: &str| since.is_none_or(|revision| self.changes.is_newer(id, revision));
         let has_new = |id: &str| since.is_none_or(|revision| self.changes.has_newer_edge(id, revision));
         let edges = self.graph.edges().filter(|edge| has_new(&edge.source));
@@ -98,26 +101,27 @@ impl DecisionStore {
             version: VERSION,
             revision: self.changes.revision(),
             since,
+            changed: self.changes.numbers_since(since.unwrap_or_default()),
             decisions: self.records.iter().filter(|decision| is_new(&decision.id)).collect(),
             edges: edges.map(crate::graph::DecisionEdge::to_record).collect(),
             guardrails: self.rules.sources(),
-            embeddings: if since.is_none() { self.embeddings() } else { None },
+            embeddings: vectors.and_then(|seen| self.embeddings(seen)),
             breakers: self.breakers.snapshot(),
             tracker: (!self.tracker.is_empty()).then(|| self.tracker.to_value()),
             unknown: &self.unknown,
         }
     }
 
-    /// Returns the host's vectors; those made here are made again faster than read.
-    fn embeddings(&self) -> Option<SnapshotVectors<'_>> {
+    /// Returns the host's vectors that were made after the first `seen`; those made here are made again faster than read.
+    fn embeddings(&self, seen: u64) -> Option<SnapshotVectors<'_>> {
         let model = self.options.search.embedding_model.as_deref()?;
-        let (mut dim, mut vectors) = (0, SortedMap::new());
-        for (id, vector) in self.index.vectors() {
-            dim = vector.len();
+        let (made, dim) = self.index.vectors_made();
+        let mut vectors = SortedMap::new();
+        for (id, vector) in self.index.vectors_since(seen) {
             let bytes: Vec<u8> = vector.iter().flat_map(|number| number.to_le_bytes()).collect();
             vectors.insert(id.to_owned(), STANDARD.encode(bytes));
         }
-        (dim > 0).then_some(SnapshotVectors { model, dim, vectors })
+        (made > 0).then_some(SnapshotVectors { model, dim, made, vectors })
     }
 }
 

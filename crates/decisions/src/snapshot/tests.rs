@@ -31,6 +31,7 @@ fn full() -> DecisionStore {
     run(&mut store, record_thought, 4, &json!({ "text": "next time" }));
     let edge = json!({ "source_id": "00000002", "target_id": "00000001", "edge_type": "supersedes", "weight": 0.5 });
     store.graph.link(crate::graph::DecisionEdge::from_record(edge, "").unwrap()).unwrap();
+    store.changes.touch_edge("00000002");
     store
 }
 
@@ -50,8 +51,73 @@ fn stores_come_back() {
     assert_eq!((report.imported, report.skipped, report.errors.len()), (2, 0, 0));
     let mut back = other.export().to_value();
     assert!(other.revision() > store.revision());
-    back["revision"] = snapshot["revision"].clone();
+    for own in ["revision", "changed"] {
+        back[own] = snapshot[own].clone();
+    }
     assert_eq!(back, snapshot);
+}
+
+#[test]
+fn a_new_store_goes_on_with_the_numbers_of_the_one_before() {
+    let mut store = full();
+    let seen = store.revision();
+    log(&mut store, 20, "this is news");
+    let snapshot = store.export().to_value();
+    let ids = |store: &DecisionStore| {
+        let news = store.export_since(seen, None).to_value();
+        news["decisions"].as_array().unwrap().iter().map(|it| it["id"].clone()).collect::<Vec<Value>>()
+    };
+    let mut other = DecisionStore::default();
+    import(&mut other, snapshot.clone(), ImportMode::Merge, ImportConflict::Newer);
+    assert_eq!(other.export().to_value(), snapshot);
+    assert_eq!((ids(&other), other.revision()), (ids(&store), store.revision()));
+    log(&mut other, 30, "and more");
+    assert_eq!(ids(&other).len(), 2);
+
+    // A snapshot without numbers tells who follows of too much rather than too little.
+    let mut older = snapshot.clone();
+    older.as_object_mut().unwrap().remove("changed");
+    let mut other = DecisionStore::default();
+    import(&mut other, older, ImportMode::Merge, ImportConflict::Newer);
+    assert_eq!(ids(&other).len(), 3);
+
+    // What a replacement removed cannot be told.
+    let mut other = DecisionStore::default();
+    import(&mut other, snapshot.clone(), ImportMode::Merge, ImportConflict::Newer);
+    let before = other.revision();
+    import(&mut other, json!([{ "id": "d1", "decision": "Use Postgres" }]), ImportMode::Replace, ImportConflict::Newer);
+    let news = other.export_since(before, None).to_value();
+    assert_eq!((news.get("since"), news["decisions"].as_array().map(Vec::len)), (None, Some(1)));
+    let after = other.revision();
+    assert_eq!(other.export_since(after, None).to_value()["since"], json!(after));
+
+    // What happened to breakers is taken; how they are set is said by who makes the store.
+    let set = |threshold: u64| json!({ "scope": "global", "failure_threshold": threshold });
+    let mut open = set(5);
+    open["state"] = json!("open");
+    open["opened_at"] = json!(NOW);
+    let mut broken = snapshot.clone();
+    broken["breakers"] = json!([open, { "scope": "tag:x" }]);
+    let mut other = DecisionStore::default();
+    other.breakers.add(set(2), "").unwrap();
+    import(&mut other, broken.clone(), ImportMode::Merge, ImportConflict::Newer);
+    let state = |store: &DecisionStore| {
+        let breakers = store.breakers.snapshot();
+        (breakers[0]["state"].clone(), breakers[0]["failure_threshold"].clone(), breakers.len())
+    };
+    assert_eq!(state(&other), (json!("open"), json!(2), 2));
+    let mut other = full();
+    import(&mut other, broken, ImportMode::Merge, ImportConflict::Newer);
+    assert_eq!(state(&other), (json!("closed"), json!(5), 2));
+
+    // No number is so large that it cannot be counted on from.
+    let mut other = DecisionStore::default();
+    let largest = json!({ "format": "cstp-snapshot", "revision": 1_u64 << 53, "decisions": [] });
+    import(&mut other, largest, ImportMode::Merge, ImportConflict::Newer);
+    log(&mut other, 40, "one");
+    let wrong = json!({ "format": "cstp-snapshot", "decisions": [], "changed": { "decisions": { "a/b": -1 } } });
+    let error = other.import(wrong, ImportOptions::default()).unwrap_err();
+    assert_eq!(error.path(), "/changed/decisions/a~1b");
 }
 
 #[test]
@@ -165,7 +231,7 @@ fn what_is_new_can_be_exported_alone() {
     log(&mut store, 21, "one more decision");
     let kinds: Vec<Value> = store.take_events().iter().map(|event| json!(event)["type"].clone()).collect();
     assert_eq!(kinds, ["updated", "recorded"]);
-    let news = store.export_since(revision).to_value();
+    let news = store.export_since(revision, None).to_value();
     let ids: Vec<&str> = news["decisions"].as_array().unwrap().iter().filter_map(|it| it["id"].as_str()).collect();
     assert_eq!((ids, news["since"].as_u64()), (vec!["00000015", "00000001"], Some(revision)));
     let mut other = DecisionStore::default();

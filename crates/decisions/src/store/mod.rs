@@ -3,7 +3,7 @@
 mod change_log;
 mod options;
 
-pub use change_log::{ChangeEvent, ChangeKind, ChangeLog};
+pub use change_log::{ChangeEvent, ChangeKind, ChangeLog, ChangeNumbers};
 pub use options::{DecisionLimits, DecisionStoreOptions};
 
 use crate::graph::DecisionGraph;
