@@ -111,7 +111,9 @@ export class StoredSession {
     this.findings = [...(restored?.findings ?? []), ...lost];
     this.#cursor = restored?.cursor ?? undefined;
     this.#mustCompact = restored !== undefined && restored.findings.length > 0;
-    this.#laterBytes = bytesOf(parts);
+    const whole = parts.slice(0, 1 + parts.findIndex(isLast));
+    this.#wholeBytes = bytesOf(whole);
+    this.#laterBytes = bytesOf(parts) - this.#wholeBytes;
   }
 
   /** How many parts were written in the life of the session; grows with each save that wrote. */
@@ -193,6 +195,11 @@ export class StoredSession {
     }
     return { sequence: this.#sequence, bytes };
   }
+}
+
+/** Whether a part is the last of those that were written at once: it ends with counts. What a storage has begins with those that are whole. */
+function isLast(part: string): boolean {
+  return /^\d\]\}\}$/.test(part.slice(-4));
 }
 
 const encoder = new TextEncoder();
