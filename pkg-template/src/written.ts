@@ -8,13 +8,14 @@ const encoder = new TextEncoder();
 /** What is written of a journal, in bytes (UTF-8). @internal */
 export class Written {
   readonly #min: number;
-  #whole = 0;
+  #whole: number;
   #later: number;
   #mustCompact: boolean;
 
-  /** Of parts that were read it is not known which are whole: they count as later ones. */
+  /** Begins with the parts that a storage has: they begin with those that are whole. */
   constructor(parts: readonly string[], min: number | undefined, mustCompact: boolean) {
-    [this.#min, this.#later, this.#mustCompact] = [min ?? MIN_COMPACTED, bytesOf(parts), mustCompact];
+    this.#whole = bytesOf(parts.slice(0, 1 + parts.findIndex(isLast)));
+    [this.#min, this.#later, this.#mustCompact] = [min ?? MIN_COMPACTED, bytesOf(parts) - this.#whole, mustCompact];
   }
 
   /** Says that what is stored holds what must not stay, or cannot be read. */
@@ -33,6 +34,11 @@ export class Written {
     else this.#later += bytes;
     return bytes;
   }
+}
+
+/** Whether a part is the last of those that were written at once: it ends with counts, which are numbers, if any. */
+function isLast(part: string): boolean {
+  return /^[\d[]\]\}\}$/.test(part.slice(-4));
 }
 
 function bytesOf(parts: readonly string[]): number {

@@ -230,6 +230,22 @@ export const journalCases = {
     assert.ok(written < 4 * held, `${written} bytes were written for ${held}`);
     const again = await cw.openSession(place);
     assert.equal(again.manager.events.count(), 60);
+    for (const one of [session, again]) one.free();
+  },
+
+  async "a session that is opened for each turn writes what is new, not everything"(cw, assert) {
+    const place = storage();
+    let written = 0;
+    for (let n = 0; n < 60; n += 1) {
+      const session = await cw.openSession(place, { compact_bytes: 100_000 });
+      session.manager.ingest(item(`u${n}`, `turn ${n} ${"of a long day ".repeat(900)}`));
+      written += (await session.save()).bytes;
+      session.free();
+    }
+    const { first, parts } = place.kept;
+    assert.ok(first > 0, "never compacted");
+    const held = parts.join("").length;
+    assert.ok(held > 2 * 256 * 1024 && written < 4 * held, `${written} bytes were written for ${held}`);
   },
 
   async "a damaged session is opened by those who ask for it, and written anew"(cw, assert) {
