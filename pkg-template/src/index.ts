@@ -116,7 +116,11 @@ export const toConfigurable = /* @__PURE__ */ ofAgent(api.toConfigurable);
 /** @internal */
 export const toMcpMeta = /* @__PURE__ */ ofAgent(api.toMcpMeta);
 /** @internal */
+export const StoredRecords = /* @__PURE__ */ ofAgent(api.StoredRecords);
+/** @internal */
 export const StoredSession = /* @__PURE__ */ ofAgent(api.StoredSession);
+/** @internal */
+export const openRecords = /* @__PURE__ */ ofAgent(api.openRecords);
 /** @internal */
 export const openSession = /* @__PURE__ */ ofAgent(api.openSession);
 /** @internal */
@@ -136,3 +140,7 @@ export const validateArgs = /* @__PURE__ */ ofAgent(api.validateArgs);
 
 /** @internal */
 export const DecisionStore = /* @__PURE__ */ ofDecisions(api.DecisionStore);
+/** @internal */
+export const StoredDecisions = /* @__PURE__ */ ofDecisions(api.StoredDecisions);
+/** @internal */
+export const openDecisions = /* @__PURE__ */ ofDecisions(api.openDecisions);

@@ -53,7 +53,8 @@ interface Saved {
   readonly collected: ReadonlyMap<string, string>;
 }
 
-const NOTHING: Saved = { revision: 0, vectors: 0, fields: new Map(), collected: new Map() };
+/** What a store is before anything is done to it. */
+const NOTHING: Saved = { revision: 0, vectors: 0, fields: new Map([["revision", "0"], ["guardrails", "[]"]]), collected: new Map() };
 
 /**
  * Opens a memory of decisions: reads what is stored of it, or begins a new one. Options are given each time, as functions cannot be
