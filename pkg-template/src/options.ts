@@ -364,6 +364,11 @@ export interface BuildOptions {
   /** Say for every candidate why it was kept or dropped. Default: false. */
   readonly explain?: boolean;
   /**
+   * Most drops that `stats.dropped_items` lists; `dropped_count` and `dropped_reasons` count all. In a log of ten thousand items the
+   * list is most of what a build returns. Default: all.
+   */
+  readonly list_dropped?: number;
+  /**
    * Your own relevance per item id, 0 to 1, such as the similarity of embeddings; it adds to the score.
    * Default: what the manager's `item_scores` returns.
    */

@@ -433,7 +433,7 @@ export interface BuildStats {
   readonly included_count: number;
   readonly dropped_count: number;
   readonly dropped_reasons: Readonly<Record<string, number>>;
-  /** Every drop. */
+  /** Every drop, or the first `list_dropped`. */
   readonly dropped_items: readonly DroppedItem[];
   readonly dedup_removed: number;
   /** Items brought in because another one needs them. */

@@ -47,6 +47,16 @@ export const behaviourCases = {
     assert.match(pack.prompt, /\[TOOL RESULT\b/);
     assert.equal(pack.explanation.candidates.length, pack.stats.total_candidates);
     assert.equal(m.build({ phase: "answer" }).explanation, undefined);
+    for (const compat of [undefined, "0.18"]) {
+      const one = new cw.ContextManager({ ...(compat && { compat }) });
+      one.ingestAll(Array.from({ length: 30 }, (_, n) => ({ id: `u${n}`, kind: "user_turn", text: `order ${n} was sent to Lisbon` })));
+      const all = one.build({ phase: "answer", budget_tokens: 40 });
+      const { stats, ...rest } = one.build({ phase: "answer", budget_tokens: 40, list_dropped: 1 });
+      assert.ok(all.stats.dropped_items.length > 1);
+      assert.deepEqual({ ...rest, stats }, { ...all, stats: { ...all.stats, dropped_items: all.stats.dropped_items.slice(0, 1) } });
+      assert.throws(() => one.build({ phase: "answer", list_dropped: -1 }), { code: "OUT_OF_RANGE", path: "/list_dropped" });
+      one.free();
+    }
     const last = pack.items.at(-1);
     assert.ok(last.end <= bytes(pack.prompt) && last.start < last.end, "byte ranges");
     m.free();

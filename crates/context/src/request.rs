@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use contextweaver_base::Result;
 use contextweaver_base::limits;
-use contextweaver_model::Phase;
 use contextweaver_model::json::{self, Fields, as_number, pointer};
+use contextweaver_model::{BuildStats, Phase};
 
 /// A request for a prompt.
 ///
@@ -40,11 +40,20 @@ pub struct BuildRequest {
     pub pin: Vec<String>,
     /// Whether to say why every candidate was kept or dropped.
     pub explain: bool,
+    /// Most dropped items that the stats list; all are counted.
+    pub list_dropped: Option<u64>,
     /// The caller's scores by item id, 0 to 1.
     pub item_scores: HashMap<String, f64>,
 }
 
 impl BuildRequest {
+    /// Leaves out of the stats what is not to be listed.
+    pub(crate) fn shorten(&self, stats: &mut BuildStats) {
+        if let Some(most) = self.list_dropped {
+            stats.dropped_items.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+        }
+    }
+
     /// Makes a request with nothing but a phase and a query.
     pub fn new(phase: Phase, query: &str) -> Self {
         Self {
@@ -57,6 +66,7 @@ impl BuildRequest {
             model: None,
             pin: Vec::new(),
             explain: false,
+            list_dropped: None,
             item_scores: HashMap::new(),
         }
     }
@@ -100,6 +110,7 @@ impl BuildRequest {
         request.model = fields.opt_string("model")?;
         request.pin = fields.strings("pin")?;
         request.explain = fields.bool_or("explain", false)?;
+        request.list_dropped = fields.opt_uint("list_dropped", u64::MAX)?;
         let at = fields.at("item_scores");
         for (id, score) in fields.object("item_scores")? {
             let score = as_number(&score, &pointer(&at, &id), 0.0, 1.0)?;

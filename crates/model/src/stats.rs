@@ -47,7 +47,7 @@ pub struct BuildStats {
     #[serde(serialize_with = "as_map")]
     #[cfg_attr(feature = "ts", ts(as = "std::collections::BTreeMap<String, u64>"))]
     pub dropped_reasons: Vec<(String, u64)>,
-    /// Every dropped item with its reason.
+    /// Every dropped item with its reason, or as many as were asked for.
     pub dropped_items: Vec<DroppedItem>,
     /// Count of items dropped as repeats of another.
     pub dedup_removed: u64,

@@ -40,12 +40,12 @@ const INPUTS: &[(&str, &str, Reader)] = &[
     ("ArtifactRef", "", Function(|value| ArtifactRef::from_value(value, "").map(drop))),
     (
         "BuildCallOptions",
-        "query query_tags hints header footer budget_tokens model pin explain item_scores tool schema examples constraints",
+        "query query_tags hints header footer budget_tokens model pin explain list_dropped item_scores tool schema examples constraints",
         Operation("build_call"),
     ),
     (
         "BuildOptions",
-        "phase query query_tags hints header footer budget_tokens model pin explain item_scores",
+        "phase query query_tags hints header footer budget_tokens model pin explain list_dropped item_scores",
         Operation("build"),
     ),
     ("CompactOptions", "data media_type strategy keep budget_tokens", Operation("compact")),

@@ -804,8 +804,8 @@ export interface AnswerKeys {
 export interface Inputs {
   ArtifactInput: { required: "handle"; fields: "handle" | "label" | "media_type" };
   ArtifactRef: { required: "handle" | "media_type" | "size_bytes"; fields: never };
-  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "model" | "pin" | "query" | "query_tags" | "schema" | "tool" };
-  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "model" | "phase" | "pin" | "query" | "query_tags" };
+  BuildCallOptions: { required: "tool"; fields: "budget_tokens" | "constraints" | "examples" | "explain" | "footer" | "header" | "hints" | "item_scores" | "list_dropped" | "model" | "pin" | "query" | "query_tags" | "schema" | "tool" };
+  BuildOptions: { required: "phase"; fields: "budget_tokens" | "explain" | "footer" | "header" | "hints" | "item_scores" | "list_dropped" | "model" | "phase" | "pin" | "query" | "query_tags" };
   CompactOptions: { required: never; fields: "budget_tokens" | "data" | "keep" | "media_type" | "strategy" };
   CompatCompactOptions: { required: never; fields: "budget" | "deterministic" | "extractor" | "keep" | "overwrite_sidecar" | "redact_secrets" | "strategy" | "summarizer" | "threshold_chars" };
   ConsolidateOptions: { required: never; fields: "apply" | "as_of" | "policy" };

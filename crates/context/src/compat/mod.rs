@@ -269,6 +269,7 @@ fn build(sources: &BuildInputs, request: &BuildRequest, artifacts: &mut Artifact
         explained(&all, &trace, &stats, &added, sources, request, limit)
     });
     let excluded = stats.dropped_count;
+    request.shorten(&mut stats);
     let prompt = stages::compat_prompt(&chosen.selected, labels::SEPARATOR, &header, &request.footer);
     let pack = ContextPack {
         prompt,

@@ -159,6 +159,7 @@ impl Finished<'_> {
         output::check_overflow(&state.sources.options.policy, &overflow, &stats, &mut warnings)?;
         stats.dependency_closures = state.closures.len() as u64 + selection.closures;
         let explanation = state.request.explain.then(|| explain::explain(state, selection, &stats));
+        state.request.shorten(&mut stats);
         let envelopes = output::envelopes(state, &prompt);
         let append = state.sources.options.append;
         let prefix = append.then(|| append::compare(previous, &text.text, layout.as_ref()));
