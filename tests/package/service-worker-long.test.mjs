@@ -201,7 +201,7 @@ class Played {
     let left = size;
     while (left > 0) {
       if (left > 1 && draw.chance(0.01)) {
-        const bytes = draw.chance(0.2) ? 9_000 + draw.below(draw.chance(0.1) ? 300_000 : 40_000) : draw.below(draw.chance(0.2) ? 8_000 : 600);
+        const bytes = draw.chance(0.2) ? 9_000 + draw.below(draw.chance(0.1) ? 200_000 : 15_000) : draw.below(draw.chance(0.2) ? 8_000 : 600);
         tool_results.push(this.#result(items, mark, bytes));
         left -= 2;
         continue;
@@ -366,8 +366,8 @@ test("long sessions lose nothing, whatever fails", async (t) => {
   const began = performance.now();
   const world = await new World().start(t);
   const chances = long
-    ? { build: 0.2, drilldown: 0.15, evict: 0.03, check: 0.02, fault: 0.2, late: 0.05, reads: 10 }
-    : { build: 0.06, drilldown: 0.06, evict: 0.01, check: 0, fault: 0.2, late: 0.01, reads: 3 };
+    ? { build: 0.07, drilldown: 0.07, evict: 0.01, check: 0.003, fault: 0.25, late: 0.015, reads: 5 }
+    : { build: 0.05, drilldown: 0.06, evict: 0.006, check: 0, fault: 0.25, late: 0.005, reads: 3 };
   let played = 0;
   let restartAt = 0;
   const step = (sessions * events) / (long ? 24 : 3);
