@@ -376,7 +376,7 @@ test("long sessions lose nothing, whatever fails", async (t) => {
     tenant: TENANTS[at % TENANTS.length],
     id: `s${at}`,
     chances,
-    options: { budget: { answer: 5_000 }, ...(at % 5 === 1 && { append: true }) },
+    options: { budget: { answer: 5_000 }, ...(at % 5 === 1 && { append: true }), ...(at % 5 === 2 && { limits: { eviction: "lru", max_store_bytes: MIB / 2 } }) },
   }));
   const watch = setInterval(() => {
     const reached = all.reduce((sum, one) => sum + one.events, 0);
