@@ -116,7 +116,7 @@ async function inWorkerd(lengths) {
   const worker = new Miniflare({
     modules: await bundleWorker(join(home, "examples/worker/worker.ts"), { nodePaths: [join(folder, "node_modules")] }),
     modulesRoot: "/",
-    compatibilityDate: "2025-01-01",
+    compatibilityDate: "2025-06-01",
     durableObjects: objects,
     r2Buckets: ["BLOBS"],
     bindings: { CONTEXTWEAVER_TOKEN: TOKEN },

@@ -2,7 +2,7 @@
 import type { Catalog } from "./catalog.js";
 import { HandedOver } from "./conversation.js";
 import { ContextWeaverError, movePath } from "./errors.js";
-import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, unknownField } from "./guard.js";
+import { JsonText, MESSAGES, SNAPSHOT, encode, encodeAll, encodeResult, fields, rawBytes, text, unknownField, utf8 } from "./guard.js";
 import { isCatalog, isRouter } from "./known.js";
 import type { ToolExecuted } from "./hook-types.js";
 import type { McpResultInput } from "./mcp-result-types.js";
@@ -58,6 +58,7 @@ import { exportJournal, journalSource, settingsOf } from "./journal.js";
 import type { JournalSource } from "./journal.js";
 import type { ExportOptions, ExportedChanges, ForgottenItem, RestoreOptions, RestoredJournal } from "./journal-types.js";
 import { Session, snapshotOrigin } from "./session.js";
+import { sha256 } from "./storage/checks.js";
 import type {
   ArtifactRef,
   ContextItem,
@@ -401,10 +402,24 @@ export class ContextManager {
     const args = encode({ handle });
     const { artifact } = this.#session.run<{ artifact: ArtifactRef | null }>("artifact_absent", args).value;
     const hash = artifact?.content_hash;
-    const bytes = hash ? await getBlob(hash) : undefined;
+    if (!hash) return false;
+    const bytes = (await getBlob(hash)) ?? (await this.#shown(handle, hash));
     if (bytes === undefined) return false;
     this.#session.run("reload_artifact", args, { bytes: rawBytes(bytes, "/bytes"), mutates: true });
     return true;
+  }
+
+  /** Bytes that the item of a result shows as its text: no journal has them a second time. */
+  async #shown(handle: string, hash: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+    const id = /^artifact:(.+)$/s.exec(handle)?.[1];
+    if (id === undefined) return undefined;
+    try {
+      const bytes = utf8(this.events.get(id).text) as Uint8Array<ArrayBuffer>;
+      return (await sha256(bytes)) === hash ? bytes : undefined;
+    } catch (error) {
+      if ((error as ContextWeaverError).code !== "NOT_FOUND") throw error;
+      return undefined;
+    }
   }
 
   /**
@@ -486,6 +501,11 @@ export class ContextManager {
   /** Reports on a build: numbers, candidates, artifacts. */
   inspect(options: InspectOptions): Inspection {
     return this.#session.run<Inspection>("inspect", encode(options, "", SNAPSHOT)).value;
+  }
+
+  /** Whether bytes may leave memory that a journal has in its lines, where nothing finds them again. @internal */
+  get evicts(): boolean {
+    return this.#session.evicts;
   }
 
   /** Whether there is an embedder. @internal */

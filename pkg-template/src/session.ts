@@ -106,8 +106,8 @@ export class Session {
   readonly vectors: ItemVectors | undefined;
   readonly #object: EngineObject<ContextGlue>;
   readonly #append: boolean;
-  /** Whether the order of use decides what is evicted, and whether artifacts expire. */
-  readonly #evicts: boolean;
+  /** Whether artifacts are evicted, by the order of their use. */
+  readonly evicts: boolean;
   readonly #expires: boolean;
   #keepsJournal = false;
   #asking = false;
@@ -120,7 +120,7 @@ export class Session {
     const { json } = this.callbacks;
     const { append, limits } = JSON.parse(json) as Switches;
     this.#append = append === true;
-    this.#evicts = limits?.eviction === "lru";
+    this.evicts = limits?.eviction === "lru";
     this.#expires = typeof limits?.artifact_ttl_seconds === "number";
     if (this.#expires && !this.callbacks.hasClock) {
       const hint = "clock: Date.now, or a clock of yours";
@@ -286,7 +286,7 @@ export class Session {
 
   /** Reading changes nothing but what will be evicted first, which a replay must find the same. */
   #recordUse(time: Operation | undefined, handle: string): void {
-    if (this.#evicts) this.#record(time, { name: "artifact_use", args: JSON.stringify({ handle }) }, []);
+    if (this.evicts) this.#record(time, { name: "artifact_use", args: JSON.stringify({ handle }) }, []);
   }
 
   #record(time: Operation | undefined, operation: Operation, answers: readonly string[]): void {

@@ -159,7 +159,9 @@ export class StoredSession {
 
   async #save(whole: boolean): Promise<SavedSession> {
     const goesOn = this.#cursor !== undefined;
-    const exported = this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }) });
+    const { evicts } = this.manager;
+    // What may be evicted is kept by its hash, however small it is.
+    const exported = this.manager.exportSince(this.#cursor, { whole, ...(!goesOn && { first: this.#sequence }), ...(evicts && { inline_bytes: 0 }) });
     const { changes, cursor, first } = exported;
     if (changes.length === 0) return { sequence: this.#sequence, bytes: 0 };
     // Read before anything is awaited: what is exported is the manager of now.

@@ -287,6 +287,7 @@ const ROWS = {
     () => manager.addFact({ key: "k", value: "v", [NAME]: 1 }),
   ),
   "ContextManager.embeds": ({ manager }) => manager.embeds,
+  "ContextManager.evicts": ({ manager }) => manager.evicts,
   "ContextManager.embedMissing": ({ manager }) => each(() => manager.embedMissing(SECRET), () => manager.embedMissing({ [NAME]: SECRET })),
   "ContextManager.exportSince": ({ manager }) => each(
     () => manager.exportSince(NAME),

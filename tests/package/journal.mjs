@@ -248,6 +248,34 @@ export const journalCases = {
     assert.ok(held > 2 * 256 * 1024 && written < 4 * held, `${written} bytes were written for ${held}`);
   },
 
+  async "what was evicted is read again, however small it is"(cw, assert) {
+    const place = storage();
+    let session = await cw.openSession(place, { limits: { max_store_bytes: 60_000, eviction: "lru" } });
+    const texts = Array.from({ length: 120 }, (_, n) => (n % 3 === 0 ? `row ${n} `.repeat(120) : rows(20 + n, `row of turn ${n}`)));
+    for (const [n, raw_output] of texts.entries()) {
+      session.manager.ingest(item(`u${n}`, `list the rows of turn ${n}`));
+      session.manager.ingest({ id: `c${n}`, kind: "tool_call", text: "list()", parent_id: `u${n}` });
+      session.manager.ingestToolResult({ tool_call_id: `c${n}`, tool_name: "list", raw_output });
+      if (n % 4 === 3) await session.save();
+    }
+    const gone = texts.map((_, n) => `artifact:result:c${n}`).filter((handle) => !session.manager.artifacts.exists(handle));
+    assert.ok(gone.length > 50 && gone.some((handle) => place.kept.parts.join("").includes(handle)), String(gone.length));
+    const holds = async () => {
+      for (const handle of gone) {
+        const { text } = await session.drilldown(handle, { type: "head", chars: 400 });
+        assert.ok(texts[Number(handle.slice(17))].startsWith(text), handle);
+      }
+    };
+    await holds();
+    for (const compacts of [false, true]) {
+      await (compacts ? session.compact() : session.save());
+      session.free();
+      session = await cw.openSession(place);
+      await holds();
+    }
+    session.free();
+  },
+
   async "a damaged session is opened by those who ask for it, and written anew"(cw, assert) {
     const place = storage();
     const session = await cw.openSession(place);

@@ -2,6 +2,7 @@
 import { ContextWeaverError } from "contextweaver";
 import { durableObjectStorage, r2Blobs } from "../storage/cloudflare.js";
 import type { DurableStorage, R2BlobBucket } from "../storage/cloudflare.js";
+import type { SessionStorage } from "../storage/storage-types.js";
 import { forwardedTenant, sessionHandler } from "./handler.js";
 import type { Forwarded, ServiceRequest, SessionHandlerOptions } from "./handler.js";
 
@@ -51,6 +52,8 @@ export type SessionObjectOptions = Pick<SessionHandlerOptions, "manager" | "deci
 export class SessionObject {
   readonly #state: SessionObjectState;
   readonly #env: SessionObjectEnv;
+  /** By name; making one asks the database for its tables. */
+  readonly #places = new Map<string, SessionStorage>();
   #handler: ((request: ServiceRequest) => Promise<ServiceResponse>) | undefined;
 
   constructor(state: SessionObjectState, env: SessionObjectEnv) {
@@ -64,15 +67,20 @@ export class SessionObject {
 
   /** Answers what the Worker hands on. */
   fetch(request: ServiceRequest): Promise<ServiceResponse> {
-    const { id, storage } = this.#state;
-    const blobs = r2Blobs(this.#env.BLOBS, { prefix: `${id.toString()}/` });
     this.#handler ??= sessionHandler<ServiceRequest>({
       limits: { body_bytes: 32 * 2 ** 20, kept_bytes: 48 * 2 ** 20, kept: 1 },
       ...this.options(),
-      open: (_, name) => durableObjectStorage(storage, { blobs, name: name.split("/")[0] as string, clock: Date.now }),
+      open: (_, name) => this.#place(name.split("/")[0] as string),
       authorize: forwardedTenant,
     });
     return this.#handler(request);
+  }
+
+  #place(name: string): SessionStorage {
+    const { id, storage } = this.#state;
+    const place = this.#places.get(name) ?? durableObjectStorage(storage, { blobs: r2Blobs(this.#env.BLOBS, { prefix: `${id.toString()}/` }), name, clock: Date.now });
+    this.#places.set(name, place);
+    return place;
   }
 }
 

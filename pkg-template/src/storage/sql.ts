@@ -38,6 +38,8 @@ const TABLES = [
   "CREATE TABLE IF NOT EXISTS contextweaver_loose (key TEXT PRIMARY KEY, id TEXT NOT NULL, is_swept INTEGER NOT NULL) STRICT, WITHOUT ROWID",
 ];
 
+/** Keys of a statement: as one value, all of a long session would be more than a row of a Durable Object holds. */
+const KEYS = 1_000;
 /** How many times an upload is begun anew when somebody else removed what it left. */
 const UPLOADS = 3;
 
@@ -95,7 +97,7 @@ export class SqlSessions {
       if (session === undefined) return;
       this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
       this.#sql.run("DELETE FROM contextweaver_sessions WHERE session = ?", session);
-      this.#release(id, session, []);
+      this.#release(id, session, new Set());
     });
     await this.#sweep(id);
     await this.#sql.settled();
@@ -122,7 +124,7 @@ export class SqlSessions {
       if (blobs) {
         this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
         this.#sql.run("UPDATE contextweaver_sessions SET bytes = 0 WHERE session = ?", session);
-        this.#release(id, session, [...blobs]);
+        this.#release(id, session, blobs);
       }
       for (const [at, part] of parts.entries()) {
         this.#sql.run("INSERT INTO contextweaver_parts (session, sequence, part) VALUES (?, ?, ?)", session, first + at, part);
@@ -217,13 +219,15 @@ export class SqlSessions {
   }
 
   /** Drops what a session refers to beside some blobs, and the bytes to which no other does. */
-  #release(id: string, session: number, except: readonly string[]): void {
-    const query = "DELETE FROM contextweaver_blobs WHERE session = ? AND hash NOT IN (SELECT value FROM json_each(?)) RETURNING hash, key";
-    for (const { hash, key } of this.#sql.all(query, session, JSON.stringify(except))) {
+  #release(id: string, session: number, except: ReadonlySet<string>): void {
+    for (const row of this.#sql.all("SELECT hash, key FROM contextweaver_blobs WHERE session = ?", session)) {
+      const [hash, key] = [String(row["hash"]), row["key"]];
+      if (except.has(hash)) continue;
+      this.#sql.run("DELETE FROM contextweaver_blobs WHERE session = ? AND hash = ?", session, hash);
       if (typeof key === "string") this.#sql.run("INSERT INTO contextweaver_loose (key, id, is_swept) VALUES (?, ?, 1)", key, id);
       else {
         const unused = "DELETE FROM contextweaver_bytes WHERE hash = ? AND NOT EXISTS (SELECT 1 FROM contextweaver_blobs b WHERE b.hash = contextweaver_bytes.hash)";
-        this.#sql.run(unused, String(hash));
+        this.#sql.run(unused, hash);
       }
     }
   }
@@ -237,6 +241,8 @@ export class SqlSessions {
     await this.#sql.settled();
     // Before the rows, so that none is forgotten.
     await this.#blobs.delete(keys);
-    this.#sql.run("DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))", JSON.stringify(keys));
+    for (let at = 0; at < keys.length; at += KEYS) {
+      this.#sql.run("DELETE FROM contextweaver_loose WHERE key IN (SELECT value FROM json_each(?))", JSON.stringify(keys.slice(at, at + KEYS)));
+    }
   }
 }
