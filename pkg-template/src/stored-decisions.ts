@@ -3,6 +3,7 @@ import { DecisionStore } from "./decision-store.js";
 import type { DecisionRecord, DecisionSnapshot, DecisionStoreOptions } from "./decision-types.js";
 import { decisions } from "./engines.js";
 import { fields } from "./guard.js";
+import { InTurn } from "./in-turn.js";
 import type { JournalFinding } from "./journal-types.js";
 import { RecordJournal } from "./record-journal.js";
 import type { SessionStorage } from "./storage/storage-types.js";
@@ -101,8 +102,7 @@ export class StoredDecisions {
   readonly #storage: SessionStorage;
   readonly #journal: RecordJournal<Change>;
   #saved: Saved;
-  /** Writes one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
 
   /** @internal */
   constructor(storage: SessionStorage, store: DecisionStore, journal: RecordJournal<Change>, saved: Saved) {
@@ -121,29 +121,23 @@ export class StoredDecisions {
    * `CONFLICT` where somebody else wrote: open the memory again.
    */
   save(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(this.#journal.isWorthCompacting));
+    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting));
   }
 
   /** Stores everything anew. By itself it happens when that pays. */
   compact(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(true));
+    return this.#turns.run(() => this.#save(true));
   }
 
   /** Removes the memory from its storage and frees the store. */
   async delete(): Promise<void> {
-    await this.#inTurn(() => this.#storage.delete());
+    await this.#turns.run(() => this.#storage.delete());
     this.free();
   }
 
   /** Gives the memory of the store back; what was not saved is lost. */
   free(): void {
     this.store.free();
-  }
-
-  #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(write);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   async #save(wants_whole: boolean): Promise<SavedSession> {

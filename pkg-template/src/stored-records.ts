@@ -1,6 +1,7 @@
 // Small records by name, kept beside sessions in the format of their journals.
 import { context } from "./engines.js";
 import { SNAPSHOT, encode, fields, refuseUnknown, text } from "./guard.js";
+import { InTurn } from "./in-turn.js";
 import type { JournalFinding } from "./journal-types.js";
 import { RecordJournal } from "./record-journal.js";
 import type { SessionStorage } from "./storage/storage-types.js";
@@ -55,8 +56,7 @@ export class StoredRecords<V = JsonValue> {
   /** As text: nothing is shared with the caller. */
   readonly #texts = new Map<string, string>();
   readonly #changed = new Set<string>();
-  /** Writes one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
 
   /** @internal */
   constructor(storage: SessionStorage, journal: RecordJournal<NamedRecord<V>>, records: readonly NamedRecord<V>[]) {
@@ -121,23 +121,17 @@ export class StoredRecords<V = JsonValue> {
    * after. `CONFLICT` where somebody else wrote: open the records again.
    */
   save(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(this.#journal.isWorthCompacting));
+    return this.#turns.run(() => this.#save(this.#journal.isWorthCompacting));
   }
 
   /** Stores everything anew. By itself it happens when that pays. */
   compact(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(true));
+    return this.#turns.run(() => this.#save(true));
   }
 
   /** Removes all from the storage. */
   delete(): Promise<void> {
-    return this.#inTurn(() => this.#storage.delete());
-  }
-
-  #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(write);
-    this.#last = done.catch(() => undefined);
-    return done;
+    return this.#turns.run(() => this.#storage.delete());
   }
 
   async #save(whole: boolean): Promise<SavedSession> {

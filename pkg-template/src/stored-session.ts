@@ -1,6 +1,7 @@
 // A manager and the place where it is kept: opened, saved after each turn, and compacted when that pays.
 import { ContextManager } from "./context-manager.js";
 import { fields } from "./guard.js";
+import { InTurn } from "./in-turn.js";
 import { hashesIn } from "./journal.js";
 import type { JournalFinding, RestoreOptions } from "./journal-types.js";
 import type { DrilldownOptions } from "./options.js";
@@ -88,8 +89,7 @@ export class StoredSession {
   readonly #stored: Set<string>;
   #cursor: string | undefined;
   #sequence: number;
-  /** Writes one after the other. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
 
   /** @internal */
   constructor(storage: SessionStorage, manager: ContextManager, { first, parts, blobs, compact_bytes }: Read) {
@@ -120,12 +120,12 @@ export class StoredSession {
    * `CONFLICT` where somebody else wrote to the session: open it again.
    */
   save(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(this.#written.isWorthCompacting));
+    return this.#turns.run(() => this.#save(this.#written.isWorthCompacting));
   }
 
   /** Stores everything anew, and removes what nothing refers to any more. By itself it happens when that pays. */
   compact(): Promise<SavedSession> {
-    return this.#inTurn(() => this.#save(true));
+    return this.#turns.run(() => this.#save(true));
   }
 
   /** Reads a part of an artifact, as {@link ContextManager.drilldownAsync}. */
@@ -142,19 +142,13 @@ export class StoredSession {
 
   /** Removes the session from its storage and frees the manager. */
   async delete(): Promise<void> {
-    await this.#inTurn(() => this.#storage.delete());
+    await this.#turns.run(() => this.#storage.delete());
     this.free();
   }
 
   /** Gives the memory of the manager back; what was not saved is lost. */
   free(): void {
     this.manager.free();
-  }
-
-  #inTurn<T>(write: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(write);
-    this.#last = done.catch(() => undefined);
-    return done;
   }
 
   async #save(whole: boolean): Promise<SavedSession> {
