@@ -2,8 +2,9 @@
 import * as promises from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { ContextWeaverError } from "./errors.js";
-import { FileStore } from "./storage/files.js";
+import { FileSessions } from "./storage/files.js";
 import type { StorageFileSystem } from "./storage/files.js";
+import { storeOf } from "./storage/store.js";
 import type { SessionStore } from "./storage/storage-types.js";
 
 export { sqliteStore } from "./storage/sqlite.js";
@@ -42,5 +43,5 @@ export function fileStore(directory: string, fs: StorageFileSystem = promises): 
     if (typeof (fs as unknown as Readonly<Record<string, unknown>> | null)?.[method] === "function") continue;
     throw new ContextWeaverError("INVALID_INPUT", `expected a file system with \`${method}\``, { path: "/fs", hint: "node:fs/promises" });
   }
-  return new FileStore(directory, fs, crc32);
+  return storeOf(new FileSessions(directory, fs, crc32));
 }

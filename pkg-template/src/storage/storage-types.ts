@@ -62,8 +62,12 @@ export interface SessionStore {
   session(id: string): SessionStorage;
   /** Lists the sessions in the order of their names. Reads something of each. */
   sessions(): Promise<readonly SessionRecord[]>;
-  /** Removes a session with its blobs, those excepted that another session refers to. */
-  delete(id: string): Promise<void>;
+  /**
+   * Removes a session with its blobs, those excepted that another session refers to. Tells whether there was one. With a record of
+   * `sessions()` it is removed only where nothing was written to it since, as its size and time tell: memory and SQLite compare and
+   * remove in one step, files one after the other.
+   */
+  delete(id: string, record?: SessionRecord): Promise<boolean>;
 }
 
 /** Blobs alone, for storages that keep parts elsewhere. Keys are made by the storage and never used twice. */
