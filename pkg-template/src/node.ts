@@ -10,7 +10,7 @@ import type { SessionStore } from "./storage/storage-types.js";
 export { sqliteStore } from "./storage/sqlite.js";
 export type { SqliteDatabase, SqliteStatement, SqliteStoreOptions, SqliteValue } from "./storage/sqlite.js";
 export type { StorageFile, StorageFileSystem } from "./storage/files.js";
-export type { BlobStore, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
+export type { BlobStore, PruneOptions, SessionStorage, SessionStore, StoredParts, SessionRecord } from "./storage/storage-types.js";
 
 /**
  * Keeps sessions in a directory of plain files, which only the user of the process may read: for each session a folder with its

@@ -79,7 +79,31 @@ export function durableObjectStorage(storage: DurableStorage, options: DurableOb
   return durableObjectStore(storage, { blobs, clock } as unknown as DurableObjectStoreOptions).session(name as string);
 }
 
-/** Keeps sessions in the SQLite database of a Durable Object, as {@link durableObjectStorage} keeps one: for an object that is several. */
+/**
+ * Keeps sessions in the SQLite database of a Durable Object, as {@link durableObjectStorage} keeps one: for an object of which several
+ * sessions are, or whose sessions end by `prune` in its `alarm`.
+ *
+ * Errors: those of {@link durableObjectStorage}.
+ *
+ * ```js
+ * import { DurableObject } from "cloudflare:workers";
+ * import { durableObjectStore, r2Blobs } from "contextweaver/cloudflare";
+ *
+ * const DAY = 86_400_000;
+ *
+ * export class Sessions extends DurableObject {
+ *   constructor(ctx, env) {
+ *     super(ctx, env);
+ *     this.store = durableObjectStore(ctx.storage, { blobs: r2Blobs(env.BUCKET), clock: Date.now });
+ *   }
+ *
+ *   async alarm() {
+ *     await this.store.prune({ idle_ms: 30 * DAY });
+ *     await this.ctx.storage.setAlarm(Date.now() + DAY);
+ *   }
+ * }
+ * ```
+ */
 export function durableObjectStore(storage: DurableStorage, options: DurableObjectStoreOptions): SessionStore {
   const { blobs, clock, ...others } = fields(options);
   refuseUnknown(others, ["blobs", "clock"]);
