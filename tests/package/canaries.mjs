@@ -414,6 +414,10 @@ const ROWS = {
     () => manager.runAdded({ name: "drilldown", input: { handle: SECRET } }, () => "done"),
     () => manager.runAdded({ name: "drilldown", input: { handle: NAME } }, () => manager.drilldown(NAME, { type: SECRET }).text),
   ),
+  "ContextManager.runAddedAsync": ({ manager }) => each(
+    () => manager.runAddedAsync({ name: "drilldown", input: { handle: SECRET } }, async () => "done"),
+    () => manager.runAddedAsync({ name: "drilldown", input: { handle: NAME } }, async () => (await manager.drilldownAsync(NAME, { type: SECRET })).text),
+  ),
   "ContextManager.whole": ({ manager }) => each(() => manager.whole(() => (manager.ingest(item("x")), manager.ingest(item(NAME)))), () => manager.whole(() => manager.ingest(item(NAME)))),
   "ContextManager.toJSON": ({ manager }) => manager.toJSON(),
   "ContextManager.free": ({ manager }) => each(() => manager.free(), () => manager.stats()),

@@ -112,14 +112,20 @@ export const journalCases = {
     }
     const handle = "artifact:result:c0";
     const selector = { type: "rows", where: [{ column: "id", op: "=", value: 499 }] };
-    assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED");
+    assert.throws(() => manager.drilldown(handle, selector), (error) => error.code === "ARTIFACT_EXPIRED" && error.hint.includes("drilldownAsync"));
     const slice = await manager.drilldownAsync(handle, selector);
     assert.ok(slice.text.includes("row of turn 0 499"), slice.text);
     assert.equal(asked.length, 1);
     assert.ok(manager.drilldown(handle, selector).text.includes("499"), "it is in memory now");
     assert.ok(manager.stats().artifact_bytes <= 60_000);
+    // Calls at once, whose results have no room beside each other.
+    const turns = [0, 1, 2, 3, 4, 5, 5, 0, 0, 3];
+    const slices = await Promise.all(turns.map((n) => manager.drilldownAsync(`artifact:result:c${n}`, selector)));
+    for (const [at, n] of turns.entries()) assert.ok(slices[at].text.includes(`row of turn ${n} 499`), slices[at].text);
+    assert.ok(manager.stats().artifact_bytes <= 60_000);
     kept.clear();
-    await assert.rejects(() => manager.drilldownAsync("artifact:result:c1", selector), (error) => error.code === "ARTIFACT_EXPIRED");
+    const gone = turns.map((n) => `artifact:result:c${n}`).find((one) => !manager.artifacts.exists(one));
+    await assert.rejects(() => manager.drilldownAsync(gone, selector), (error) => error.code === "ARTIFACT_EXPIRED");
     await assert.rejects(() => manager.drilldownAsync("artifact:none", selector), (error) => error.code === "ARTIFACT_NOT_FOUND");
     const other = new cw.ContextManager({ get_blob: async () => new Uint8Array(3), limits: { max_store_bytes: 60_000, eviction: "lru" } });
     for (let n = 0; n < 6; n += 1) turn(other, n, 500);
