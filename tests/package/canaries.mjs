@@ -319,6 +319,11 @@ const ROWS = {
     const session = await cw.openSession(place());
     return each(() => session.forget(NAME));
   },
+  "StoredSession.refuseBeyond": async (_, cw) => {
+    const stored = await cw.openSession(place());
+    stored.manager.ingest(item("x"));
+    return each(() => stored.refuseBeyond(1), () => stored.refuseBeyond(2 ** 20));
+  },
   "StoredSession.delete": async (_, cw) => each(async () => (await cw.openSession(place())).delete()),
   "StoredSession.free": async (_, cw) => each(async () => (await cw.openSession(place())).free()),
   openSession: async (_, cw) => each(

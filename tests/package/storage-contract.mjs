@@ -331,6 +331,7 @@ const cases = {
     }
     const listed = await store.sessions();
     assert.deepEqual(listed.map(({ id, blob_bytes }) => [id, blob_bytes]), [["a", 12], ["b", 12]]);
+    assert.deepEqual([await store.session("a").record(), await engine.other("b").record(), await store.session("c").record()], [...listed, undefined]);
     for (const { bytes: size, written_at } of listed) {
       assert.ok(size >= 12 && size < 1_000, `${size} bytes`);
       assert.ok(Number.isInteger(written_at) && written_at > 1.6e12, `written at ${written_at}`);

@@ -68,6 +68,10 @@ export class FileSessions implements SessionEngine {
     return this.#inTurn(id, (session) => this.#load(session));
   }
 
+  record(id: string): Promise<SessionRecord | undefined> {
+    return this.#inTurn(id, async () => this.#recordOf(await this.#folder(id)));
+  }
+
   async sessions(): Promise<readonly SessionRecord[]> {
     const found: SessionRecord[] = [];
     for (const name of await this.#names(this.#directory)) {

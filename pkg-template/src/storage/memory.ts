@@ -78,6 +78,11 @@ class MemorySessions implements SessionEngine {
     return this.#kept.get(id)?.blobs.has(hash) ? this.#blobs.get(hash)?.bytes.slice() : undefined;
   }
 
+  async record(id: string): Promise<SessionRecord | undefined> {
+    const kept = this.#kept.get(id);
+    return kept && this.#recordOf(id, kept);
+  }
+
   async sessions(): Promise<readonly SessionRecord[]> {
     return [...this.#kept].map(([id, kept]) => this.#recordOf(id, kept));
   }

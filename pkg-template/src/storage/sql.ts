@@ -72,6 +72,10 @@ export class SqlSessions implements SessionEngine {
     });
   }
 
+  async record(id: string): Promise<SessionRecord | undefined> {
+    return this.#record(id);
+  }
+
   async sessions(): Promise<readonly SessionRecord[]> {
     return this.#sql.all(RECORDS).map(recordOf);
   }
@@ -80,7 +84,8 @@ export class SqlSessions implements SessionEngine {
     const isGone = this.#sql.transaction(() => {
       const session = this.#find(id)?.session;
       if (session === undefined) return false;
-      if (record && !this.#sql.all(`${RECORDS} WHERE id = ?`, id).some((row) => isAs(record, recordOf(row)))) return false;
+      const now = record && this.#record(id);
+      if (now && !isAs(record, now)) return false;
       this.#sql.run("DELETE FROM contextweaver_parts WHERE session = ?", session);
       this.#sql.run("DELETE FROM contextweaver_sessions WHERE session = ?", session);
       this.#release(id, session, []);
@@ -195,6 +200,10 @@ export class SqlSessions implements SessionEngine {
     const bytes = found?.["bytes"];
     // A copy, as some drivers return a Buffer.
     return bytes === undefined ? undefined : new Uint8Array(bytes as Uint8Array);
+  }
+
+  #record(id: string): SessionRecord | undefined {
+    return this.#sql.all(`${RECORDS} WHERE id = ?`, id).map(recordOf)[0];
   }
 
   #find(id: string): { readonly session: number; readonly next: number } | undefined {

@@ -39,6 +39,8 @@ export interface SessionStorage {
   getBlob(hash: string): Promise<Uint8Array | undefined>;
   /** Removes the session with its blobs, those excepted that another session of the same store refers to. It may begin anew, at 0. */
   delete(): Promise<void>;
+  /** What the store tells of the session, as in its list; nothing where it was never written. All storages of this package have it. */
+  record?(): Promise<SessionRecord | undefined>;
 }
 
 /** A session of a store. */

@@ -16,6 +16,7 @@ export interface SessionEngine {
   compact(id: string, first: number, added: CheckedParts, blobs: ReadonlySet<string>): Promise<void>;
   putBlob(id: string, hash: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   getBlob(id: string, hash: string): Promise<Uint8Array | undefined>;
+  record(id: string): Promise<SessionRecord | undefined>;
   /** In whatever order. */
   sessions(): Promise<readonly SessionRecord[]>;
   /** Removes a session, with a record only where it is as that says. Tells whether it did. */
@@ -44,6 +45,7 @@ class CheckedStore implements SessionStore {
       putBlob: async (hash, bytes) => engine.putBlob(name, hashOf(hash), await blobOf(hash, bytes)),
       getBlob: async (hash) => engine.getBlob(name, hashOf(hash)),
       delete: async () => void (await engine.delete(name, undefined)),
+      record: () => engine.record(name),
     };
   }
 
@@ -59,10 +61,7 @@ class CheckedStore implements SessionStore {
     const { idle_ms, max_sessions, max_bytes, now } = boundsOf(options);
     const listed = await this.sessions();
     const oldest = listed.filter(isTimed).sort((one, other) => one.written_at - other.written_at || byId(one, other));
-    if (listed.length > 0 && oldest.length === 0) {
-      const hint = "give the store a clock, such as Date.now: it notes the time of each write from then on";
-      throw new ContextWeaverError("MISSING_FIELD", "no session has a time", { path: "/clock", hint });
-    }
+    if (listed.length > 0 && oldest.length === 0) throw timeless();
     const last = (now ?? timeOf(this.#engine.clock) ?? Date.now()) - idle_ms;
     let count = listed.length;
     let bytes = listed.reduce((sum, one) => sum + sizeOf(one), 0);
@@ -76,6 +75,12 @@ class CheckedStore implements SessionStore {
     }
     return removed;
   }
+}
+
+/** The error about a store that cannot tell what was written longest ago. */
+export function timeless(): ContextWeaverError {
+  const hint = "give the store a clock, such as Date.now: it notes the time of each write from then on";
+  return new ContextWeaverError("MISSING_FIELD", "no session has a time", { path: "/clock", hint });
 }
 
 /** Whether a session is as it was listed: each write changes its size, or when it was written. */
