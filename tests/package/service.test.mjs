@@ -295,6 +295,45 @@ test("a catalog, a deletion or what is forgotten that fails is done by the next 
   assert.equal(failures.length, 8);
 });
 
+test("a catalog and what is forgotten are done once for a key, also after restarts", async () => {
+  const where = places();
+  let { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "u1", kind: "user_turn", text: "my number is quokka" }, { id: "u2", kind: "user_turn", text: "and now?" }] });
+  const catalogOf = (name) => ({ session: "s", items: [{ id: name, kind: "tool", name, description: "Sends a mail" }] });
+  const set = await ada.setCatalog(catalogOf("send_mail"), { idempotency_key: "c" });
+  assert.ok(set.sequence > 0);
+  await ada.setCatalog(catalogOf("post_mail"), { idempotency_key: "d" });
+  const forgotten = await ada.forget({ session: "s", item_id: "u1" }, { idempotency_key: "f" });
+  assert.ok(forgotten.sequence > set.sequence);
+  for (const when of ["at once", "after a restart"]) {
+    // Neither is the first catalog there again, nor is another item looked for.
+    assert.deepEqual(await ada.setCatalog(catalogOf("send_mail"), { idempotency_key: "c" }), set, when);
+    assert.deepEqual((await ada.route({ session: "s", query: "send a mail" })).route.candidate_ids, ["post_mail"]);
+    assert.deepEqual(await ada.forget({ session: "s", item_id: "u1" }, { idempotency_key: "f" }), forgotten, when);
+    await assert.rejects(ada.setCatalog(catalogOf("other"), { idempotency_key: "c" }), code("INVALID_INPUT", 422));
+    await assert.rejects(ada.forget({ session: "s", item_id: "u2" }, { idempotency_key: "f" }), code("INVALID_INPUT", 422));
+    // Refused is not done.
+    await assert.rejects(ada.forget({ session: "s", item_id: "none" }, { idempotency_key: `n ${when}`.replaceAll(" ", "-") }), code("NOT_FOUND", 404));
+    await assert.rejects(ada.forget({ session: "s", item_id: "none" }, { idempotency_key: `n ${when}`.replaceAll(" ", "-") }), code("NOT_FOUND", 404));
+    ({ ada } = served(where.open));
+  }
+});
+
+test("what is forgotten is gone from answers to keys, too", async () => {
+  const where = places();
+  const { ada } = served(where.open);
+  await ada.createSession({ id: "s" });
+  await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" });
+  const read = () => ada.drilldown({ session: "s", handle: "artifact:result:c1", selector: { type: "lines", start: 0, end: 1 } }, { idempotency_key: "d" });
+  assert.equal((await read()).slice.text, "my number is quokka");
+  assert.ok((await where.stores.get("ada").session("service/s").load()).parts.join("").includes("quokka"));
+  await ada.forget({ session: "s", item_id: "result:c1" });
+  assert.ok(!(await stored(where)).includes("quokka"));
+  assert.equal((await read()).slice.text, "");
+  assert.equal((await ada.append({ session: "s", items: [{ id: "c1", kind: "tool_call", text: "t()" }], tool_results: [{ tool_call_id: "c1", tool_name: "t", raw_output: "my number is quokka" }] }, { idempotency_key: "a" })).results.length, 1);
+});
+
 test("what is forgotten is gone from the store, too", async () => {
   const where = places();
   const { ada } = served(where.open);

@@ -383,15 +383,13 @@ class Service {
         return { built: manager.buildMessages(call.input.build) };
       }),
     setCatalog: (call) =>
-      this.#use(call, async (session, drop) => {
+      this.#once(call, async (session, drop) => {
         const { items, mcp } = call.input;
-        refuseChanged(session, call);
         if ((items === undefined) === (mcp === undefined)) throw new ContextWeaverError("INVALID_INPUT", "give items or mcp", { path: "/items" });
         const catalog = mcp === undefined ? new Catalog(items as Iterable<SelectableItem>) : Catalog.fromMcp(mcp);
         try {
           const body = { tools: catalog.size, hash: catalog.hash(), findings: catalog.findings() };
-          await session.setCatalog(catalog);
-          return { status: 200, body };
+          return await session.setCatalog(catalog, call.key, { status: 200, body });
         } catch (error) {
           catalog.free();
           // Whether it was stored is told by the store.
@@ -407,16 +405,13 @@ class Service {
         return { slice: await stored.drilldown(handle, selector as Selector, options) };
       }, call.input.inject === true ? this.#maxSessionBytes : Infinity),
     forget: (call) =>
-      this.#use(call, async (session, drop) => {
-        const { stored } = session;
-        refuseChanged(session, call);
+      this.#once(call, async (session, drop) => {
         try {
-          await stored.forget(call.input.item_id);
+          return await session.forget(call.input.item_id, call.key);
         } catch (error) {
           if (!ContextWeaverError.is(error) || error.code !== "NOT_FOUND") drop();
           throw error;
         }
-        return { status: 200, body: { sequence: stored.sequence } };
       }),
     exportDecisions: ({ tenant, input }) => this.#remember(tenant, async (memory) => ({ status: 200, body: memory.since(input.since) })),
     decisionsRpc: ({ tenant, text, request }) => this.#rpc(tenant, text, request),
@@ -460,20 +455,27 @@ class Service {
 
   /** Changes a session, and stores it before it is told. */
   #write(call: Call<never>, change: (session: Session) => object | Promise<object>, max_bytes = Infinity): Promise<Reply> {
-    const { key } = call;
-    return this.#use(call, async (session, drop): Promise<Reply> => {
-      const before = key && session.answered(key);
-      if (before) return { ...before, headers: REPLAYED };
-      refuseChanged(session, call);
+    return this.#once(call, async (session, drop) => {
       const body = await change(session);
       try {
         if (max_bytes < Infinity) await session.stored.refuseBeyond(max_bytes);
-        return await session.save(key, { status: 200, body });
+        return await session.save(call.key, { status: 200, body });
       } catch (error) {
         // What is in memory was not stored.
         drop();
         throw error;
       }
+    });
+  }
+
+  /** Runs what changes a session, where it was not done for the key already, and the session is as the client says. */
+  #once(call: Call<never>, run: (session: Session, drop: () => void) => Promise<Answered>): Promise<Reply> {
+    const { key } = call;
+    return this.#use(call, async (session, drop): Promise<Reply> => {
+      const before = key && session.answered(key);
+      if (before) return { ...before, headers: REPLAYED };
+      refuseChanged(session, call);
+      return run(session, drop);
     });
   }
 

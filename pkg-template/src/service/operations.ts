@@ -161,7 +161,8 @@ export const OPERATIONS = {
     path: `${SESSION}/catalog`,
     summary: "Stores the tools that the session chooses from",
     body: record({}, { items: list(data<SelectableItem>("A tool"), "Tools", 20_000), mcp: data<JsonObject>("What a server answered to tools/list"), if_sequence }),
-    answer: record({ tools: count("Tools that there are"), hash: string("Digest of all"), findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing") }, {}),
+    answer: record({ ...sequence, tools: count("Tools that there are"), hash: string("Digest of all"), findings: list(data<CatalogFinding>("A finding"), "What is malformed or missing") }, {}),
+    keyed: true,
   }),
   route: operation({
     method: "POST",
@@ -197,6 +198,7 @@ export const OPERATIONS = {
     summary: "Removes the text of an item for good, from the store, too",
     body: record({ item_id: string("The item") }, { if_sequence }),
     answer: record(sequence, {}),
+    keyed: true,
   }),
   exportDecisions: operation({
     method: "GET",
